@@ -120,7 +120,7 @@ static const char *trouble_of(const struct schedule *schedule, const struct job_
 }
 
 static void report_run(const struct schedule *schedule, const struct job_end *end,
-                       const struct wanted *of, const json_t *cell_result, bool again) {
+                       const struct wanted *of, const struct cell_result *cell_result, bool again) {
     struct cell_schedule_news news = {.cell = &schedule->ask->matrix->cells[of->cell],
                                       .index = of->cell,
                                       .seed = of->seed,
@@ -141,31 +141,35 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     run_folder(schedule, &of, folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s/run.json", ask->folder, folder);
     snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
-    json_t *run = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    struct lb_err unread = {0};
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
     bool needs_fault = fault != LB_SCENARIO_NONE && fault != LB_SCENARIOS;
-    json_t *cell_result = cell_result_of_run(
-        run, trouble_of(schedule, end, run, log, trouble, sizeof trouble), needs_fault);
-    json_decref(run);
-    if (!cell_result) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    const char *failed_because = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
+    struct run *run = run_from_json(root, path, &unread);
+    if (!run && !failed_because) failed_because = unread.text;
+    struct cell_result cell_result;
+    int failed = cell_result_of_run(run, failed_because, needs_fault, &cell_result, err);
+    run_free(run);
+    json_decref(root);
+    if (failed) return -1;
     schedule->done++;
     schedule->open[of.cell]--;
     /* Machines that are shared stand still for seconds now and then: what showed nothing is tried
      * once more. What showed anything is not. */
-    enum check_verdict verdict = cell_result_verdict(cell_result);
+    enum check_verdict verdict = cell_result.cell.verdict;
     bool missed =
         fault == LB_SCENARIOS && cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     if (nothing && !of.again && !schedule->asked_to_end) {
         int wanted = queue_run(schedule, (struct wanted){of.cell, of.seed, true}, err);
-        report_run(schedule, end, &of, cell_result, true);
-        json_decref(cell_result);
+        report_run(schedule, end, &of, &cell_result, true);
+        cell_result_free(&cell_result);
         return wanted;
     }
-    int trials = cell_result_trials(cell_result);
-    json_incref(cell_result);
-    int failed = result_add(ask->result, of.cell, of.seed, folder, cell_result, err);
-    int so_far = failed ? 0 : cell_result_trials(result_cell_json(ask->result, of.cell));
+    int trials = cell_result_trials(&cell_result);
+    failed = result_add(ask->result, of.cell, of.seed, folder, &cell_result, err);
+    int so_far = failed ? 0 : cell_result_trials(&ask->result->cells[of.cell].shown);
     /* A further run without any would not be the last one without. */
     bool fruitful = trials > 0 || (so_far > 0 && schedule->runs[of.cell] == ask->seed_count);
     if (!failed && !schedule->asked_to_end && fruitful && so_far < cell->trials &&
@@ -174,8 +178,8 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
         uint64_t seed = last + (uint64_t)(schedule->runs[of.cell] - ask->seed_count + 1);
         failed = queue_run(schedule, (struct wanted){of.cell, seed, false}, err);
     }
-    report_run(schedule, end, &of, cell_result, false);
-    json_decref(cell_result);
+    report_run(schedule, end, &of, &cell_result, false);
+    cell_result_free(&cell_result);
     return failed;
 }
 

@@ -11,7 +11,7 @@ struct cell_schedule_news {
     const struct matrix_cell *cell;
     int index; /* index of the cell */
     uint64_t seed;
-    const json_t *cell_result; /* the result of this run */
+    const struct cell_result *cell_result; /* the result of this run */
     bool again;      /* it showed nothing: it is tried once more, and this run does not count */
     int done, known; /* runs that have ended, and runs that are known to be needed */
     int64_t took_ns;

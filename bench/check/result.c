@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/check/cell_result.h"
 #include "results/format/write.h"
 
 /* ---- the parts that do not change ---- */
@@ -79,7 +78,7 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
 
 void result_done(struct result *result) {
     for (int i = 0; result->cells && i < result->ask.matrix->cell_count; i++) {
-        json_decref(result->cells[i].cell_result);
+        cell_result_free(&result->cells[i].shown);
         json_decref(result->cells[i].seeds);
     }
     free(result->cells);
@@ -97,58 +96,61 @@ static bool is_missed(const struct matrix_column *column, enum check_compared co
 static void compare(struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct matrix_column *column = &result->ask.matrix->columns[of->column];
-    struct result_cell *cell = &result->cells[index];
-    cell->verdict = cell_result_verdict(cell->cell_result);
+    struct check_cell *cell = &result->cells[index].shown.cell;
     cell->compared = cell_result_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
     if (column->fault == LB_SCENARIOS && cell->compared == CHECK_WORSE)
         cell->compared = CHECK_AS_EXPECTED;
     cell->missed = is_missed(column, cell->compared);
+    cell->compared_word = check_compared_name(cell->compared);
 }
 
 static json_t *cell_json(const struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct result_cell *cell = &result->cells[index];
     const char *fault = result->ask.matrix->columns[of->column].name;
-    const char *compared = cell_result_compared_name(cell->compared);
-    json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:s?, s:O, s:i, s:b}", "lock",
-                             of->lock->name, "fault", fault, "workload", of->workload, "expected",
-                             lb_expect_name(of->expected.worst), "expected_why", of->expected.why,
-                             "compared", compared, "seeds", cell->seeds, "failed_runs",
-                             cell->failed_runs, "missed", (int)cell->missed);
-    if (!json) return NULL;
-    json_object_update(json, cell->cell_result);
-    json_object_set_new(
-        json, "command",
-        json_sprintf("lockbench check %s --fault %s --seed %lld%s", of->lock->name, fault,
-                     (long long)json_integer_value(json_object_get(cell->cell_result, "seed")),
-                     result->ask.more ? result->ask.more : ""));
-    return json;
+    struct check_cell shown = cell->shown.cell;
+    char command[400];
+    snprintf(command, sizeof command, "lockbench check %s --fault %s --seed %.0f%s", of->lock->name,
+             fault, shown.seed, result->ask.more ? result->ask.more : "");
+    shown.lock_name = of->lock->name;
+    shown.fault_name = fault;
+    shown.workload = of->workload;
+    shown.expected = lb_expect_name(of->expected.worst);
+    shown.expected_why = of->expected.why;
+    shown.seeds = cell->seeds;
+    shown.command = command;
+    return result_fields_json(check_cell_fields(), &shown);
 }
 
 /* The cells anew, in the matrix's order: they are few, and change with each run. */
 static void fill_cells(struct result *result) {
     json_t *cells = json_array();
     for (int i = 0; i < result->ask.matrix->cell_count; i++) {
-        if (result->cells[i].cell_result) json_array_append_new(cells, cell_json(result, i));
+        if (result->cells[i].tried) json_array_append_new(cells, cell_json(result, i));
     }
     json_object_set_new(result->root, "cells", cells);
 }
 
 int result_add(struct result *result, int index, uint64_t seed, const char *run,
-               json_t *cell_result, struct lb_err *err) {
+               const struct cell_result *shown, struct lb_err *err) {
     struct result_cell *cell = &result->cells[index];
+    struct cell_result one = *shown;
+    one.kept = json_copy(shown->kept);
+    one.cell.seed = (double)seed;
+    one.cell.run = cell_result_keep_text(&one, run);
+    enum check_verdict verdict = one.cell.verdict;
+    one.cell.failed_runs = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
     if (!cell->seeds) cell->seeds = json_array();
-    json_t *before = cell->cell_result;
-    json_object_set_new(cell_result, "seed", json_integer((json_int_t)seed));
-    json_object_set_new(cell_result, "run", json_string(run));
-    enum check_verdict verdict = cell_result_verdict(cell_result);
-    cell->failed_runs += verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
     json_array_append_new(cell->seeds, json_integer((json_int_t)seed));
-    cell->cell_result = before ? cell_result_merge(before, cell_result) : json_incref(cell_result);
-    json_decref(before);
-    json_decref(cell_result);
-    if (!cell->cell_result) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!cell->tried) {
+        cell->shown = one;
+    } else {
+        int failed = cell_result_merge(&cell->shown, &one, err);
+        cell_result_free(&one);
+        if (failed) return -1;
+    }
+    cell->tried = true;
     compare(result, index);
     fill_cells(result);
     return write_so_far(result, err);
@@ -164,14 +166,14 @@ int result_end(struct result *result, const char *partial, struct lb_err *err) {
 
 bool result_is_finding(const struct result *result, int cell) {
     const struct lb_lock *lock = result->ask.matrix->cells[cell].lock;
-    return result->cells[cell].compared == CHECK_WORSE && !(lock->caps & LB_CAP_CONTROL);
+    return result->cells[cell].shown.cell.compared == CHECK_WORSE && !(lock->caps & LB_CAP_CONTROL);
 }
 
 struct result_sum result_sum(const struct result *result) {
     struct result_sum sum = {0};
     for (int i = 0; i < result->ask.matrix->cell_count; i++) {
-        const struct result_cell *cell = &result->cells[i];
-        if (!cell->cell_result) continue;
+        const struct check_cell *cell = &result->cells[i].shown.cell;
+        if (!result->cells[i].tried) continue;
         sum.tried++;
         sum.verdicts[cell->verdict]++;
         sum.worse += result_is_finding(result, i);
@@ -181,8 +183,4 @@ struct result_sum result_sum(const struct result *result) {
         sum.failed += cell->failed_runs > 0;
     }
     return sum;
-}
-
-const json_t *result_cell_json(const struct result *result, int cell) {
-    return result->cells[cell].cell_result;
 }

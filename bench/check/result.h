@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "bench/base/err.h"
+#include "bench/check/cell_result.h"
 #include "bench/check/matrix.h"
 #include "results/format/check_read.h"
 
@@ -21,12 +22,9 @@ struct result_ask {
 };
 
 struct result_cell {
-    json_t *cell_result; /* NULL = not tried yet */
+    bool tried;
+    struct cell_result shown; /* by all its runs so far */
     json_t *seeds;
-    enum check_verdict verdict;
-    enum check_compared compared;
-    int failed_runs; /* failed runs of the cell; the others may be enough */
-    bool missed;     /* a control that its own workload did not expose */
 };
 
 struct result {
@@ -46,10 +44,10 @@ struct result_sum {
 int result_init(struct result *result, const struct result_ask *ask, struct lb_err *err);
 void result_done(struct result *result);
 
-/* Adds one run of a cell; run: its folder below the result's. Steals cell_result. Returns 0, or -1
- * with err. */
-int result_add(struct result *result, int cell, uint64_t seed, const char *run, json_t *cell_result,
-               struct lb_err *err);
+/* Adds one run of a cell; run: its folder below the result's. shown stays the
+ * caller's. Returns 0, or -1 with err. */
+int result_add(struct result *result, int cell, uint64_t seed, const char *run,
+               const struct cell_result *shown, struct lb_err *err);
 
 /* Writes the file. partial: why it is incomplete; NULL = it is complete. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
@@ -59,8 +57,5 @@ int result_end(struct result *result, const char *partial, struct lb_err *err);
 bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);
-
-/* A cell's figures as they stand in the file: borrowed, NULL = not tried. */
-const json_t *result_cell_json(const struct result *result, int cell);
 
 #endif

@@ -12,11 +12,6 @@ static const char *fault_of(const struct matrix *matrix, const struct matrix_cel
     return matrix->columns[cell->column].name;
 }
 
-static const char *words(const json_t *cell_result, const char *name) {
-    const char *text = json_string_value(json_object_get(cell_result, name));
-    return text ? text : "";
-}
-
 static bool is_trouble(enum check_verdict verdict) {
     return verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE;
 }
@@ -28,10 +23,10 @@ void check_show_end(const struct check_show *show) {
 void check_show_news(void *arg, const struct cell_schedule_news *news) {
     const struct check_show *show = arg;
     const struct matrix *matrix = show->result->ask.matrix;
-    enum check_verdict verdict = cell_result_verdict(news->cell_result);
+    enum check_verdict verdict = news->cell_result->cell.verdict;
     bool worse = matrix->columns[news->cell->column].fault != LB_SCENARIOS &&
                  cell_result_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
-    const char *why = words(news->cell_result, "why");
+    const char *why = news->cell_result->cell.why ? news->cell_result->cell.why : "";
     check_show_end(show);
     /* Piped, only what needs a look. */
     if (worse || is_trouble(verdict)) {

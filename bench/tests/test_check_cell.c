@@ -2,6 +2,7 @@
  * several seeds as one. */
 #include "bench/check/cell_result.h"
 #include "bench/tests/unit.h"
+#include "results/format/write.h"
 
 #define S_NS 1000000000LL
 
@@ -51,46 +52,62 @@ static void add_fault(json_t *run, const char *section, const char *kind, bool a
                                     acted ? "gone" : "nobody held"));
 }
 
-/* Judges and frees the run. */
-static json_t *judge(json_t *run, const char *trouble, bool needs_fault) {
-    json_t *cell_result = cell_result_of_run(run, trouble, needs_fault);
-    assert_non_null(cell_result);
-    json_decref(run);
-    return cell_result;
+static struct cell_result result_of(json_t *root, const char *trouble, bool needs_fault) {
+    struct cell_result result;
+    struct lb_err err = {0};
+    struct run *run = root ? run_from_json(root, "run.json", &err) : NULL;
+    if (!run && !trouble) trouble = err.text;
+    assert_int_equal(cell_result_of_run(run, trouble, needs_fault, &result, &err), 0);
+    run_free(run);
+    json_decref(root);
+    return result;
 }
 
-static void assert_seen(json_t *cell_result, const char *verdict, const char *why) {
-    const char *is = json_string_value(json_object_get(cell_result, "verdict"));
-    const char *says = json_string_value(json_object_get(cell_result, "why"));
+/* As check.json has it; frees the result. */
+static json_t *json_of(struct cell_result result) {
+    json_t *json = result_fields_json(check_cell_fields(), &result.cell);
+    assert_non_null(json);
+    cell_result_free(&result);
+    return json;
+}
+
+/* Judges and frees the run. */
+static json_t *judge(json_t *run, const char *trouble, bool needs_fault) {
+    return json_of(result_of(run, trouble, needs_fault));
+}
+
+static void assert_seen(json_t *seen, const char *verdict, const char *why) {
+    const char *is = json_string_value(json_object_get(seen, "verdict"));
+    const char *says = json_string_value(json_object_get(seen, "why"));
     assert_string_equal(is, verdict);
     if (why && (!says || !strstr(says, why)))
         fail_msg("'%s' is not in '%s'", why, says ? says : "(null)");
     if (!why && says) fail_msg("why: %s", says);
-    json_decref(cell_result);
+    json_decref(seen);
 }
 
-static json_int_t whole(const json_t *cell_result, const char *name) {
-    return json_integer_value(json_object_get(cell_result, name));
+static json_int_t whole(const json_t *seen, const char *name) {
+    return json_integer_value(json_object_get(seen, name));
 }
 
 static void what_is_fine_is_safe_with_its_bound(void **state) {
     (void)state;
-    json_t *cell_result = judge(good_run(), NULL, true);
-    assert_int_equal(whole(cell_result, "grants"), 300);
-    assert_true(json_real_value(json_object_get(cell_result, "bound95")) == 3.0 / 300);
-    assert_string_equal(json_string_value(json_object_get(cell_result, "server")), "redis 7.0.15");
-    assert_string_equal(json_string_value(json_object_get(cell_result, "topology")), "redis");
-    assert_true(json_is_true(json_object_get(cell_result, "recovered")));
-    assert_int_equal(whole(cell_result, "stale_attempted"), 2);
-    assert_int_equal(whole(cell_result, "stale_accepted_unfenced"), 1);
-    assert_int_equal(whole(cell_result, "stale_rejected_fenced"), 2);
-    assert_int_equal(whole(cell_result, "unavailable_ns"), 3 * S_NS);
-    const json_t *recovery = json_object_get(cell_result, "recovery_ns");
+    json_t *seen = judge(good_run(), NULL, true);
+    assert_int_equal(whole(seen, "grants"), 300);
+    assert_true(json_real_value(json_object_get(seen, "bound95")) == 3.0 / 300);
+    assert_string_equal(json_string_value(json_object_get(seen, "server")), "redis 7.0.15");
+    assert_string_equal(json_string_value(json_object_get(seen, "topology")), "redis");
+    assert_true(json_is_true(json_object_get(seen, "recovered")));
+    assert_int_equal(whole(seen, "stale_attempted"), 2);
+    assert_int_equal(whole(seen, "stale_accepted_unfenced"), 1);
+    assert_int_equal(whole(seen, "stale_rejected_fenced"), 2);
+    assert_int_equal(whole(seen, "unavailable_ns"), 3 * S_NS);
+    const json_t *recovery = json_object_get(seen, "recovery_ns");
     assert_int_equal(whole(recovery, "max"), 2 * S_NS);
     assert_int_equal(whole(recovery, "theory_max"), 2 * S_NS);
-    assert_int_equal(cell_result_trials(cell_result), 2);
-    assert_int_equal(json_array_size(json_object_get(cell_result, "faults")), 1);
-    assert_seen(cell_result, "safe", NULL);
+    assert_int_equal(json_array_size(json_object_get(recovery, "trials")), 2);
+    assert_int_equal(json_array_size(json_object_get(seen, "faults")), 1);
+    assert_seen(seen, "safe", NULL);
 }
 
 /* Each way to be bad, and what it says of it. */
@@ -117,9 +134,9 @@ static void each_bad_finding_has_its_verdict(void **state) {
         json_object_set_new(part(run, cases[i].part), cases[i].name, json_string(cases[i].word));
         json_object_set_new(part(run, cases[i].part), cases[i].count,
                             json_integer(cases[i].number));
-        json_t *cell_result = judge(run, NULL, true);
-        assert_true(json_is_null(json_object_get(cell_result, "bound95")));
-        assert_seen(cell_result, cases[i].verdict, cases[i].why);
+        json_t *seen = judge(run, NULL, true);
+        assert_true(json_is_null(json_object_get(seen, "bound95")));
+        assert_seen(seen, cases[i].verdict, cases[i].why);
     }
 }
 
@@ -145,9 +162,9 @@ static void a_recovery_beyond_reason_is_stuck(void **state) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
     run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(8 * S_NS + 1));
-    json_t *cell_result = judge(run, NULL, true);
-    assert_true(json_is_false(json_object_get(cell_result, "recovered")));
-    assert_seen(cell_result, "stuck", "theory: 2.0 s");
+    json_t *seen = judge(run, NULL, true);
+    assert_true(json_is_false(json_object_get(seen, "recovered")));
+    assert_seen(seen, "stuck", "theory: 2.0 s");
     /* Without a theory nobody can say. */
     run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(100 * S_NS));
@@ -165,9 +182,9 @@ static void a_key_that_nobody_got_has_not_recovered(void **state) {
         json_t *run = good_run();
         json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
         json_object_set_new(part(run, counts[i].part), counts[i].name, json_integer(1));
-        json_t *cell_result = judge(run, NULL, true);
-        assert_true(json_is_false(json_object_get(cell_result, "recovered")));
-        json_decref(cell_result);
+        json_t *seen = judge(run, NULL, true);
+        assert_true(json_is_false(json_object_get(seen, "recovered")));
+        json_decref(seen);
     }
 }
 
@@ -284,7 +301,7 @@ static void without_its_history_nothing_is_safe(void **state) {
 static void what_did_not_run_has_failed(void **state) {
     (void)state;
     assert_seen(judge(NULL, "no such server", true), "failed", "no such server");
-    assert_seen(judge(json_object(), NULL, true), "failed", "no stage");
+    assert_seen(judge(json_object(), NULL, true), "failed", "not a result");
     assert_seen(judge(json_pack("{s:[]}", "stages"), "interrupted", true), "failed", "interrupted");
     json_t *run = good_run();
     json_object_set_new(part(run, NULL), "status", json_string("partial"));
@@ -312,13 +329,7 @@ static void nothing_of_a_run_is_believed(void **state) {
         "{\"stages\":[{\"status\":1,\"recovery\":{\"max_ns\":[],\"trials_"
         "ns\":5},\"series\":[4],\"faults\":[9]}]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        json_t *cell_result = judge(json_loads(texts[i], 0, NULL), NULL, true);
-        enum check_verdict verdict = cell_result_verdict(cell_result);
-        assert_true(verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE);
-        json_t *both = cell_result_merge(cell_result, cell_result);
-        assert_non_null(both);
-        json_decref(both);
-        json_decref(cell_result);
+        assert_seen(judge(json_loads(texts[i], 0, NULL), NULL, true), "failed", "run.json");
     }
 }
 
@@ -331,45 +342,47 @@ static void verdicts_are_compared_with_what_was_expected(void **state) {
         {CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED, CHECK_BETTER},   /* stuck */
         {CHECK_WORSE, CHECK_WORSE, CHECK_WORSE, CHECK_AS_EXPECTED},    /* violated */
     };
-    static const enum check_verdict cell_result[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK,
-                                                     CHECK_VIOLATED};
+    static const enum check_verdict seen[] = {CHECK_SAFE, CHECK_EXPIRED, CHECK_STUCK,
+                                              CHECK_VIOLATED};
     static const enum lb_expect expected[] = {LB_EXPECT_SAFE, LB_EXPECT_EXPIRED, LB_EXPECT_STUCK,
                                               LB_EXPECT_VIOLATED};
     for (int s = 0; s < 4; s++) {
         for (int e = 0; e < 4; e++)
-            assert_int_equal(cell_result_compare(cell_result[s], expected[e]), table[s][e]);
-        assert_int_equal(cell_result_compare(cell_result[s], LB_EXPECT_UNSTATED),
-                         CHECK_NOT_COMPARED);
+            assert_int_equal(cell_result_compare(seen[s], expected[e]), table[s][e]);
+        assert_int_equal(cell_result_compare(seen[s], LB_EXPECT_UNSTATED), CHECK_NOT_COMPARED);
     }
     assert_int_equal(cell_result_compare(CHECK_FAILED, LB_EXPECT_SAFE), CHECK_NOT_COMPARED);
     assert_int_equal(cell_result_compare(CHECK_INCONCLUSIVE, LB_EXPECT_VIOLATED),
                      CHECK_NOT_COMPARED);
-    assert_string_equal(cell_result_compared_name(CHECK_AS_EXPECTED), "as expected");
-    assert_null(cell_result_compared_name(CHECK_NOT_COMPARED));
+    assert_string_equal(check_compared_name(CHECK_AS_EXPECTED), "as expected");
+    assert_null(check_compared_name(CHECK_NOT_COMPARED));
 }
 
 /* One seed that came out so; its trials are its own. */
-static json_t *one_seed(const char *verdict, int grants, int64_t trial_ns, int seed) {
-    json_t *cell_result = judge(good_run(), NULL, true);
-    json_object_set_new(cell_result, "verdict", json_string(verdict));
-    json_object_set_new(cell_result, "grants", json_integer(grants));
-    json_object_set_new(cell_result, "seed", json_integer(seed));
-    json_object_set_new(json_object_get(cell_result, "recovery_ns"), "trials",
-                        json_pack("[I]", (json_int_t)trial_ns));
-    return cell_result;
+static struct cell_result one_seed(const char *verdict, int grants, int64_t trial_ns, int seed) {
+    struct cell_result result = result_of(good_run(), NULL, true);
+    struct check_cell *cell = &result.cell;
+    cell->verdict = CHECK_SAFE;
+    while (strcmp(check_verdict_name(cell->verdict), verdict) != 0) cell->verdict++;
+    cell->verdict_word = check_verdict_name(cell->verdict);
+    cell->grants = grants;
+    cell->seed = seed;
+    cell->trials = cell_result_keep(&result, json_pack("[I]", (json_int_t)trial_ns));
+    return result;
 }
 
-static json_t *merged(json_t *a, json_t *b) {
-    json_t *both = cell_result_merge(a, b);
-    json_decref(a);
-    json_decref(b);
-    return both;
+static struct cell_result merged(struct cell_result a, struct cell_result b) {
+    struct lb_err err = {0};
+    assert_int_equal(cell_result_merge(&a, &b, &err), 0);
+    cell_result_free(&b);
+    return a;
 }
 
 static void several_seeds_show_their_worst(void **state) {
     (void)state;
-    json_t *all = merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
-    all = merged(all, one_seed("safe", 200, 2 * S_NS, 3));
+    struct cell_result three =
+        merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
+    json_t *all = json_of(merged(three, one_seed("safe", 200, 2 * S_NS, 3)));
     assert_int_equal(whole(all, "seed"), 2); /* whose evidence it is */
     assert_int_equal(whole(all, "grants"), 350);
     assert_int_equal(whole(all, "stale_attempted"), 6);
@@ -382,7 +395,7 @@ static void several_seeds_show_their_worst(void **state) {
     assert_int_equal(whole(recovery, "p90"), 3 * S_NS);
     assert_int_equal(whole(recovery, "max"), 3 * S_NS);
     assert_seen(all, "expired", NULL);
-    all = merged(one_seed("safe", 100, 1, 1), one_seed("safe", 200, 2, 2));
+    all = json_of(merged(one_seed("safe", 100, 1, 1), one_seed("safe", 200, 2, 2)));
     assert_true(json_real_value(json_object_get(all, "bound95")) == 3.0 / 300);
     assert_int_equal(whole(all, "seed"), 1);
     assert_seen(all, "safe", NULL);
@@ -395,26 +408,29 @@ static void a_failed_seed_hides_what_is_fine_and_nothing_bad(void **state) {
                                         "expired", "stuck",        "violated"};
     for (int a = 0; a < 6; a++) {
         for (int b = 0; b < 6; b++) {
-            json_t *both = merged(one_seed(order[a], 1, 1, 1), one_seed(order[b], 1, 1, 2));
-            assert_seen(both, order[a > b ? a : b], NULL);
+            assert_seen(json_of(merged(one_seed(order[a], 1, 1, 1), one_seed(order[b], 1, 1, 2))),
+                        order[a > b ? a : b], NULL);
         }
     }
 }
 
 static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
     (void)state;
-    json_t *full = one_seed("safe", 10, 5 * S_NS, 1), *bare = judge(NULL, "no server", true);
-    json_object_set_new(full, "residue", json_pack("{s:i, s:s}", "count", 2, "example", "key a"));
-    json_t *both = merged(bare, full);
+    struct cell_result full = one_seed("safe", 10, 5 * S_NS, 1);
+    full.cell.residue = 2;
+    full.cell.residue_example = "key a";
+    struct cell_result merge = merged(result_of(NULL, "no server", true), full);
+    assert_int_equal(cell_result_trials(&merge), 1);
+    json_t *both = json_of(merge);
     assert_int_equal(whole(json_object_get(both, "residue"), "count"), 2);
-    assert_int_equal(cell_result_trials(both), 1);
     assert_int_equal(whole(both, "stale_attempted"), 2);
     assert_seen(both, "failed", "no server");
-    json_t *a = one_seed("safe", 1, 1, 1), *b = one_seed("safe", 1, 1, 2);
-    json_object_set_new(a, "residue", json_pack("{s:i, s:n}", "count", 0, "example"));
-    json_object_set_new(b, "residue", json_pack("{s:i, s:s}", "count", 3, "example", "key b"));
-    json_object_set_new(b, "recovered", json_false());
-    both = merged(a, b);
+    struct cell_result a = one_seed("safe", 1, 1, 1), b = one_seed("safe", 1, 1, 2);
+    a.cell.residue = 0;
+    b.cell.residue = 3;
+    b.cell.residue_example = "key b";
+    b.cell.recovered = 0;
+    both = json_of(merged(a, b));
     assert_int_equal(whole(json_object_get(both, "residue"), "count"), 3);
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(both, "residue"), "example")), "key b");
@@ -431,9 +447,9 @@ static void all_stages_of_a_run_count(void **state) {
     json_object_set_new(part(other, "exclusion"), "double_holders", json_integer(1));
     json_array_extend(json_object_get(run, "stages"), json_object_get(other, "stages"));
     json_decref(other);
-    json_t *cell_result = judge(run, NULL, true);
-    assert_int_equal(whole(cell_result, "grants"), 600);
-    assert_seen(cell_result, "violated", "1 double holder");
+    json_t *seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "grants"), 600);
+    assert_seen(seen, "violated", "1 double holder");
 }
 
 int main(void) {
@@ -455,5 +471,5 @@ int main(void) {
         cmocka_unit_test(what_is_not_there_in_one_seed_is_kept_of_the_other),
         cmocka_unit_test(all_stages_of_a_run_count),
     };
-    return cmocka_run_group_tests_name("check_seen", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("check_cell", tests, NULL, NULL);
 }

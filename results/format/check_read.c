@@ -20,6 +20,12 @@
 static const char *const verdicts[CHECK_VERDICTS] = {"safe",     "expired",      "stuck",
                                                      "violated", "inconclusive", "failed"};
 
+static const char *const comparisons[] = {"as expected", "worse", "better"};
+
+const char *check_compared_name(enum check_compared compared) {
+    return compared == CHECK_NOT_COMPARED ? NULL : comparisons[compared];
+}
+
 const char *check_verdict_name(enum check_verdict verdict) {
     return verdicts[verdict];
 }
@@ -80,7 +86,7 @@ static const struct result_field cell_fields[] = {
     CELL(FLAG, missed, "missed",
          .help = "a control that the workload which is made for it did not expose: the checker is "
                  "not to be trusted"),
-    CELL(COUNT, failed_runs, "failed_runs",
+    CELL(COUNT, failed_runs, "failed_runs", .merge = MERGE_SUM,
          .help = "of its seeds, those that failed or showed nothing"),
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
     CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
@@ -88,17 +94,23 @@ static const struct result_field cell_fields[] = {
     CELL(TEXT, server, "server", .help = "the server with its version"),
     CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
     CELL(NS, lease_ns, "lease_ns", .help = "lease that was asked for"),
-    CELL(COUNT, grants, "grants", .help = "grants of all seeds"),
+    CELL(COUNT, grants, "grants", .merge = MERGE_SUM, .help = "grants of all seeds"),
     CELL(REAL, bound95, "bound95", .help = "3 / grants when safe"),
-    CELL(COUNT, overlaps, "overlaps", .help = "double and expired holders, and contradictions"),
-    CELL(COUNT, detected, "detected", .help = "losses that the holder learned of before it wrote"),
-    CELL(NS, detect_ns_max, "detect_ns_max", .help = "the longest that learning took"),
-    CELL(COUNT, lost_updates, "lost_updates", .help = "updates that are missing"),
-    CELL(COUNT, stale_attempted, "stale_attempted", .help = "as store.stale_attempted of a stage"),
-    CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .help = "as there"),
-    CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced",
+    CELL(COUNT, overlaps, "overlaps", .merge = MERGE_SUM,
+         .help = "double and expired holders, and contradictions"),
+    CELL(COUNT, detected, "detected", .merge = MERGE_SUM,
+         .help = "losses that the holder learned of before it wrote"),
+    CELL(NS, detect_ns_max, "detect_ns_max", .merge = MERGE_MAX,
+         .help = "the longest that learning took"),
+    CELL(COUNT, lost_updates, "lost_updates", .merge = MERGE_SUM,
+         .help = "updates that are missing"),
+    CELL(COUNT, stale_attempted, "stale_attempted", .merge = MERGE_SUM,
+         .help = "as store.stale_attempted of a stage"),
+    CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .merge = MERGE_SUM,
+         .help = "as there"),
+    CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced", .merge = MERGE_SUM,
          .help = "as there; null without tokens"),
-    CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced",
+    CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced", .merge = MERGE_SUM,
          .help = "as there; null without tokens"),
     CELL(YES_NO, recovered, "recovered", .hidden = true,
          .help = "false: a key that nobody got any more; null: there was nothing to recover from"),
@@ -112,14 +124,16 @@ static const struct result_field cell_fields[] = {
     CELL(NS, theory_max, "recovery_ns.theory_max", .help = "the longest that theory allows"),
     CELL(TEXT, theory, "recovery_ns.theory", .help = "theory, in words"),
     CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all of them, sorted"),
-    CELL(NS, unavailable_ns, "unavailable_ns",
+    CELL(NS, unavailable_ns, "unavailable_ns", .merge = MERGE_MAX,
          .help = "the longest time around a fault without any grant"),
-    CELL(COUNT, grants_lost, "grants_lost", .help = "as recovery.grants_lost of a stage"),
-    CELL(COUNT, lost_wakeups, "lost_wakeups", .help = "as there"),
-    CELL(COUNT, inversions, "inversions",
+    CELL(COUNT, grants_lost, "grants_lost", .merge = MERGE_SUM,
+         .help = "as recovery.grants_lost of a stage"),
+    CELL(COUNT, lost_wakeups, "lost_wakeups", .merge = MERGE_SUM, .help = "as there"),
+    CELL(COUNT, inversions, "inversions", .merge = MERGE_SUM,
          .help = "grants that somebody who asked later got before"),
     NO_MEMBER(OPTIONAL, "residue", .help = "as residue of a stage"),
-    CELL(COUNT, residue, "residue.count", .help = "keys, rows or nodes that were left"),
+    CELL(COUNT, residue, "residue.count", .merge = MERGE_SUM,
+         .help = "keys, rows or nodes that were left"),
     CELL(TEXT, residue_example, "residue.example", .help = "one of them"),
     CELL(COUNT, seed, "seed", .help = "the seed of the run with the worst verdict"),
     CELL(TEXT, command, "command", .help = "the command that repeats it"),
@@ -180,14 +194,14 @@ static int bad_word(struct tree_place *place, const char *path, const char *word
 }
 
 static int read_verdict(struct tree_place *place, struct check_cell *cell) {
-    static const char *const words[] = {"as expected", "worse", "better"};
     int verdict = 0, compared = 0;
     const char *word = cell->verdict_word;
     while (verdict < CHECK_VERDICTS && !(word && strcmp(verdicts[verdict], word) == 0)) verdict++;
     if (verdict == CHECK_VERDICTS)
         return bad_word(place, "verdict", word, "no verdict that is known here");
     word = cell->compared_word;
-    while (word && compared < CHECK_NOT_COMPARED && strcmp(words[compared], word) != 0) compared++;
+    while (word && compared < CHECK_NOT_COMPARED && strcmp(comparisons[compared], word) != 0)
+        compared++;
     if (word && compared == CHECK_NOT_COMPARED)
         return bad_word(place, "compared", word, "not \"as expected\", \"worse\" or \"better\"");
     cell->verdict = (enum check_verdict)verdict;

@@ -104,6 +104,8 @@ struct check *check_parse(const char *text, size_t length, const char *path, str
 void check_free(struct check *check);
 
 const char *check_verdict_name(enum check_verdict verdict); /* "safe", as in check.json */
+/* "as expected", "worse", "better"; NULL = not compared. */
+const char *check_compared_name(enum check_compared compared);
 
 /* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their
  * offsets are in struct check_cell. */

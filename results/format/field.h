@@ -54,7 +54,7 @@ enum {
 };
 
 /* How the values of several runs become one. */
-enum field_merge {
+enum result_merge {
     MERGE_WORST, /* the value of the run with the worst verdict */
     MERGE_SUM,
     MERGE_MAX
@@ -84,7 +84,7 @@ struct result_field {
     const char *compared; /* its name in `compare` and `history`; NULL = it is in neither */
     int compared_place;   /* ... and its place there */
     bool sums;            /* over the repeats of a stage it is added up; else the median is taken */
-    enum field_merge merge; /* over the runs of a check's cell */
+    enum result_merge merge; /* over the runs of a check's cell */
 };
 
 /* Text, flag or number. */

@@ -207,19 +207,33 @@ static int read_root(struct tree_place *place, struct run *run) {
     return read_stages(place, run);
 }
 
-struct run *run_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
+/* Takes over root, which may be NULL: then err is set. */
+static struct run *run_of_root(json_t *root, const char *path, struct lb_err *err) {
     struct tree_place place = {.file = path, .err = err};
     struct run *run = calloc(1, sizeof *run);
     if (!run || !(run->path = strdup(path)) || !(run->dir = tree_folder(path))) {
+        json_decref(root);
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto fail;
     }
-    run->root = tree_parse(text, length, path, "lockbench run", err);
-    if (!run->root || read_root(&place, run)) goto fail;
+    run->root = root;
+    if (!root || read_root(&place, run)) goto fail;
     return run;
 fail:
     run_free(run);
     return NULL;
+}
+
+struct run *run_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
+    return run_of_root(tree_parse(text, length, path, "lockbench run", err), path, err);
+}
+
+struct run *run_from_json(json_t *root, const char *path, struct lb_err *err) {
+    if (!json_is_object(root)) {
+        err_set(err, LB_EXIT_USAGE, "%s: is not a result of lockbench run", path);
+        return NULL;
+    }
+    return run_of_root(json_incref(root), path, err);
 }
 
 struct run *run_read(const char *path, struct lb_err *err) {

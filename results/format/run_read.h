@@ -97,6 +97,9 @@ struct run *run_read(const char *path, struct lb_err *err);
 /* The same from text; path is only for messages and run->path. */
 struct run *run_parse(const char *text, size_t length, const char *path, struct lb_err *err);
 
+/* The same from a document that was parsed already, of which it takes a reference of its own. */
+struct run *run_from_json(json_t *root, const char *path, struct lb_err *err);
+
 /* Takes NULL. Everything borrowed from the run is gone with it. */
 void run_free(struct run *run);
 

@@ -1,0 +1,232 @@
+/* cell_verdict: the verdict on a stage of a cell's run, and its comparison with what was expected;
+ * see cell_result.h. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/check/cell_result.h"
+#include "results/format/tree.h"
+
+/* Of an element of the stage's faults or series: 0 or "" where there is none. */
+static double number_of(const json_t *object, const char *name) {
+    return json_number_value(json_object_get(object, name));
+}
+
+static const char *text_of(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
+static bool is(const char *text, const char *word) {
+    return text && strcmp(text, word) == 0;
+}
+
+__attribute__((format(printf, 3, 4))) static enum check_verdict
+verdict_because(char *why, enum check_verdict verdict, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, CELL_WHY_MAX, format, args);
+    va_end(args);
+    return verdict;
+}
+
+/* "2 double holders, 1 lost update" of what is not zero. */
+static void write_counts(const struct run_stage *stage, char *line, size_t size) {
+    const struct {
+        double count;
+        const char *one, *many;
+    } counts[] = {
+        {stage->double_holders, "double holder", "double holders"},
+        {stage->expired_holders, "expired holder", "expired holders"},
+        {stage->lost_updates, "lost update", "lost updates"},
+        {stage->token_errors, "token that did not grow", "tokens that did not grow"},
+        {stage->early, "client let through early", "clients let through early"},
+        {stage->history_violations, "contradiction in the history",
+         "contradictions in the history"},
+        {stage->history_token_errors, "wrong token in the history", "wrong tokens in the history"},
+        {stage->history_expired, "hold past its lease in the history",
+         "holds past their leases in the history"},
+        {stage->stale_accepted_fenced, "stale write that passed the fence",
+         "stale writes that passed the fence"}};
+    size_t used = 0;
+    line[0] = '\0';
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && used < size; i++) {
+        double count = counts[i].count;
+        if (!(count > 0)) continue;
+        used += (size_t)snprintf(line + used, size - used, "%s%.0f %s", used ? ", " : "", count,
+                                 count > 1 ? counts[i].many : counts[i].one);
+    }
+}
+
+/* How many fault sections the stage's scenario has, by its ".fault": "wire-cut+server-kill" has
+ * two. */
+static int sections_of(const struct run_stage *stage) {
+    int count = 1;
+    for (const char *plus = stage->fault ? strchr(stage->fault, '+') : NULL; plus;
+         plus = strchr(plus + 1, '+'))
+        count++;
+    return count;
+}
+
+/* When a section of the scenario first acted, as time in the window; -1 = it never did. What has no
+ * word of it did act. */
+static double first_acted_s(const struct run_stage *stage, const char *section) {
+    double first = -1;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        if (strcmp(text_of(fault, "section"), section) != 0) continue;
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        double from_s = number_of(fault, "from_s");
+        if (first < 0 || from_s < first) first = from_s > 0 ? from_s : 0;
+    }
+    return first;
+}
+
+/* When the last section of the scenario acted; -1 = not all of them did, and why. Each one is
+ * needed: a promotion without the cut before it shows nothing. */
+static double all_acted_s(const struct run_stage *stage, char *why, size_t size) {
+    double last = -1;
+    int sections = 0;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        const char *section = text_of(fault, "section");
+        size_t before = 0;
+        while (before < i &&
+               strcmp(text_of(json_array_get(stage->faults, before), "section"), section) != 0)
+            before++;
+        if (before < i) continue;
+        double acted_s = first_acted_s(stage, section);
+        if (acted_s < 0) {
+            snprintf(why, size, "%.40s, %.40s, did not act: %.200s", section,
+                     text_of(fault, "kind"), text_of(fault, "sign"));
+            return -1;
+        }
+        last = acted_s > last ? acted_s : last;
+        sections++;
+    }
+    if (sections >= sections_of(stage)) return last;
+    if (sections == 0) {
+        snprintf(why, size, "no fault acted");
+        return -1;
+    }
+    snprintf(why, size, "%d of %d faults (%.200s) acted", sections, sections_of(stage),
+             stage->fault ? stage->fault : "");
+    return -1;
+}
+
+static bool granted_after(const struct run_stage *stage, double from_s) {
+    size_t i;
+    json_t *second;
+    json_array_foreach(stage->series, i, second) {
+        if (number_of(second, "t_s") >= from_s && number_of(second, "ok") > 0) return true;
+    }
+    /* Of several faults it may be an early one's. */
+    return sections_of(stage) == 1 && stage->recovery_count > 0;
+}
+
+/* Whether what recovered did so within reason. */
+static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
+                          double *ret_theory_ns) {
+    *ret_max_ns = stage->recovery_max;
+    *ret_theory_ns = stage->theory_max;
+    /* false where one of them is not known */
+    return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + CELL_STUCK_SLACK_NS;
+}
+
+/* Since when the lock has had the servers that a fault left or gave back, as time in the window;
+ * -1 = it should have come back and has not. */
+static double server_settled_s(const struct run *run, const json_t *fault) {
+    const json_t *section = json_object_get(run->plan, text_of(fault, "section"));
+    if (json_is_number(json_object_get(fault, "to_s"))) return number_of(fault, "to_s");
+    return json_is_number(json_object_get(section, "for_ns")) && number_of(section, "for_ns") == 0
+               ? number_of(fault, "from_s")
+               : -1;
+}
+
+/* The servers that were hit are gone for good or back for long, and nobody was granted anything
+ * since. */
+static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
+    bool hit = false;
+    size_t i;
+    json_t *fault;
+    if (acted_s < 0 || !is(stage->status, "complete") || !(stage->checked_grants > 0)) return false;
+    if (!(stage->unrecovered > 0) || stage->recovery_count > 0) return false;
+    json_array_foreach(stage->faults, i, fault) {
+        if (strncmp(text_of(fault, "kind"), "server-", 7) != 0) continue;
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        double settled_s = server_settled_s(run, fault);
+        if (settled_s < 0 || stage->duration_s - settled_s < CELL_AWAY_S) return false;
+        hit = true;
+    }
+    return hit && !granted_after(stage, acted_s);
+}
+
+/* Whether a history that the plan asks for is missing. What nobody holds has none, and neither has
+ * a control that ran by another plan than the run's. */
+static bool lacks_history(const struct run *run, const struct run_stage *stage) {
+    bool holds = !is(stage->primitive, "latch") && !is(stage->primitive, "optimistic");
+    bool own = !stage->workload;
+    return holds && own && json_is_true(tree_at(run->plan, "check.history")) &&
+           !stage->history_verdict;
+}
+
+enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
+                                bool needs_fault, char *why) {
+    char counts[CELL_WHY_MAX], not_acted[CELL_WHY_MAX];
+    double max_ns, theory_ns, acted_s = all_acted_s(stage, not_acted, sizeof not_acted);
+    why[0] = '\0';
+    write_counts(stage, counts, sizeof counts);
+    if (is(stage->verdict, "violated") || is(stage->history_verdict, "violated") ||
+        stage->stale_accepted_fenced > 0)
+        return verdict_because(why, CHECK_VIOLATED, "%s", counts);
+    if (is(stage->verdict, "stuck")) {
+        return verdict_because(
+            why, CHECK_STUCK, "%.0f keys that are free and that nobody got any more", stage->stuck);
+    }
+    if (took_too_long(stage, &max_ns, &theory_ns)) {
+        return verdict_because(why, CHECK_STUCK,
+                               "the next grant came after %.1f s; theory: %.1f s at the most",
+                               max_ns / 1e9, theory_ns / 1e9);
+    }
+    if (needs_fault && stays_away(run, stage, acted_s)) {
+        return verdict_because(why, CHECK_STUCK,
+                               "nobody was granted anything after the fault, until %.0f s later",
+                               stage->duration_s - acted_s);
+    }
+    if (is(stage->verdict, "expired") || is(stage->history_verdict, "expired"))
+        return verdict_because(why, CHECK_EXPIRED, "%s", counts);
+    if (!is(stage->status, "complete"))
+        return verdict_because(why, CHECK_FAILED, "%s", stage->error ? stage->error : "");
+    if (!(stage->checked_grants > 0))
+        return verdict_because(why, CHECK_INCONCLUSIVE, "nobody was ever granted anything");
+    if (needs_fault && acted_s < 0)
+        return verdict_because(why, CHECK_INCONCLUSIVE, "%s", not_acted);
+    if (needs_fault && !granted_after(stage, acted_s))
+        return verdict_because(why, CHECK_INCONCLUSIVE,
+                               "nobody was granted anything after the fault");
+    if (lacks_history(run, stage))
+        return verdict_because(why, CHECK_INCONCLUSIVE, "the history was not judged");
+    if (stage->history_dropped > 0) {
+        return verdict_because(
+            why, CHECK_SAFE,
+            "%.0f records of the history were lost: the disk was too slow for them",
+            stage->history_dropped);
+    }
+    return CHECK_SAFE;
+}
+
+/* ---- beside the expectation ---- */
+
+enum check_compared cell_result_compare(enum check_verdict verdict, enum lb_expect expected) {
+    static const int rank_expected[] = {[LB_EXPECT_SAFE] = CHECK_SAFE,
+                                        [LB_EXPECT_EXPIRED] = CHECK_EXPIRED,
+                                        [LB_EXPECT_STUCK] = CHECK_STUCK,
+                                        [LB_EXPECT_VIOLATED] = CHECK_VIOLATED};
+    if (expected == LB_EXPECT_UNSTATED || verdict == CHECK_INCONCLUSIVE || verdict == CHECK_FAILED)
+        return CHECK_NOT_COMPARED;
+    if ((int)verdict == rank_expected[expected]) return CHECK_AS_EXPECTED;
+    return (int)verdict > rank_expected[expected] ? CHECK_WORSE : CHECK_BETTER;
+}
