@@ -23,10 +23,10 @@
 #include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/proc.h"
+#include "bench/servers/vars.h"
 
 #define TEXT_MAX 65536
 #define GONE_NS (10 * LB_S_NS) /* for killed processes to be gone */
-#define VARS_MAX 32
 
 int account_find(const char *name, struct account *ret_account, struct lb_err *err) {
     struct account account = {0};
@@ -50,34 +50,19 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
 }
 
 /* The environment of all scripts: the user's PATH plus the folders where Debian keeps servers, and
- * variables that a JVM or a library in an unusual place needs. */
-struct environment {
-    char path[4096], home[600], tmpdir[600], java[600], libraries[4096];
-    const char *vars[VARS_MAX + 1];
-};
-
-static void environment_fill(struct environment *env, const char *dir, const char *const *more) {
+ * variables that a JVM or a library in an unusual place needs. What may be long comes last, so that
+ * the script's own variables have room. */
+static void fill_environment(struct vars *env, const char *dir, const char *const *more) {
     const char *path = getenv("PATH"), *java = getenv("JAVA_HOME"),
                *libraries = getenv("LD_LIBRARY_PATH");
-    int count = 0;
-    snprintf(env->path, sizeof env->path, "PATH=%s:/usr/local/sbin:/usr/sbin:/sbin",
+    vars_add(env, "LC_ALL=C");
+    vars_add(env, "HOME=%s", dir);
+    vars_add(env, "TMPDIR=%s", dir);
+    for (int i = 0; more && more[i]; i++) vars_add(env, "%s", more[i]);
+    vars_add(env, "PATH=%s:/usr/local/sbin:/usr/sbin:/sbin",
              path ? path : "/usr/local/bin:/usr/bin:/bin");
-    env->vars[count++] = env->path;
-    env->vars[count++] = "LC_ALL=C";
-    snprintf(env->home, sizeof env->home, "HOME=%s", dir);
-    env->vars[count++] = env->home;
-    snprintf(env->tmpdir, sizeof env->tmpdir, "TMPDIR=%s", dir);
-    env->vars[count++] = env->tmpdir;
-    if (java) {
-        snprintf(env->java, sizeof env->java, "JAVA_HOME=%s", java);
-        env->vars[count++] = env->java;
-    }
-    if (libraries) {
-        snprintf(env->libraries, sizeof env->libraries, "LD_LIBRARY_PATH=%s", libraries);
-        env->vars[count++] = env->libraries;
-    }
-    for (int i = 0; more && more[i] && count < VARS_MAX; i++) env->vars[count++] = more[i];
-    env->vars[count] = NULL;
+    if (java) vars_add(env, "JAVA_HOME=%s", java);
+    if (libraries) vars_add(env, "LD_LIBRARY_PATH=%s", libraries);
 }
 
 /* Reads fd to its end, or until the deadline, into text (TEXT_MAX bytes). Returns 0, or -1 with
@@ -114,8 +99,8 @@ static void child_common(int in, int out, int errors) {
 }
 
 char *spawn_info(const char *script, struct lb_err *err) {
-    struct environment env = {0};
-    environment_fill(&env, "/", NULL);
+    struct vars env = {0};
+    fill_environment(&env, "/", NULL);
     char *text = malloc(TEXT_MAX);
     int pipe_fds[2];
     if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0) {
@@ -127,7 +112,7 @@ char *spawn_info(const char *script, struct lb_err *err) {
     pid_t pid = fork();
     if (pid == 0) {
         child_common(null, pipe_fds[1], pipe_fds[1]);
-        execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.vars);
+        execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.list);
         _exit(127);
     }
     close(null);
@@ -238,7 +223,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
 /* The files and arguments with which a script is started. */
 struct start {
     char copy[600];
-    struct environment env;
+    struct vars env;
     int null, log;
 };
 
@@ -254,7 +239,7 @@ static int prepare_start(const struct spawn *spawn, struct start *start, int fla
     if (janitor_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0)
         return -1;
     if (spawn->library && copy_script(spawn, spawn->library, library, err) != 0) return -1;
-    environment_fill(&start->env, spawn->dir, spawn->vars);
+    fill_environment(&start->env, spawn->dir, spawn->vars);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
     if (start->null < 0 || start->log < 0 ||
@@ -280,7 +265,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
         child_common(start->null, out < 0 ? start->log : out, start->log);
         enter_child(spawn, parent);
         const char *const argv[] = {"sh", start->copy, words[0], words[1], words[2], NULL};
-        execve("/bin/sh", (char *const *)argv, (char *const *)start->env.vars);
+        execve("/bin/sh", (char *const *)argv, (char *const *)start->env.list);
         write_error("/bin/sh");
         _exit(127);
     }

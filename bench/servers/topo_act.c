@@ -49,7 +49,7 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
     const char *name = strrchr(info->script, '/');
     snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,
              info->library);
-    struct topo_vars vars;
+    struct vars vars = {0};
     topo_vars_fill(&vars, topo, -1);
     const struct spawn spawn = {.script = info->script,
                                 .dir = dir,

@@ -2,7 +2,6 @@
 #include "bench/servers/topo_node.h"
 
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,51 +15,39 @@ char *topo_clock_path(const struct topo *topo, int node, char *path, size_t size
     return path;
 }
 
-__attribute__((format(printf, 2, 3))) static void add_var(struct topo_vars *vars,
-                                                          const char *format, ...) {
-    char *var = vars->text + vars->used;
-    va_list args;
-    va_start(args, format);
-    int len = vsnprintf(var, sizeof vars->text - vars->used, format, args);
-    va_end(args);
-    vars->list[vars->count++] = var;
-    vars->used += (size_t)len + 1;
-}
-
 /* Adds "NAME=1 2 3", with each port of `others` that is not 0 in place of the own one. */
-static void add_ports(struct topo_vars *vars, const char *name, const int *ports, const int *others,
+static void add_ports(struct vars *vars, const char *name, const int *ports, const int *others,
                       int count) {
     char text[TOPO_NODES_MAX * TOPO_PORTS_MAX * sizeof " 65535"];
     size_t used = 0;
     for (int i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i ? " %d" : "%d",
                                  others && others[i] ? others[i] : ports[i]);
-    add_var(vars, "%s=%s", name, text);
+    vars_add(vars, "%s=%s", name, text);
 }
 
-void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int n) {
+void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     const struct topo_info *info = &topo->info;
     const struct node *node = n < 0 ? NULL : &topo->nodes[n];
     int ports = info->nodes * info->ports;
-    *vars = (struct topo_vars){0};
-    add_var(vars, "LB_DIR=%s", node ? node->dir : topo->dir);
-    add_var(vars, "LB_NODES=%d", info->nodes);
+    vars_add(vars, "LB_DIR=%s", node ? node->dir : topo->dir);
+    vars_add(vars, "LB_NODES=%d", info->nodes);
     add_ports(vars, "LB_ALL_PORTS", topo->ports, NULL, ports);
     add_ports(vars, "LB_PEER_PORTS", topo->ports, topo->peer_ports, ports);
-    add_var(vars, "LB_DURABILITY=%s", topo->durability);
+    vars_add(vars, "LB_DURABILITY=%s", topo->durability);
     if (!node) return;
-    add_var(vars, "LB_NODE=%d", n);
+    vars_add(vars, "LB_NODE=%d", n);
     add_ports(vars, "LB_PORTS", topo->ports + n * info->ports, NULL, info->ports);
-    add_var(vars, "LB_WIPED=%s", node->wiped ? "yes" : "");
+    vars_add(vars, "LB_WIPED=%s", node->wiped ? "yes" : "");
     if (!topo->clock) return;
     char path[640];
-    add_var(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
-    add_var(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
+    vars_add(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
+    vars_add(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
 }
 
 int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
-    struct topo_vars vars;
+    struct vars vars = {0};
     topo_vars_fill(&vars, topo, n);
     const struct spawn spawn = {.script = topo->info.script,
                                 .dir = node->dir,

@@ -9,6 +9,7 @@
 #include "bench/servers/info.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/urls.h"
+#include "bench/servers/vars.h"
 
 struct node {
     pid_t pid;                /* 0 = ended and reaped */
@@ -40,16 +41,8 @@ struct topo {
     struct urls urls;
 };
 
-/* The environment variables of a node's `run`, or of an action (node < 0). */
-#define TOPO_VARS_MAX 12
-struct topo_vars {
-    /* "NAME=VALUE", one behind the other; the longest possible take less than 3000 bytes */
-    char text[4096];
-    size_t used;
-    const char *list[TOPO_VARS_MAX + 1]; /* into text; ends with NULL */
-    int count;
-};
-void topo_vars_fill(struct topo_vars *vars, const struct topo *topo, int node);
+/* Adds the environment variables of a node's `run`, or of an action (node < 0). */
+void topo_vars_fill(struct vars *vars, const struct topo *topo, int node);
 
 /* Starts one node. 0, or -1 with err. */
 int topo_start_node(struct topo *topo, int node, struct lb_err *err);
