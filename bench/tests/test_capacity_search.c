@@ -77,31 +77,26 @@ static void try_seeds(struct toy toy, int probes, double most_off, int least_ins
     if (inside < least_inside) fail_msg("only %d of 40 intervals have the edge", inside);
 }
 
-static void a_steep_edge_is_found(void **state) {
-    (void)state;
+TEST(a_steep_edge_is_found) {
     try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.7}, 18, 0.07, 34);
 }
 
-static void a_flat_edge_is_found(void **state) {
-    (void)state;
+TEST(a_flat_edge_is_found) {
     try_seeds((struct toy){.edge = 300, .steep = 5, .noise = 0.5}, 18, 0.25, 32);
 }
 
-static void the_start_may_be_far_off(void **state) {
-    (void)state;
+TEST(the_start_may_be_far_off) {
     try_seeds((struct toy){.edge = 9000, .steep = 20, .noise = 0.5}, 26, 0.1, 32);
     try_seeds((struct toy){.edge = 4, .steep = 20, .noise = 0.5}, 26, 0.1, 32);
 }
 
-static void spoilt_probes_do_not_move_it(void **state) {
-    (void)state;
+TEST(spoilt_probes_do_not_move_it) {
     try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.5, .spoilt = 0.4}, 32, 0.1, 32);
 }
 
 /* Where the machine was late in half of all probes, kept ones must not count and broken ones be
  * left out: the answers' mean would lie too high. */
-static void late_probes_do_not_push_it_up(void **state) {
-    (void)state;
+TEST(late_probes_do_not_push_it_up) {
     double sum = 0;
     int answered = 0;
     try_seeds((struct toy){.edge = 700, .steep = 10, .noise = 0.7, .late = 0.5}, 40, 0.25, 34);
@@ -119,8 +114,7 @@ static void late_probes_do_not_push_it_up(void **state) {
 }
 
 /* Nothing but late probes is still an answer, and says so. */
-static void a_machine_that_is_always_late_gives_a_rough_answer(void **state) {
-    (void)state;
+TEST(a_machine_that_is_always_late_gives_a_rough_answer) {
     struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.9};
     int rough = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
@@ -134,8 +128,7 @@ static void a_machine_that_is_always_late_gives_a_rough_answer(void **state) {
     assert_true(rough > 0);
 }
 
-static void without_noise_it_is_exact(void **state) {
-    (void)state;
+TEST(without_noise_it_is_exact) {
     struct toy toy = {.edge = 512, .steep = 20};
     rng_seed(&toy.rng, 1, 7);
     struct search_answer answer = run(&toy, &usual, 30, NULL);
@@ -145,8 +138,7 @@ static void without_noise_it_is_exact(void **state) {
     assert_true(answer.low <= answer.load && answer.load <= answer.high);
 }
 
-static void the_same_seed_asks_the_same(void **state) {
-    (void)state;
+TEST(the_same_seed_asks_the_same) {
     static struct search first, second;
     struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
     rng_seed(&toy.rng, 3, 7);
@@ -159,8 +151,7 @@ static void the_same_seed_asks_the_same(void **state) {
         assert_true(first.results[i].load == second.results[i].load);
 }
 
-static void both_sides_are_probed_in_mixed_order(void **state) {
-    (void)state;
+TEST(both_sides_are_probed_in_mixed_order) {
     static struct search search;
     struct toy toy = {.edge = 700, .steep = 10, .noise = 0.5};
     rng_seed(&toy.rng, 5, 7);
@@ -177,8 +168,7 @@ static void both_sides_are_probed_in_mixed_order(void **state) {
     assert_true(turns >= 5);
 }
 
-static void the_generator_is_named(void **state) {
-    (void)state;
+TEST(the_generator_is_named) {
     struct toy toy = {.edge = 1e5, .steep = 20, .ceiling = 500};
     rng_seed(&toy.rng, 1, 7);
     struct search_answer answer = run(&toy, &usual, 40, NULL);
@@ -188,8 +178,7 @@ static void the_generator_is_named(void **state) {
     assert_non_null(answer.why);
 }
 
-static void a_generator_that_never_keeps_up_gives_no_answer(void **state) {
-    (void)state;
+TEST(a_generator_that_never_keeps_up_gives_no_answer) {
     struct toy toy = {.edge = 1e5, .steep = 20, .spoilt = 1};
     rng_seed(&toy.rng, 1, 7);
     struct search_answer answer = run(&toy, &usual, 40, NULL);
@@ -197,8 +186,7 @@ static void a_generator_that_never_keeps_up_gives_no_answer(void **state) {
     assert_non_null(strstr(answer.why, "generator"));
 }
 
-static void the_end_of_the_range_is_an_answer(void **state) {
-    (void)state;
+TEST(the_end_of_the_range_is_an_answer) {
     struct search_ask ask = usual;
     struct toy toy = {.edge = 1e5, .steep = 20};
     ask.most = 1000;
@@ -208,8 +196,7 @@ static void the_end_of_the_range_is_an_answer(void **state) {
     assert_true(answer.load == 1000 && answer.low == 1000 && isinf(answer.high));
 }
 
-static void broken_everywhere_is_no_answer(void **state) {
-    (void)state;
+TEST(broken_everywhere_is_no_answer) {
     struct search_ask ask = usual;
     struct toy toy = {.edge = 1, .steep = 20};
     ask.least = 20;
@@ -221,8 +208,7 @@ static void broken_everywhere_is_no_answer(void **state) {
     assert_true(search.count < 12); /* it gives up */
 }
 
-static void too_few_probes_are_no_answer(void **state) {
-    (void)state;
+TEST(too_few_probes_are_no_answer) {
     struct toy toy = {.edge = 1e5, .steep = 20};
     rng_seed(&toy.rng, 1, 7);
     struct search_answer answer = run(&toy, &usual, 3, NULL);
@@ -242,8 +228,7 @@ static struct search_answer told_by(const struct search_result *results, int cou
     return search_answer(&search);
 }
 
-static void one_probe_on_a_side_is_no_edge(void **state) {
-    (void)state;
+TEST(one_probe_on_a_side_is_no_edge) {
     const struct search_result two[] = {{.load = 140, .samples = 2000, .kept = true},
                                         {.load = 160, .over = 2000, .samples = 2000}};
     struct search_answer answer = told_by(two, 2, 1e6);
@@ -267,8 +252,7 @@ static void one_probe_on_a_side_is_no_edge(void **state) {
     assert_true(fabs(answer.low - 140) < 1e-6 && fabs(answer.high - 160) < 1e-6);
 }
 
-static void the_end_of_the_range_must_be_kept_there(void **state) {
-    (void)state;
+TEST(the_end_of_the_range_must_be_kept_there) {
     const struct search_result spoilt[] = {
         {.load = 625, .samples = 2000, .kept = true},
         {.load = 1000, .over = 2000, .samples = 2000, .limited = true},
@@ -282,8 +266,7 @@ static void the_end_of_the_range_must_be_kept_there(void **state) {
     assert_int_equal(told_by(unsure, 3, 160).limit, SEARCH_BY_RANGE);
 }
 
-static void probes_that_bring_nothing_end_it(void **state) {
-    (void)state;
+TEST(probes_that_bring_nothing_end_it) {
     static struct search search;
     double load;
     int count = 0;
@@ -296,8 +279,7 @@ static void probes_that_bring_nothing_end_it(void **state) {
 }
 
 /* A busy machine may be idle again: only time ends that. */
-static void probes_that_a_busy_machine_emptied_do_not(void **state) {
-    (void)state;
+TEST(probes_that_a_busy_machine_emptied_do_not) {
     static struct search search;
     double load;
     search_init(&search, &usual);
@@ -310,8 +292,7 @@ static void probes_that_a_busy_machine_emptied_do_not(void **state) {
     assert_int_equal(search_answer(&search).limit, SEARCH_NO_ANSWER);
 }
 
-static void clients_are_whole(void **state) {
-    (void)state;
+TEST(clients_are_whole) {
     static struct search search;
     struct search_ask ask = {
         .start = 4, .least = 1, .most = 1000, .allowed = ALLOWED, .whole = true, .seed = 2};
@@ -329,8 +310,7 @@ static void clients_are_whole(void **state) {
 
 /* ---- the edge ---- */
 
-static void the_edge_of_points_by_hand(void **state) {
-    (void)state;
+TEST(the_edge_of_points_by_hand) {
     struct edge edge;
     const struct edge_point clear[] = {{0, -2}, {1, -1}, {2, 1}, {3, 2}};
     assert_int_equal(edge_find(clear, 4, 0.95, 1, &edge), 0);
@@ -351,8 +331,7 @@ static void the_edge_of_points_by_hand(void **state) {
     assert_true(edge.x == 77);
 }
 
-static void one_wild_point_has_a_vote_and_no_veto(void **state) {
-    (void)state;
+TEST(one_wild_point_has_a_vote_and_no_veto) {
     struct edge mild, wild;
     struct edge_point points[] = {{0, -1},   {0.2, 2}, {0.4, -1}, {0.6, -1},
                                   {0.8, -1}, {1, 1},   {1.2, 2}};
@@ -363,38 +342,11 @@ static void one_wild_point_has_a_vote_and_no_veto(void **state) {
     assert_true(wild.x > 0.4);
 }
 
-static void a_distance_is_never_infinite(void **state) {
-    (void)state;
+TEST(a_distance_is_never_infinite) {
     assert_true(isfinite(edge_distance(0, 100, 0.01)));
     assert_true(edge_distance(0, 1000, 0.01) < 0);
     assert_true(edge_distance(1000, 1000, 0.01) > 0);
     assert_true(fabs(edge_distance(100, 10000, 0.01)) < 0.01);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_steep_edge_is_found),
-        cmocka_unit_test(a_flat_edge_is_found),
-        cmocka_unit_test(the_start_may_be_far_off),
-        cmocka_unit_test(spoilt_probes_do_not_move_it),
-        cmocka_unit_test(late_probes_do_not_push_it_up),
-        cmocka_unit_test(a_machine_that_is_always_late_gives_a_rough_answer),
-        cmocka_unit_test(without_noise_it_is_exact),
-        cmocka_unit_test(the_same_seed_asks_the_same),
-        cmocka_unit_test(both_sides_are_probed_in_mixed_order),
-        cmocka_unit_test(the_generator_is_named),
-        cmocka_unit_test(a_generator_that_never_keeps_up_gives_no_answer),
-        cmocka_unit_test(the_end_of_the_range_is_an_answer),
-        cmocka_unit_test(broken_everywhere_is_no_answer),
-        cmocka_unit_test(too_few_probes_are_no_answer),
-        cmocka_unit_test(one_probe_on_a_side_is_no_edge),
-        cmocka_unit_test(the_end_of_the_range_must_be_kept_there),
-        cmocka_unit_test(probes_that_bring_nothing_end_it),
-        cmocka_unit_test(probes_that_a_busy_machine_emptied_do_not),
-        cmocka_unit_test(clients_are_whole),
-        cmocka_unit_test(the_edge_of_points_by_hand),
-        cmocka_unit_test(one_wild_point_has_a_vote_and_no_veto),
-        cmocka_unit_test(a_distance_is_never_infinite),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -39,27 +39,17 @@ static void pause_holders(const char *lock, const char *set, bool must_be_stale)
     json_decref(check);
 }
 
-static void redis_fenced(void **state) {
-    (void)state;
+TEST(redis_fenced) {
     pause_holders("redis-fenced", "check.store=memory", true);
     pause_holders("redis-fenced", "check.store=backend", true);
 }
 
-static void etcd_mutex(void **state) {
-    (void)state;
+TEST(etcd_mutex) {
     pause_holders("etcd-mutex", "check.store=memory", false);
 }
 
-static void zk_lock(void **state) {
-    (void)state;
+TEST(zk_lock) {
     pause_holders("zk-lock", "check.store=memory", false);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(redis_fenced),
-        cmocka_unit_test(etcd_mutex),
-        cmocka_unit_test(zk_lock),
-    };
-    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

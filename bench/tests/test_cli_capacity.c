@@ -9,8 +9,7 @@
 #include "results/format/capacity_read.h"
 #include "results/format/run_read.h"
 
-static void nonsense_is_refused_in_one_line(void **state) {
-    (void)state;
+TEST(nonsense_is_refused_in_one_line) {
     static const struct {
         const char *args[8];
         const char *words;
@@ -49,8 +48,7 @@ static void nonsense_is_refused_in_one_line(void **state) {
     }
 }
 
-static void help_names_its_exit_codes(void **state) {
-    (void)state;
+TEST(help_names_its_exit_codes) {
     struct cli cli = cli_run(NULL, ARGS("capacity", "--help"));
     assert_code(&cli, 0);
     assert_has(cli.out, "--slo PROMISE");
@@ -118,8 +116,7 @@ static void assert_probes_are_stages(const struct capacity *capacity, const stru
 
 /* The lock holds for 20 ms and takes 5 ms to release: no machine does more than 40 a second, and
  * none that is late does as many. */
-static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
-    (void)state;
+TEST(a_search_by_rate_stays_below_what_can_be_done) {
     struct lb_err err = {0};
     char *out = cli_path("rate");
     struct cli cli = search_done(BY_RATE);
@@ -156,8 +153,7 @@ static void a_search_by_rate_stays_below_what_can_be_done(void **state) {
 
 /* 30 ms of hold each, so the fifth of five waits for 120 ms: no more than four keep 100 ms,
  * whatever the machine. */
-static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
-    (void)state;
+TEST(a_search_by_clients_stays_below_what_can_be_done) {
     struct lb_err err = {0};
     char *out = cli_path("clients");
     struct cli cli = search_done(BY_CLIENTS);
@@ -185,8 +181,7 @@ static void a_search_by_clients_stays_below_what_can_be_done(void **state) {
 }
 
 /* Nobody waits, so it carries whatever the generator does, and is of no use. */
-static void what_lets_two_in_is_named(void **state) {
-    (void)state;
+TEST(what_lets_two_in_is_named) {
     struct lb_err err = {0};
     char *out = cli_path("two");
     struct cli cli = search_done(TWO_IN);
@@ -201,8 +196,7 @@ static void what_lets_two_in_is_named(void **state) {
 
 /* 200 ms of hold: no window has the samples of a p99, and nothing is over the limit. That is no
  * broken promise, however slow the machine. */
-static void too_few_samples_are_no_broken_promise(void **state) {
-    (void)state;
+TEST(too_few_samples_are_no_broken_promise) {
     struct lb_err err = {0};
     char *out = cli_path("few");
     struct cli cli = search_done(FEW_SAMPLES);
@@ -215,16 +209,14 @@ static void too_few_samples_are_no_broken_promise(void **state) {
     cli_free(&cli);
 }
 
-static void an_answer_that_cannot_be_printed_is_no_success(void **state) {
-    (void)state;
+TEST(an_answer_that_cannot_be_printed_is_no_success) {
     struct cli cli = search_done(NO_ROOM);
     assert_code(&cli, LB_EXIT_MACHINE);
     assert_has(cli.err, "could not print the answer");
     cli_free(&cli);
 }
 
-static void what_was_found_is_saved_when_it_is_cut_off(void **state) {
-    (void)state;
+TEST(what_was_found_is_saved_when_it_is_cut_off) {
     struct lb_err err = {0};
     struct stat status;
     char *out = cli_path("cut"), *file = cli_path("cut/" CAPACITY_FILE);
@@ -253,8 +245,7 @@ static struct run *run_of(const char *out) {
     return run;
 }
 
-static void a_sweep_is_in_the_result(void **state) {
-    (void)state;
+TEST(a_sweep_is_in_the_result) {
     char *out = cli_path("sweep");
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
@@ -289,8 +280,7 @@ static bool stage_warned(const struct run_stage *stage, const char *words) {
 /* Nothing is held and each call takes 5 ms, so what jitters is small beside it. The other one takes
  * as much longer each second as it took at first: a machine's stalls would have to make up for that
  * to a fifth of a per cent. */
-static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
-    (void)state;
+TEST(a_steady_stage_ends_early_and_a_drifting_one_says_so) {
     char *calm = cli_path("calm"), *drift = cli_path("drift");
     struct cli steady, drifting;
     cli_start(&steady, NULL,
@@ -321,8 +311,7 @@ static void a_steady_stage_ends_early_and_a_drifting_one_says_so(void **state) {
 }
 
 /* 20 ms of hold carry 50 a second; 200 are asked for. */
-static void a_rate_that_the_key_does_not_carry_is_flagged(void **state) {
-    (void)state;
+TEST(a_rate_that_the_key_does_not_carry_is_flagged) {
     char *out = cli_path("overload");
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=16", "--set",
@@ -336,19 +325,4 @@ static void a_rate_that_the_key_does_not_carry_is_flagged(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nonsense_is_refused_in_one_line),
-        cmocka_unit_test(help_names_its_exit_codes),
-        cmocka_unit_test(a_search_by_rate_stays_below_what_can_be_done),
-        cmocka_unit_test(a_search_by_clients_stays_below_what_can_be_done),
-        cmocka_unit_test(what_lets_two_in_is_named),
-        cmocka_unit_test(too_few_samples_are_no_broken_promise),
-        cmocka_unit_test(an_answer_that_cannot_be_printed_is_no_success),
-        cmocka_unit_test(what_was_found_is_saved_when_it_is_cut_off),
-        cmocka_unit_test(a_sweep_is_in_the_result),
-        cmocka_unit_test(a_steady_stage_ends_early_and_a_drifting_one_says_so),
-        cmocka_unit_test(a_rate_that_the_key_does_not_carry_is_flagged),
-    };
-    return cmocka_run_group_tests(tests, start_searches, cli_teardown);
-}
+TEST_MAIN(start_searches, cli_teardown)

@@ -47,15 +47,13 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     cli_assert_nothing_left();
 }
 
-static void once_finishes_and_saves(void **state) {
-    (void)state;
+TEST(once_finishes_and_saves) {
     interrupted_once("sim", "load.processes=1", SIGINT);
     interrupted_once("mem-mutex", "load.processes=2", SIGTERM);
     interrupted_once("file-flock", "load.processes=1", SIGHUP);
 }
 
-static void once_stops_the_servers(void **state) {
-    (void)state;
+TEST(once_stops_the_servers) {
     cli_need("redis");
     interrupted_once("redis-setnx", "load.processes=2", SIGINT);
 }
@@ -66,8 +64,7 @@ static void own_session(void *arg) {
 }
 
 /* Ctrl-C in a terminal goes to every process of the group, workers and all. */
-static void a_whole_group_is_interrupted(void **state) {
-    (void)state;
+TEST(a_whole_group_is_interrupted) {
     char *out = cli_path("group");
     struct cli cli;
     cli_start(&cli, &(struct cli_how){.prepare = own_session},
@@ -87,8 +84,7 @@ static bool file_is_there(void *path) {
 }
 
 /* In the warm-up nothing is measured yet: still saved, still 130. */
-static void in_the_warm_up_it_ends_at_once(void **state) {
-    (void)state;
+TEST(in_the_warm_up_it_ends_at_once) {
     char *out = cli_path("warm-up");
     struct cli cli;
     cli_start(&cli, NULL,
@@ -112,8 +108,7 @@ static bool server_is_there(void *cli) {
 }
 
 /* While the server starts, or is hardly there. */
-static void while_a_server_starts_it_is_stopped(void **state) {
-    (void)state;
+TEST(while_a_server_starts_it_is_stopped) {
     cli_need("redis");
     char *out = cli_path("starting");
     struct cli cli;
@@ -133,8 +128,7 @@ static void while_a_server_starts_it_is_stopped(void **state) {
 
 /* The server does not answer and the drain would take ten minutes: only the second Ctrl-C ends it
  * so soon. */
-static void twice_leaves_at_once(void **state) {
-    (void)state;
+TEST(twice_leaves_at_once) {
     cli_need("redis");
     char *out = cli_path("twice");
     struct cli cli;
@@ -164,8 +158,7 @@ static void twice_leaves_at_once(void **state) {
 
 /* kill -9: no word, but the servers and workers go too, and the stages before are on disk,
  * marked. */
-static void a_killed_run_leaves_no_server(void **state) {
-    (void)state;
+TEST(a_killed_run_leaves_no_server) {
     cli_need("redis");
     char *out = cli_path("killed");
     struct cli cli;
@@ -194,15 +187,4 @@ static void a_killed_run_leaves_no_server(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(once_finishes_and_saves),
-        cmocka_unit_test(once_stops_the_servers),
-        cmocka_unit_test(a_whole_group_is_interrupted),
-        cmocka_unit_test(in_the_warm_up_it_ends_at_once),
-        cmocka_unit_test(while_a_server_starts_it_is_stopped),
-        cmocka_unit_test(twice_leaves_at_once),
-        cmocka_unit_test(a_killed_run_leaves_no_server),
-    };
-    return cmocka_run_group_tests_name("cli_leave", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

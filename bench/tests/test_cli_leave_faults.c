@@ -74,40 +74,34 @@ static void killed_in(const char *lock, const char *topology, const char *faults
     cli_free(&cli);
 }
 
-static void in_a_pause(void **state) {
-    (void)state;
+TEST(in_a_pause) {
     killed_in("redis-setnx", "redis",
               "[fault]\nkind = pause\ntarget = holder\nfirst = 100ms\nfor = 1200ms\n", "lockbench",
               'T');
 }
 
-static void after_a_kill(void **state) {
-    (void)state;
+TEST(after_a_kill) {
     killed_in("redis-setnx", "redis", "[fault]\nkind = kill\nfirst = 100ms\n", NULL, 0);
 }
 
-static void while_renewals_starve(void **state) {
-    (void)state;
+TEST(while_renewals_starve) {
     killed_in("redis-setnx", "redis",
               "[fault]\nkind = starve\ntarget = all\nfirst = 100ms\nfor = 1200ms\n", NULL, 0);
 }
 
-static void in_a_servers_pause(void **state) {
-    (void)state;
+TEST(in_a_servers_pause) {
     killed_in("redis-setnx", "redis", "[fault]\nkind = server-pause\nfirst = 100ms\nfor = 1200ms\n",
               "redis-server", 'T');
 }
 
-static void while_a_server_is_down(void **state) {
-    (void)state;
+TEST(while_a_server_is_down) {
     killed_in("redis-setnx", "redis", "[fault]\nkind = server-kill\nfirst = 100ms\nfor = 1200ms\n",
               "redis-server", 0);
     killed_in("redis-setnx", "redis", "[fault]\nkind = server-empty\nfirst = 100ms\nfor = 1200ms\n",
               "redis-server", 0);
 }
 
-static void after_what_is_done_at_once(void **state) {
-    (void)state;
+TEST(after_what_is_done_at_once) {
     killed_in(
         "redis-setnx", "redis",
         "[fault]\nkind = clock\nby = 60s\nfirst = 100ms\n[fault.2]\nkind = evict\nfirst = 200ms\n"
@@ -116,8 +110,7 @@ static void after_what_is_done_at_once(void **state) {
 }
 
 /* The wire is a process of its own: it goes too. */
-static void on_the_wires(void **state) {
-    (void)state;
+TEST(on_the_wires) {
     killed_in("redis-setnx", "redis",
               "[fault]\nkind = wire-cut\ntarget = holder\nfirst = 100ms\nfor = 1200ms\n"
               "[fault.2]\nkind = wire-delay\ntarget = all\nby = 5ms\nfirst = 0\nfor = 0\n"
@@ -127,8 +120,7 @@ static void on_the_wires(void **state) {
               NULL, 0);
 }
 
-static void between_a_primarys_death_and_a_promotion(void **state) {
-    (void)state;
+TEST(between_a_primarys_death_and_a_promotion) {
     killed_in(
         "redis-setnx", "redis-replicas",
         "[servers]\ntopology = redis-replicas\n[fault]\nkind = wire-cut\ntarget = replication\n"
@@ -137,16 +129,4 @@ static void between_a_primarys_death_and_a_promotion(void **state) {
         NULL, 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_a_pause),
-        cmocka_unit_test(after_a_kill),
-        cmocka_unit_test(while_renewals_starve),
-        cmocka_unit_test(in_a_servers_pause),
-        cmocka_unit_test(while_a_server_is_down),
-        cmocka_unit_test(after_what_is_done_at_once),
-        cmocka_unit_test(on_the_wires),
-        cmocka_unit_test(between_a_primarys_death_and_a_promotion),
-    };
-    return cmocka_run_group_tests_name("cli_leave_faults", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

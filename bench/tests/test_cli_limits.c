@@ -20,8 +20,7 @@ static void refused(const struct cli_how *how, const char *const *args, const ch
     cli_free(&cli);
 }
 
-static void a_file_in_the_way_is_told_before_the_run(void **state) {
-    (void)state;
+TEST(a_file_in_the_way_is_told_before_the_run) {
     char *file = cli_path("a-file"), *below = cli_path("a-file/run"), *home = cli_path("blocked"),
          env[400];
     cli_write(file, "precious\n");
@@ -40,8 +39,7 @@ static void a_file_in_the_way_is_told_before_the_run(void **state) {
     refused(&(struct cli_how){.env = {env}}, ARGS("run", "smoke", "--lock", "sim"), "results");
 }
 
-static void another_run_is_never_written_over(void **state) {
-    (void)state;
+TEST(another_run_is_never_written_over) {
     char *out = cli_path("taken");
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
     struct cli cli = cli_run(NULL, args);
@@ -118,8 +116,7 @@ static json_t *rescued(const struct cli *cli) {
     return run;
 }
 
-static void a_full_disk_is_told_before_the_run(void **state) {
-    (void)state;
+TEST(a_full_disk_is_told_before_the_run) {
     char *out = cli_path("full");
     mkdir(out, 0755);
     struct small_disk disk = {.path = out, .options = "size=64k,mode=0755", .fill = true};
@@ -133,8 +130,7 @@ static void a_full_disk_is_told_before_the_run(void **state) {
 }
 
 /* The disk fills up in mid-run: nothing of the result is lost. */
-static void a_disk_that_fills_up_loses_nothing(void **state) {
-    (void)state;
+TEST(a_disk_that_fills_up_loses_nothing) {
     char *out = cli_path("fills");
     mkdir(out, 0755);
     struct small_disk disk = {.path = out, .options = "size=48k,mode=0755"};
@@ -159,8 +155,7 @@ static void a_disk_that_fills_up_loses_nothing(void **state) {
 }
 
 /* Somebody removes the folder in mid-run and puts a file there. */
-static void a_folder_that_vanishes_loses_nothing(void **state) {
-    (void)state;
+TEST(a_folder_that_vanishes_loses_nothing) {
     char *out = cli_path("vanishes");
     struct cli cli;
     cli_start(&cli, NULL,
@@ -188,8 +183,7 @@ static void limit_files_to_8k(void *arg) {
 }
 
 /* `ulimit -f`: the kernel would kill a program that does not mind the signal. */
-static void a_limit_on_file_size_is_an_error_not_a_death(void **state) {
-    (void)state;
+TEST(a_limit_on_file_size_is_an_error_not_a_death) {
     char *out = cli_path("fsize");
     struct cli cli = cli_run(
         &(struct cli_how){.prepare = limit_files_to_8k},
@@ -204,8 +198,7 @@ static void a_limit_on_file_size_is_an_error_not_a_death(void **state) {
     cli_assert_nothing_left();
 }
 
-static void output_that_is_cut_is_no_success(void **state) {
-    (void)state;
+TEST(output_that_is_cut_is_no_success) {
     static const struct cli_how full = {.out = "/dev/full"};
     static const char *const commands[][4] = {{"list"},
                                               {"list", "--json"},
@@ -232,8 +225,7 @@ static void limit_files(void *arg) {
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){files->soft, files->hard});
 }
 
-static void too_few_descriptors_are_raised_or_told(void **state) {
-    (void)state;
+TEST(too_few_descriptors_are_raised_or_told) {
     char *out = cli_path("descriptors-raised"), *root_out = cli_path("descriptors-root");
     const char *const *many = ARGS("run", "smoke", "--lock", "file-flock", "--set",
                                    "load.clients=100", "--set", "load.keys=own", "--out", out);
@@ -256,16 +248,4 @@ static void too_few_descriptors_are_raised_or_told(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_in_the_way_is_told_before_the_run),
-        cmocka_unit_test(another_run_is_never_written_over),
-        cmocka_unit_test(a_full_disk_is_told_before_the_run),
-        cmocka_unit_test(a_disk_that_fills_up_loses_nothing),
-        cmocka_unit_test(a_folder_that_vanishes_loses_nothing),
-        cmocka_unit_test(a_limit_on_file_size_is_an_error_not_a_death),
-        cmocka_unit_test(output_that_is_cut_is_no_success),
-        cmocka_unit_test(too_few_descriptors_are_raised_or_told),
-    };
-    return cmocka_run_group_tests_name("cli_limits", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

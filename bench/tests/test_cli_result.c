@@ -114,8 +114,7 @@ static void assert_hlog_agrees(const json_t *stage, const char *out) {
     free(text);
 }
 
-static void a_result_has_every_figure(void **state) {
-    (void)state;
+TEST(a_result_has_every_figure) {
     char *out = cli_path("figures");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,sim,mem-mutex", "--set",
                                         "run.duration=1700ms", "--set", "load.clients=1,4", "--set",
@@ -140,8 +139,7 @@ static void a_result_has_every_figure(void **state) {
 }
 
 /* On a real server every cost is a figure; open arrival counts its slots. */
-static void a_result_of_a_server_has_its_costs(void **state) {
-    (void)state;
+TEST(a_result_of_a_server_has_its_costs) {
     cli_need("redis");
     char *out = cli_path("costs");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
@@ -166,10 +164,4 @@ static void a_result_of_a_server_has_its_costs(void **state) {
     cli_assert_nothing_left();
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_result_has_every_figure),
-        cmocka_unit_test(a_result_of_a_server_has_its_costs),
-    };
-    return cmocka_run_group_tests_name("cli_result", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -4,8 +4,7 @@
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 
-static void a_server_stands_still(void **state) {
-    (void)state;
+TEST(a_server_stands_still) {
     cli_need("redis");
     json_t *run =
         fault_run("redis-setnx",
@@ -22,8 +21,7 @@ static void a_server_stands_still(void **state) {
     json_decref(run);
 }
 
-static void a_killed_server_comes_back(void **state) {
-    (void)state;
+TEST(a_killed_server_comes_back) {
     cli_need("redis");
     json_t *run =
         fault_run("redis-setnx",
@@ -40,8 +38,7 @@ static void a_killed_server_comes_back(void **state) {
 }
 
 /* For good: the stage is whole, and the next one has fresh servers. */
-static void a_server_that_is_gone_is_no_failure(void **state) {
-    (void)state;
+TEST(a_server_that_is_gone_is_no_failure) {
     cli_need("redis");
     json_t *run =
         fault_run("redis-setnx",
@@ -67,8 +64,7 @@ static void a_server_that_is_gone_is_no_failure(void **state) {
 
 /* With a server that writes each lock to its disk: a restart keeps it, and only what loses its data
  * loses it. */
-static void data_is_kept_or_thrown_away(void **state) {
-    (void)state;
+TEST(data_is_kept_or_thrown_away) {
     cli_need("redis");
     static const char durable[] = "[servers]\ndurability = sync\n";
     char text[900];
@@ -85,8 +81,7 @@ static void data_is_kept_or_thrown_away(void **state) {
 }
 
 /* A clock that jumps past each lease, and a server that throws keys away, give the lock to two. */
-static void keys_go_before_their_time(void **state) {
-    (void)state;
+TEST(keys_go_before_their_time) {
     cli_need("redis");
     static const char *const kinds[] = {"clock", "evict"};
     for (int i = 0; i < 2; i++) {
@@ -102,8 +97,7 @@ static void keys_go_before_their_time(void **state) {
 
 /* The one who holds when the primary is killed came after the cut; the replica knows his
  * predecessor only, whose lease is over before he is done. */
-static void a_replica_becomes_primary(void **state) {
-    (void)state;
+TEST(a_replica_becomes_primary) {
     cli_need("redis-replicas");
     json_t *run = fault_run("redis-setnx",
                             FAULT_LOAD("4", "1", "1", "3s", "4s",
@@ -124,8 +118,7 @@ static void a_replica_becomes_primary(void **state) {
 }
 
 /* A grant that ended with its connection is no second holder's fault. */
-static void a_server_ends_a_holders_connection(void **state) {
-    (void)state;
+TEST(a_server_ends_a_holders_connection) {
     cli_need("postgres");
     json_t *run =
         fault_run("pg-advisory",
@@ -140,8 +133,7 @@ static void a_server_ends_a_holders_connection(void **state) {
     json_decref(run);
 }
 
-static void what_a_server_cannot_do_is_said(void **state) {
-    (void)state;
+TEST(what_a_server_cannot_do_is_said) {
     cli_need("memcached");
     json_t *run = fault_run(
         "memcached",
@@ -174,8 +166,7 @@ static int nodes_of(const json_t *run, const char *section, bool *seen) {
     return count;
 }
 
-static void several_servers_are_hit(void **state) {
-    (void)state;
+TEST(several_servers_are_hit) {
     cli_need("redis-independents");
     json_t *run = fault_run("redis-redlock",
                             FAULT_LOAD("2", "1", "own", "0", "10s",
@@ -202,8 +193,7 @@ static void several_servers_are_hit(void **state) {
     json_decref(run);
 }
 
-static void the_leader_is_found(void **state) {
-    (void)state;
+TEST(the_leader_is_found) {
     cli_need("etcd-3");
     json_t *run =
         fault_run("etcd-mutex",
@@ -217,18 +207,4 @@ static void the_leader_is_found(void **state) {
     json_decref(run);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_stands_still),
-        cmocka_unit_test(a_killed_server_comes_back),
-        cmocka_unit_test(a_server_that_is_gone_is_no_failure),
-        cmocka_unit_test(data_is_kept_or_thrown_away),
-        cmocka_unit_test(keys_go_before_their_time),
-        cmocka_unit_test(a_replica_becomes_primary),
-        cmocka_unit_test(a_server_ends_a_holders_connection),
-        cmocka_unit_test(what_a_server_cannot_do_is_said),
-        cmocka_unit_test(several_servers_are_hit),
-        cmocka_unit_test(the_leader_is_found),
-    };
-    return cmocka_run_group_tests_name("fault_servers", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

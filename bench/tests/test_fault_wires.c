@@ -18,8 +18,7 @@ static double in_doubt(const json_t *run) {
     return stage_number(run, "outcomes.broken") + stage_number(run, "outcomes.unknown");
 }
 
-static void connections_are_reset(void **state) {
-    (void)state;
+TEST(connections_are_reset) {
     cli_need("redis");
     json_t *run = clean_run(
         "[fault]\nkind = wire-reset\ntarget = all\nfirst = 200ms\nevery = 300ms\ntimes = 2\n");
@@ -31,8 +30,7 @@ static void connections_are_reset(void **state) {
     json_decref(run);
 }
 
-static void answers_are_lost(void **state) {
-    (void)state;
+TEST(answers_are_lost) {
     cli_need("redis");
     json_t *run =
         clean_run("[fault]\nkind = wire-drop\ntarget = all\nholding = OK\nfirst = 200ms\n"
@@ -46,8 +44,7 @@ static void answers_are_lost(void **state) {
     json_decref(run);
 }
 
-static void a_connection_ends_in_an_answer(void **state) {
-    (void)state;
+TEST(a_connection_ends_in_an_answer) {
     cli_need("redis");
     json_t *run =
         clean_run("[fault]\nkind = wire-midway\ntarget = all\nbytes = 3\nfirst = 200ms\n");
@@ -57,8 +54,7 @@ static void a_connection_ends_in_an_answer(void **state) {
 }
 
 /* Both ways, so a round trip takes twice as long. */
-static void bytes_come_late(void **state) {
-    (void)state;
+TEST(bytes_come_late) {
     cli_need("redis");
     json_t *run =
         clean_run("[fault]\nkind = wire-delay\ntarget = all\nby = 60ms\nfirst = 0\nfor = 0\n");
@@ -75,8 +71,7 @@ static void bytes_come_late(void **state) {
 }
 
 /* A holder whose wire is dead outlives its lease; the others never notice. */
-static void a_holder_is_cut_off(void **state) {
-    (void)state;
+TEST(a_holder_is_cut_off) {
     cli_need("redis");
     static const char *const ways[] = {"both", "answers", "requests"};
     for (int i = 0; i < 3; i++) {
@@ -107,8 +102,7 @@ static void a_holder_is_cut_off(void **state) {
 
 /* A session that hears nothing runs out: who is met in the cell after that is excused, if it learns
  * it. */
-static void a_session_runs_out(void **state) {
-    (void)state;
+TEST(a_session_runs_out) {
     cli_need("etcd");
     char text[900];
     snprintf(text, sizeof text,
@@ -125,14 +119,4 @@ static void a_session_runs_out(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(connections_are_reset),
-        cmocka_unit_test(answers_are_lost),
-        cmocka_unit_test(a_connection_ends_in_an_answer),
-        cmocka_unit_test(bytes_come_late),
-        cmocka_unit_test(a_holder_is_cut_off),
-        cmocka_unit_test(a_session_runs_out),
-    };
-    return cmocka_run_group_tests_name("fault_wires", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -433,32 +433,20 @@ static void compare_many(enum oplog_model model) {
     if (model != OPLOG_SEMAPHORE) assert_true(tally.spurious_seen > 0);
 }
 
-static void test_mutex(void **state) {
-    (void)state;
+TEST(test_mutex) {
     compare_many(OPLOG_MUTEX);
 }
 
-static void test_reentrant(void **state) {
-    (void)state;
+TEST(test_reentrant) {
     compare_many(OPLOG_REENTRANT);
 }
 
-static void test_rwlock(void **state) {
-    (void)state;
+TEST(test_rwlock) {
     compare_many(OPLOG_RWLOCK);
 }
 
-static void test_semaphore(void **state) {
-    (void)state;
+TEST(test_semaphore) {
     compare_many(OPLOG_SEMAPHORE);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mutex),
-        cmocka_unit_test(test_reentrant),
-        cmocka_unit_test(test_rwlock),
-        cmocka_unit_test(test_semaphore),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

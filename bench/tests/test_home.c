@@ -6,10 +6,9 @@
 #include "bench/base/home.h"
 #include "bench/tests/unit.h"
 
-static void a_test_finds_the_project_from_its_build_folder(void **state) {
+TEST(a_test_finds_the_project_from_its_build_folder) {
     char path[PATH_MAX];
     struct lb_err err = {0};
-    (void)state;
     unsetenv("LOCKBENCH_HOME");
     assert_int_equal(home_path("workloads/compare.ini", path, sizeof path, &err), 0);
     assert_int_equal(path[0], '/');
@@ -18,11 +17,10 @@ static void a_test_finds_the_project_from_its_build_folder(void **state) {
     assert_int_not_equal(path[strlen(path) - 1], '/');
 }
 
-static void the_environment_overrides(void **state) {
+TEST(the_environment_overrides) {
     char folder[] = "/tmp/lockbench-test-XXXXXX", path[PATH_MAX], marker[PATH_MAX],
          wanted[PATH_MAX];
     struct lb_err err = {0};
-    (void)state;
     assert_non_null(mkdtemp(folder));
     setenv("LOCKBENCH_HOME", folder, 1);
     int without = home_path("compose", path, sizeof path, &err);
@@ -46,19 +44,11 @@ static void the_environment_overrides(void **state) {
     assert_string_equal(path, wanted);
 }
 
-static void a_short_buffer_is_an_error(void **state) {
+TEST(a_short_buffer_is_an_error) {
     char path[8] = "before";
     struct lb_err err = {0};
-    (void)state;
     assert_int_equal(home_path("workloads", path, sizeof path, &err), -1);
     assert_string_equal(path, "before");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_test_finds_the_project_from_its_build_folder),
-        cmocka_unit_test(the_environment_overrides),
-        cmocka_unit_test(a_short_buffer_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -55,8 +55,7 @@ static void expect(const char *verdict) {
     judge_done(&judge);
 }
 
-static void real_locks_must_come_out_clean(void **state) {
-    (void)state;
+TEST(real_locks_must_come_out_clean) {
     begin(&real, false, false);
     assert_false(take(&clean, 8));
     expect("clean");
@@ -88,8 +87,7 @@ static void real_locks_must_come_out_clean(void **state) {
     expect("clean");
 }
 
-static void what_contention_exposes_must_be_caught_each_time(void **state) {
-    (void)state;
+TEST(what_contention_exposes_must_be_caught_each_time) {
     begin(&none, false, false);
     assert_false(take(&clean, 1));
     assert_false(take(&violated, 8));
@@ -105,7 +103,7 @@ static void what_contention_exposes_must_be_caught_each_time(void **state) {
     expect("violated");
 }
 
-static void elsewhere_a_control_must_show_its_mistake_once(void **state) {
+TEST(elsewhere_a_control_must_show_its_mistake_once) {
     static const struct {
         const struct lb_lock *lock;
         const struct exclusion *found;
@@ -117,7 +115,6 @@ static void elsewhere_a_control_must_show_its_mistake_once(void **state) {
         {&overlapping, &violated, true}, {&overlapping, &expired, false},
         {&overlapping, &stuck, false},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan_stage of = {.plan = &own, .lock = &entry, .clients = 8};
         begin(cases[i].lock, false, true);
@@ -136,11 +133,4 @@ static void elsewhere_a_control_must_show_its_mistake_once(void **state) {
     expect("nothing-granted");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(real_locks_must_come_out_clean),
-        cmocka_unit_test(what_contention_exposes_must_be_caught_each_time),
-        cmocka_unit_test(elsewhere_a_control_must_show_its_mistake_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

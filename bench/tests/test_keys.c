@@ -43,13 +43,12 @@ static double misfit(uint32_t count, double s, uint64_t seed) {
     return (chi - freedom) / sqrt(2 * freedom);
 }
 
-static void zipf_draws_have_the_exact_shares(void **state) {
+TEST(zipf_draws_have_the_exact_shares) {
     static const struct {
         uint32_t count;
         double s;
     } cases[] = {{2, 1},    {2, 0.01}, {10, 0.5},    {10, 1},         {100, 0.99},   {1000, 1.2},
                  {1000, 2}, {50, 5},   {10000, 0.8}, {1000000, 0.99}, {10000000, 1}, {3, 5}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double z = misfit(cases[i].count, cases[i].s, 99);
         if (!(z < 4))
@@ -57,13 +56,12 @@ static void zipf_draws_have_the_exact_shares(void **state) {
     }
 }
 
-static void uniform_draws_are_alike(void **state) {
+TEST(uniform_draws_are_alike) {
     struct keyspace keys = {.pick = KEYS_UNIFORM, .count = 10};
     struct keypicker picker;
     struct lb_rng rng;
     int seen[10] = {0};
     double chi = 0;
-    (void)state;
     keys_init(&picker, &keys, 4);
     rng_seed(&rng, 3, 3);
     for (int i = 0; i < DRAWS; i++) seen[keys_pick(&picker, 2, &rng)]++;
@@ -71,23 +69,21 @@ static void uniform_draws_are_alike(void **state) {
     assert_true(chi < 9 + 4 * sqrt(18));
 }
 
-static void own_keys_are_the_clients(void **state) {
+TEST(own_keys_are_the_clients) {
     struct keyspace keys = {.pick = KEYS_OWN};
     struct keypicker picker;
     struct lb_rng rng = {{1, 2, 3, 4}};
-    (void)state;
     keys_init(&picker, &keys, 4);
     assert_int_equal(keys_count(&keys, 4), 4);
     for (uint32_t client = 0; client < 4; client++)
         assert_int_equal(keys_pick(&picker, client, &rng), client);
 }
 
-static void the_same_seed_draws_the_same_keys(void **state) {
+TEST(the_same_seed_draws_the_same_keys) {
     struct keyspace keys = {.pick = KEYS_ZIPF, .count = 1000, .zipf_s = 0.99};
     struct keypicker picker;
     struct lb_rng a, b, other;
     int same = 0;
-    (void)state;
     keys_init(&picker, &keys, 1);
     rng_seed(&a, 5, 1);
     rng_seed(&b, 5, 1);
@@ -100,12 +96,4 @@ static void the_same_seed_draws_the_same_keys(void **state) {
     assert_true(same < 200);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(zipf_draws_have_the_exact_shares),
-        cmocka_unit_test(uniform_draws_are_alike),
-        cmocka_unit_test(own_keys_are_the_clients),
-        cmocka_unit_test(the_same_seed_draws_the_same_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -42,8 +42,7 @@ static void yields_b(void *arg) {
         lb_yield();
     }
 }
-static void test_yield_takes_turns(void **state) {
-    (void)state;
+TEST(test_yield_takes_turns) {
     struct trace trace = {0};
     run_fibers(&trace, yields_a, yields_b);
     assert_string_equal(trace.text, "ababab");
@@ -60,8 +59,7 @@ static void sleeps_short(void *arg) {
     note(arg, "short,");
     assert_true(lb_sleep_until(lb_now() - 1)); /* the past: at once */
 }
-static void test_timers_fire_in_order(void **state) {
-    (void)state;
+TEST(test_timers_fire_in_order) {
     struct trace trace = {0};
     run_fibers(&trace, sleeps_long, sleeps_short);
     assert_string_equal(trace.text, "short,long");
@@ -103,8 +101,7 @@ static void writes(void *arg) {
     assert_true(lb_sleep_until(lb_now() + 60 * LB_MS_NS));
     close(trace->b);
 }
-static void test_level_triggered_wait(void **state) {
-    (void)state;
+TEST(test_level_triggered_wait) {
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
     struct trace trace = {.a = pair[0], .b = pair[1]};
@@ -145,8 +142,7 @@ static void edge_writes(void *arg) {
     assert_true(lb_sleep_until(lb_now() + LB_MS_NS));
     close(trace->b);
 }
-static void test_edge_triggered_wait(void **state) {
-    (void)state;
+TEST(test_edge_triggered_wait) {
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
     struct trace trace = {.a = pair[0], .b = pair[1]};
@@ -175,8 +171,7 @@ static void any_waits(void *arg) {
         note(trace, "ok,");
     }
 }
-static void test_wait_any_with_reused_numbers(void **state) {
-    (void)state;
+TEST(test_wait_any_with_reused_numbers) {
     struct trace trace = {0};
     run_fibers(&trace, any_waits, NULL);
     assert_string_equal(trace.text, "ok,ok,ok,");
@@ -197,8 +192,7 @@ static void spawns(void *arg) {
     lb_join(fiber);
     note(trace, "joined");
 }
-static void test_spawn_wake_join(void **state) {
-    (void)state;
+TEST(test_spawn_wake_join) {
     int pair[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
     struct trace trace = {.a = pair[0]};
@@ -223,8 +217,7 @@ static void sleeps_for_ever(void *arg) {
     assert_true(lb_now() >= when);
     note(arg, "shielded");
 }
-static void test_cut_off_ends_waits(void **state) {
-    (void)state;
+TEST(test_cut_off_ends_waits) {
     struct trace trace = {0};
     atomic_store(&trace.cutoff_ns, lb_now() + 10 * LB_MS_NS);
     run_fibers(&trace, sleeps_for_ever, NULL);
@@ -240,8 +233,7 @@ static void bad_fd(void *arg) {
     assert_int_equal(lb_wait_fd(fd, LB_READABLE, LB_NEVER), -EPERM);
     close(fd);
 }
-static void test_bad_descriptors_are_errors(void **state) {
-    (void)state;
+TEST(test_bad_descriptors_are_errors) {
     struct trace trace = {0};
     run_fibers(&trace, bad_fd, NULL);
 }
@@ -256,8 +248,7 @@ static void timer_beside_busy(void *arg) {
     lb_sleep_until(lb_now() + LB_MS_NS);
     trace->ready = 1;
 }
-static void test_a_busy_fiber_lets_timers_through(void **state) {
-    (void)state;
+TEST(test_a_busy_fiber_lets_timers_through) {
     struct trace trace = {0};
     run_fibers(&trace, busy, timer_beside_busy);
     assert_int_equal(trace.a, 1);
@@ -271,8 +262,7 @@ static __attribute__((noinline)) int use_stack(int depth) {
 static void deep(void *arg) {
     ((struct trace *)arg)->a = use_stack(40);
 }
-static void test_stack_census(void **state) {
-    (void)state;
+TEST(test_stack_census) {
     struct lb_err err = {0};
     struct trace trace = {0};
     struct loop *loop = loop_new(&(struct loop_config){0}, &err);
@@ -289,8 +279,7 @@ static void counts(void *arg) {
     lb_sleep_until(lb_now() + (trace->a % 7) * LB_MS_NS);
     trace->b++;
 }
-static void test_two_thousand_fibers(void **state) {
-    (void)state;
+TEST(test_two_thousand_fibers) {
     struct lb_err err = {0};
     struct trace trace = {0};
     struct loop *loop = loop_new(&(struct loop_config){0}, &err);
@@ -301,19 +290,4 @@ static void test_two_thousand_fibers(void **state) {
     loop_free(loop);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_yield_takes_turns),
-        cmocka_unit_test(test_timers_fire_in_order),
-        cmocka_unit_test(test_level_triggered_wait),
-        cmocka_unit_test(test_edge_triggered_wait),
-        cmocka_unit_test(test_wait_any_with_reused_numbers),
-        cmocka_unit_test(test_spawn_wake_join),
-        cmocka_unit_test(test_cut_off_ends_waits),
-        cmocka_unit_test(test_bad_descriptors_are_errors),
-        cmocka_unit_test(test_a_busy_fiber_lets_timers_through),
-        cmocka_unit_test(test_stack_census),
-        cmocka_unit_test(test_two_thousand_fibers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -13,7 +13,7 @@ static const char *meant(const char *typed) {
     return nearest.best ? nearest.best : "(nothing)";
 }
 
-static void slips_are_understood(void **state) {
+TEST(slips_are_understood) {
     static const struct {
         const char *typed, *meant;
     } cases[] = {
@@ -30,7 +30,6 @@ static void slips_are_understood(void **state) {
         {"nul", "null"},
         {"leese", "lease"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (strcmp(meant(cases[i].typed), cases[i].meant) != 0) {
             fail_msg("%s: %s, not %s", cases[i].typed, meant(cases[i].typed), cases[i].meant);
@@ -38,21 +37,19 @@ static void slips_are_understood(void **state) {
     }
 }
 
-static void far_names_are_not_offered(void **state) {
+TEST(far_names_are_not_offered) {
     static const char *const far[] = {
         "",       "x",
         "zz",     "consul",
         "kafka",  "abcdefghijkl",
         "warmup", "a name that is far longer than any name that a program would ever have"};
-    (void)state;
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         if (strcmp(meant(far[i]), "(nothing)") != 0) fail_msg("'%s': %s", far[i], meant(far[i]));
     }
 }
 
-static void the_nearer_one_wins_whatever_the_order(void **state) {
+TEST(the_nearer_one_wins_whatever_the_order) {
     struct nearest nearest;
-    (void)state;
     nearest_init(&nearest, "mutexx");
     nearest_offer(&nearest, "mutex");
     nearest_offer(&nearest, "mutexes");
@@ -63,31 +60,20 @@ static void the_nearer_one_wins_whatever_the_order(void **state) {
     assert_string_equal(nearest.best, "mutex");
 }
 
-static void a_swap_is_one_slip(void **state) {
+TEST(a_swap_is_one_slip) {
     struct nearest nearest;
-    (void)state;
     nearest_init(&nearest, "abdc");
     nearest_offer(&nearest, "abcd");
     assert_int_equal(nearest.distance, 1);
 }
 
-static void the_hint_is_a_phrase_or_nothing(void **state) {
+TEST(the_hint_is_a_phrase_or_nothing) {
     struct nearest nearest;
     char text[40];
-    (void)state;
     nearest_init(&nearest, "rum");
     assert_string_equal(nearest_hint(&nearest, text, sizeof text), "");
     nearest_offer(&nearest, "run");
     assert_string_equal(nearest_hint(&nearest, text, sizeof text), ", did you mean 'run'?");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slips_are_understood),
-        cmocka_unit_test(far_names_are_not_offered),
-        cmocka_unit_test(the_nearer_one_wins_whatever_the_order),
-        cmocka_unit_test(a_swap_is_one_slip),
-        cmocka_unit_test(the_hint_is_a_phrase_or_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

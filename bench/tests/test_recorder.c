@@ -18,8 +18,7 @@ static struct recorder *make(void **ret_memory) {
     return recorder;
 }
 
-static void test_a_side_is_taken_when_the_writer_turns(void **state) {
-    (void)state;
+TEST(test_a_side_is_taken_when_the_writer_turns) {
     void *memory;
     struct recorder *recorder = make(&memory);
     recorder_add(recorder, METRIC_ACQUIRE, 5);
@@ -55,8 +54,7 @@ static void *write_all(void *arg) {
     return NULL;
 }
 
-static void test_a_reader_beside_a_writer(void **state) {
-    (void)state;
+TEST(test_a_reader_beside_a_writer) {
     void *memory;
     struct recorder *recorder = make(&memory);
     struct hist *total = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
@@ -88,10 +86,4 @@ static void test_a_reader_beside_a_writer(void **state) {
     free(memory);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_side_is_taken_when_the_writer_turns),
-        cmocka_unit_test(test_a_reader_beside_a_writer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

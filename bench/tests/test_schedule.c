@@ -7,19 +7,17 @@
 
 #define START 1000000007
 
-static void closed_loop_is_never_due(void **state) {
+TEST(closed_loop_is_never_due) {
     struct arrival arrival = {.kind = ARRIVAL_CLOSED};
     struct schedule s;
-    (void)state;
     schedule_init(&s, &arrival, 0, 1, 1, START, 1);
     assert_int_equal(schedule_peek(&s), LB_NEVER);
     assert_int_equal(schedule_take(&s), LB_NEVER);
 }
 
-static void constant_arrivals_do_not_drift(void **state) {
+TEST(constant_arrivals_do_not_drift) {
     struct arrival arrival = {.kind = ARRIVAL_CONSTANT, .rate_per_s = 3};
     struct schedule s;
-    (void)state;
     schedule_init(&s, &arrival, 0, 1, 1, START, 1);
     for (int64_t i = 0; i < 3000000; i++) {
         int64_t peek = schedule_peek(&s), due = schedule_take(&s);
@@ -36,12 +34,11 @@ static int by_time(const void *a, const void *b) {
 
 /* Ten clients on threads of 3, 3, 2 and 2: together they are due as one process of the whole rate
  * would be. */
-static void shares_together_are_the_whole(void **state) {
+TEST(shares_together_are_the_whole) {
     static const uint32_t first[] = {0, 3, 6, 8}, count[] = {3, 3, 2, 2};
     struct arrival arrival = {.kind = ARRIVAL_CONSTANT, .rate_per_s = 1000};
     int64_t due[1000];
     int n = 0;
-    (void)state;
     for (int t = 0; t < 4; t++) {
         struct schedule s;
         schedule_init(&s, &arrival, first[t], count[t], 10, START, 1);
@@ -52,11 +49,10 @@ static void shares_together_are_the_whole(void **state) {
     for (int i = 0; i < 1000; i++) assert_int_equal(due[i], START + i * LB_MS_NS);
 }
 
-static void each_share_goes_forward(void **state) {
+TEST(each_share_goes_forward) {
     struct arrival arrival = {.kind = ARRIVAL_CONSTANT, .rate_per_s = 1e6};
     struct schedule s;
     int64_t last = INT64_MIN;
-    (void)state;
     schedule_init(&s, &arrival, 5, 3, 10, START, 1);
     for (int i = 0; i < 10000; i++) {
         int64_t due = schedule_take(&s);
@@ -66,12 +62,11 @@ static void each_share_goes_forward(void **state) {
 }
 
 /* Counts in slices of a Poisson process: mean and variance are alike, and gaps are exponential. */
-static void poisson_arrivals_are_poisson(void **state) {
+TEST(poisson_arrivals_are_poisson) {
     struct arrival arrival = {.kind = ARRIVAL_POISSON, .rate_per_s = 1000};
     struct schedule s;
     int counts[5000] = {0}, short_gaps = 0, total = 0;
     int64_t last = START;
-    (void)state;
     /* 30 of 100 clients: 300 a second. */
     schedule_init(&s, &arrival, 10, 30, 100, START, 42);
     while (schedule_peek(&s) < START + 500 * LB_S_NS) {
@@ -89,10 +84,9 @@ static void poisson_arrivals_are_poisson(void **state) {
     assert_true(fabs((double)short_gaps / total - 0.5) < 4 * 0.5 / sqrt(total));
 }
 
-static void seeds_and_shares_differ_and_repeat(void **state) {
+TEST(seeds_and_shares_differ_and_repeat) {
     struct arrival arrival = {.kind = ARRIVAL_POISSON, .rate_per_s = 1000};
     struct schedule a, again, share, seed;
-    (void)state;
     schedule_init(&a, &arrival, 0, 1, 4, START, 1);
     schedule_init(&again, &arrival, 0, 1, 4, START, 1);
     schedule_init(&share, &arrival, 1, 1, 4, START, 1);
@@ -102,14 +96,4 @@ static void seeds_and_shares_differ_and_repeat(void **state) {
     for (int i = 0; i < 100; i++) assert_int_equal(schedule_take(&a), schedule_take(&again));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_loop_is_never_due),
-        cmocka_unit_test(constant_arrivals_do_not_drift),
-        cmocka_unit_test(shares_together_are_the_whole),
-        cmocka_unit_test(each_share_goes_forward),
-        cmocka_unit_test(poisson_arrivals_are_poisson),
-        cmocka_unit_test(seeds_and_shares_differ_and_repeat),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -11,8 +11,7 @@
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 
-static void ports_are_free_and_different(void **state) {
-    (void)state;
+TEST(ports_are_free_and_different) {
     int ports[64];
     struct lb_err err = {0};
     assert_int_equal(ports_pick(ports, 64, &err), 0);
@@ -24,8 +23,7 @@ static void ports_are_free_and_different(void **state) {
     assert_int_equal(ports_pick(ports, 65, &err), -1);
 }
 
-static void folder_is_removed_but_not_what_it_links_to(void **state) {
-    (void)state;
+TEST(folder_is_removed_but_not_what_it_links_to) {
     char outside[512], inside[512], path[600], target[600];
     struct lb_err err = {0};
     assert_int_equal(folder_make(NULL, "outside", outside, sizeof outside, &err), 0);
@@ -51,8 +49,7 @@ static void folder_is_removed_but_not_what_it_links_to(void **state) {
     assert_int_equal(folder_remove(outside), 0);
 }
 
-static void urls_follow_their_templates(void **state) {
-    (void)state;
+TEST(urls_follow_their_templates) {
     static const int ports[] = {101, 102, 201, 202, 301, 302};
     static const struct {
         const char *url, *first, *last;
@@ -78,8 +75,7 @@ static void urls_follow_their_templates(void **state) {
     }
 }
 
-static void last_words_are_the_last_lines(void **state) {
-    (void)state;
+TEST(last_words_are_the_last_lines) {
     static const struct {
         const char *log, *words;
         bool port;
@@ -113,8 +109,7 @@ static void last_words_are_the_last_lines(void **state) {
     folder_remove(dir);
 }
 
-static void processes_are_found(void **state) {
-    (void)state;
+TEST(processes_are_found) {
     pid_t self = getpid();
     pid_t child = fork();
     if (child == 0) {
@@ -148,13 +143,4 @@ static void processes_are_found(void **state) {
     assert_int_equal(proc_cpu_ns(&child, 1), 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ports_are_free_and_different),
-        cmocka_unit_test(folder_is_removed_but_not_what_it_links_to),
-        cmocka_unit_test(urls_follow_their_templates),
-        cmocka_unit_test(last_words_are_the_last_lines),
-        cmocka_unit_test(processes_are_found),
-    };
-    return cmocka_run_group_tests_name("server parts", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

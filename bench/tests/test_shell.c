@@ -3,8 +3,7 @@
 #include "bench/cli/shell.c"
 #include "bench/tests/unit.h"
 
-static void test_a_command_can_be_repeated(void **state) {
-    (void)state;
+TEST(test_a_command_can_be_repeated) {
     char *argv[] = {"check",       "redis-setnx", "--out",        "here",
                     "--out=there", "--set",       "x=it's $HOME", ""};
     char *text = shell_command(sizeof argv / sizeof *argv, argv);
@@ -12,8 +11,7 @@ static void test_a_command_can_be_repeated(void **state) {
     free(text);
 }
 
-static void test_passwords_are_hidden(void **state) {
-    (void)state;
+TEST(test_passwords_are_hidden) {
     char *argv[] = {"run", "redis=redis://me:a'secret@host:1"};
     const char *const sets[] = {"redis.url=redis://:p@host", "a.b=1s"};
     char *text = shell_command(2, argv);
@@ -27,8 +25,7 @@ static void test_passwords_are_hidden(void **state) {
     free(text);
 }
 
-static void test_nothing_is_cut(void **state) {
-    (void)state;
+TEST(test_nothing_is_cut) {
     enum { LONG = 5000, WORDS = 20 };
     static char word[LONG + 1];
     const char *sets[WORDS];
@@ -44,11 +41,4 @@ static void test_nothing_is_cut(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_command_can_be_repeated),
-        cmocka_unit_test(test_passwords_are_hidden),
-        cmocka_unit_test(test_nothing_is_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,31 +4,27 @@
 #include "bench/run/steal.h"
 #include "bench/tests/unit.h"
 
-static void the_eighth_number_is_steal(void **state) {
-    (void)state;
+TEST(the_eighth_number_is_steal) {
     const char *line = "cpu  2510652 561949 1115231 2942995 23607 0 110172 306922 0 0\n";
     assert_int_equal(steal_read_ns(line, 100), 306922 * 10 * LB_MS_NS);
     assert_int_equal(steal_read_ns(line, 1000), 306922 * LB_MS_NS);
 }
 
-static void what_is_no_such_line_is_not_known(void **state) {
-    (void)state;
+TEST(what_is_no_such_line_is_not_known) {
     assert_int_equal(steal_read_ns("", 100), -1);
     assert_int_equal(steal_read_ns("cpu  1 2 3 4\n", 100), -1); /* kernels before 2.6.11 */
     assert_int_equal(steal_read_ns("intr 1 2 3 4 5 6 7 8 9\n", 100), -1);
     assert_int_equal(steal_read_ns("cpu  1 2 3 4 5 6 7 8\n", 0), -1);
 }
 
-static void between_two_readings_time_never_goes_back(void **state) {
-    (void)state;
+TEST(between_two_readings_time_never_goes_back) {
     assert_int_equal(steal_between_ns(LB_S_NS, 2 * LB_S_NS), LB_S_NS);
     assert_int_equal(steal_between_ns(2 * LB_S_NS, LB_S_NS), 0);
     assert_int_equal(steal_between_ns(-1, LB_S_NS), -1);
     assert_int_equal(steal_between_ns(LB_S_NS, -1), -1);
 }
 
-static void two_per_cent_of_a_processor_show(void **state) {
-    (void)state;
+TEST(two_per_cent_of_a_processor_show) {
     assert_true(steal_shows(110 * LB_MS_NS, 5 * LB_S_NS));
     assert_false(steal_shows(90 * LB_MS_NS, 5 * LB_S_NS));
     assert_false(steal_shows(40 * LB_MS_NS, LB_S_NS / 2)); /* four ticks */
@@ -37,12 +33,4 @@ static void two_per_cent_of_a_processor_show(void **state) {
     assert_false(steal_shows(0, 0));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_eighth_number_is_steal),
-        cmocka_unit_test(what_is_no_such_line_is_not_known),
-        cmocka_unit_test(between_two_readings_time_never_goes_back),
-        cmocka_unit_test(two_per_cent_of_a_processor_show),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

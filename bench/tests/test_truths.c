@@ -53,8 +53,7 @@ static void assert_each_seed(const char *name, const char *lock, const char *fau
 
 /* Whoever was paused past its lease or session has company when it goes on; with a token its writes
  * are refused. */
-static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state) {
-    (void)state;
+TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
     static const char *const locks[] = {"redis-setnx", "redis-redlock", "redis-fenced",
                                         "etcd-mutex",  "etcd-lock",     "zk-lock"};
     cli_need("redis");
@@ -83,8 +82,7 @@ static void a_pause_outlives_every_lease_and_fencing_saves_the_data(void **state
 }
 
 /* What lives by its connection is nobody else's while the paused client has it. */
-static void a_pause_does_not_end_what_lives_by_a_connection(void **state) {
-    (void)state;
+TEST(a_pause_does_not_end_what_lives_by_a_connection) {
     cli_need("postgres");
     cli_need("mariadb");
     json_t *check = five_seeds("pause-sql", ARGS("pg-advisory,mysql-getlock", "--fault", "pause"));
@@ -93,8 +91,7 @@ static void a_pause_does_not_end_what_lives_by_a_connection(void **state) {
     json_decref(check);
 }
 
-static void a_promoted_replica_has_not_heard_of_the_lock(void **state) {
-    (void)state;
+TEST(a_promoted_replica_has_not_heard_of_the_lock) {
     cli_need("redis");
     json_t *check =
         five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
@@ -106,8 +103,7 @@ static void a_promoted_replica_has_not_heard_of_the_lock(void **state) {
     json_decref(check);
 }
 
-static void redlock_survives_a_minority_and_not_a_node_that_forgets(void **state) {
-    (void)state;
+TEST(redlock_survives_a_minority_and_not_a_node_that_forgets) {
     cli_need("redis");
     json_t *check =
         five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
@@ -116,8 +112,7 @@ static void redlock_survives_a_minority_and_not_a_node_that_forgets(void **state
     json_decref(check);
 }
 
-static void a_killed_leader_loses_no_lock(void **state) {
-    (void)state;
+TEST(a_killed_leader_loses_no_lock) {
     static const char *const locks[] = {"etcd-mutex", "zk-lock"};
     cli_need("etcd");
     cli_need("zookeeper");
@@ -141,8 +136,7 @@ static double recovery(const json_t *check, const char *lock, const char *figure
 
 /* Databases free at once, Redis when the key's time is up, etcd when the session's lease is,
  * ZooKeeper last. */
-static void what_a_dead_holder_had_comes_free_as_the_theory_says(void **state) {
-    (void)state;
+TEST(what_a_dead_holder_had_comes_free_as_the_theory_says) {
     static const char *const locks[] = {"pg-advisory", "mysql-getlock", "redis-setnx", "etcd-mutex",
                                         "zk-lock"};
     cli_need("redis");
@@ -194,8 +188,7 @@ static int slept_to_the_lease_end(const json_t *stage) {
     return count;
 }
 
-static void whoever_misses_the_message_sleeps_to_the_lease_end(void **state) {
-    (void)state;
+TEST(whoever_misses_the_message_sleeps_to_the_lease_end) {
     cli_need("redis");
     json_t *check = five_seeds("lost-publish", ARGS("redis-reentrant", "--fault", "lost-publish"));
     check_assert(check, "redis-reentrant", "lost-publish", "safe");
@@ -213,8 +206,7 @@ static void whoever_misses_the_message_sleeps_to_the_lease_end(void **state) {
 
 /* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the
  * lock all the same. */
-static void a_grant_after_the_end_of_its_lease_is_caught_by_looking_again(void **state) {
-    (void)state;
+TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
     cli_need("etcd");
     json_t *check =
         five_seeds("without-look", ARGS("etcd-lock", "--fault", "pause", "--set",
@@ -229,8 +221,7 @@ static void a_grant_after_the_end_of_its_lease_is_caught_by_looking_again(void *
 }
 
 /* Each in the workload that is meant to expose it; shown by one of five seeds at least. */
-static void every_broken_lock_is_caught(void **state) {
-    (void)state;
+TEST(every_broken_lock_is_caught) {
     cli_need("redis");
     cli_need("zookeeper");
     cli_need("postgres");
@@ -259,23 +250,8 @@ static void every_broken_lock_is_caught(void **state) {
     json_decref(more);
 }
 
-static void nothing_is_left(void **state) {
-    (void)state;
+TEST(nothing_is_left) {
     cli_assert_nothing_left();
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_pause_outlives_every_lease_and_fencing_saves_the_data),
-        cmocka_unit_test(a_pause_does_not_end_what_lives_by_a_connection),
-        cmocka_unit_test(a_promoted_replica_has_not_heard_of_the_lock),
-        cmocka_unit_test(redlock_survives_a_minority_and_not_a_node_that_forgets),
-        cmocka_unit_test(a_killed_leader_loses_no_lock),
-        cmocka_unit_test(what_a_dead_holder_had_comes_free_as_the_theory_says),
-        cmocka_unit_test(whoever_misses_the_message_sleeps_to_the_lease_end),
-        cmocka_unit_test(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again),
-        cmocka_unit_test(every_broken_lock_is_caught),
-        cmocka_unit_test(nothing_is_left),
-    };
-    return cmocka_run_group_tests_name("truths", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -4,8 +4,7 @@
 
 #include "bench/tests/wire_help.h"
 
-static void passes_on_both_ways(void **state) {
-    (void)state;
+TEST(passes_on_both_ways) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -30,8 +29,7 @@ static void passes_on_both_ways(void **state) {
     rig_down(&rig);
 }
 
-static void a_reset_is_passed_on(void **state) {
-    (void)state;
+TEST(a_reset_is_passed_on) {
     struct rig rig;
     rig_up(&rig);
     for (int from_server = 0; from_server < 2; from_server++) {
@@ -52,8 +50,7 @@ static void a_reset_is_passed_on(void **state) {
     rig_down(&rig);
 }
 
-static void no_server_is_a_reset(void **state) {
-    (void)state;
+TEST(no_server_is_a_reset) {
     struct rig rig;
     struct lb_err err = {0};
     char byte;
@@ -80,8 +77,7 @@ static void no_server_is_a_reset(void **state) {
 
 /* A delayed connection's bytes come after those that an undelayed one sent later; they keep their
  * order. */
-static void delays_and_keeps_the_order(void **state) {
-    (void)state;
+TEST(delays_and_keeps_the_order) {
     struct rig rig;
     rig_up(&rig);
     struct pair late = pair_up(&rig);
@@ -121,8 +117,7 @@ static void delays_and_keeps_the_order(void **state) {
     rig_down(&rig);
 }
 
-static void the_end_comes_after_the_delayed_bytes(void **state) {
-    (void)state;
+TEST(the_end_comes_after_the_delayed_bytes) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -136,8 +131,7 @@ static void the_end_comes_after_the_delayed_bytes(void **state) {
     rig_down(&rig);
 }
 
-static void slows(void **state) {
-    (void)state;
+TEST(slows) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -158,8 +152,7 @@ static void slows(void **state) {
     rig_down(&rig);
 }
 
-static void swallows_both_ways(void **state) {
-    (void)state;
+TEST(swallows_both_ways) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig), idle = pair_up(&rig);
@@ -198,8 +191,7 @@ static void swallows_both_ways(void **state) {
     rig_down(&rig);
 }
 
-static void swallows_one_way(void **state) {
-    (void)state;
+TEST(swallows_one_way) {
     struct rig rig;
     rig_up(&rig);
     for (int way = WIRE_REQUESTS; way <= WIRE_ANSWERS; way++) {
@@ -222,8 +214,7 @@ static void swallows_one_way(void **state) {
 
 /* Who connects and waits for the server's first words, and lost nothing, is connected when it is
  * over. */
-static void who_came_while_requests_were_swallowed_may_go_on(void **state) {
-    (void)state;
+TEST(who_came_while_requests_were_swallowed_may_go_on) {
     struct rig rig;
     rig_up(&rig);
     int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
@@ -237,8 +228,7 @@ static void who_came_while_requests_were_swallowed_may_go_on(void **state) {
     rig_down(&rig);
 }
 
-static void what_was_under_way_is_swallowed_too(void **state) {
-    (void)state;
+TEST(what_was_under_way_is_swallowed_too) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -252,8 +242,7 @@ static void what_was_under_way_is_swallowed_too(void **state) {
     rig_down(&rig);
 }
 
-static void stalls_and_loses_nothing(void **state) {
-    (void)state;
+TEST(stalls_and_loses_nothing) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -270,8 +259,7 @@ static void stalls_and_loses_nothing(void **state) {
     rig_down(&rig);
 }
 
-static void resets_and_cuts(void **state) {
-    (void)state;
+TEST(resets_and_cuts) {
     struct rig rig;
     rig_up(&rig);
     for (int cut = 0; cut < 2; cut++) {
@@ -290,8 +278,7 @@ static void resets_and_cuts(void **state) {
     rig_down(&rig);
 }
 
-static void refuses(void **state) {
-    (void)state;
+TEST(refuses) {
     struct rig rig;
     rig_up(&rig);
     struct pair old = pair_up(&rig);
@@ -310,8 +297,7 @@ static void refuses(void **state) {
 }
 
 /* Exactly k bytes, for each k. */
-static void ends_midway(void **state) {
-    (void)state;
+TEST(ends_midway) {
     for (uint64_t pass = 0; pass < 6; pass++) {
         struct rig rig;
         char data[16] = "";
@@ -345,8 +331,7 @@ static void ends_midway(void **state) {
     }
 }
 
-static void an_answer_that_just_fits_passes(void **state) {
-    (void)state;
+TEST(an_answer_that_just_fits_passes) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -358,8 +343,7 @@ static void an_answer_that_just_fits_passes(void **state) {
     rig_down(&rig);
 }
 
-static void ends_all_midway_together(void **state) {
-    (void)state;
+TEST(ends_all_midway_together) {
     struct rig rig;
     char data[16] = "";
     rig_up(&rig);
@@ -381,8 +365,7 @@ static void ends_all_midway_together(void **state) {
     rig_down(&rig);
 }
 
-static void goes_silent_midway(void **state) {
-    (void)state;
+TEST(goes_silent_midway) {
     struct rig rig;
     char data[16] = "";
     rig_up(&rig);
@@ -411,8 +394,7 @@ static void goes_silent_midway(void **state) {
 #define PUBLISH(word) "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\n" word "\r\n"
 
 /* The second published message, out of the middle of a chunk; on another connection the third. */
-static void drops_exactly_the_message(void **state) {
-    (void)state;
+TEST(drops_exactly_the_message) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -431,8 +413,7 @@ static void drops_exactly_the_message(void **state) {
     rig_down(&rig);
 }
 
-static void drops_by_length_or_the_whole_chunk(void **state) {
-    (void)state;
+TEST(drops_by_length_or_the_whole_chunk) {
     static const struct {
         const char *sent, *comes;
         size_t sent_len, comes_len;
@@ -467,8 +448,7 @@ static void drops_by_length_or_the_whole_chunk(void **state) {
 }
 
 /* Whatever it holds: the next answer, one message of it. */
-static void drops_any_answer(void **state) {
-    (void)state;
+TEST(drops_any_answer) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -482,8 +462,7 @@ static void drops_any_answer(void **state) {
 }
 
 /* A lost reply: the request was done, the answer never comes, the connection ends. */
-static void drops_and_resets(void **state) {
-    (void)state;
+TEST(drops_and_resets) {
     struct rig rig;
     char data[16] = "";
     rig_up(&rig);
@@ -503,8 +482,7 @@ static void drops_and_resets(void **state) {
     rig_down(&rig);
 }
 
-static void two_faults_at_once(void **state) {
-    (void)state;
+TEST(two_faults_at_once) {
     struct rig rig;
     struct lb_err err = {0};
     rig_up(&rig);
@@ -525,8 +503,7 @@ static void two_faults_at_once(void **state) {
     rig_down(&rig);
 }
 
-static void refuses_nonsense(void **state) {
-    (void)state;
+TEST(refuses_nonsense) {
     struct rig rig;
     rig_up(&rig);
     const struct wire_fault wrong[] = {
@@ -559,31 +536,4 @@ static void refuses_nonsense(void **state) {
     wire_stop(NULL);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passes_on_both_ways),
-        cmocka_unit_test(a_reset_is_passed_on),
-        cmocka_unit_test(no_server_is_a_reset),
-        cmocka_unit_test(delays_and_keeps_the_order),
-        cmocka_unit_test(the_end_comes_after_the_delayed_bytes),
-        cmocka_unit_test(slows),
-        cmocka_unit_test(swallows_both_ways),
-        cmocka_unit_test(swallows_one_way),
-        cmocka_unit_test(who_came_while_requests_were_swallowed_may_go_on),
-        cmocka_unit_test(what_was_under_way_is_swallowed_too),
-        cmocka_unit_test(stalls_and_loses_nothing),
-        cmocka_unit_test(resets_and_cuts),
-        cmocka_unit_test(refuses),
-        cmocka_unit_test(ends_midway),
-        cmocka_unit_test(an_answer_that_just_fits_passes),
-        cmocka_unit_test(ends_all_midway_together),
-        cmocka_unit_test(goes_silent_midway),
-        cmocka_unit_test(drops_exactly_the_message),
-        cmocka_unit_test(drops_by_length_or_the_whole_chunk),
-        cmocka_unit_test(drops_any_answer),
-        cmocka_unit_test(drops_and_resets),
-        cmocka_unit_test(two_faults_at_once),
-        cmocka_unit_test(refuses_nonsense),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -75,8 +75,7 @@ static int accept_one(const struct rig *rig) {
     return fd;
 }
 
-static void strikes_only_given_processes(void **state) {
-    (void)state;
+TEST(strikes_only_given_processes) {
     struct rig rig;
     rig_up(&rig);
     struct child child = child_up(wire_port(rig.wire, 0)), other = child_up(wire_port(rig.wire, 0));
@@ -146,8 +145,7 @@ static void strikes_only_given_processes(void **state) {
 
 #define MANY 300
 
-static void many_connections(void **state) {
-    (void)state;
+TEST(many_connections) {
     static struct pair pairs[MANY];
     struct rlimit files;
     struct rig rig;
@@ -208,8 +206,7 @@ static void transfer(int from, int to, uint64_t total, uint64_t *sent, uint64_t 
 }
 
 /* What waits for a slow reader is bounded: the sender has to wait. Then all of it comes, whole. */
-static void a_slow_reader(void **state) {
-    (void)state;
+TEST(a_slow_reader) {
     for (int delayed = 0; delayed < 2; delayed++) {
         struct rig rig;
         rig_up(&rig);
@@ -239,8 +236,7 @@ static void a_slow_reader(void **state) {
 
 /* --- its process --- */
 
-static void signals_to_the_program_are_not_for_it(void **state) {
-    (void)state;
+TEST(signals_to_the_program_are_not_for_it) {
     struct rig rig;
     rig_up(&rig);
     struct pair pair = pair_up(&rig);
@@ -252,8 +248,7 @@ static void signals_to_the_program_are_not_for_it(void **state) {
 }
 
 /* Somebody may wait for the end of what the program wrote. */
-static void it_holds_nothing_of_the_program_open(void **state) {
-    (void)state;
+TEST(it_holds_nothing_of_the_program_open) {
     struct rig rig;
     int ours[2];
     char byte;
@@ -267,8 +262,7 @@ static void it_holds_nothing_of_the_program_open(void **state) {
     rig_down(&rig);
 }
 
-static void an_ended_wire_is_an_error(void **state) {
-    (void)state;
+TEST(an_ended_wire_is_an_error) {
     struct rig rig;
     struct lb_err err = {0};
     char byte;
@@ -284,8 +278,7 @@ static void an_ended_wire_is_an_error(void **state) {
     rig_down(&rig);
 }
 
-static void it_ends_when_it_is_stopped(void **state) {
-    (void)state;
+TEST(it_ends_when_it_is_stopped) {
     struct rig rig;
     char byte;
     rig_up(&rig);
@@ -301,8 +294,7 @@ static void it_ends_when_it_is_stopped(void **state) {
 }
 
 /* The program is killed in the middle of a fault: no proxy is left. */
-static void it_does_not_outlive_the_program(void **state) {
-    (void)state;
+TEST(it_does_not_outlive_the_program) {
     int tell[2];
     pid_t wire = 0;
     assert_int_equal(pipe(tell), 0);
@@ -328,16 +320,4 @@ static void it_does_not_outlive_the_program(void **state) {
     close(tell[0]);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strikes_only_given_processes),
-        cmocka_unit_test(many_connections),
-        cmocka_unit_test(a_slow_reader),
-        cmocka_unit_test(signals_to_the_program_are_not_for_it),
-        cmocka_unit_test(it_holds_nothing_of_the_program_open),
-        cmocka_unit_test(an_ended_wire_is_an_error),
-        cmocka_unit_test(it_ends_when_it_is_stopped),
-        cmocka_unit_test(it_does_not_outlive_the_program),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,11 @@
-/* unit: cmocka with the headers that it wants before it, and those that nearly every test uses. */
+/* unit: a test program: cmocka with the headers that it wants before it, those that nearly every
+ * test uses, and tests that need no list.
+ *
+ *     TEST(what_is_promised) { assert_true(...); }
+ *     TEST_MAIN(setup, teardown)
+ *
+ * Tests run in the order in which they stand in the file. setup and teardown, of all tests together, may be
+ * NULL. A test's argument is `state`, as cmocka's. */
 #ifndef BENCH_TESTS_UNIT_H
 #define BENCH_TESTS_UNIT_H
 
@@ -13,5 +20,25 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+static struct CMUnitTest unit_tests[200] __attribute__((unused));
+static size_t unit_test_count __attribute__((unused));
+
+/* Constructors of a file run in the order in which they stand there. */
+#define TEST(name)                                                                                 \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void register_##name(void) {                               \
+        unit_tests[unit_test_count++] = (struct CMUnitTest){#name, name, NULL, NULL, NULL};        \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
+
+/* What main returns, for a program that has more to do there than TEST_MAIN. */
+#define run_all_tests(setup, teardown)                                                             \
+    _cmocka_run_group_tests("tests", unit_tests, unit_test_count, setup, teardown)
+
+#define TEST_MAIN(setup, teardown)                                                                 \
+    int main(void) {                                                                               \
+        return run_all_tests(setup, teardown);                                                     \
+    }
 
 #endif

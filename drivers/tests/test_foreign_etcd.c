@@ -477,22 +477,22 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
     }
 }
 
-#define TEST(body, ...)                                                                            \
+#define ON_ALL(body, ...)                                                                          \
     static void test_##body(void **state) {                                                        \
         (void)state;                                                                               \
         on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                             \
     }
-TEST(etcdctl_holds, &mutex, &service)
-TEST(ours_holds, &mutex, &service)
-TEST(a_lease_ends, &mutex, &service)
-TEST(a_process_that_was_away, &mutex)
-TEST(an_attempt_is_settled, &mutex, &service)
-TEST(the_server_restarts, &mutex)
-TEST(users_and_passwords, &mutex)
-TEST(the_dead_are_not_granted, &mutex, &service)
-TEST(the_bare_service_grants_to_the_dead, &bare)
-TEST(a_lease_for_each_grant, &service)
-TEST(what_is_left_is_counted, &mutex, &service)
+ON_ALL(etcdctl_holds, &mutex, &service)
+ON_ALL(ours_holds, &mutex, &service)
+ON_ALL(a_lease_ends, &mutex, &service)
+ON_ALL(a_process_that_was_away, &mutex)
+ON_ALL(an_attempt_is_settled, &mutex, &service)
+ON_ALL(the_server_restarts, &mutex)
+ON_ALL(users_and_passwords, &mutex)
+ON_ALL(the_dead_are_not_granted, &mutex, &service)
+ON_ALL(the_bare_service_grants_to_the_dead, &bare)
+ON_ALL(a_lease_for_each_grant, &service)
+ON_ALL(what_is_left_is_counted, &mutex, &service)
 
 static int start(void **state) {
     (void)state;

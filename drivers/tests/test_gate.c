@@ -51,16 +51,14 @@ static void c(void *arg) {
     pass(arg, "c", 0);
 }
 
-static void test_an_open_gate_costs_no_wait(void **state) {
-    (void)state;
+TEST(test_an_open_gate_costs_no_wait) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {c};
     play(&scene, parts, 1);
     assert_string_equal(scene.text, "c");
 }
 
-static void test_first_come_first_served(void **state) {
-    (void)state;
+TEST(test_first_come_first_served) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {a, b, c, b, a};
     play(&scene, parts, 5);
@@ -73,8 +71,7 @@ static void comes_again(void *arg) {
     pass(arg, "1", LB_MS_NS);
     pass(arg, "2", 0);
 }
-static void test_nobody_overtakes(void **state) {
-    (void)state;
+TEST(test_nobody_overtakes) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {comes_again, b, c};
     play(&scene, parts, 3);
@@ -93,8 +90,7 @@ static void holds_long(void *arg) {
     pass(arg, "long,", 20 * LB_MS_NS);
 }
 /* First, middle and last of the queue. */
-static void test_who_gives_up_is_out_of_the_queue(void **state) {
-    (void)state;
+TEST(test_who_gives_up_is_out_of_the_queue) {
     void (*const first[])(void *) = {holds_long, gives_up, c};
     void (*const middle[])(void *) = {holds_long, b, gives_up, c};
     void (*const last[])(void *) = {holds_long, b, gives_up};
@@ -109,8 +105,7 @@ static void test_who_gives_up_is_out_of_the_queue(void **state) {
     assert_string_equal(scene.text, "long,no,b");
 }
 
-static void test_a_deadline_in_the_past_waits_for_nobody(void **state) {
-    (void)state;
+TEST(test_a_deadline_in_the_past_waits_for_nobody) {
     struct scene scene = {.deadline_ns = 1};
     void (*const parts[])(void *) = {holds_long, gives_up};
     play(&scene, parts, 2);
@@ -131,8 +126,7 @@ static void wakes(void *arg) {
     }
     note(scene, "woken,");
 }
-static void test_other_wakeups_do_not_open_it(void **state) {
-    (void)state;
+TEST(test_other_wakeups_do_not_open_it) {
     struct scene scene = {0};
     void (*const parts[])(void *) = {holds_long, waits, wakes};
     play(&scene, parts, 3);
@@ -152,8 +146,7 @@ static void is_cut_off(void *arg) {
     scene->deadline_ns = LB_NEVER;
     gives_up(scene);
 }
-static void test_the_cut_off_ends_a_wait(void **state) {
-    (void)state;
+TEST(test_the_cut_off_ends_a_wait) {
     struct scene scene = {0};
     atomic_store(&scene.cutoff_ns, lb_now() + 10 * LB_MS_NS);
     void (*const parts[])(void *) = {holds_on, is_cut_off};
@@ -161,15 +154,4 @@ static void test_the_cut_off_ends_a_wait(void **state) {
     assert_string_equal(scene.text, "no,");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_open_gate_costs_no_wait),
-        cmocka_unit_test(test_first_come_first_served),
-        cmocka_unit_test(test_nobody_overtakes),
-        cmocka_unit_test(test_who_gives_up_is_out_of_the_queue),
-        cmocka_unit_test(test_a_deadline_in_the_past_waits_for_nobody),
-        cmocka_unit_test(test_other_wakeups_do_not_open_it),
-        cmocka_unit_test(test_the_cut_off_ends_a_wait),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

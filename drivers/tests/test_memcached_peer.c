@@ -8,8 +8,7 @@ static struct fake_session fake_new(void) {
     return (struct fake_session){.lock = registry_lock("memcached-add"), .release = true};
 }
 
-static void test_whole_seconds(void **state) {
-    (void)state;
+TEST(test_whole_seconds) {
     /* A time-to-live of n seconds lives n-2 to n: so the lease is rounded up, and two more are
      * asked for. */
     static const struct {
@@ -46,8 +45,7 @@ static void test_whole_seconds(void **state) {
     }
 }
 
-static void test_what_is_sent(void **state) {
-    (void)state;
+TEST(test_what_is_sent) {
     struct fake_session fake = fake_new();
     fake.key = "orders:7";
     char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c77\r\n"},
@@ -61,8 +59,7 @@ static void test_what_is_sent(void **state) {
     free(seen);
 }
 
-static void test_flags(void **state) {
-    (void)state;
+TEST(test_flags) {
     static const struct {
         const char *answer;
         uint64_t token;
@@ -81,8 +78,7 @@ static void test_flags(void **state) {
     }
 }
 
-static void test_answers_to_acquire(void **state) {
-    (void)state;
+TEST(test_answers_to_acquire) {
     static const struct {
         const char *answer;
         enum lb_outcome outcome;
@@ -106,8 +102,7 @@ static void test_answers_to_acquire(void **state) {
     }
 }
 
-static void test_answers_to_release_and_renew(void **state) {
-    (void)state;
+TEST(test_answers_to_release_and_renew) {
     static const struct {
         const char *answer;
         enum lb_outcome outcome;
@@ -127,8 +122,7 @@ static void test_answers_to_release_and_renew(void **state) {
     }
 }
 
-static void test_the_renewed_number_frees(void **state) {
-    (void)state;
+TEST(test_the_renewed_number_frees) {
     struct fake_session fake = fake_new();
     fake.renew = true;
     char *seen = FAKE_PLAY(&fake, "memcached", {.await = "\r\n", .say = "HD c41\r\n"},
@@ -141,8 +135,7 @@ static void test_the_renewed_number_frees(void **state) {
     free(seen);
 }
 
-static void test_cut_anywhere(void **state) {
-    (void)state;
+TEST(test_cut_anywhere) {
     static const char answer[] = "HD c12\r\n";
     for (size_t len = 1; len < sizeof answer - 1; len++) {
         struct fake_session fake = fake_new();
@@ -153,8 +146,7 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
-static void test_settling(void **state) {
-    (void)state;
+TEST(test_settling) {
     /* The fake session's owner is unknown to it, as its grant is fresh: so the value is
      * another's. */
     struct fake_session nothing = fake_new(), anothers = fake_new(), odd = fake_new();
@@ -181,16 +173,4 @@ static void test_settling(void **state) {
     assert_int_not_equal(odd.settled, LB_OK); /* not sure is not settled */
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_seconds),
-        cmocka_unit_test(test_what_is_sent),
-        cmocka_unit_test(test_flags),
-        cmocka_unit_test(test_answers_to_acquire),
-        cmocka_unit_test(test_answers_to_release_and_renew),
-        cmocka_unit_test(test_the_renewed_number_frees),
-        cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_settling),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -25,8 +25,7 @@ static struct fake_session fake_new(void) {
     return (struct fake_session){.lock = registry_lock("nats-kv"), .release = true};
 }
 
-static void test_what_is_sent(void **state) {
-    (void)state;
+TEST(test_what_is_sent) {
     struct fake_session fake = fake_new();
     fake.key = "orders/7";
     char *seen = FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = STORED(3, 17)},
@@ -56,8 +55,7 @@ static void test_what_is_sent(void **state) {
     free(seen);
 }
 
-static void test_pieces_and_pings(void **state) {
-    (void)state;
+TEST(test_pieces_and_pings) {
     for (size_t piece = 1; piece < 9; piece++) {
         struct fake_session fake = fake_new();
         char *seen = FAKE_PLAY(
@@ -78,8 +76,7 @@ static void test_pieces_and_pings(void **state) {
     }
 }
 
-static void test_what_stands_there(void **state) {
-    (void)state;
+TEST(test_what_stands_there) {
     static char long_entry[7000];
     int len = snprintf(long_entry, sizeof long_entry,
                        "HMSG i.2 1 40 6040\r\nNATS/1.0\r\nNats-Sequence: 9\r\nX: 45678\r\n\r\n");
@@ -113,8 +110,7 @@ static void test_what_stands_there(void **state) {
 }
 
 /* A delete marker's sequence is what the entry builds on. */
-static void test_after_a_delete_marker(void **state) {
-    (void)state;
+TEST(test_after_a_delete_marker) {
     struct fake_session fake = fake_new();
     fake.release = false;
     char *seen = FAKE_PLAY(
@@ -128,8 +124,7 @@ static void test_after_a_delete_marker(void **state) {
     free(seen);
 }
 
-static void test_answers_to_a_write(void **state) {
-    (void)state;
+TEST(test_answers_to_a_write) {
     static const struct {
         const char *answer;
         enum lb_outcome outcome;
@@ -152,8 +147,7 @@ static void test_answers_to_a_write(void **state) {
     }
 }
 
-static void test_cut_anywhere(void **state) {
-    (void)state;
+TEST(test_cut_anywhere) {
     static const char answer[] = STORED(3, 12);
     for (size_t len = 1; len < sizeof answer - 1; len++) {
         struct fake_session fake = fake_new();
@@ -165,8 +159,7 @@ static void test_cut_anywhere(void **state) {
 
 /* The connection breaks while PINGs are answered that came before the answer to a write: it may
  * have been done. */
-static void test_cut_at_a_ping(void **state) {
-    (void)state;
+TEST(test_cut_at_a_ping) {
     static char pings[6 * 600 + 1];
     for (int i = 0; i < 600; i++) memcpy(pings + 6 * i, "PING\r\n", 6);
     struct fake_session fake = fake_new();
@@ -175,8 +168,7 @@ static void test_cut_at_a_ping(void **state) {
     assert_int_equal(fake.acquired, LB_UNKNOWN);
 }
 
-static void test_greetings(void **state) {
-    (void)state;
+TEST(test_greetings) {
     static const struct {
         const char *info, *pong, *bucket, *why;
         int code;
@@ -203,12 +195,4 @@ static void test_greetings(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_sent),       cmocka_unit_test(test_pieces_and_pings),
-        cmocka_unit_test(test_what_stands_there),  cmocka_unit_test(test_after_a_delete_marker),
-        cmocka_unit_test(test_answers_to_a_write), cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_cut_at_a_ping),      cmocka_unit_test(test_greetings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

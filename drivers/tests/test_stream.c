@@ -71,8 +71,7 @@ static char *play(struct talk *t, const struct peer_step *steps, int count) {
     free(play((t), (const struct peer_step[]){__VA_ARGS__},                                        \
               (int)(sizeof(const struct peer_step[]){__VA_ARGS__} / sizeof(struct peer_step))))
 
-static void test_lines_however_split(void **state) {
-    (void)state;
+TEST(test_lines_however_split) {
     static const char text[] = "one\r\n\r\nthree \r with odd\r\nfour\n";
     for (size_t piece = 0; piece < sizeof text; piece++) {
         struct talk t = {.lines = 4};
@@ -86,8 +85,7 @@ static void test_lines_however_split(void **state) {
     }
 }
 
-static void test_a_line_cut_in_the_middle(void **state) {
-    (void)state;
+TEST(test_a_line_cut_in_the_middle) {
     struct talk t = {.lines = 3};
     PLAY(&t, {.await = "hello", .say = "one\r\ntw", .then = PEER_CLOSES});
     assert_int_equal(t.outcome[0], LB_OK);
@@ -97,16 +95,14 @@ static void test_a_line_cut_in_the_middle(void **state) {
     assert_string_equal(t.session.err.text, "fake: the server closed the connection");
 }
 
-static void test_a_reset(void **state) {
-    (void)state;
+TEST(test_a_reset) {
     struct talk t = {.lines = 1};
     PLAY(&t, {.await = "hello", .then = PEER_RESETS});
     assert_int_equal(t.outcome[0], LB_UNKNOWN);
     assert_non_null(strstr(t.session.err.text, "reset"));
 }
 
-static void test_silence_until_the_deadline(void **state) {
-    (void)state;
+TEST(test_silence_until_the_deadline) {
     struct talk t = {.lines = 1, .patience_ns = 50 * LB_MS_NS};
     int64_t begin_ns = lb_now();
     PLAY(&t, {.await = "hello", .say = "half a li"});
@@ -115,24 +111,21 @@ static void test_silence_until_the_deadline(void **state) {
     assert_string_equal(t.session.err.text, "fake: no answer in time");
 }
 
-static void test_a_late_answer_is_an_answer(void **state) {
-    (void)state;
+TEST(test_a_late_answer_is_an_answer) {
     struct talk t = {.lines = 1};
     PLAY(&t, {.await = "hello", .delay_ms = 100, .say = "late\r\n"});
     assert_int_equal(t.outcome[0], LB_OK);
     assert_string_equal(t.line[0], "late");
 }
 
-static void test_the_cutoff_ends_the_wait(void **state) {
-    (void)state;
+TEST(test_the_cutoff_ends_the_wait) {
     struct talk t = {.lines = 1, .patience_ns = 600 * LB_S_NS};
     t.cutoff_ns = lb_now() + 100 * LB_MS_NS;
     PLAY(&t, {.await = "hello"});
     assert_int_equal(t.outcome[0], LB_UNKNOWN);
 }
 
-static void test_a_line_longer_than_the_buffer(void **state) {
-    (void)state;
+TEST(test_a_line_longer_than_the_buffer) {
     static char text[STREAM_BUFFER_BYTES + 100];
     memset(text, 'x', sizeof text - 1);
     struct talk t = {.lines = 1};
@@ -150,8 +143,7 @@ static void test_a_line_longer_than_the_buffer(void **state) {
     assert_string_equal(fits.line[1], "next");
 }
 
-static void test_what_nobody_reads_is_in_doubt(void **state) {
-    (void)state;
+TEST(test_what_nobody_reads_is_in_doubt) {
     /* More than the sockets' buffers hold: some of it has left when the time is over. */
     struct talk t = {.big_bytes = 64 * 1024 * 1024, .patience_ns = 200 * LB_MS_NS, .lines = 1};
     PLAY(&t, {.delay_ms = 1000});
@@ -166,8 +158,7 @@ static void send_to_dead(void *arg) {
     t->sent = stream_send(&t->stream, &t->session, "x", 1, lb_now() + LB_S_NS);
 }
 
-static void test_a_closed_one_says_so(void **state) {
-    (void)state;
+TEST(test_a_closed_one_says_so) {
     struct lb_err err = {0};
     struct talk t = {.lines = 0};
     assert_int_equal(loop_once("send", send_to_dead, &t, &err), 0);
@@ -175,8 +166,7 @@ static void test_a_closed_one_says_so(void **state) {
     assert_string_equal(t.session.err.text, "fake: not connected");
 }
 
-static void test_nobody_listens(void **state) {
-    (void)state;
+TEST(test_nobody_listens) {
     struct fake_peer *peer = fake_peer_start(NULL, 0);
     struct talk t = {.port = fake_peer_port(peer)};
     free(fake_peer_stop(peer)); /* a port that was free a moment ago */
@@ -191,8 +181,7 @@ static void test_nobody_listens(void **state) {
     assert_non_null(strstr(nowhere.err.text, "'no such host'"));
 }
 
-static void test_sends_what_it_is_given(void **state) {
-    (void)state;
+TEST(test_sends_what_it_is_given) {
     struct talk t = {.lines = 1};
     const struct peer_step steps[] = {{.await = "hello\r\n", .say = "ok\r\n"}};
     char *seen = play(&t, steps, 1);
@@ -200,19 +189,4 @@ static void test_sends_what_it_is_given(void **state) {
     free(seen);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_however_split),
-        cmocka_unit_test(test_a_line_cut_in_the_middle),
-        cmocka_unit_test(test_a_reset),
-        cmocka_unit_test(test_silence_until_the_deadline),
-        cmocka_unit_test(test_a_late_answer_is_an_answer),
-        cmocka_unit_test(test_the_cutoff_ends_the_wait),
-        cmocka_unit_test(test_a_line_longer_than_the_buffer),
-        cmocka_unit_test(test_what_nobody_reads_is_in_doubt),
-        cmocka_unit_test(test_a_closed_one_says_so),
-        cmocka_unit_test(test_nobody_listens),
-        cmocka_unit_test(test_sends_what_it_is_given),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

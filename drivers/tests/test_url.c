@@ -2,8 +2,7 @@
 #include "bench/tests/unit.h"
 #include "drivers/url.h"
 
-static void test_all_parts(void **state) {
-    (void)state;
+TEST(test_all_parts) {
     static const struct {
         const char *text, *scheme, *user, *password, *host, *path;
         int port;
@@ -38,8 +37,7 @@ static void test_all_parts(void **state) {
     }
 }
 
-static void test_several_hosts(void **state) {
-    (void)state;
+TEST(test_several_hosts) {
     struct url url;
     struct lb_err err = {0};
     assert_int_equal(url_parse(&url, "zk://a,b:1,[::1]:2,d/root", 2181, &err), 0);
@@ -55,8 +53,7 @@ static void test_several_hosts(void **state) {
     assert_int_equal(url.host_count, URL_HOSTS_MAX);
 }
 
-static void test_refusals_leave_no_trace(void **state) {
-    (void)state;
+TEST(test_refusals_leave_no_trace) {
     static const char *const bad[] = {
         "",
         "redis",
@@ -97,8 +94,7 @@ static void test_refusals_leave_no_trace(void **state) {
     }
 }
 
-static void test_what_is_too_long_is_refused(void **state) {
-    (void)state;
+TEST(test_what_is_too_long_is_refused) {
     static const struct {
         const char *before, *after;
         size_t fits;
@@ -122,8 +118,7 @@ static void test_what_is_too_long_is_refused(void **state) {
     }
 }
 
-static void test_public_form(void **state) {
-    (void)state;
+TEST(test_public_form) {
     static const char *const cases[][2] = {
         {"redis://u:secret@h:1/2", "redis://u:***@h:1/2"},
         {"redis://:secret@h", "redis://:***@h"},
@@ -144,13 +139,4 @@ static void test_public_form(void **state) {
     assert_string_equal(url_public("redis://u:secret@h", small, sizeof small), "redis://u:*");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_parts),
-        cmocka_unit_test(test_several_hosts),
-        cmocka_unit_test(test_refusals_leave_no_trace),
-        cmocka_unit_test(test_what_is_too_long_is_refused),
-        cmocka_unit_test(test_public_form),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

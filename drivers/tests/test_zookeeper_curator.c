@@ -521,20 +521,20 @@ static void needs(const struct foreign *foreign, const char *what) {
 
 #define NEED_JAVA needs(&java, "libcurator-recipes-java and default-jdk-headless")
 #define NEED_KAZOO needs(&kazoo, "python3-kazoo")
-#define TEST(body, need, arg)                                                                      \
+#define ON_FIBER(body, need, arg)                                                                  \
     static void test_##body(void **state) {                                                        \
         (void)state;                                                                               \
         need;                                                                                      \
         live_run(body, (void *)(uintptr_t)(arg));                                                  \
     }
-TEST(mutex_both_ways, NEED_JAVA, "zk-lock")
-TEST(reentry_is_local, NEED_JAVA, NULL)
-TEST(readers_and_writers_both_ways, NEED_JAVA, NULL)
-TEST(a_writer_becomes_a_reader, NEED_JAVA, NULL)
-TEST(semaphore_both_ways, NEED_JAVA, NULL)
-TEST(several_keys_both_ways, NEED_JAVA, NULL)
-TEST(recipe_both_ways, NEED_JAVA, NULL)
-TEST(kazoo_as_far_as_it_goes, NEED_KAZOO, NULL)
+ON_FIBER(mutex_both_ways, NEED_JAVA, "zk-lock")
+ON_FIBER(reentry_is_local, NEED_JAVA, NULL)
+ON_FIBER(readers_and_writers_both_ways, NEED_JAVA, NULL)
+ON_FIBER(a_writer_becomes_a_reader, NEED_JAVA, NULL)
+ON_FIBER(semaphore_both_ways, NEED_JAVA, NULL)
+ON_FIBER(several_keys_both_ways, NEED_JAVA, NULL)
+ON_FIBER(recipe_both_ways, NEED_JAVA, NULL)
+ON_FIBER(kazoo_as_far_as_it_goes, NEED_KAZOO, NULL)
 
 /* Waits for its first word: a Java program is compiled first. */
 static void foreign_comes(struct foreign *foreign, const char *const *argv) {

@@ -2,8 +2,7 @@
 #include "bench/tests/unit.h"
 #include "drivers/zookeeper/names.h"
 
-static void keys_become_paths(void **state) {
-    (void)state;
+TEST(keys_become_paths) {
     static const struct {
         const char *key, *path;
     } cases[] = {
@@ -29,8 +28,7 @@ static void keys_become_paths(void **state) {
     }
 }
 
-static void keys_of_any_bytes_stay_apart(void **state) {
-    (void)state;
+TEST(keys_of_any_bytes_stay_apart) {
     char seen[256][16];
     for (int c = 1; c < 256; c++) {
         char key[2] = {(char)c, '\0'};
@@ -42,8 +40,7 @@ static void keys_of_any_bytes_stay_apart(void **state) {
     }
 }
 
-static void long_and_empty_keys(void **state) {
-    (void)state;
+TEST(long_and_empty_keys) {
     char key[LB_KEY_MAX], path[ZK_PARENT_MAX];
     memset(key, '/', sizeof key); /* each byte three times as long */
     assert_int_equal(zk_path_of("/chroot/lockbench", key, sizeof key, path, sizeof path), 0);
@@ -55,8 +52,7 @@ static void long_and_empty_keys(void **state) {
     assert_int_equal(zk_path_of("", "/", 1, path, sizeof "/%2F" - 1), -1);
 }
 
-static void uuids_look_like_javas(void **state) {
-    (void)state;
+TEST(uuids_look_like_javas) {
     struct lb_rng rng;
     char first[ZK_UUID_CHARS + 1], uuid[ZK_UUID_CHARS + 1];
     rng_seed(&rng, 7, 0);
@@ -74,8 +70,7 @@ static void uuids_look_like_javas(void **state) {
     }
 }
 
-static void orders(void **state) {
-    (void)state;
+TEST(orders) {
     assert_string_equal(zk_order_lock("_c_uuid-lock-0000000007"), "0000000007");
     /* the last one counts */
     assert_string_equal(zk_order_lock("lock-lock-0000000007"), "0000000007");
@@ -90,8 +85,7 @@ static void orders(void **state) {
     assert_string_equal(zk_order_recipe("0000000009"), "0000000009");
 }
 
-static void the_recipes_names(void **state) {
-    (void)state;
+TEST(the_recipes_names) {
     char base[ZK_NAME_MAX];
     zk_recipe_base(0x1000123456789ab, base);
     assert_string_equal(base, "x-01000123456789ab-");
@@ -129,8 +123,7 @@ static int writer_by_sorting(char *const *names, int count, const char *own) {
     return at < 0 ? ZK_ABSENT : ZK_FIRST;
 }
 
-static void predecessors(void **state) {
-    (void)state;
+TEST(predecessors) {
     char *names[] = {"_c_b-lock-0000000012", "_c_a-lock-0000000010", "_c_z-lock-0000000002",
                      "_c_c-lock-0000000011"};
     assert_int_equal(zk_ahead_lock(names, 4, "_c_b-lock-0000000012"), 3);
@@ -146,8 +139,7 @@ static void predecessors(void **state) {
     assert_int_equal(zk_ahead_recipe(recipe, 3, recipe[2]), ZK_FIRST);
 }
 
-static void readers_wait_for_the_first_writer(void **state) {
-    (void)state;
+TEST(readers_wait_for_the_first_writer) {
     char *names[] = {"_c_f-__READ__0000000005", "_c_a-__READ__0000000001",
                      "_c_d-__WRIT__0000000004", "_c_b-__WRIT__0000000002",
                      "_c_c-__READ__0000000003", "_c_b-__READ__0000000002"};
@@ -163,8 +155,7 @@ static void readers_wait_for_the_first_writer(void **state) {
     assert_int_equal(zk_ahead_write(downgraded, 2, downgraded[0]), 1);
 }
 
-static void those_ahead_are_those_of_a_stable_sort(void **state) {
-    (void)state;
+TEST(those_ahead_are_those_of_a_stable_sort) {
     static const char *const shapes[] = {"_c_%d-lock-%010u", "_c_%d-__READ__%010u",
                                          "_c_%d-__WRIT__%010u", "x-%016x-%010u"};
     struct lb_rng rng;
@@ -193,8 +184,7 @@ static void those_ahead_are_those_of_a_stable_sort(void **state) {
     }
 }
 
-static void protected_nodes_are_found_again(void **state) {
-    (void)state;
+TEST(protected_nodes_are_found_again) {
     static const char uuid[] = "11111111-2222-4333-8444-555555555555";
     char *names[] = {"_c_11111111-2222-4333-8444-555555555556-lock-0000000001", "lock-0000000002",
                      "x_c_11111111-2222-4333-8444-555555555555-lock-0000000003",
@@ -204,18 +194,4 @@ static void protected_nodes_are_found_again(void **state) {
     assert_int_equal(zk_protected(names, 0, uuid), ZK_ABSENT);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_become_paths),
-        cmocka_unit_test(keys_of_any_bytes_stay_apart),
-        cmocka_unit_test(long_and_empty_keys),
-        cmocka_unit_test(uuids_look_like_javas),
-        cmocka_unit_test(orders),
-        cmocka_unit_test(the_recipes_names),
-        cmocka_unit_test(predecessors),
-        cmocka_unit_test(readers_wait_for_the_first_writer),
-        cmocka_unit_test(those_ahead_are_those_of_a_stable_sort),
-        cmocka_unit_test(protected_nodes_are_found_again),
-    };
-    return cmocka_run_group_tests_name("zookeeper names", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,8 +28,7 @@ static int bundle(const char *ci) {
     return run_command(argv, env);
 }
 
-static void test_without_node(void **state) {
-    (void)state;
+TEST(test_without_node) {
     static const char *const files[] = {"bundle.js", "licences.txt"};
     struct stat status;
     char path[128];
@@ -44,14 +43,12 @@ static void test_without_node(void **state) {
     }
 }
 
-static void test_in_ci_charts_are_a_must(void **state) {
-    (void)state;
+TEST(test_in_ci_charts_are_a_must) {
     assert_int_equal(bundle("CI=true"), 1);
 }
 
 /* What is in the page must be allowed to be there. */
-static void test_licences_are_with_the_bundle(void **state) {
-    (void)state;
+TEST(test_licences_are_with_the_bundle) {
     assert_int_equal(*asset_bundle == '\0', *asset_licences == '\0');
     if (!*asset_bundle) skip();
     assert_non_null(strstr(asset_licences, "Apache License"));
@@ -66,8 +63,7 @@ static void test_licences_are_with_the_bundle(void **state) {
 }
 
 /* Lock files name no registry: whoever builds uses the one that is set up. */
-static void test_the_lock_file_names_no_host(void **state) {
-    (void)state;
+TEST(test_the_lock_file_names_no_host) {
     char *text = read_whole("report/package-lock.json");
     assert_non_null(text);
     assert_null(strstr(text, "\"resolved\""));
@@ -75,12 +71,4 @@ static void test_the_lock_file_names_no_host(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_node),
-        cmocka_unit_test(test_in_ci_charts_are_a_must),
-        cmocka_unit_test(test_licences_are_with_the_bundle),
-        cmocka_unit_test(test_the_lock_file_names_no_host),
-    };
-    return cmocka_run_group_tests(tests, make_tools, remove_folder);
-}
+TEST_MAIN(make_tools, remove_folder)

@@ -110,8 +110,7 @@ static void has(const char *text, const char *part) {
 
 /* Two samples of one distribution: called changed in at most 5 of 100 comparisons of eight
  * figures. */
-static void nothing_changed_is_seldom_called_a_change(void **state) {
-    (void)state;
+TEST(nothing_changed_is_seldom_called_a_change) {
     const struct made made = {.lock = "a", .repeats = 10, .noise = 0.05};
     int alarms = 0;
     for (uint64_t trial = 0; trial < 300; trial++) {
@@ -122,8 +121,7 @@ static void nothing_changed_is_seldom_called_a_change(void **state) {
     if (alarms > 15) fail_msg("%d false alarms in 300 comparisons", alarms);
 }
 
-static void five_per_cent_are_found_at_twenty_repeats(void **state) {
-    (void)state;
+TEST(five_per_cent_are_found_at_twenty_repeats) {
     const struct made base = {.lock = "a", .repeats = 20, .noise = 0.035};
     struct made new = base;
     new.faster = 0.95;
@@ -136,8 +134,7 @@ static void five_per_cent_are_found_at_twenty_repeats(void **state) {
     if (found < 180) fail_msg("found in %d of 200 comparisons", found);
 }
 
-static void direction_is_that_of_the_figure(void **state) {
-    (void)state;
+TEST(direction_is_that_of_the_figure) {
     const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
     struct made new = base;
     new.faster = 1.2;
@@ -153,8 +150,7 @@ static void direction_is_that_of_the_figure(void **state) {
     compare_free(compare);
 }
 
-static void one_run_is_too_little(void **state) {
-    (void)state;
+TEST(one_run_is_too_little) {
     const struct made base = {.lock = "a", .repeats = 1, .noise = 0.01};
     struct made new = base;
     new.faster = 0.5;
@@ -165,8 +161,7 @@ static void one_run_is_too_little(void **state) {
     compare_free(compare);
 }
 
-static void noise_asks_for_more_repeats(void **state) {
-    (void)state;
+TEST(noise_asks_for_more_repeats) {
     const struct made made = {.lock = "a", .repeats = 10, .noise = 0.3};
     struct compare *compare = compare_of(&made, &made, 5);
     const struct compare_figure *figure = &compare->rows[0].figure[0];
@@ -177,8 +172,7 @@ static void noise_asks_for_more_repeats(void **state) {
 }
 
 /* Where a thousand repeats a side would not do, no output names a number. */
-static void noise_beyond_repeats_asks_for_none(void **state) {
-    (void)state;
+TEST(noise_beyond_repeats_asks_for_none) {
     const struct made made = {.lock = "a", .repeats = 10, .noise = 3};
     struct compare *compare = compare_of(&made, &made, 5);
     assert_int_equal(compare->rows[0].figure[0].verdict, COMPARE_INCONCLUSIVE);
@@ -198,8 +192,7 @@ static void noise_beyond_repeats_asks_for_none(void **state) {
 }
 
 /* 200 times as fast is a figure, not infinity. */
-static void large_changes_are_figures(void **state) {
-    (void)state;
+TEST(large_changes_are_figures) {
     const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
     struct made new = base;
     new.faster = 200;
@@ -212,8 +205,7 @@ static void large_changes_are_figures(void **state) {
     compare_free(compare);
 }
 
-static void two_holders_are_worse_than_any_figure(void **state) {
-    (void)state;
+TEST(two_holders_are_worse_than_any_figure) {
     const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
     struct made new = base;
     new.verdict = "violated";
@@ -226,8 +218,7 @@ static void two_holders_are_worse_than_any_figure(void **state) {
     compare_free(compare);
 }
 
-static void what_answers_other_questions_is_refused(void **state) {
-    (void)state;
+TEST(what_answers_other_questions_is_refused) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
     struct made topology = base, threads = base, other = base;
     topology.topology = "redis-cluster";
@@ -261,8 +252,7 @@ static void what_answers_other_questions_is_refused(void **state) {
 
 /* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing
  * any more. */
-static void what_is_missing_or_idle_is_no_success(void **state) {
-    (void)state;
+TEST(what_is_missing_or_idle_is_no_success) {
     const struct made base = {
         .lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};
     struct made new = {.lock = "a", .repeats = 10, .noise = 0.01};
@@ -291,8 +281,7 @@ static void what_is_missing_or_idle_is_no_success(void **state) {
     compare_free(compare);
 }
 
-static void bad_input_is_one_clear_line(void **state) {
-    (void)state;
+TEST(bad_input_is_one_clear_line) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
     char *a = make_run(&base, 1), *bad = make_run(&base, 1);
     const char *const texts[] = {
@@ -320,8 +309,7 @@ static void bad_input_is_one_clear_line(void **state) {
     free(bad);
 }
 
-static void outputs_say_it(void **state) {
-    (void)state;
+TEST(outputs_say_it) {
     const struct made base = {.lock = "a<b>", .repeats = 12, .noise = 0.01};
     struct made new = base;
     new.faster = 0.8;
@@ -355,20 +343,4 @@ static void outputs_say_it(void **state) {
     compare_free(compare);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changed_is_seldom_called_a_change),
-        cmocka_unit_test(five_per_cent_are_found_at_twenty_repeats),
-        cmocka_unit_test(direction_is_that_of_the_figure),
-        cmocka_unit_test(one_run_is_too_little),
-        cmocka_unit_test(noise_asks_for_more_repeats),
-        cmocka_unit_test(noise_beyond_repeats_asks_for_none),
-        cmocka_unit_test(large_changes_are_figures),
-        cmocka_unit_test(two_holders_are_worse_than_any_figure),
-        cmocka_unit_test(what_answers_other_questions_is_refused),
-        cmocka_unit_test(what_is_missing_or_idle_is_no_success),
-        cmocka_unit_test(bad_input_is_one_clear_line),
-        cmocka_unit_test(outputs_say_it),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

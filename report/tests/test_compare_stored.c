@@ -89,7 +89,7 @@ static struct compare *deal(const json_t *runs, uint64_t seed, double new_faster
     return compare;
 }
 
-static void runs_of_one_build_are_seldom_called_different(void **state) {
+TEST(runs_of_one_build_are_seldom_called_different) {
     int alarms = 0;
     for (uint64_t seed = 0; seed < TRIALS; seed++) {
         struct compare *compare = deal(*state, seed, 1);
@@ -101,7 +101,7 @@ static void runs_of_one_build_are_seldom_called_different(void **state) {
 }
 
 /* Or the test above would pass for a comparison that says nothing at all. */
-static void a_third_less_is_seen_among_them(void **state) {
+TEST(a_third_less_is_seen_among_them) {
     int found = 0;
     for (uint64_t seed = 0; seed < TRIALS; seed++) {
         struct compare *compare = deal(*state, seed, 0.67);
@@ -111,10 +111,4 @@ static void a_third_less_is_seen_among_them(void **state) {
     if (found < TRIALS * 9 / 10) fail_msg("found in %d of %d comparisons", found, TRIALS);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_of_one_build_are_seldom_called_different),
-        cmocka_unit_test(a_third_less_is_seen_among_them),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -50,8 +50,7 @@ static void compare(const char *file, const char *text, const char *expected) {
              (int)strcspn(b, "\n"), b);
 }
 
-static void test_stored_runs(void **state) {
-    (void)state;
+TEST(test_stored_runs) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         char path[256];
@@ -71,8 +70,7 @@ static void test_stored_runs(void **state) {
 }
 
 /* Colour adds escapes and nothing else. */
-static void test_colour_is_only_colour(void **state) {
-    (void)state;
+TEST(test_colour_is_only_colour) {
     struct lb_err err = {0};
     struct report *report = report_load(cases[0].runs, 1, &err);
     assert_non_null(report);
@@ -95,10 +93,4 @@ static void test_colour_is_only_colour(void **state) {
     report_free(report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_runs),
-        cmocka_unit_test(test_colour_is_only_colour),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

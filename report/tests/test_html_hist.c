@@ -61,8 +61,7 @@ static const json_t *repeats_of(const json_t *hists, size_t row) {
     return json_array_get(json_array_get(json_object_get(hists, "groups"), 0), row);
 }
 
-static void test_all_where_there_is_room(void **state) {
-    (void)state;
+TEST(test_all_where_there_is_room) {
     static const char *const metrics[] = {"acquire", "acquire_due", "release", "handoff",
                                           "hold",    "lag",         NULL};
     json_t *hists = hists_of(2, metrics, "closed");
@@ -80,8 +79,7 @@ static void test_all_where_there_is_room(void **state) {
     json_decref(hists);
 }
 
-static void test_less_where_there_is_not(void **state) {
-    (void)state;
+TEST(test_less_where_there_is_not) {
     static const char *const one[] = {"acquire", NULL}, *const three[] = {"acquire", "release",
                                                                           "handoff", NULL};
     json_t *hists = hists_of(160, one, "closed");
@@ -96,8 +94,7 @@ static void test_less_where_there_is_not(void **state) {
     json_decref(hists);
 }
 
-static void test_an_unsound_text_makes_no_page(void **state) {
-    (void)state;
+TEST(test_an_unsound_text_makes_no_page) {
     struct lb_err err = {0};
     struct report *report =
         report_of("{\"lock\":\"a\",\"clients\":2,\"latency_ns\":{\"acquire\":{\"count\":"
@@ -110,11 +107,4 @@ static void test_an_unsound_text_makes_no_page(void **state) {
     report_free(report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_where_there_is_room),
-        cmocka_unit_test(test_less_where_there_is_not),
-        cmocka_unit_test(test_an_unsound_text_makes_no_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -6,8 +6,7 @@
 #include "bench/tests/unit.h"
 #include "report/doc/number.h"
 
-static void test_three_digits(void **state) {
-    (void)state;
+TEST(test_three_digits) {
     static const struct {
         double value;
         const char *text;
@@ -39,8 +38,7 @@ static void test_three_digits(void **state) {
     }
 }
 
-static void test_times_and_counts(void **state) {
-    (void)state;
+TEST(test_times_and_counts) {
     char text[NUMBER_TEXT_MAX];
     assert_string_equal(number_time_text(999, text), "999 ns");
     assert_string_equal(number_time_text(45123, text), "45.1 us");
@@ -54,8 +52,7 @@ static void test_times_and_counts(void **state) {
 }
 
 /* Whatever the figure, the text means the same to within half a digit. */
-static void test_text_means_the_figure(void **state) {
-    (void)state;
+TEST(test_text_means_the_figure) {
     struct lb_rng rng;
     char text[NUMBER_TEXT_MAX];
     rng_seed(&rng, 7, 0);
@@ -72,8 +69,7 @@ static void test_text_means_the_figure(void **state) {
     }
 }
 
-static void test_changes(void **state) {
-    (void)state;
+TEST(test_changes) {
     static const struct {
         double shift;
         const char *text;
@@ -87,8 +83,7 @@ static void test_changes(void **state) {
         assert_string_equal(number_change_text(cases[i].shift, text), cases[i].text);
 }
 
-static void test_unit_of_a_column(void **state) {
-    (void)state;
+TEST(test_unit_of_a_column) {
     static const struct {
         double values[5];
         int count;
@@ -108,8 +103,7 @@ static void test_unit_of_a_column(void **state) {
     }
 }
 
-static void test_median(void **state) {
-    (void)state;
+TEST(test_median) {
     double odd[] = {3, NAN, 1, 2}, even[] = {4, 1, 3, 2}, none[] = {NAN};
     assert_true(number_median(odd, 4) == 2);
     assert_true(number_median(even, 4) == 2.5);
@@ -117,11 +111,4 @@ static void test_median(void **state) {
     assert_true(isnan(number_median(NULL, 0)));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_digits),          cmocka_unit_test(test_times_and_counts),
-        cmocka_unit_test(test_text_means_the_figure), cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_unit_of_a_column),      cmocka_unit_test(test_median),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -37,8 +37,7 @@ static struct capacity *parse(const char *text, struct lb_err *err) {
     return capacity_parse(text, strlen(text), "dir/capacity.json", err);
 }
 
-static void a_sound_file_is_read(void **state) {
-    (void)state;
+TEST(a_sound_file_is_read) {
     struct lb_err err = {0};
     struct capacity *capacity = parse(sound, &err);
     if (!capacity) fail_msg("%s", err.text);
@@ -77,8 +76,7 @@ static char *with(const char *old, const char *new) {
     return text;
 }
 
-static void what_is_wrong_is_named(void **state) {
-    (void)state;
+TEST(what_is_wrong_is_named) {
     static const char *const bad[][3] = {
         {"capacity/1", "capacity/2", "has schema"},
         {"lockbench.capacity/1", "lockbench.run/1", "is not a result of lockbench capacity"},
@@ -117,8 +115,7 @@ static void what_is_wrong_is_named(void **state) {
     }
 }
 
-static void an_answer_may_be_open_or_missing(void **state) {
-    (void)state;
+TEST(an_answer_may_be_open_or_missing) {
     struct lb_err err = {0};
     char *text = with("\"high\":520,\"level\":0.95},\"limited_by\":\"slo\"",
                       "\"high\":null,\"level\":0.95},\"limited_by\":\"generator\"");
@@ -140,8 +137,7 @@ static void an_answer_may_be_open_or_missing(void **state) {
 }
 
 /* Every length of the sound text: none but the whole is one, and none brings the reader down. */
-static void a_cut_file_is_told_so(void **state) {
-    (void)state;
+TEST(a_cut_file_is_told_so) {
     for (size_t length = 0; length < sizeof sound - 1; length++) {
         struct lb_err err = {0};
         assert_null(capacity_parse(sound, length, "cut", &err));
@@ -149,8 +145,7 @@ static void a_cut_file_is_told_so(void **state) {
     }
 }
 
-static void files_are_found(void **state) {
-    (void)state;
+TEST(files_are_found) {
     char folder[] = "/tmp/lockbench-test-XXXXXX", path[100];
     struct lb_err err = {0};
     assert_non_null(mkdtemp(folder));
@@ -173,13 +168,4 @@ static void files_are_found(void **state) {
     assert_false(capacity_is("/dev/null"));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_file_is_read),
-        cmocka_unit_test(what_is_wrong_is_named),
-        cmocka_unit_test(an_answer_may_be_open_or_missing),
-        cmocka_unit_test(a_cut_file_is_told_so),
-        cmocka_unit_test(files_are_found),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

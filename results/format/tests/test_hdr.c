@@ -35,8 +35,7 @@ static void assert_same_counts(const struct hist *a, const struct hist *b) {
 
 /* ---- sound texts ---- */
 
-static void test_round_trip(void **state) {
-    (void)state;
+TEST(test_round_trip) {
     struct lb_rng rng;
     rng_seed(&rng, 5, 0);
     static const int64_t highests[] = {2, 100000, 60000000000, HIST_HIGHEST_NS, INT64_MAX};
@@ -77,8 +76,7 @@ static void test_round_trip(void **state) {
     }
 }
 
-static void test_greatest_counts(void **state) {
-    (void)state;
+TEST(test_greatest_counts) {
     static const int64_t counts[] = {
         1,        63, 64, 8191, 8192, INT64_C(1) << 54, (INT64_C(1) << 55) - 1, INT64_C(1) << 55,
         INT64_MAX};
@@ -96,8 +94,7 @@ static void test_greatest_counts(void **state) {
     }
 }
 
-static void test_empty(void **state) {
-    (void)state;
+TEST(test_empty) {
     struct hist *h = hist_new(3, HIST_HIGHEST_NS);
     assert_non_null(h);
     char *text = encode(h);
@@ -109,8 +106,7 @@ static void test_empty(void **state) {
 }
 
 /* Texts written by HdrHistogram 2.1.11 (Java), and what that library says is in them. */
-static void test_texts_of_the_java_library(void **state) {
-    (void)state;
+TEST(test_texts_of_the_java_library) {
     struct hist *h = decode("HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=");
     assert_int_equal(h->count, 0);
     assert_int_equal(h->highest, HIST_HIGHEST_NS);
@@ -152,8 +148,7 @@ static size_t unpack(const char *text, uint8_t *out, size_t room) {
 /* What the Java library's encodeIntoByteBuffer gave for the same values. The deflated form depends
  * on zlib's version and level; this does not. Slots 0, 2, 3 are single, 1 is a single zero, then
  * runs of zeros. */
-static void test_payload_is_that_of_the_java_library(void **state) {
-    (void)state;
+TEST(test_payload_is_that_of_the_java_library) {
     static const uint8_t expected[] = {
         0x1c, 0x84, 0x93, 0x13, 0,    0,    0,    0x13, 0,    0,    0,    0,    0,    0,    0,
         3,    0,    0,    0,    0,    0,    0,    0,    1,    0,    0,    0x03, 0x46, 0x30, 0xb8,
@@ -215,8 +210,7 @@ static void assert_refused(const char *what, const char *text, const char *word)
     if (!strstr(err.text, word)) fail_msg("%s: \"%s\" does not say \"%s\"", what, err.text, word);
 }
 
-static void test_not_even_a_text(void **state) {
-    (void)state;
+TEST(test_not_even_a_text) {
     static const struct {
         const char *text, *word;
     } cases[] = {
@@ -247,8 +241,7 @@ static void test_not_even_a_text(void **state) {
 }
 
 /* One field of a sound header changed. */
-static void test_headers_that_lie(void **state) {
-    (void)state;
+TEST(test_headers_that_lie) {
     static const struct {
         const char *what;
         int at, bytes;
@@ -285,8 +278,7 @@ static void test_headers_that_lie(void **state) {
 }
 
 /* Counts for 33 792 slots (three digits, an hour), hand-made. */
-static void test_counts_that_lie(void **state) {
-    (void)state;
+TEST(test_counts_that_lie) {
     static const struct {
         const char *what;
         int length;
@@ -329,8 +321,7 @@ static void test_counts_that_lie(void **state) {
 
 /* The outer length is true, but the deflated stream ends before its checksum, or before the text
  * does. */
-static void test_streams_of_another_length(void **state) {
-    (void)state;
+TEST(test_streams_of_another_length) {
     static const char sound[] = "HISTFAAAACF4nJNpmSzMwMDAyAABzFAayGd2M9ixgMH+A1QEAFKmBEw=";
     static const int lengths[] = {41 - 1, 41 - 4, 41 + 1, 41 + 5};
     uint8_t bytes[64] = {0};
@@ -346,8 +337,7 @@ static void test_streams_of_another_length(void **state) {
 
 /* 60 MB of zero counts, deflated to 60 KB: the text must be refused for what its header says,
  * unread. */
-static void test_zip_bomb(void **state) {
-    (void)state;
+TEST(test_zip_bomb) {
     size_t length = 60 << 20;
     uint8_t *raw = calloc(1, length);
     assert_non_null(raw);
@@ -364,8 +354,7 @@ static void test_zip_bomb(void **state) {
 
 /* Every text with one byte of the sound one changed, cut or doubled is refused or is sound; nothing
  * else. (That no byte out of bounds is read is for the sanitizers to say.) */
-static void test_every_single_change(void **state) {
-    (void)state;
+TEST(test_every_single_change) {
     struct hist *h = hist_new(2, 100000);
     assert_non_null(h);
     for (int i = 0; i < 100; i++) hist_record(h, i * i);
@@ -392,19 +381,4 @@ static void test_every_single_change(void **state) {
     hist_free(h);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_greatest_counts),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_texts_of_the_java_library),
-        cmocka_unit_test(test_payload_is_that_of_the_java_library),
-        cmocka_unit_test(test_not_even_a_text),
-        cmocka_unit_test(test_headers_that_lie),
-        cmocka_unit_test(test_counts_that_lie),
-        cmocka_unit_test(test_streams_of_another_length),
-        cmocka_unit_test(test_zip_bomb),
-        cmocka_unit_test(test_every_single_change),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

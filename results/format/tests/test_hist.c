@@ -15,8 +15,7 @@ static struct hist *new_hist(int digits, int64_t highest) {
 }
 
 /* Figures of HdrHistogram's own code for 1 .. 60e9 and three digits. */
-static void test_geometry_is_hdrhistograms(void **state) {
-    (void)state;
+TEST(test_geometry_is_hdrhistograms) {
     struct hist *h = new_hist(3, MINUTE_NS);
     assert_int_equal(h->half_mag, 10);
     assert_int_equal(h->length, 27648);
@@ -29,8 +28,7 @@ static void test_geometry_is_hdrhistograms(void **state) {
     hist_free(h);
 }
 
-static void test_bytes(void **state) {
-    (void)state;
+TEST(test_bytes) {
     assert_int_equal(hist_bytes(3, MINUTE_NS), sizeof(struct hist) + 27648 * sizeof(int64_t));
     assert_int_equal(hist_bytes(1, 2), sizeof(struct hist) + 32 * sizeof(int64_t));
     assert_int_equal(hist_bytes(0, MINUTE_NS), 0);
@@ -42,8 +40,7 @@ static void test_bytes(void **state) {
 }
 
 /* Slots tile 0..highest without hole or overlap, and none is wider than the digits allow. */
-static void test_slots_tile_the_range(void **state) {
-    (void)state;
+TEST(test_slots_tile_the_range) {
     static const struct {
         int digits;
         int64_t highest;
@@ -106,8 +103,7 @@ static void check_against_sorted(const struct hist *h, int64_t *values, int64_t 
     }
 }
 
-static void test_quantiles_of_a_sorted_array(void **state) {
-    (void)state;
+TEST(test_quantiles_of_a_sorted_array) {
     static const int64_t highests[] = {
         2, 999, 60000, MINUTE_NS, HIST_HIGHEST_NS, INT64_MAX / 12345};
     static const int64_t sizes[] = {1, 2, 3, 10, 100, 1000, 12345};
@@ -134,8 +130,7 @@ static void test_quantiles_of_a_sorted_array(void **state) {
     free(values);
 }
 
-static void test_empty(void **state) {
-    (void)state;
+TEST(test_empty) {
     struct hist *h = new_hist(3, HIST_HIGHEST_NS);
     assert_int_equal(hist_quantile(h, 0.5), 0);
     assert_true(hist_mean(h) == 0 && hist_stddev(h) == 0);
@@ -144,8 +139,7 @@ static void test_empty(void **state) {
     hist_free(NULL);
 }
 
-static void test_out_of_range_is_counted_apart(void **state) {
-    (void)state;
+TEST(test_out_of_range_is_counted_apart) {
     struct hist *h = new_hist(3, 1000000);
     hist_record(h, 1000000);
     hist_record(h, 1000001);
@@ -165,8 +159,7 @@ static void test_out_of_range_is_counted_apart(void **state) {
     hist_free(h);
 }
 
-static void test_odd_quantiles(void **state) {
-    (void)state;
+TEST(test_odd_quantiles) {
     struct hist *h = new_hist(3, 1000);
     for (int i = 1; i <= 100; i++) hist_record(h, i);
     assert_int_equal(hist_quantile(h, -3), 1);
@@ -177,8 +170,7 @@ static void test_odd_quantiles(void **state) {
     hist_free(h);
 }
 
-static void test_zero_is_a_value(void **state) {
-    (void)state;
+TEST(test_zero_is_a_value) {
     struct hist *h = new_hist(3, 1000);
     hist_record(h, 0);
     hist_record(h, 10);
@@ -188,8 +180,7 @@ static void test_zero_is_a_value(void **state) {
     hist_free(h);
 }
 
-static void test_stddev(void **state) {
-    (void)state;
+TEST(test_stddev) {
     struct hist *h = new_hist(3, HIST_HIGHEST_NS);
     for (int i = 0; i < 50; i++) {
         hist_record(h, 100);
@@ -202,8 +193,7 @@ static void test_stddev(void **state) {
     hist_free(h);
 }
 
-static void test_reset_leaves_nothing(void **state) {
-    (void)state;
+TEST(test_reset_leaves_nothing) {
     struct hist *h = new_hist(3, HIST_HIGHEST_NS);
     struct hist *fresh = new_hist(3, HIST_HIGHEST_NS);
     hist_record(h, 7);
@@ -220,8 +210,7 @@ static void test_reset_leaves_nothing(void **state) {
 }
 
 /* Values dealt to three histograms and added up are the same bytes as one that saw them all. */
-static void test_add_is_recording_in_one(void **state) {
-    (void)state;
+TEST(test_add_is_recording_in_one) {
     size_t bytes = hist_bytes(3, MINUTE_NS);
     struct hist *all = new_hist(3, MINUTE_NS), *merged = new_hist(3, MINUTE_NS);
     struct hist *part[3];
@@ -241,8 +230,7 @@ static void test_add_is_recording_in_one(void **state) {
     hist_free(all);
 }
 
-static void test_add_of_ranges_that_do_not_touch(void **state) {
-    (void)state;
+TEST(test_add_of_ranges_that_do_not_touch) {
     struct hist *low = new_hist(3, MINUTE_NS), *high = new_hist(3, MINUTE_NS),
                 *none = new_hist(3, MINUTE_NS);
     for (int i = 0; i < 10; i++) hist_record(low, 5 + i);
@@ -261,8 +249,7 @@ static void test_add_of_ranges_that_do_not_touch(void **state) {
     hist_free(none);
 }
 
-static void test_add_refuses_another_geometry(void **state) {
-    (void)state;
+TEST(test_add_refuses_another_geometry) {
     struct hist *into = new_hist(3, MINUTE_NS);
     struct hist *digits = new_hist(2, MINUTE_NS), *highest = new_hist(3, MINUTE_NS + 1);
     hist_record(digits, 1);
@@ -276,21 +263,4 @@ static void test_add_refuses_another_geometry(void **state) {
     hist_free(highest);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_geometry_is_hdrhistograms),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_slots_tile_the_range),
-        cmocka_unit_test(test_quantiles_of_a_sorted_array),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_out_of_range_is_counted_apart),
-        cmocka_unit_test(test_odd_quantiles),
-        cmocka_unit_test(test_zero_is_a_value),
-        cmocka_unit_test(test_stddev),
-        cmocka_unit_test(test_reset_leaves_nothing),
-        cmocka_unit_test(test_add_is_recording_in_one),
-        cmocka_unit_test(test_add_of_ranges_that_do_not_touch),
-        cmocka_unit_test(test_add_refuses_another_geometry),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -12,8 +12,7 @@ static struct hist *new_hist(void) {
     return h;
 }
 
-static void test_opening_lines(void **state) {
-    (void)state;
+TEST(test_opening_lines) {
     struct lb_err err = {0};
     char *text = NULL;
     size_t bytes;
@@ -31,8 +30,7 @@ static void test_opening_lines(void **state) {
 }
 
 /* HdrHistogram_c reads header lines into 128 bytes. */
-static void test_no_comment_is_too_long(void **state) {
-    (void)state;
+TEST(test_no_comment_is_too_long) {
     struct lb_err err = {0};
     char *text = NULL, version[1000];
     size_t bytes;
@@ -46,8 +44,7 @@ static void test_no_comment_is_too_long(void **state) {
     free(text);
 }
 
-static void test_lines(void **state) {
-    (void)state;
+TEST(test_lines) {
     static const struct {
         int64_t start_ns, length_ns, max_ns;
         const char *fields;
@@ -81,8 +78,7 @@ static void test_lines(void **state) {
     hist_free(h);
 }
 
-static void test_silence_is_written(void **state) {
-    (void)state;
+TEST(test_silence_is_written) {
     struct lb_err err = {0};
     char *text = NULL;
     size_t bytes;
@@ -95,8 +91,7 @@ static void test_silence_is_written(void **state) {
     hist_free(h);
 }
 
-static void test_tags_that_would_break_a_line(void **state) {
-    (void)state;
+TEST(test_tags_that_would_break_a_line) {
     static const char *const bad[] = {"", "a,b", "a b", " ", "a\n", "\ta", "a\x7f", "\xc3\xbc"};
     struct hist *h = new_hist();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -114,8 +109,7 @@ static void test_tags_that_would_break_a_line(void **state) {
     hist_free(h);
 }
 
-static void test_full_disk(void **state) {
-    (void)state;
+TEST(test_full_disk) {
     struct hist *h = new_hist();
     FILE *file = fopen("/dev/full", "w");
     if (!file) skip();
@@ -141,14 +135,4 @@ static void test_full_disk(void **state) {
     hist_free(h);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opening_lines),
-        cmocka_unit_test(test_no_comment_is_too_long),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_silence_is_written),
-        cmocka_unit_test(test_tags_that_would_break_a_line),
-        cmocka_unit_test(test_full_disk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -31,8 +31,7 @@ static int next(struct hlog_reader *reader, struct hlog_line *line, struct lb_er
     return hlog_next(reader, line, err);
 }
 
-static void what_was_written_comes_back(void **state) {
-    (void)state;
+TEST(what_was_written_comes_back) {
     static const char *const tags[] = {"acquire", "lock:a/b=c", "x"};
     struct lb_err err = {0};
     struct hist *written[12];
@@ -72,8 +71,7 @@ static void what_was_written_comes_back(void **state) {
 }
 
 /* HistogramLogReader's rule, and the log that says nothing at all of when it was. */
-static void times_are_absolute_or_count_from_a_base(void **state) {
-    (void)state;
+TEST(times_are_absolute_or_count_from_a_base) {
     static const struct {
         const char *text;
         int64_t start_ns;
@@ -104,8 +102,7 @@ static void times_are_absolute_or_count_from_a_base(void **state) {
 }
 
 /* Whole logs as HdrHistogram's Java library 2.1.11 and hdr-histogram-js 3.0.1 wrote them. */
-static void logs_of_others_are_read(void **state) {
-    (void)state;
+TEST(logs_of_others_are_read) {
     static const char java[] =
         "#[Logged with jHiccup 2.0.10]\n"
         "#[Histogram log format version 1.3]\n"
@@ -152,8 +149,7 @@ static void logs_of_others_are_read(void **state) {
     hlog_close(reader);
 }
 
-static void a_bad_line_is_named_and_the_next_one_read(void **state) {
-    (void)state;
+TEST(a_bad_line_is_named_and_the_next_one_read) {
     static const struct {
         const char *bad, *says;
     } cases[] = {
@@ -199,8 +195,7 @@ static void a_bad_line_is_named_and_the_next_one_read(void **state) {
     }
 }
 
-static void lines_without_end_and_without_sense(void **state) {
-    (void)state;
+TEST(lines_without_end_and_without_sense) {
     struct lb_err err;
     struct hlog_line line;
     size_t room = HLOG_LINE_MAX + 1000;
@@ -228,8 +223,7 @@ static void lines_without_end_and_without_sense(void **state) {
     hlog_close(NULL);
 }
 
-static void files_that_are_none(void **state) {
-    (void)state;
+TEST(files_that_are_none) {
     struct lb_err err = {0};
     assert_null(hlog_open("/nowhere/a.hlog", &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
@@ -249,14 +243,4 @@ static void files_that_are_none(void **state) {
     rmdir(pipe_path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_written_comes_back),
-        cmocka_unit_test(times_are_absolute_or_count_from_a_base),
-        cmocka_unit_test(logs_of_others_are_read),
-        cmocka_unit_test(a_bad_line_is_named_and_the_next_one_read),
-        cmocka_unit_test(lines_without_end_and_without_sense),
-        cmocka_unit_test(files_that_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -57,8 +57,7 @@ static const double tigerbeetle[] = {
     29878, 28865, 30272, 29707, 29662, 29815, 30492, 29347, 30096, 29054, 30238, 28813, 31895,
     28915};
 
-static void single_series_is_split_as_otava_does(void **state) {
-    (void)state;
+TEST(single_series_is_split_as_otava_does) {
     static const double series[] = {1.02, 0.95, 0.99, 1.00, 1.12, 1.00, 1.01, 0.98, 1.01, 0.96,
                                     0.50, 0.51, 0.48, 0.48, 0.55, 0.50, 0.49, 0.51, 0.50, 0.49};
     FINDS(series, 10, 0.0001, 0, 10);
@@ -72,8 +71,7 @@ static void single_series_is_split_as_otava_does(void **state) {
  * tested by t.test's formula: Otava has up to three points more there, since it divides a variance
  * by n instead of n - 1 and does not test the left neighbour of a point that it took away again.
  * With both done its way all its lists come out of this code, too. */
-static void long_series_is_split_as_otava_and_r_do(void **state) {
-    (void)state;
+TEST(long_series_is_split_as_otava_and_r_do) {
     FINDS(tigerbeetle, 30, 0.01, 0.05, 15, 71);
     FINDS(tigerbeetle, 30, 0.05, 0.05, 15, 71);
     FINDS(tigerbeetle, 30, 0.01, 0, 15, 61, 71, 95, 117, 131, 142, 148, 192, 212, 260);
@@ -84,8 +82,7 @@ static void long_series_is_split_as_otava_and_r_do(void **state) {
 }
 
 /* What a point says: R 4.2's t.test(values[1:5], values[6:10], var.equal = TRUE). */
-static void a_point_has_its_test_and_its_levels(void **state) {
-    (void)state;
+TEST(a_point_has_its_test_and_its_levels) {
     static const double values[] = {1.00, 1.02, 1.05, 0.95, 0.98, 0.80, 0.82, 0.85, 0.79, 0.77};
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0};
     struct change_point points[COUNT(values)];
@@ -102,8 +99,7 @@ static double normal(struct lb_rng *rng) {
 /* 200 histories of 60 runs that scatter by 4 % and never change: a point in at most 5 % of them,
  * with the least change that histories are asked for. And 200 that fall by 8 % at the 40th: found
  * within three of it. */
-static void scatter_is_no_change_and_a_step_is_one(void **state) {
-    (void)state;
+TEST(scatter_is_no_change_and_a_step_is_one) {
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0.03};
     int alarms = 0, found = 0;
     for (uint64_t trial = 0; trial < 200; trial++) {
@@ -125,8 +121,7 @@ static void scatter_is_no_change_and_a_step_is_one(void **state) {
 
 /* One that fell out is no change among others; as the last value it is found: nothing tells it from
  * one. */
-static void an_outlier_is_a_change_only_as_the_last(void **state) {
-    (void)state;
+TEST(an_outlier_is_a_change_only_as_the_last) {
     static const double values[] = {100,   101,  99,  100.5, 99.5, 100, 101, 99,
                                     100.5, 99.5, 100, 101,   99,   100, 99,  101,
                                     100,   100,  99,  112,   100,  101, 99,  100};
@@ -137,8 +132,7 @@ static void an_outlier_is_a_change_only_as_the_last(void **state) {
     assert_int_equal(change_points(values, COUNT(values), &options, points), 0);
 }
 
-static void few_or_equal_values_have_no_points(void **state) {
-    (void)state;
+TEST(few_or_equal_values_have_no_points) {
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0};
     const double same[] = {5, 5, 5, 5, 5, 5, 5, 5}, two[] = {1, 9},
                  steps[] = {1, 1, 1, 1, 2, 2, 2, 2};
@@ -152,8 +146,7 @@ static void few_or_equal_values_have_no_points(void **state) {
     assert_true(points[0].p == 0);
 }
 
-static void nonsense_is_refused(void **state) {
-    (void)state;
+TEST(nonsense_is_refused) {
     const double values[] = {1, 2, NAN, 4};
     struct change_point points[4];
     assert_int_equal(change_points(values, 4, &(struct change_options){50, 0.001, 0}, points), -1);
@@ -162,15 +155,4 @@ static void nonsense_is_refused(void **state) {
     assert_int_equal(change_points(values, 2, &(struct change_options){50, 0.001, -1}, points), -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_series_is_split_as_otava_does),
-        cmocka_unit_test(long_series_is_split_as_otava_and_r_do),
-        cmocka_unit_test(a_point_has_its_test_and_its_levels),
-        cmocka_unit_test(scatter_is_no_change_and_a_step_is_one),
-        cmocka_unit_test(an_outlier_is_a_change_only_as_the_last),
-        cmocka_unit_test(few_or_equal_values_have_no_points),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

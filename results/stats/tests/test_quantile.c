@@ -6,8 +6,7 @@
 #include "bench/tests/unit.h"
 #include "results/stats/quantile.h"
 
-static void ranks_are_those_of_r(void **state) {
-    (void)state;
+TEST(ranks_are_those_of_r) {
     static const struct {
         uint64_t n;
         double q, level;
@@ -36,8 +35,7 @@ static void ranks_are_those_of_r(void **state) {
 }
 
 /* 0.99^n <= 0.025 from n = 368 on: with fewer samples the greatest of them is no bound of p99. */
-static void what_n_does_not_support_is_refused(void **state) {
-    (void)state;
+TEST(what_n_does_not_support_is_refused) {
     uint64_t low = 7, high = 8;
     assert_int_equal(quantile_ranks(367, 0.99, 0.95, &low, &high), -1);
     assert_int_equal(quantile_ranks(0, 0.5, 0.95, &low, &high), -1);
@@ -104,15 +102,13 @@ static struct covered cover(double rho) {
 }
 
 /* 285 of 300 are 95 %; below 273 lies one of 4000 such series of trials. */
-static void independent_samples_are_covered(void **state) {
-    (void)state;
+TEST(independent_samples_are_covered) {
     struct covered covered = cover(0);
     assert_in_range(covered.alone, 273, 300);
     assert_in_range(covered.batches, 273, 300);
 }
 
-static void correlated_samples_are_covered_by_batches_only(void **state) {
-    (void)state;
+TEST(correlated_samples_are_covered_by_batches_only) {
     struct covered covered = cover(0.95);
     assert_in_range(covered.batches, 265, 300);
     assert_true(covered.alone < 200);
@@ -121,8 +117,7 @@ static void correlated_samples_are_covered_by_batches_only(void **state) {
 
 /* survey 4.1: svyratio(~below, ~count, svydesign(ids = ~batch, data = d)), its SE squared over q (1
  * - q) / n is the design effect; then Korn and Graubard's effective n and qbinom as above. */
-static void batches_are_worth_what_survey_says(void **state) {
-    (void)state;
+TEST(batches_are_worth_what_survey_says) {
     static const struct quantile_batch batches[] = {{1000, 998},  {1200, 1150}, {900, 895},
                                                     {1100, 1099}, {1000, 960},  {950, 949},
                                                     {0, 0},       {1050, 1047}};
@@ -134,8 +129,7 @@ static void batches_are_worth_what_survey_says(void **state) {
     assert_int_equal(high, 7200);
 }
 
-static void too_few_batches_are_refused(void **state) {
-    (void)state;
+TEST(too_few_batches_are_refused) {
     const struct quantile_batch few[] = {
         {1000, 990}, {1000, 990}, {1000, 990}, {0, 0}, {1000, 990}};
     const struct quantile_batch wrong[] = {{10, 11}, {10, 9}, {10, 9}, {10, 9}, {10, 9}};
@@ -147,14 +141,4 @@ static void too_few_batches_are_refused(void **state) {
     assert_int_equal(high, 8);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranks_are_those_of_r),
-        cmocka_unit_test(what_n_does_not_support_is_refused),
-        cmocka_unit_test(independent_samples_are_covered),
-        cmocka_unit_test(correlated_samples_are_covered_by_batches_only),
-        cmocka_unit_test(batches_are_worth_what_survey_says),
-        cmocka_unit_test(too_few_batches_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,8 +9,7 @@ static void near(double seen, double wanted, double part) {
     if (!(fabs(seen - wanted) <= part * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
 }
 
-static void capacity_is_one_over_hold_and_handoff(void **state) {
-    (void)state;
+TEST(capacity_is_one_over_hold_and_handoff) {
     near(queue_capacity(12e-3, 0.5e-3), 80, 1e-12);
     near(queue_capacity(0, 1e-4), 10000, 1e-12);
     assert_true(isnan(queue_capacity(0, 0)) && isnan(queue_capacity(-1, 2)) &&
@@ -18,8 +17,7 @@ static void capacity_is_one_over_hold_and_handoff(void **state) {
 }
 
 /* rho = 0.5, 0.8, 0.9: 0.5, 2, 4.5 service times, by Pollaczek and Khinchine. */
-static void mean_wait_is_pollaczeks(void **state) {
-    (void)state;
+TEST(mean_wait_is_pollaczeks) {
     near(queue_md1_wait(0.5, 1), 0.5, 1e-12);
     near(queue_md1_wait(400, 0.002), 2 * 0.002, 1e-12);
     near(queue_md1_wait(0.9, 1), 4.5, 1e-12);
@@ -29,8 +27,7 @@ static void mean_wait_is_pollaczeks(void **state) {
                 isnan(queue_md1_wait(NAN, 1)));
 }
 
-static void distribution_is_erlangs(void **state) {
-    (void)state;
+TEST(distribution_is_erlangs) {
     static const double known[][3] = {
         /* rho, wait in service times, P(W <= wait) */
         {0.3, 0, 0.700000000000},    {0.3, 0.5, 0.813283969910},  {0.3, 1, 0.944901165303},
@@ -45,8 +42,7 @@ static void distribution_is_erlangs(void **state) {
     }
 }
 
-static void quantile_is_that_of_the_distribution(void **state) {
-    (void)state;
+TEST(quantile_is_that_of_the_distribution) {
     near(queue_md1_quantile(0.5, 1, 0.9), 1.51574484138184, 1e-8);
     near(queue_md1_quantile(0.5, 1, 0.99), 3.33625595700219, 1e-8);
     near(queue_md1_quantile(0.8, 1, 0.9), 5.01151149844604, 1e-8);
@@ -56,8 +52,7 @@ static void quantile_is_that_of_the_distribution(void **state) {
     assert_true(isnan(queue_md1_quantile(0.5, 1, 1)) && isnan(queue_md1_quantile(0.5, -1, 0.9)));
 }
 
-static void long_queues_are_erlangs_with_many_digits(void **state) {
-    (void)state;
+TEST(long_queues_are_erlangs_with_many_digits) {
     near(queue_md1_quantile(0.9, 1, 0.9), 10.782504956026886, 1e-9);
     near(queue_md1_quantile(0.9, 1, 0.99), 21.89823734954011, 1e-9);
     near(queue_md1_quantile(0.95, 1, 0.9), 22.302228861063618, 1e-9);
@@ -66,8 +61,7 @@ static void long_queues_are_erlangs_with_many_digits(void **state) {
 
 /* The tail falls by the same part with each service time: P(W > x + 1) / P(W > x) is exp(-theta),
  * where theta = rho (exp(theta) - 1), Cramer's and Lundberg's root. */
-static void far_tail_falls_geometrically(void **state) {
-    (void)state;
+TEST(far_tail_falls_geometrically) {
     const double rho = 0.99;
     double theta = 0.02, near_end = queue_md1_quantile(rho, 1, 0.99),
            far_end = queue_md1_quantile(rho, 1, 0.9999);
@@ -78,14 +72,4 @@ static void far_tail_falls_geometrically(void **state) {
     assert_true(isinf(queue_md1_quantile(1 - 1e-9, 1, 0.999)));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacity_is_one_over_hold_and_handoff),
-        cmocka_unit_test(mean_wait_is_pollaczeks),
-        cmocka_unit_test(distribution_is_erlangs),
-        cmocka_unit_test(quantile_is_that_of_the_distribution),
-        cmocka_unit_test(long_queues_are_erlangs_with_many_digits),
-        cmocka_unit_test(far_tail_falls_geometrically),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,8 +21,7 @@ static void ladder(double *values, int count, double plus) {
     for (int i = 0; i < count; i++) values[i] = i + 1 + plus;
 }
 
-static void p_is_exact_without_ties(void **state) {
-    (void)state;
+TEST(p_is_exact_without_ties) {
     near(rank_p(term, 10, early, 5), 0.2544122544);
     near(rank_p(early, 5, term, 10), 0.2544122544);
     /* U = 11 and 13 of 8 and 8 values: 2 * pwilcox(11, 8, 8), 2 * pwilcox(13, 8, 8). */
@@ -34,8 +33,7 @@ static void p_is_exact_without_ties(void **state) {
     near(rank_p(x, 8, y13, 8), 0.04988344988);
 }
 
-static void p_is_corrected_for_ties_and_continuity(void **state) {
-    (void)state;
+TEST(p_is_corrected_for_ties_and_continuity) {
     const double a[] = {1, 2, 2, 3, 5, 8}, b[] = {2, 3, 6, 7, 9, 9, 12};
     near(rank_p(a, 6, b, 7), 0.08388222385);
     double many[60], more[60];
@@ -44,16 +42,14 @@ static void p_is_corrected_for_ties_and_continuity(void **state) {
     near(rank_p(many, 60, more, 60), 0.0269458562);
 }
 
-static void p_of_nothing_to_tell_is_one(void **state) {
-    (void)state;
+TEST(p_of_nothing_to_tell_is_one) {
     const double same[] = {5, 5, 5, 5};
     near(rank_p(same, 4, same, 4), 1);
     near(rank_p(same, 0, same, 4), 1);
     near(rank_p(same, 1, same, 1), 1);
 }
 
-static void shift_is_hodges_and_lehmanns(void **state) {
-    (void)state;
+TEST(shift_is_hodges_and_lehmanns) {
     struct rank_shift shift;
     assert_int_equal(rank_shift(term, 10, early, 5, 0.95, &shift), 0);
     near(shift.estimate, -0.305);
@@ -69,8 +65,7 @@ static void shift_is_hodges_and_lehmanns(void **state) {
     near(shift.high, 0.723);
 }
 
-static void small_groups_have_no_bounds(void **state) {
-    (void)state;
+TEST(small_groups_have_no_bounds) {
     struct rank_shift shift;
     const double x[] = {1, 2, 3}, y[] = {11, 12, 13};
     assert_int_equal(rank_shift(x, 3, y, 3, 0.95, &shift), 0);
@@ -83,8 +78,7 @@ static void small_groups_have_no_bounds(void **state) {
 }
 
 /* Beyond the exact range: near the exact bounds, by R's normal ones. */
-static void large_groups_have_normal_bounds(void **state) {
-    (void)state;
+TEST(large_groups_have_normal_bounds) {
     double x[60], y[60];
     struct rank_shift shift;
     ladder(x, 60, 0);
@@ -94,8 +88,7 @@ static void large_groups_have_normal_bounds(void **state) {
     assert_true(shift.low > 0 && shift.low < 2 && shift.high > 12 && shift.high < 15);
 }
 
-static void holm_is_as_published(void **state) {
-    (void)state;
+TEST(holm_is_as_published) {
     double p[] = {0.01, 0.04, 0.03, 0.005, 0.5};
     const double wanted[] = {0.04, 0.09, 0.09, 0.025, 0.5};
     assert_int_equal(rank_holm(p, COUNT(p)), 0);
@@ -103,23 +96,10 @@ static void holm_is_as_published(void **state) {
     assert_int_equal(rank_holm(NULL, 0), 0);
 }
 
-static void median_is_the_middle(void **state) {
-    (void)state;
+TEST(median_is_the_middle) {
     near(rank_median(term, 10), 1.415);
     near(rank_median(early, 5), 0.90);
     assert_true(isnan(rank_median(early, 0)));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(p_is_exact_without_ties),
-        cmocka_unit_test(p_is_corrected_for_ties_and_continuity),
-        cmocka_unit_test(p_of_nothing_to_tell_is_one),
-        cmocka_unit_test(shift_is_hodges_and_lehmanns),
-        cmocka_unit_test(small_groups_have_no_bounds),
-        cmocka_unit_test(large_groups_have_normal_bounds),
-        cmocka_unit_test(holm_is_as_published),
-        cmocka_unit_test(median_is_the_middle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -16,8 +16,7 @@ static const double dist[] = {2,  10, 4,  22, 16, 10, 18, 26, 34, 17, 28, 14, 20
                               34, 46, 26, 36, 60, 80, 20, 26, 54, 32, 40, 32, 40, 50, 42,  56, 76,
                               84, 36, 46, 68, 32, 48, 52, 56, 64, 66, 54, 70, 92, 93, 120, 85};
 
-static void line_is_that_of_r(void **state) {
-    (void)state;
+TEST(line_is_that_of_r) {
     struct slope slope;
     assert_int_equal(slope_fit(speed, dist, 50, &slope), 0);
     near(slope.slope, 3.93240875912409); /* lm(dist ~ speed, cars): 3.9324, standard error 0.4155 */
@@ -33,8 +32,7 @@ static void line_is_that_of_r(void **state) {
 
 /* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes
  * nowhere. */
-static void steady_is_what_climbs_by_less(void **state) {
-    (void)state;
+TEST(steady_is_what_climbs_by_less) {
     double t[30], climbs[30], scatters[30];
     struct slope slope;
     for (int i = 0; i < 30; i++) {
@@ -56,8 +54,7 @@ static void steady_is_what_climbs_by_less(void **state) {
     assert_false(slope_is_steady(&slope, 0.01));
 }
 
-static void nonsense_is_refused(void **state) {
-    (void)state;
+TEST(nonsense_is_refused) {
     struct slope slope = {.slope = 7};
     const double t[] = {1, 2, 3}, value[] = {1, NAN, 3}, same[] = {5, 5, 5}, fine[] = {1, 2, 4};
     assert_int_equal(slope_fit(t, value, 3, &slope), -1);
@@ -69,11 +66,4 @@ static void nonsense_is_refused(void **state) {
     assert_true(isnan(slope.error));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line_is_that_of_r),
-        cmocka_unit_test(steady_is_what_climbs_by_less),
-        cmocka_unit_test(nonsense_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

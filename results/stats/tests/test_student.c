@@ -8,8 +8,7 @@ static void near(double seen, double wanted, double part) {
     if (!(fabs(seen - wanted) <= part * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
 }
 
-static void p_is_that_of_r(void **state) {
-    (void)state;
+TEST(p_is_that_of_r) {
     static const double known[][3] = {
         /* t, df, 2 * pt(-t, df) */
         {2.5, 3, 0.0877066470080655},  {1, 1, 0.5},
@@ -25,8 +24,7 @@ static void p_is_that_of_r(void **state) {
     near(student_p(1.96, INFINITY), 0.0499957902964409, 1e-12); /* 2 * pnorm(-1.96) */
 }
 
-static void quantile_is_that_of_r(void **state) {
-    (void)state;
+TEST(quantile_is_that_of_r) {
     static const double known[][3] = {
         /* level, df, qt(1 - (1 - level) / 2, df) */
         {0.95, 1, 12.7062047361747}, {0.95, 3, 3.18244630528371},  {0.99, 10, 3.16927267261695},
@@ -36,18 +34,10 @@ static void quantile_is_that_of_r(void **state) {
         near(student_quantile(known[i][0], known[i][1]), known[i][2], 1e-9);
 }
 
-static void nonsense_is_no_number(void **state) {
-    (void)state;
+TEST(nonsense_is_no_number) {
     assert_true(isnan(student_p(NAN, 3)) && isnan(student_p(1, 0)) && isnan(student_p(1, NAN)));
     assert_true(isnan(student_quantile(0, 3)) && isnan(student_quantile(1, 3)));
     assert_true(isnan(student_quantile(0.95, -1)));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(p_is_that_of_r),
-        cmocka_unit_test(quantile_is_that_of_r),
-        cmocka_unit_test(nonsense_is_no_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -31,8 +31,7 @@ static void ladder(double *n, int count) {
 
 /* Published: lambda 995.6486, sigma 0.02671591, kappa 7.690945e-4, N* 35, peak 12341.7 per second
  * there. */
-static void cisco_is_as_published(void **state) {
-    (void)state;
+TEST(cisco_is_as_published) {
     double n[COUNT(cisco)], x;
     struct usl usl;
     ladder(n, COUNT(cisco));
@@ -52,8 +51,7 @@ static void cisco_is_as_published(void **state) {
 }
 
 /* Published (R's usl 2.0, vignette): gamma 89.9952, alpha 0.0277285, beta 0.0001044. */
-static void specsdm91_is_as_published(void **state) {
-    (void)state;
+TEST(specsdm91_is_as_published) {
     const double n[] = {1, 18, 36, 72, 108, 144, 216};
     const double x[] = {64.9, 995.9, 1652.4, 1853.2, 1828.9, 1775.0, 1702.2};
     struct usl usl;
@@ -68,8 +66,7 @@ static void specsdm91_is_as_published(void **state) {
 }
 
 /* The usl package's own test of coef: (0.02, 0.02, 1) to three digits. */
-static void a_small_table_is_that_of_the_package(void **state) {
-    (void)state;
+TEST(a_small_table_is_that_of_the_package) {
     const double n[] = {1, 2, 4, 6, 8, 10}, x[] = {1, 1.8868, 3.0769, 3.5294, 3.5398, 3.3557};
     struct usl usl;
     assert_int_equal(usl_fit(n, x, COUNT(n), 0.95, &usl), USL_OK);
@@ -80,8 +77,7 @@ static void a_small_table_is_that_of_the_package(void **state) {
 
 /* A ray tracer that nothing but its serial part holds back (Gunther 2007): kappa ends at its bound,
  * 0, and there is no peak. nls(algorithm = "port") ends there too. */
-static void no_coherency_is_no_negative_one(void **state) {
-    (void)state;
+TEST(no_coherency_is_no_negative_one) {
     const double n[] = {1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
     const double x[] = {20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310};
     struct usl usl;
@@ -96,8 +92,7 @@ static void no_coherency_is_no_negative_one(void **state) {
 }
 
 /* One hot key: more clients give no more. Then one that gives less with each client. */
-static void serial_work_has_a_sigma_of_one(void **state) {
-    (void)state;
+TEST(serial_work_has_a_sigma_of_one) {
     const double n[] = {1, 2, 4, 8, 16, 32};
     double x[6];
     struct usl usl;
@@ -113,8 +108,7 @@ static void serial_work_has_a_sigma_of_one(void **state) {
 
 /* Of 400 tables with 3 % noise, seven N each, the interval of each parameter has the truth in it in
  * about 95 %. */
-static void intervals_cover(void **state) {
-    (void)state;
+TEST(intervals_cover) {
     const double n[] = {1, 2, 4, 8, 16, 32, 64};
     int covered[3] = {0};
     for (uint64_t trial = 0; trial < 400; trial++) {
@@ -137,8 +131,7 @@ static void intervals_cover(void **state) {
     }
 }
 
-static void nothing_is_said_of_what_was_not_measured(void **state) {
-    (void)state;
+TEST(nothing_is_said_of_what_was_not_measured) {
     double n[COUNT(cisco)], x = 7;
     struct usl usl;
     ladder(n, COUNT(cisco));
@@ -155,8 +148,7 @@ static void nothing_is_said_of_what_was_not_measured(void **state) {
     assert_true(usl.peak_n > 20 && isnan(usl.peak));
 }
 
-static void bad_points_are_refused(void **state) {
-    (void)state;
+TEST(bad_points_are_refused) {
     double n[] = {1, 2, 4, 8, 16, 32}, x[] = {10, 19, 35, 60, 90, 110};
     struct usl usl = {.count = 7};
     assert_int_equal(usl_fit(n, x, 5, 0.95, &usl), USL_TOO_FEW);
@@ -173,16 +165,4 @@ static void bad_points_are_refused(void **state) {
     assert_int_equal(usl.count, 7);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cisco_is_as_published),
-        cmocka_unit_test(specsdm91_is_as_published),
-        cmocka_unit_test(a_small_table_is_that_of_the_package),
-        cmocka_unit_test(no_coherency_is_no_negative_one),
-        cmocka_unit_test(serial_work_has_a_sigma_of_one),
-        cmocka_unit_test(intervals_cover),
-        cmocka_unit_test(nothing_is_said_of_what_was_not_measured),
-        cmocka_unit_test(bad_points_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
