@@ -62,12 +62,14 @@ TEST(test_licences_are_with_the_bundle) {
     report_free(report);
 }
 
-/* Lock files name no registry: whoever builds uses the one that is set up. */
+/* Lock files name no registry: whoever builds uses the one that is set up. Their only addresses are
+ * those of "url": where a package's authors ask for money. */
 TEST(test_the_lock_file_names_no_host) {
     char *text = read_whole("report/package-lock.json");
     assert_non_null(text);
     assert_null(strstr(text, "\"resolved\""));
-    assert_null(strstr(text, "://"));
+    for (const char *at = text; (at = strstr(at, "://")); at++)
+        assert_memory_equal(at - strlen("\"url\": \"https"), "\"url\": \"", strlen("\"url\": \""));
     free(text);
 }
 
