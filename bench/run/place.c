@@ -19,7 +19,7 @@
 #define REACH_NS (10 * LB_S_NS) /* for one that runs already */
 #define TRY_NS (2 * LB_S_NS)    /* for one try of one session */
 
-/* One session's worth of asking, on a loop of its own. */
+/* Asking a server through one session, on a loop of its own. */
 struct inquiry {
     struct place *place;
     const struct plan_lock *lock;
@@ -156,7 +156,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
         snprintf(place->durability, sizeof place->durability, "as that server is set up");
-        place->durability_class = NULL; /* nobody here knows */
+        place->durability_class = NULL; /* not known */
         place->started_by = "url";
         place->urls[0] = ask->url;
         place->server.url_count = 1;
@@ -177,7 +177,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         }
     }
     if (!failed) return place;
-    /* Drivers' own words name the backend already. */
+    /* The drivers' messages name the backend already. */
     if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
         err_prefix(err, "%s", backend->name);
     place_close(place);

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A window that is cut short has seen so many times what all of it may have, and so many more than
- * chance would bring. */
+/* A window is cut short only if so many times as many values are over the limit as the whole window
+ * may have, and so many more than chance would bring. */
 #define TIMES 3.0
 #define MORE 10.0
 
@@ -36,8 +36,8 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
     double whole = part > 1 ? granted * part : granted;
     if (stage->offered_per_s > 0) {
         whole = stage->offered_per_s * (double)ask->plan->duration_ns / 1e9;
-        /* Who came longer ago than the limit and was not granted yet; less what chance may have
-         * held back. */
+        /* Arrivals longer ago than the limit that were not granted yet, less what chance may have
+         * delayed. */
         double late_ns = (double)(elapsed_ns - promise->limit_ns);
         due = late_ns > 0 ? stage->offered_per_s * late_ns / 1e9 : 0;
         double waiting = due - 4 * sqrt(due) - granted;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLIGHT_NS LB_MS_NS /* what a server that is hit may have answered just before */
+#define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
 
 struct sum {
     struct recovery *recovery;
@@ -46,7 +46,7 @@ bool fault_victims(const struct fault_event *fault, const struct shared *shared,
     return true;
 }
 
-/* Takes service away from everybody for a time. */
+/* Whether an injection takes service away from all clients for a time. */
 static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     uint32_t first, end;
     if (fault_victims(fault, sum->shared, &first, &end)) return false;
@@ -86,8 +86,8 @@ static size_t key_end(const struct sum *sum, size_t begin) {
     return end;
 }
 
-/* What a fault's victim held then: until when somebody else got it. Of counted permits nobody can
- * tell which one the next grant is. */
+/* Measures the time from an injection until another client was granted the key that the victim held.
+ * For semaphores with counted permits it can't be known which permit the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
     const struct hold *hold = hold_at(sum, place);
     for (int i = 0; i < sum->stage->faults.count; i++) {
@@ -119,7 +119,7 @@ static int compare_ns(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* When grants came, of any key. NULL with err when out of memory. */
+/* The times of all grants of all keys, sorted. NULL with err when out of memory. */
 static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
     int64_t *times = malloc((sum->book->hold_count + 1) * sizeof *times);
     *ret_count = 0;
@@ -134,7 +134,7 @@ static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
     return times;
 }
 
-/* The first that is later. */
+/* The first time that is later. */
 static size_t later_than(const int64_t *times, size_t count, int64_t ns) {
     size_t low = 0, high = count;
     while (low < high) {
@@ -187,8 +187,8 @@ static int common_trials(struct sum *sum) {
     return failed;
 }
 
-/* When what the grant lived by was over; LB_NEVER = nobody knows. next: the first that met it, or
- * NULL. */
+/* When the lease or session of the grant was over; LB_NEVER = not known. next: the first grant that
+ * overlapped it, or NULL. */
 static int64_t loss_ns(const struct hold *hold, const struct hold *next) {
     if (hold->lease_end_ns != LB_NEVER) return hold->lease_end_ns;
     if (!(hold->flags & HOLD_OUTSIDE) && hold->inside_ns < hold->to_ns) return hold->inside_ns;
@@ -217,7 +217,7 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
     return note_ns(sum, &r->detect_ns, &r->detect_count, &r->detect_room, known_ns - at_ns);
 }
 
-/* Something was wrong with servers, wires or this client in that time. */
+/* Whether an injection disturbed the servers, the wires or this client in that time. */
 static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
     for (int i = 0; i < sum->stage->faults.count; i++) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
@@ -226,7 +226,7 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
                       fault_victims(fault, sum->shared, &first, &end) &&
                       (client < first || client >= end);
         if (others || fault->kind == INJECT_WIRE_DROP)
-            continue; /* what a lost wake-up comes from */
+            continue; /* a swallowed message is what a lost wake-up comes from */
         int64_t end_ns =
             fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
@@ -239,7 +239,8 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
     return false;
 }
 
-/* Whoever was waiting while the key was free for longer than half a lease was not woken. */
+/* Counts lost wake-ups: clients that were waiting while the key was free for longer than half a
+ * lease. */
 static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
     int64_t free_ns = INT64_MAX, half_ns = sum->shared->plan->lease_ns / 2;
     for (size_t i = begin; i < end; i++) {
@@ -251,7 +252,8 @@ static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
             sum->recovery->lost_wakeups++;
         }
         bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
-        int64_t gone_ns = clean ? hold->released_ns : INT64_MAX; /* else: nobody knows since when */
+        int64_t gone_ns =
+            clean ? hold->released_ns : INT64_MAX; /* else it is not known since when */
         if (i == begin || free_ns == INT64_MAX || gone_ns > free_ns) free_ns = gone_ns;
     }
 }
@@ -272,12 +274,12 @@ static int per_key(struct sum *sum) {
     return 0;
 }
 
-/* What the lock's table says of a holder that vanishes. */
+/* The recovery that the lock's table promises after a holder vanishes. */
 static void put_theory(struct sum *sum) {
     struct recovery *r = sum->recovery;
     const struct lb_about *about = &sum->shared->lock->lock->about;
     int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
-    const char *until = NULL; /* what a connection outlives */
+    const char *until = NULL; /* the end of the connection, in words */
     bool client = false;
     int64_t longest_ns = 0;
     for (int i = 0; i < sum->stage->faults.count; i++) {
@@ -290,7 +292,7 @@ static void put_theory(struct sum *sum) {
         if (fault->end_ns - fault->begin_ns > longest_ns)
             longest_ns = fault->end_ns - fault->begin_ns;
     }
-    if (!client) return; /* servers come back when they come back */
+    if (!client) return; /* nothing is promised about how soon servers come back */
     char slack[48] = "";
     if (slack_ns > 0) snprintf(slack, sizeof slack, " + up to %.1f s", (double)slack_ns / 1e9);
     switch (about->crash) {

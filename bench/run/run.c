@@ -30,14 +30,14 @@ static void say_line(const struct run_state *run, const char *text) {
     run->ask->say(run->ask->arg, text);
 }
 
-/* Worth a word and an exit code, but nothing is missing from the figures. */
+/* Notes something for the result and the exit code; no figure is missing because of it. */
 static void note_warning(struct run_state *run, const struct lb_err *err) {
     say_line(run, err->text);
     err_set(&run->err, err->code, "%s", err->text);
     json_array_append_new(run->warnings, json_string(err->text));
 }
 
-/* Something is missing from the result; the run goes on. */
+/* Notes that something is missing from the result; the run goes on. */
 static void note_trouble(struct run_state *run, const struct lb_err *err) {
     json_object_set_new(run->json, "partial", json_true());
     if (!json_is_null(json_object_get(run->json, "partial_reason"))) {
@@ -46,17 +46,17 @@ static void note_trouble(struct run_state *run, const struct lb_err *err) {
     }
     json_object_set_new(run->json, "partial_reason", json_string(err->text));
     err_set(&run->err, err->code, "%s", err->text);
-    /* Whoever pressed Ctrl-C knows; the end says what became of it. */
+    /* Ctrl-C needs no message now; the end of the run reports it. */
     if (err->code != LB_EXIT_INTERRUPTED) say_line(run, err->text);
 }
 
-/* The plans of the controls that bring their own, by the workload's name. */
+/* The plans of the controls that run by a workload of their own, by the workload's name. */
 static json_t *control_plans_json(const struct plan *plan) {
     json_t *plans = json_object();
     for (int i = 0; i < plan->lock_count; i++) {
         const struct plan *own = plan->locks[i].plan;
         if (!own) continue;
-        /* Two controls of one workload differ in their locks alone. */
+        /* Two controls of one workload differ only in their locks. */
         json_t *known = json_object_get(plans, own->name), *names;
         if (known && (names = json_object_get(known, "locks"))) {
             json_array_append_new(names, json_string(plan->locks[i].lock->name));
@@ -74,7 +74,7 @@ static int begin_run(struct run_state *run, struct lb_err *err) {
     run->servers = json_array();
     run->warnings = ask->plan->warnings ? json_deep_copy(ask->plan->warnings) : json_array();
     json_t *skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
-    /* Until the end it is partial: a reader after a SIGKILL must see that. */
+    /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
         "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
@@ -89,7 +89,7 @@ static int begin_run(struct run_state *run, struct lb_err *err) {
     return 0;
 }
 
-/* What is there so far, marked as cut off in case that it stays so. */
+/* Writes the result so far, marked as partial. */
 static void write_so_far(struct run_state *run) {
     if (lb_now() - run->written_ns < WRITE_EVERY_NS) return;
     json_t *copy = json_copy(run->json);
@@ -97,7 +97,7 @@ static void write_so_far(struct run_state *run) {
     if (json_is_null(json_object_get(copy, "partial_reason"))) {
         json_object_set_new(copy, "partial_reason", json_string("the run was cut off"));
     }
-    struct lb_err ignored = {0}; /* the end tries again, and elsewhere if need be */
+    struct lb_err ignored = {0}; /* the last writing tries again, and elsewhere if need be */
     outdir_write(&run->out, copy, &ignored);
     json_decref(copy);
     run->written_ns = lb_now();
@@ -124,8 +124,8 @@ static bool has_killed(const struct stage *stage) {
     return false;
 }
 
-/* Whether the place serves no more stages: its server is lost, or not what it was before a fault,
- * or it lives in our own memory and a killed or stuck client may have left a lock held there for
+/* Whether the place can serve no more stages: its server is lost, or changed by an injection; or the
+ * place is in our own memory, and a killed or stuck client may have left a lock held there for
  * ever. */
 static bool is_spent(const struct place *place, const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
@@ -140,7 +140,8 @@ static void judge_stage_of(struct run_state *run, const struct stage *stage,
     if (judge_stage(&run->judge, stage, of, line, sizeof line)) say_line(run, line);
 }
 
-/* What only the whole run knows of a stage: the plan of its own that a control ran by. */
+/* Adds to a stage's result what only the run knows: the workload of its own that a control ran
+ * by. */
 static void add_origin(struct run_stage *result, const struct plan_stage *of) {
     static const char *const shows[] = {"violated", "expired", "stuck"};
     char faults[160];
@@ -149,7 +150,7 @@ static void add_origin(struct run_stage *result, const struct plan_stage *of) {
         result->workload = run_stage_keep_text(result, "%s", of->plan->name);
         result->expected = shows[about->exposed_as];
     }
-    /* A control that this workload is not meant to show may well come out clean. */
+    /* A control whose mistake this workload can't show may come out clean. */
     if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
         result->exposed_by = about->exposed_by;
     result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
@@ -259,14 +260,14 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     return place;
 }
 
-/* All stages of one place, which stand together from `stages` on. */
+/* Runs all stages of one place; they follow each other from `stages` on. */
 static void run_place(struct run_state *run, const struct plan_stage *stages, int count) {
     struct place *place = open_place(run, stages);
     for (int i = 0; i < count && place; i++) {
         if (*run->ask->interrupts > 0) break;
         if (judge_is_done(&run->judge, &stages[i])) continue;
         if (!run_stage(run, place, &stages[i])) {
-            /* The rest gets a new one. */
+            /* The other stages get a new place. */
             place_close(place);
             place = *run->ask->interrupts > 0 || i + 1 == count ? NULL
                                                                 : open_place(run, &stages[i + 1]);
@@ -275,7 +276,7 @@ static void run_place(struct run_state *run, const struct plan_stage *stages, in
     place_close(place);
 }
 
-/* A server of the user's own is one place, whatever topologies the plan would start. */
+/* A server that the user started is one place, for all topologies of the plan. */
 static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
     if (!url_of(run->ask, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
@@ -288,7 +289,7 @@ static bool is_elsewhere(const struct run_state *run, const struct plan_stage *s
 /* Drops the stages that are not to be run. Returns how many are left. */
 static int keep_reachable(const struct run_state *run, struct plan_stage *stages, int count) {
     int kept = 0;
-    /* from the end: each is compared with all that were before it */
+    /* from the end, because each is compared with all that were before it */
     for (int i = count; i-- > 0;) {
         if (is_elsewhere(run, stages, i)) stages[i].lock = NULL;
     }
@@ -298,7 +299,7 @@ static int keep_reachable(const struct run_state *run, struct plan_stage *stages
     return kept;
 }
 
-/* Whether one place does for both: the same servers, and what faults need of them. */
+/* Whether one place serves both: the same servers, started so that both stages' injections work. */
 static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
     return stages_share(a, b) &&
            plan_acts_on(a->plan, ON_WIRES) == plan_acts_on(b->plan, ON_WIRES) &&
@@ -313,7 +314,7 @@ static void run_all(struct run_state *run, const struct plan_stage *stages, int 
     }
 }
 
-/* Stages that are asked for one by one. */
+/* Runs stages that the caller asks for one by one. */
 static void run_asked(struct run_state *run) {
     struct plan_stage of = {0}, at = {0}; /* at: one of those that the place was opened for */
     struct place *place = NULL;
@@ -377,7 +378,7 @@ static void conclude_run(struct run_state *run, struct run_end *end) {
     }
 }
 
-/* The last writing; elsewhere if it can't be where it should. */
+/* Writes the result for the last time; to another place if the intended one can't be written. */
 static void save_result(struct run_state *run, struct run_end *end) {
     struct lb_err err = {0}, again = {0};
     snprintf(end->saved, sizeof end->saved, "%s", run->out.path);

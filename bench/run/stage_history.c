@@ -38,7 +38,8 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
     }
 }
 
-/* Whom a kill took by surprise: what they waited for may have been theirs. */
+/* Records the death of clients that were killed while they waited: their last acquire may have been
+ * granted. */
 static void record_deaths(struct shared *shared) {
     int64_t now_ns = lb_now();
     for (int i = 0; i < shared->clients; i++) {
@@ -86,7 +87,8 @@ static int compare_place(const void *a, const void *b) {
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* The keys that faults hit, and that of the clash; all where faults hit no key in particular. */
+/* The keys that injections hit, and the key of the contradiction; all keys if the injections hit none
+ * in particular. */
 static bool *keys_of_interest(const struct book *book, const struct stage *stage,
                               const struct shared *shared, const struct judgement *judgement,
                               uint32_t key_count) {

@@ -26,7 +26,7 @@ bool steady_look(struct stage *stage, const struct plan *plan, int64_t elapsed_n
         t[i] = second[i].t_s;
         value[i] = closed ? (double)second[i].ok : second[i].due_mean_ns;
         if (!closed && !(value[i] > 0))
-            return false; /* nobody was granted: their wait is not 0 but not known */
+            return false; /* nothing was granted: the wait is not 0 but unknown */
     }
     if (slope_fit(t, value, wanted, &slope) != 0 || !(slope.mean > 0)) return false;
     stage->steady.slope = fabs(slope.slope) / slope.mean;

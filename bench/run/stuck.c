@@ -26,7 +26,7 @@ void stuck_done(struct stuck *stuck) {
     stuck->found = NULL;
 }
 
-/* Since when a key is free; LB_NEVER = somebody has it. */
+/* Since when a key is free; LB_NEVER = a client holds it. */
 static int64_t free_since_ns(const struct shared *shared, uint32_t key) {
     int64_t since_ns = 0;
     if (shared->crowds.crowd && crowd_inside(&shared->crowds, &shared->findings, key))
@@ -48,8 +48,8 @@ static bool waits_in_vain(const struct stuck *stuck, const struct client_stats *
     const struct shared *shared = stuck->shared;
     int64_t since_ns = atomic_load_explicit(&client->waiting_ns, memory_order_relaxed);
     if (since_ns == 0 || now_ns - since_ns <= stuck->limit_ns || client->dead) return false;
-    /* A run of tries is known to be in vain until the last one's answer, not while the client
-     * rests. */
+    /* A client that tries again and again is known to wait in vain until its last answer, but not
+     * while it rests. */
     int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
     int64_t known_ns = refused_ns >= since_ns ? refused_ns : now_ns;
     int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;

@@ -26,7 +26,7 @@
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
 #define STUCK_NS (10 * LB_S_NS)       /* past the cut-off: a driver that does not come back */
-#define HEAD_START_NS (20 * LB_MS_NS) /* between the word to go and the load's begin */
+#define HEAD_START_NS (20 * LB_MS_NS) /* between PHASE_GO and the load's begin */
 
 struct supervisor {
     const struct stage_ask *ask;
@@ -45,7 +45,7 @@ struct supervisor {
     int seen_interrupts;
 };
 
-/* The first reason why the stage is not whole. */
+/* Keeps the first reason why the stage is not complete. */
 static void spoil_stage(struct supervisor *sup, enum stage_status status, int code,
                         const char *text) {
     if (sup->stage->status == STAGE_COMPLETE) {
@@ -61,7 +61,7 @@ static void sleep_to(int64_t when_ns) {
     nanosleep(&(struct timespec){.tv_sec = left_ns / LB_S_NS, .tv_nsec = left_ns % LB_S_NS}, NULL);
 }
 
-/* Brings the end forward: what is in flight still drains. */
+/* Ends the window now; attempts in flight still drain. */
 static void end_early(struct supervisor *sup) {
     int64_t now_ns = lb_now();
     struct shared *shared = sup->shared;
@@ -70,7 +70,7 @@ static void end_early(struct supervisor *sup) {
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
 }
 
-/* What may end a stage before its time: Ctrl-C, its server, its workers. */
+/* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
     if (*sup->ask->interrupts > sup->seen_interrupts) {
@@ -83,12 +83,13 @@ static void watch_for_trouble(struct supervisor *sup) {
     if (server_ended || workers_check(sup->workers, &err) != 0) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
         end_early(sup);
-        /* Nobody will answer: no need to wait for the drain limit. */
+        /* No server will answer, so there is no need to wait for the drain limit. */
         if (server_ended) atomic_store(&sup->shared->cutoff_ns, lb_now() + LB_S_NS);
     }
 }
 
-/* Does what is due, and begins the watch for stuck keys anew. Returns when there is more. */
+/* Carries out the injections that are due; after one, the watch for stuck keys starts again. Returns
+ * when the next one is due. */
 static int64_t go_on_with_faults(struct supervisor *sup, int64_t now_ns) {
     int64_t next_ns;
     bool did = faults_turn(&sup->faults, now_ns, &next_ns);
@@ -96,8 +97,8 @@ static int64_t go_on_with_faults(struct supervisor *sup, int64_t now_ns) {
     return next_ns;
 }
 
-/* Between two moments of the load: looks, does what is due, and sleeps until `until_ns` or for 50
- * ms. */
+/* One turn of the supervisor during the load: does what is due, then sleeps until `until_ns`, at most
+ * 50 ms. */
 static void pass_time(struct supervisor *sup, int64_t until_ns) {
     int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS;
     int64_t fault_ns = go_on_with_faults(sup, now_ns);
@@ -121,15 +122,16 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
     return true;
 }
 
-/* Takes what the workers have closed since the last time, adds it to the totals and to the
- * interval. */
+/* Takes the figures that the workers have handed over, and adds them to the totals and to the
+ * interval. False while some are missing. */
 static bool collect_recorders(struct supervisor *sup) {
     bool all = true;
     for (int i = 0; i < sup->shared->threads; i++) {
         struct recorder *recorder = &sup->shared->worker[i].recorder;
         struct hist *const *side = recorder_taken(recorder);
         if (!side) {
-            all &= sup->shared->worker[i].dead; /* what a dead one left is added in the end */
+            all &=
+                sup->shared->worker[i].dead; /* the figures of a dead worker are added at the end */
             continue;
         }
         for (int metric = 0; metric < METRICS; metric++) {
@@ -168,7 +170,7 @@ static void write_log(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) 
             lose_log(sup, err.text);
         }
     }
-    /* Each second is on disk when it is over, and a full disk is noticed with its reason. */
+    /* Flushed each second, so that a full disk is noticed with its reason. */
     if (sup->hlog && fflush(sup->hlog) != 0) lose_log(sup, strerror(errno));
 }
 
@@ -178,7 +180,7 @@ static void close_log(struct supervisor *sup) {
     if (file && fclose(file) != 0) lose_log(sup, strerror(errno));
 }
 
-/* Asks all workers for what they have recorded and takes what comes. */
+/* Asks all workers for their figures, and takes what comes in time. */
 static void gather_recorders(struct supervisor *sup, int64_t patience_ns) {
     for (int i = 0; i < sup->shared->threads; i++) {
         struct recorder *recorder = &sup->shared->worker[i].recorder;
@@ -188,7 +190,7 @@ static void gather_recorders(struct supervisor *sup, int64_t patience_ns) {
     while (!collect_recorders(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
 }
 
-/* Closes a batch: what the promised metric has got since the last one. */
+/* Closes a batch: the values of the promised metric since the last batch. */
 static void close_batch(struct supervisor *sup) {
     struct stage *stage = sup->stage;
     const struct stage_promise *promise = &sup->ask->promise;
@@ -209,14 +211,14 @@ static void close_batch(struct supervisor *sup) {
  * of progress. */
 static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
     if (last) {
-        /* Twice: the first may only bring an answer to an earlier question. Nothing is measured any
-         * more, so there is time: the log shall have what run.json has. */
+        /* Twice, because the first may only answer an earlier request. There is time: nothing is
+         * measured any more, and the log must have what run.json has. */
         struct lb_err err = {0};
         int64_t patience_ns = workers_check(sup->workers, &err) == 0 ? LB_S_NS : 20 * LB_MS_NS;
         gather_recorders(sup, patience_ns);
         gather_recorders(sup, patience_ns);
     } else {
-        /* A thread that blocks in its lock answers later: what it has is taken with the next
+        /* A thread that blocks in its lock answers later; its figures count for the next
          * interval. */
         gather_recorders(sup, 20 * LB_MS_NS);
     }
@@ -259,7 +261,8 @@ static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t e
     sup->harvested_ns = end_ns;
 }
 
-/* Everybody connected, the first client has pinged: 0. Else the stage has failed and says why. */
+/* Waits until all clients are connected and the first one has pinged. -1: the stage has failed and
+ * says why. */
 static int get_ready(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int64_t deadline_ns = shared->connect_deadline_ns + 2 * LB_S_NS;
@@ -289,7 +292,7 @@ static int get_ready(struct supervisor *sup) {
     return 0;
 }
 
-/* Of the operations of all workers; NULL if none failed. */
+/* The first error of an operation of any worker; NULL if none failed. */
 static const struct lb_err *first_err(const struct shared *shared) {
     for (int i = 0; i < shared->threads; i++) {
         if (shared->worker[i].first_err.code) return &shared->worker[i].first_err;
@@ -297,7 +300,7 @@ static const struct lb_err *first_err(const struct shared *shared) {
     return NULL;
 }
 
-/* What may end a stage before its time because nothing more is to be learned. */
+/* Ends a stage early if more seconds would tell nothing new. */
 static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
     sup->stage->hopeless = promise_is_hopeless(sup->stage, sup->ask, elapsed_ns);
     if (steady_look(sup->stage, sup->ask->plan, elapsed_ns) || sup->stage->hopeless) end_early(sup);
@@ -313,7 +316,7 @@ static int64_t begin_load(struct supervisor *sup) {
     atomic_store(&shared->window_end_ns, end_ns);
     atomic_store(&shared->cutoff_ns, lb_after(end_ns, plan->drain_ns));
     watch_for_trouble(sup);
-    /* spoiled before there was an end to move */
+    /* the stage was spoiled before the window had an end */
     if (sup->stage->status != STAGE_COMPLETE) end_early(sup);
     atomic_store(&shared->phase, PHASE_GO);
     struct fault_reach reach = {.topo = sup->ask->topo,
@@ -340,8 +343,8 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
             close_batch(sup);
             batched_ns = half_ns;
         }
-        /* A window's last bit shorter than half a second goes with the interval before it,
-         * drained. */
+        /* If less than half a second of the window is left, it is added to the interval before
+         * it. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
             harvest_interval(sup, sup->harvested_ns, tick_ns, false);
             look_at_seconds(sup, tick_ns - begin_ns);
@@ -415,11 +418,11 @@ static void supervise_load(struct supervisor *sup) {
     if (stage->window_ns > 0) harvest_interval(sup, sup->harvested_ns, drained_ns, true);
 }
 
-/* Second ping, farewells. */
+/* The second ping, and the end of all sessions. */
 static void close_sessions(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int64_t deadline_ns = lb_now() + CLOSE_NS;
-    /* The cut-off moves on, so that pings and farewells may wait for their answers. */
+    /* The cut-off moves on, so that pings and disconnects can wait for their answers. */
     atomic_store(&shared->cutoff_ns, deadline_ns);
     if (sup->stage->status == STAGE_COMPLETE && !shared->client[0].dead) {
         atomic_store(&shared->phase, PHASE_PING2);
@@ -434,7 +437,7 @@ static void close_sessions(struct supervisor *sup) {
     }
 }
 
-/* After the last session: the server is left as it was found, and asked whether it is. */
+/* After the last session: removes what the stage left on the server, and counts what remains. */
 static void tidy_server(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
     if (sup->stage->status != STAGE_COMPLETE || sup->stage->faults.servers_lost) return;
@@ -492,8 +495,8 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
-    /* Fresh keys for each stage, so that nothing that an earlier one left can be met; never drawn
-     * from the seed. */
+    /* New keys for each stage, so that it can't meet what an earlier one left; never drawn from the
+     * seed. */
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-",
              (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
@@ -512,7 +515,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         if (get_ready(&sup) == 0) {
             supervise_load(&sup);
         } else {
-            /* Nobody is to load: the window has ended before it began. */
+            /* No client may load: the window ends before it begins. */
             atomic_store(&sup.shared->window_end_ns, 0);
             atomic_store(&sup.shared->cutoff_ns, 0);
         }
