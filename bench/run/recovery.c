@@ -279,7 +279,7 @@ static void put_theory(struct sum *sum) {
     struct recovery *r = sum->recovery;
     const struct lb_about *about = &sum->shared->lock->lock->about;
     int64_t lease_ns = sum->shared->plan->lease_ns, slack_ns = about->crash_slack_ns;
-    const char *until = NULL; /* the end of the connection, in words */
+    const char *until = NULL; /* an event that the connection outlives, in words */
     bool client = false;
     int64_t longest_ns = 0;
     for (int i = 0; i < sum->stage->faults.count; i++) {

@@ -38,7 +38,7 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
     }
 }
 
-/* Records the death of clients that were killed while they waited: their last acquire may have been
+/* Records the death of killed clients. The acquire that such a client was waiting for may have been
  * granted. */
 static void record_deaths(struct shared *shared) {
     int64_t now_ns = lb_now();
