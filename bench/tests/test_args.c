@@ -93,8 +93,7 @@ static const char *parsed(const char *line) {
     return parsed_by(&command, line);
 }
 
-static void options_and_operands_may_mix(void **state) {
-    (void)state;
+TEST(options_and_operands_may_mix) {
     assert_string_equal(parsed(""), "");
     assert_string_equal(parsed("zipf --out /tmp/x --json --jobs 4 --md"),
                         "*zipf out=/tmp/x jobs=4 format=2 json ");
@@ -112,8 +111,7 @@ static void options_and_operands_may_mix(void **state) {
     assert_string_equal(parsed_by(&sides, "a b -- c --json d"), "*a *b --*c --*d json ");
 }
 
-static void wrong_options_are_explained(void **state) {
-    (void)state;
+TEST(wrong_options_are_explained) {
     assert_non_null(strstr(parsed("--lok a"), "unknown option --lok, did you mean '--lock'?"));
     assert_non_null(strstr(parsed("--jsonn=3"), "unknown option --jsonn, did you mean '--json'?"));
     assert_non_null(strstr(parsed("--frobnicate"), "unknown option --frobnicate ("));
@@ -131,10 +129,9 @@ static void wrong_options_are_explained(void **state) {
     assert_non_null(strstr(parsed_by(&none, "me"), "doctor: takes no names, but got 'me'"));
 }
 
-static void help_shows_every_option(void **state) {
+TEST(help_shows_every_option) {
     char *text = NULL;
     size_t size = 0;
-    (void)state;
     FILE *out = open_memstream(&text, &size);
     args_help(&command, out);
     fclose(out);
@@ -148,11 +145,4 @@ static void help_shows_every_option(void **state) {
     free(text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_and_operands_may_mix),
-        cmocka_unit_test(wrong_options_are_explained),
-        cmocka_unit_test(help_shows_every_option),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

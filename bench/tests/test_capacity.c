@@ -12,8 +12,7 @@
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
-static void promises_are_read_and_written(void **state) {
-    (void)state;
+TEST(promises_are_read_and_written) {
     static const struct {
         const char *text, *back;
         enum metric metric;
@@ -35,8 +34,7 @@ static void promises_are_read_and_written(void **state) {
     }
 }
 
-static void nonsense_is_no_promise(void **state) {
-    (void)state;
+TEST(nonsense_is_no_promise) {
     static const char *const bad[][2] = {{"", "acquire_due.p99<=20ms"},
                                          {"p99<=20ms", "promise"},
                                          {"acquire_due.p99", "promise"},
@@ -79,8 +77,7 @@ static char *rungs_text(const struct plan *plan, int repeat, char *text, size_t 
     return text;
 }
 
-static void sweeps_go_up_down_and_both_ways(void **state) {
-    (void)state;
+TEST(sweeps_go_up_down_and_both_ways) {
     struct plan plan = {
         .clients = {8}, .clients_count = 1, .rates = {300, 100, 200}, .rates_count = 3, .seed = 1};
     char text[300];
@@ -98,8 +95,7 @@ static void sweeps_go_up_down_and_both_ways(void **state) {
     assert_string_equal(rungs_text(&clients, 0, text, sizeof text), ":4 :1 :2");
 }
 
-static void a_shuffle_is_the_seeds_and_differs_by_repeat(void **state) {
-    (void)state;
+TEST(a_shuffle_is_the_seeds_and_differs_by_repeat) {
     struct plan plan = {.clients_count = 10, .sweep = SWEEP_SHUFFLED, .seed = 1};
     for (int i = 0; i < 10; i++) plan.clients[i] = i + 1;
     char first[300], again[300], other[300];
@@ -113,8 +109,7 @@ static void a_shuffle_is_the_seeds_and_differs_by_repeat(void **state) {
     for (int i = 1; i <= 10; i++) assert_true(seen[i]);
 }
 
-static void stages_follow_the_sweep(void **state) {
-    (void)state;
+TEST(stages_follow_the_sweep) {
     struct lb_err err = {0};
     const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=100..400 x2",
                                             "load.sweep=mirror", "load.clients=8"};
@@ -136,8 +131,7 @@ static void stages_follow_the_sweep(void **state) {
     plan_free(plan);
 }
 
-static void keys_that_contradict_each_other_are_refused(void **state) {
-    (void)state;
+TEST(keys_that_contradict_each_other_are_refused) {
     static const struct {
         const char *sets[SETS_MAX + 1];
         const char *words;
@@ -169,8 +163,7 @@ static bool warned(const struct plan *plan, const char *words) {
     return false;
 }
 
-static void rates_that_no_key_carries_are_flagged(void **state) {
-    (void)state;
+TEST(rates_that_no_key_carries_are_flagged) {
     struct lb_err err = {0};
     const char *const sets[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,100,150",
                                             "load.hold=10ms", "load.keys=1", "load.clients=8"};
@@ -240,8 +233,7 @@ static void tell(struct told *told, int counted, int within) {
     told->stage.result.due = told->stage.result.started = 10.0 * (double)counted;
 }
 
-static void what_is_within_the_limit_is_counted(void **state) {
-    (void)state;
+TEST(what_is_within_the_limit_is_counted) {
     struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
     assert_int_equal(promise_within(hist, 1000), 0);
     for (int i = 1; i <= 100; i++) hist_record(hist, i * 10);
@@ -254,8 +246,7 @@ static void what_is_within_the_limit_is_counted(void **state) {
     hist_free(hist);
 }
 
-static void a_promise_is_kept_broken_or_unsure(void **state) {
-    (void)state;
+TEST(a_promise_is_kept_broken_or_unsure) {
     static const struct {
         int within;
         enum capacity_verdict verdict;
@@ -273,8 +264,7 @@ static void a_promise_is_kept_broken_or_unsure(void **state) {
     }
 }
 
-static void what_never_started_is_over_the_limit(void **state) {
-    (void)state;
+TEST(what_never_started_is_over_the_limit) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
     told->stage.result.due += 300;
@@ -298,8 +288,7 @@ static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_n
 }
 
 /* Waits are 5 ms, and 100 ms of those over the limit. */
-static void lateness_is_told_where_it_may_have_decided(void **state) {
-    (void)state;
+TEST(lateness_is_told_where_it_may_have_decided) {
     struct probe probe = probe_when_late(100, 95 * LB_MS_NS, 10 * LB_MS_NS); /* broken by 5 ms */
     assert_int_equal(probe.limit, PROBE_LATE);
     assert_int_equal(probe.verdict, CAPACITY_UNSURE);
@@ -320,8 +309,7 @@ static void lateness_is_told_where_it_may_have_decided(void **state) {
 }
 
 /* Whatever came of it: who leaves out only what was broken keeps the lucky ones. */
-static void a_machine_with_steal_is_told_to_either_side(void **state) {
-    (void)state;
+TEST(a_machine_with_steal_is_told_to_either_side) {
     for (int within = 100; within <= 200; within += 100) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, within);
@@ -338,8 +326,7 @@ static void a_machine_with_steal_is_told_to_either_side(void **state) {
 
 /* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by
  * 2 ms. */
-static void lateness_adds_up_in_a_queue(void **state) {
-    (void)state;
+TEST(lateness_adds_up_in_a_queue) {
     for (int busy = 0; busy <= 1; busy++) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, 100);
@@ -353,8 +340,7 @@ static void lateness_adds_up_in_a_queue(void **state) {
 
 /* 1000 half seconds, of which only the last are over the limit: cut off, the promise would be
  * kept. */
-static void a_long_window_counts_to_its_end(void **state) {
-    (void)state;
+TEST(a_long_window_counts_to_its_end) {
     struct told *told = told_new(20, 10 * LB_MS_NS);
     told->stage.batch_count = 1000;
     told->stage.batches = calloc(1000, sizeof *told->stage.batches);
@@ -373,8 +359,7 @@ static void a_long_window_counts_to_its_end(void **state) {
 
 /* The spread is known at the limit: where nothing is over it nothing is known of it at the
  * quantile. */
-static void an_interval_is_of_the_quantile_or_none(void **state) {
-    (void)state;
+TEST(an_interval_is_of_the_quantile_or_none) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
@@ -388,8 +373,7 @@ static void an_interval_is_of_the_quantile_or_none(void **state) {
     told_free(told);
 }
 
-static void our_own_fault_is_never_the_locks(void **state) {
-    (void)state;
+TEST(our_own_fault_is_never_the_locks) {
     struct probe probe;
     /* Who started was served soon: they waited for a free client of ours. */
     struct told *told = told_new(400, 10 * LB_MS_NS);
@@ -417,8 +401,7 @@ static void our_own_fault_is_never_the_locks(void **state) {
     told_free(told);
 }
 
-static void a_failed_stage_is_no_sample(void **state) {
-    (void)state;
+TEST(a_failed_stage_is_no_sample) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     told->stage.status = STAGE_PARTIAL;
     tell(told, 200, 200);
@@ -428,8 +411,7 @@ static void a_failed_stage_is_no_sample(void **state) {
     told_free(told);
 }
 
-static void hopeless_is_what_no_rest_of_the_window_mends(void **state) {
-    (void)state;
+TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     /* 400/s for 5 s: 2000 operations, 20 of which may be over. */
     struct told *told = told_new(400, 10 * LB_MS_NS);
     struct stage_batch one = {400, 400};
@@ -468,8 +450,7 @@ static bool steady_after(int seconds, double first, double growth, double percen
     return steady;
 }
 
-static void steady_is_a_slope_below_the_limit(void **state) {
-    (void)state;
+TEST(steady_is_a_slope_below_the_limit) {
     struct stage_steady steady;
     assert_int_equal(steady_seconds(30 * LB_S_NS), 10);
     assert_true(steady_after(30, 1000, 0, 1, &steady));
@@ -487,8 +468,7 @@ static void steady_is_a_slope_below_the_limit(void **state) {
 }
 
 /* Nobody was granted in a second: their wait is not 0. */
-static void a_second_without_grants_is_not_steady(void **state) {
-    (void)state;
+TEST(a_second_without_grants_is_not_steady) {
     struct plan plan = {
         .arrival = {ARRIVAL_POISSON, 5}, .duration_ns = 30 * LB_S_NS, .steady_percent = 5};
     struct stage_second seconds[10];
@@ -502,28 +482,4 @@ static void a_second_without_grants_is_not_steady(void **state) {
     assert_true(isnan(stage.steady.slope));
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promises_are_read_and_written),
-        cmocka_unit_test(nonsense_is_no_promise),
-        cmocka_unit_test(sweeps_go_up_down_and_both_ways),
-        cmocka_unit_test(a_shuffle_is_the_seeds_and_differs_by_repeat),
-        cmocka_unit_test(stages_follow_the_sweep),
-        cmocka_unit_test(keys_that_contradict_each_other_are_refused),
-        cmocka_unit_test(rates_that_no_key_carries_are_flagged),
-        cmocka_unit_test(what_is_within_the_limit_is_counted),
-        cmocka_unit_test(a_promise_is_kept_broken_or_unsure),
-        cmocka_unit_test(what_never_started_is_over_the_limit),
-        cmocka_unit_test(our_own_fault_is_never_the_locks),
-        cmocka_unit_test(lateness_is_told_where_it_may_have_decided),
-        cmocka_unit_test(a_machine_with_steal_is_told_to_either_side),
-        cmocka_unit_test(lateness_adds_up_in_a_queue),
-        cmocka_unit_test(a_long_window_counts_to_its_end),
-        cmocka_unit_test(an_interval_is_of_the_quantile_or_none),
-        cmocka_unit_test(a_failed_stage_is_no_sample),
-        cmocka_unit_test(hopeless_is_what_no_rest_of_the_window_mends),
-        cmocka_unit_test(steady_is_a_slope_below_the_limit),
-        cmocka_unit_test(a_second_without_grants_is_not_steady),
-    };
-    return cmocka_run_group_tests(tests, find_folder, remove_path);
-}
+TEST_MAIN(find_folder, remove_path)

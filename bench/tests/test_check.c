@@ -7,8 +7,7 @@
 #include "results/format/check_read.h"
 
 /* Nothing is started for any of these. */
-static void mistakes_are_named(void **state) {
-    (void)state;
+TEST(mistakes_are_named) {
     static const struct {
         const char *args[8];
         const char *says;
@@ -42,8 +41,7 @@ static void mistakes_are_named(void **state) {
     }
 }
 
-static void help_and_dry_run_start_nothing(void **state) {
-    (void)state;
+TEST(help_and_dry_run_start_nothing) {
     struct cli cli = cli_run(NULL, ARGS("check", "--help"));
     assert_code(&cli, 0);
     for (int i = 0; i < LB_SCENARIOS; i++)
@@ -63,8 +61,7 @@ static void help_and_dry_run_start_nothing(void **state) {
 }
 
 /* The whole way: four cells as they are known to be. */
-static void known_cells_come_out(void **state) {
-    (void)state;
+TEST(known_cells_come_out) {
     cli_need("redis");
     char *out = cli_path("known");
     struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx,mem-robust", "--fault",
@@ -111,8 +108,7 @@ static void known_cells_come_out(void **state) {
 
 /* Leases that are shorter than the work, and nothing that renews them: worse than what is stated
  * without faults. */
-static void a_cell_that_is_worse_is_a_finding(void **state) {
-    (void)state;
+TEST(a_cell_that_is_worse_is_a_finding) {
     cli_need("redis");
     char *out = cli_path("worse");
     struct cli cli = cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none", "--out", out,
@@ -131,8 +127,7 @@ static void a_cell_that_is_worse_is_a_finding(void **state) {
     cli_free(&cli);
 }
 
-static void a_cell_that_is_better_is_said(void **state) {
-    (void)state;
+TEST(a_cell_that_is_better_is_said) {
     cli_need("redis");
     struct cli cli =
         cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "pause", "--out", cli_path("better"),
@@ -143,8 +138,7 @@ static void a_cell_that_is_better_is_said(void **state) {
     cli_free(&cli);
 }
 
-static void a_cell_without_a_fault_shows_nothing(void **state) {
-    (void)state;
+TEST(a_cell_without_a_fault_shows_nothing) {
     struct cli cli =
         cli_run(NULL, ARGS("check", "mem-robust", "--fault", "pause", "--out", cli_path("nothing"),
                            "--set", "fault.first=1m", "--set", "run.duration=1s"));
@@ -155,8 +149,7 @@ static void a_cell_without_a_fault_shows_nothing(void **state) {
 }
 
 /* A control must be caught in its own workload, or the checks are blind. */
-static void controls_are_caught_or_missed(void **state) {
-    (void)state;
+TEST(controls_are_caught_or_missed) {
     struct cli cli = cli_run(
         NULL, ARGS("check", "unsafe-none", "--fault", "exposed", "--out", cli_path("caught")));
     assert_code(&cli, 0);
@@ -172,8 +165,7 @@ static void controls_are_caught_or_missed(void **state) {
     cli_free(&cli);
 }
 
-static void seeds_make_one_cell_of_several_runs(void **state) {
-    (void)state;
+TEST(seeds_make_one_cell_of_several_runs) {
     char *out = cli_path("seeds");
     struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seeds", "3..5",
                                         "--out", out, "--set", "run.duration=300ms"));
@@ -195,8 +187,7 @@ static void seeds_make_one_cell_of_several_runs(void **state) {
 }
 
 /* Until so many recoveries have been measured. */
-static void trials_repeat_a_cell_with_further_seeds(void **state) {
-    (void)state;
+TEST(trials_repeat_a_cell_with_further_seeds) {
     char *out = cli_path("trials");
     struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "holder-kill", "--trials",
                                         "4", "--out", out, "--set", "run.duration=2s"));
@@ -210,8 +201,7 @@ static void trials_repeat_a_cell_with_further_seeds(void **state) {
     cli_free(&cli);
 }
 
-static void json_is_the_file(void **state) {
-    (void)state;
+TEST(json_is_the_file) {
     char *out = cli_path("json");
     struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--json", "--out",
                                         out, "--set", "run.duration=300ms"));
@@ -242,8 +232,7 @@ static bool has_run(void *path) {
     return access(path, F_OK) == 0;
 }
 
-static void an_interrupted_check_saves_what_it_has(void **state) {
-    (void)state;
+TEST(an_interrupted_check_saves_what_it_has) {
     char *out = cli_path("interrupted");
     struct cli cli;
     cli_start(&cli, NULL,
@@ -269,8 +258,7 @@ static void an_interrupted_check_saves_what_it_has(void **state) {
 
 /* In the middle of a fault; its servers, clients and stopped processes are all gone, and the file
  * can be read. */
-static void a_killed_check_leaves_nothing_running(void **state) {
-    (void)state;
+TEST(a_killed_check_leaves_nothing_running) {
     cli_need("redis");
     char *out = cli_path("killed");
     struct cli cli;
@@ -288,20 +276,4 @@ static void a_killed_check_leaves_nothing_running(void **state) {
     json_decref(check);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(help_and_dry_run_start_nothing),
-        cmocka_unit_test(known_cells_come_out),
-        cmocka_unit_test(a_cell_that_is_worse_is_a_finding),
-        cmocka_unit_test(a_cell_that_is_better_is_said),
-        cmocka_unit_test(a_cell_without_a_fault_shows_nothing),
-        cmocka_unit_test(controls_are_caught_or_missed),
-        cmocka_unit_test(seeds_make_one_cell_of_several_runs),
-        cmocka_unit_test(trials_repeat_a_cell_with_further_seeds),
-        cmocka_unit_test(json_is_the_file),
-        cmocka_unit_test(an_interrupted_check_saves_what_it_has),
-        cmocka_unit_test(a_killed_check_leaves_nothing_running),
-    };
-    return cmocka_run_group_tests_name("check", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -90,8 +90,7 @@ static json_int_t whole(const json_t *seen, const char *name) {
     return json_integer_value(json_object_get(seen, name));
 }
 
-static void what_is_fine_is_safe_with_its_bound(void **state) {
-    (void)state;
+TEST(what_is_fine_is_safe_with_its_bound) {
     json_t *seen = judge(good_run(), NULL, true);
     assert_int_equal(whole(seen, "grants"), 300);
     assert_true(json_real_value(json_object_get(seen, "bound95")) == 3.0 / 300);
@@ -111,8 +110,7 @@ static void what_is_fine_is_safe_with_its_bound(void **state) {
 }
 
 /* Each way to be bad, and what it says of it. */
-static void each_bad_finding_has_its_verdict(void **state) {
-    (void)state;
+TEST(each_bad_finding_has_its_verdict) {
     static const struct {
         const char *part, *name, *word;
         int number;
@@ -141,8 +139,7 @@ static void each_bad_finding_has_its_verdict(void **state) {
 }
 
 /* A violation hides whatever else there is, a stuck key an outlived lease. */
-static void the_worst_finding_counts(void **state) {
-    (void)state;
+TEST(the_worst_finding_counts) {
     json_t *run = good_run();
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
     json_object_set_new(part(run, "history"), "verdict", json_string("violated"));
@@ -155,8 +152,7 @@ static void the_worst_finding_counts(void **state) {
 }
 
 /* Thrice the theory and two seconds is still recovered; a little more is stuck. */
-static void a_recovery_beyond_reason_is_stuck(void **state) {
-    (void)state;
+TEST(a_recovery_beyond_reason_is_stuck) {
     json_t *run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(8 * S_NS));
     assert_seen(judge(run, NULL, true), "safe", NULL);
@@ -173,8 +169,7 @@ static void a_recovery_beyond_reason_is_stuck(void **state) {
 }
 
 /* Whatever else did, and whatever the verdict. */
-static void a_key_that_nobody_got_has_not_recovered(void **state) {
-    (void)state;
+TEST(a_key_that_nobody_got_has_not_recovered) {
     static const struct {
         const char *part, *name;
     } counts[] = {{"recovery", "unrecovered"}, {"exclusion", "stuck"}};
@@ -188,8 +183,7 @@ static void a_key_that_nobody_got_has_not_recovered(void **state) {
     }
 }
 
-static void what_shows_nothing_is_inconclusive(void **state) {
-    (void)state;
+TEST(what_shows_nothing_is_inconclusive) {
     json_t *run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
     assert_seen(judge(run, NULL, true), "inconclusive",
@@ -215,8 +209,7 @@ static void what_shows_nothing_is_inconclusive(void **state) {
 
 /* Cut the replication, kill the primary: the cut alone shows nothing, and neither does what came
  * before the kill. */
-static void all_parts_of_a_scenario_must_act(void **state) {
-    (void)state;
+TEST(all_parts_of_a_scenario_must_act) {
     json_t *run = good_run();
     json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
     assert_seen(judge(run, NULL, true), "inconclusive",
@@ -253,8 +246,7 @@ static json_t *deserted_run(double to_s, json_int_t for_ns) {
     return run;
 }
 
-static void who_does_not_come_back_with_its_servers_is_stuck(void **state) {
-    (void)state;
+TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     assert_seen(judge(deserted_run(6, 4 * S_NS), NULL, true), "stuck",
                 "nobody was granted anything");
     /* for good */
@@ -276,8 +268,7 @@ static void who_does_not_come_back_with_its_servers_is_stuck(void **state) {
     assert_seen(judge(run, NULL, true), "violated", "2 double holders");
 }
 
-static void without_its_history_nothing_is_safe(void **state) {
-    (void)state;
+TEST(without_its_history_nothing_is_safe) {
     static const struct {
         bool asked;
         const char *primitive, *verdict, *why;
@@ -298,8 +289,7 @@ static void without_its_history_nothing_is_safe(void **state) {
     assert_seen(judge(run, NULL, true), "safe", "12 records of the history were lost");
 }
 
-static void what_did_not_run_has_failed(void **state) {
-    (void)state;
+TEST(what_did_not_run_has_failed) {
     assert_seen(judge(NULL, "no such server", true), "failed", "no such server");
     assert_seen(judge(json_object(), NULL, true), "failed", "not a result");
     assert_seen(judge(json_pack("{s:[]}", "stages"), "interrupted", true), "failed", "interrupted");
@@ -316,8 +306,7 @@ static void what_did_not_run_has_failed(void **state) {
 }
 
 /* A file may come from anywhere. */
-static void nothing_of_a_run_is_believed(void **state) {
-    (void)state;
+TEST(nothing_of_a_run_is_believed) {
     static const char *const texts[] = {
         "[]",
         "{\"stages\":{}}",
@@ -333,8 +322,7 @@ static void nothing_of_a_run_is_believed(void **state) {
     }
 }
 
-static void verdicts_are_compared_with_what_was_expected(void **state) {
-    (void)state;
+TEST(verdicts_are_compared_with_what_was_expected) {
     static const enum check_compared table[4][4] = {
         /* expected: safe, expired, stuck, violated */
         {CHECK_AS_EXPECTED, CHECK_BETTER, CHECK_BETTER, CHECK_BETTER}, /* seen: safe */
@@ -378,8 +366,7 @@ static struct cell_result merged(struct cell_result a, struct cell_result b) {
     return a;
 }
 
-static void several_seeds_show_their_worst(void **state) {
-    (void)state;
+TEST(several_seeds_show_their_worst) {
     struct cell_result three =
         merged(one_seed("safe", 100, 3 * S_NS, 1), one_seed("expired", 50, 1 * S_NS, 2));
     json_t *all = json_of(merged(three, one_seed("safe", 200, 2 * S_NS, 3)));
@@ -402,8 +389,7 @@ static void several_seeds_show_their_worst(void **state) {
 }
 
 /* What failed is no proof of safety, and hides nothing bad. */
-static void a_failed_seed_hides_what_is_fine_and_nothing_bad(void **state) {
-    (void)state;
+TEST(a_failed_seed_hides_what_is_fine_and_nothing_bad) {
     static const char *const order[] = {"safe",    "inconclusive", "failed",
                                         "expired", "stuck",        "violated"};
     for (int a = 0; a < 6; a++) {
@@ -414,8 +400,7 @@ static void a_failed_seed_hides_what_is_fine_and_nothing_bad(void **state) {
     }
 }
 
-static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
-    (void)state;
+TEST(what_is_not_there_in_one_seed_is_kept_of_the_other) {
     struct cell_result full = one_seed("safe", 10, 5 * S_NS, 1);
     full.cell.residue = 2;
     full.cell.residue_example = "key a";
@@ -440,8 +425,7 @@ static void what_is_not_there_in_one_seed_is_kept_of_the_other(void **state) {
 
 /* A workload with several stages (numbers of clients, topologies) is judged by the worst of
  * them. */
-static void all_stages_of_a_run_count(void **state) {
-    (void)state;
+TEST(all_stages_of_a_run_count) {
     json_t *run = good_run(), *other = good_run();
     json_object_set_new(part(other, "exclusion"), "verdict", json_string("violated"));
     json_object_set_new(part(other, "exclusion"), "double_holders", json_integer(1));
@@ -452,24 +436,4 @@ static void all_stages_of_a_run_count(void **state) {
     assert_seen(seen, "violated", "1 double holder");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_fine_is_safe_with_its_bound),
-        cmocka_unit_test(each_bad_finding_has_its_verdict),
-        cmocka_unit_test(the_worst_finding_counts),
-        cmocka_unit_test(a_recovery_beyond_reason_is_stuck),
-        cmocka_unit_test(a_key_that_nobody_got_has_not_recovered),
-        cmocka_unit_test(what_shows_nothing_is_inconclusive),
-        cmocka_unit_test(all_parts_of_a_scenario_must_act),
-        cmocka_unit_test(who_does_not_come_back_with_its_servers_is_stuck),
-        cmocka_unit_test(without_its_history_nothing_is_safe),
-        cmocka_unit_test(what_did_not_run_has_failed),
-        cmocka_unit_test(nothing_of_a_run_is_believed),
-        cmocka_unit_test(verdicts_are_compared_with_what_was_expected),
-        cmocka_unit_test(several_seeds_show_their_worst),
-        cmocka_unit_test(a_failed_seed_hides_what_is_fine_and_nothing_bad),
-        cmocka_unit_test(what_is_not_there_in_one_seed_is_kept_of_the_other),
-        cmocka_unit_test(all_stages_of_a_run_count),
-    };
-    return cmocka_run_group_tests_name("check_cell", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -85,9 +85,8 @@ static void assert_gone(pid_t pid) {
     fail_msg("process %d is still there", (int)pid);
 }
 
-static void its_end_and_its_words_are_known(void **state) {
+TEST(its_end_and_its_words_are_known) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     start(&jobs, "echo 42; echo 43 >&2; exit 3", 1, LB_NEVER, 7);
     struct job_end end = end_of(&jobs);
@@ -104,9 +103,8 @@ static void its_end_and_its_words_are_known(void **state) {
     assert_int_equal(jobs.count, 0);
 }
 
-static void no_more_run_than_the_capacity(void **state) {
+TEST(no_more_run_than_the_capacity) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     assert_true(jobs_fit(&jobs, 9)); /* what never fits runs alone */
     start(&jobs, "exec sleep 100", 2, LB_NEVER, 0);
@@ -122,9 +120,8 @@ static void no_more_run_than_the_capacity(void **state) {
     assert_true(jobs_fit(&jobs, 4));
 }
 
-static void each_leads_a_group_of_its_own(void **state) {
+TEST(each_leads_a_group_of_its_own) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     start(&jobs, "exec sleep 100", 1, LB_NEVER, 0);
     pid_t pid = jobs.slot[0].pid;
@@ -134,9 +131,8 @@ static void each_leads_a_group_of_its_own(void **state) {
     assert_gone(pid);
 }
 
-static void who_takes_too_long_is_asked_to_end(void **state) {
+TEST(who_takes_too_long_is_asked_to_end) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     start(&jobs, "trap 'echo 5; exit 130' INT; echo 4; while :; do sleep 0.01; done", 1,
           300 * LB_MS_NS, 20);
@@ -146,9 +142,8 @@ static void who_takes_too_long_is_asked_to_end(void **state) {
     assert_true(end.took_ns >= 300 * LB_MS_NS);
 }
 
-static void who_does_not_end_is_killed_with_its_group(void **state) {
+TEST(who_does_not_end_is_killed_with_its_group) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     jobs.grace_ns = 300 * LB_MS_NS;
     char script[400];
@@ -162,9 +157,8 @@ static void who_does_not_end_is_killed_with_its_group(void **state) {
     assert_gone(below);
 }
 
-static void an_interruption_reaches_all(void **state) {
+TEST(an_interruption_reaches_all) {
     struct jobs jobs;
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 8);
     for (int i = 30; i < 33; i++)
         start(&jobs, "trap 'exit 130' INT; echo 1; while :; do sleep 0.01; done", 1, LB_NEVER, i);
@@ -182,10 +176,9 @@ static void an_interruption_reaches_all(void **state) {
 }
 
 /* A script that runs the program, without exec: the signal reaches what it runs. */
-static void an_interruption_reaches_what_a_script_runs(void **state) {
+TEST(an_interruption_reaches_what_a_script_runs) {
     struct jobs jobs;
     char script[700];
-    (void)state;
     jobs_init(&jobs, "/bin/sh", 4);
     snprintf(
         script, sizeof script,
@@ -200,8 +193,7 @@ static void an_interruption_reaches_what_a_script_runs(void **state) {
 }
 
 /* Nothing that the program could do: it is killed itself. */
-static void none_outlives_a_killed_program(void **state) {
-    (void)state;
+TEST(none_outlives_a_killed_program) {
     fflush(NULL);
     pid_t program = fork();
     if (program == 0) {
@@ -283,25 +275,11 @@ static int runs_for(int trials, const char *name) {
     return runs;
 }
 
-static void no_more_runs_than_the_trials_take(void **state) {
-    (void)state;
+TEST(no_more_runs_than_the_trials_take) {
     assert_int_equal(runs_for(1, "one"), 3);  /* each seed has its run */
     assert_int_equal(runs_for(5, "five"), 3); /* which is enough, though the first is not */
     assert_int_equal(runs_for(8, "eight"), 4);
     assert_int_equal(runs_for(9, "nine"), 5);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_end_and_its_words_are_known),
-        cmocka_unit_test(no_more_run_than_the_capacity),
-        cmocka_unit_test(each_leads_a_group_of_its_own),
-        cmocka_unit_test(who_takes_too_long_is_asked_to_end),
-        cmocka_unit_test(who_does_not_end_is_killed_with_its_group),
-        cmocka_unit_test(an_interruption_reaches_all),
-        cmocka_unit_test(an_interruption_reaches_what_a_script_runs),
-        cmocka_unit_test(none_outlives_a_killed_program),
-        cmocka_unit_test(no_more_runs_than_the_trials_take),
-    };
-    return cmocka_run_group_tests_name("check_jobs", tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

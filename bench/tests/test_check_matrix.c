@@ -36,8 +36,7 @@ static const char *name_of(const struct matrix *matrix, int cell) {
     return matrix->columns[matrix->cells[cell].column].name;
 }
 
-static void only_what_is_stated_is_run(void **state) {
-    (void)state;
+TEST(only_what_is_stated_is_run) {
     struct matrix matrix = make((struct matrix_wish){.full = true});
     int stated = 0, controls = 0, skipped = 0;
     assert_int_equal(matrix.column_count, LB_SCENARIOS + 1);
@@ -63,8 +62,7 @@ static void only_what_is_stated_is_run(void **state) {
 }
 
 /* Whoever states something must be able to go through it. */
-static void every_stated_cell_can_run(void **state) {
-    (void)state;
+TEST(every_stated_cell_can_run) {
     struct matrix matrix = make((struct matrix_wish){.full = true});
     for (int i = 0; i < matrix.skip_count; i++) {
         const struct matrix_skip *skip = &matrix.skips[i];
@@ -73,8 +71,7 @@ static void every_stated_cell_can_run(void **state) {
     matrix_done(&matrix);
 }
 
-static void the_short_tour_has_four_faults_and_the_controls(void **state) {
-    (void)state;
+TEST(the_short_tour_has_four_faults_and_the_controls) {
     static const char *const names[] = {"pause", "holder-kill", "server-restart", "wire-cut",
                                         CHECK_EXPOSED};
     struct matrix matrix = make((struct matrix_wish){0});
@@ -84,8 +81,7 @@ static void the_short_tour_has_four_faults_and_the_controls(void **state) {
     matrix_done(&matrix);
 }
 
-static void a_lock_of_memory_has_no_server_to_lose(void **state) {
-    (void)state;
+TEST(a_lock_of_memory_has_no_server_to_lose) {
     const char *const locks[] = {"mem-robust"};
     struct matrix matrix = make((struct matrix_wish){.locks = locks, .lock_count = 1});
     assert_int_equal(matrix.cell_count, 2);
@@ -97,8 +93,7 @@ static void a_lock_of_memory_has_no_server_to_lose(void **state) {
 }
 
 /* Known answers of drivers' tables. */
-static void each_control_is_run_where_it_must_show(void **state) {
-    (void)state;
+TEST(each_control_is_run_where_it_must_show) {
     static const struct {
         const char *lock, *workload;
         enum lb_expect expected;
@@ -136,8 +131,7 @@ static int stated_weight(void *scripts, const char *topology) {
     return info.weight;
 }
 
-static void servers_that_a_fault_needs_are_chosen(void **state) {
-    (void)state;
+TEST(servers_that_a_fault_needs_are_chosen) {
     static const struct {
         const char *lock, *fault, *topology;
         int weight;
@@ -164,8 +158,7 @@ static void servers_that_a_fault_needs_are_chosen(void **state) {
     }
 }
 
-static void trials_are_wanted_where_recovery_is_the_question(void **state) {
-    (void)state;
+TEST(trials_are_wanted_where_recovery_is_the_question) {
     const char *const locks[] = {"mem-robust"};
     struct matrix matrix =
         make((struct matrix_wish){.locks = locks, .lock_count = 1, .full = true});
@@ -180,8 +173,7 @@ static void trials_are_wanted_where_recovery_is_the_question(void **state) {
 }
 
 /* A lock that can't wait is tried again and again. */
-static void scenarios_fit_what_a_lock_can(void **state) {
-    (void)state;
+TEST(scenarios_fit_what_a_lock_can) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if ((lock->caps & (LB_CAP_WAIT | LB_CAP_BASELINE)) || lb_unavailable(lock->backend))
@@ -196,8 +188,7 @@ static void scenarios_fit_what_a_lock_can(void **state) {
 }
 
 /* Nobody holds a latch, or a row that is only read and written. */
-static void who_has_no_holder_is_hit_anyhow(void **state) {
-    (void)state;
+TEST(who_has_no_holder_is_hit_anyhow) {
     static const char *const names[] = {"redis-latch", "sqlite-optimistic"};
     for (int i = 0; i < 2; i++) {
         if (lb_unavailable(registry_lock(names[i])->backend)) continue;
@@ -209,8 +200,7 @@ static void who_has_no_holder_is_hit_anyhow(void **state) {
     }
 }
 
-static void what_is_asked_for_must_be_there(void **state) {
-    (void)state;
+TEST(what_is_asked_for_must_be_there) {
     static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
     static const char *const sets[] = {"load.clients=none"}, *const baseline[] = {"null"};
     assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE,
@@ -234,8 +224,7 @@ static const char *nothing_here(void *context, const struct lb_lock *lock, const
     return lock->backend->topologies ? "toyd not found" : NULL;
 }
 
-static void what_this_machine_lacks_is_said(void **state) {
-    (void)state;
+TEST(what_this_machine_lacks_is_said) {
     static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
     if (lb_unavailable(registry_backend("redis"))) skip();
     struct matrix matrix = make((struct matrix_wish){
@@ -268,8 +257,7 @@ static const char *one_server_only(void *context, const struct lb_lock *lock, co
 }
 
 /* One column's servers are missing: the others are run. */
-static void who_was_named_runs_where_it_can(void **state) {
-    (void)state;
+TEST(who_was_named_runs_where_it_can) {
     static const char *const named[] = {"redis-setnx"};
     if (lb_unavailable(registry_backend("redis"))) skip();
     struct matrix matrix = make((struct matrix_wish){.locks = named,
@@ -290,8 +278,7 @@ static void who_was_named_runs_where_it_can(void **state) {
 }
 
 /* Nobody need know what to install; what does not fit is missing nowhere. */
-static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
-    (void)state;
+TEST(what_is_lacking_is_told_from_what_does_not_fit) {
     static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
                                                                     "servers.topology=redis"};
     if (lb_unavailable(registry_backend("redis"))) skip();
@@ -310,21 +297,4 @@ static void what_is_lacking_is_told_from_what_does_not_fit(void **state) {
     matrix_done(&matrix);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_is_stated_is_run),
-        cmocka_unit_test(every_stated_cell_can_run),
-        cmocka_unit_test(the_short_tour_has_four_faults_and_the_controls),
-        cmocka_unit_test(a_lock_of_memory_has_no_server_to_lose),
-        cmocka_unit_test(each_control_is_run_where_it_must_show),
-        cmocka_unit_test(servers_that_a_fault_needs_are_chosen),
-        cmocka_unit_test(trials_are_wanted_where_recovery_is_the_question),
-        cmocka_unit_test(scenarios_fit_what_a_lock_can),
-        cmocka_unit_test(who_has_no_holder_is_hit_anyhow),
-        cmocka_unit_test(what_is_asked_for_must_be_there),
-        cmocka_unit_test(what_this_machine_lacks_is_said),
-        cmocka_unit_test(who_was_named_runs_where_it_can),
-        cmocka_unit_test(what_is_lacking_is_told_from_what_does_not_fit),
-    };
-    return cmocka_run_group_tests_name("check_matrix", tests, find_workloads, NULL);
-}
+TEST_MAIN(find_workloads, NULL)

@@ -40,15 +40,13 @@ static struct result_sum sum_of(const struct lb_lock *lock, int column, enum lb_
     return sum;
 }
 
-static void a_real_lock_that_is_worse_counts(void **state) {
-    (void)state;
+TEST(a_real_lock_that_is_worse_counts) {
     assert_int_equal(sum_of(&real, 0, LB_EXPECT_SAFE, "violated").worse, 1);
     assert_int_equal(sum_of(&real, 0, LB_EXPECT_VIOLATED, "violated").worse, 0);
 }
 
 /* Broken on purpose: what it shows under a fault is shown, and decides nothing. */
-static void a_control_under_a_fault_does_not(void **state) {
-    (void)state;
+TEST(a_control_under_a_fault_does_not) {
     struct result_sum sum = sum_of(&control, 0, LB_EXPECT_SAFE, "violated");
     assert_int_equal(sum.worse, 0);
     assert_int_equal(sum.missed, 0);
@@ -56,8 +54,7 @@ static void a_control_under_a_fault_does_not(void **state) {
     assert_int_equal(sum_of(&control, 0, LB_EXPECT_VIOLATED, "safe").missed, 0);
 }
 
-static void a_control_counts_by_being_missed(void **state) {
-    (void)state;
+TEST(a_control_counts_by_being_missed) {
     assert_int_equal(sum_of(&control, 1, LB_EXPECT_VIOLATED, "safe").missed, 1);
     struct result_sum sum = sum_of(&control, 1, LB_EXPECT_EXPIRED, "violated");
     assert_int_equal(sum.missed, 0);
@@ -66,11 +63,4 @@ static void a_control_counts_by_being_missed(void **state) {
     assert_int_equal(sum.failed, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_lock_that_is_worse_counts),
-        cmocka_unit_test(a_control_under_a_fault_does_not),
-        cmocka_unit_test(a_control_counts_by_being_missed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

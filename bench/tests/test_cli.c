@@ -9,8 +9,7 @@
 #include <pty.h>
 #include <sys/socket.h>
 
-static void every_command_has_help(void **state) {
-    (void)state;
+TEST(every_command_has_help) {
     static const char *const commands[] = {"run", "report", "list", "doctor", "up"};
     struct cli all = cli_run(NULL, ARGS("--help"));
     assert_code(&all, 0);
@@ -39,8 +38,7 @@ static void every_command_has_help(void **state) {
 }
 
 /* Piped: the table on standard output; on standard error nothing but where it is saved. */
-static void a_run_is_quiet_when_piped(void **state) {
-    (void)state;
+TEST(a_run_is_quiet_when_piped) {
     char *out = cli_path("quiet"), saved[400];
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
     assert_code(&cli, 0);
@@ -60,8 +58,7 @@ static void a_run_is_quiet_when_piped(void **state) {
 }
 
 /* Named, a lock broken on purpose is judged like any: exit code 3, on the first line of all. */
-static void a_violation_is_exit_code_3_and_the_first_line(void **state) {
-    (void)state;
+TEST(a_violation_is_exit_code_3_and_the_first_line) {
     static const char *const locks[][2] = {{"unsafe-none", "check.gap=yield"},
                                            {"sim", "sim.double_every=3"}};
     for (int i = 0; i < 2; i++) {
@@ -84,8 +81,7 @@ static void a_violation_is_exit_code_3_and_the_first_line(void **state) {
     }
 }
 
-static void a_dry_run_prints_a_plan_that_gives_itself(void **state) {
-    (void)state;
+TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     DIR *dir = opendir("workloads");
     int workloads = 0;
     assert_non_null(dir);
@@ -115,8 +111,7 @@ static void a_dry_run_prints_a_plan_that_gives_itself(void **state) {
     assert_true(workloads >= 8);
 }
 
-static void list_json_has_its_shape_and_every_lock(void **state) {
-    (void)state;
+TEST(list_json_has_its_shape_and_every_lock) {
     struct cli cli = cli_run(NULL, ARGS("list", "--json"));
     assert_code(&cli, 0);
     json_t *list = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
@@ -145,8 +140,7 @@ static void list_json_has_its_shape_and_every_lock(void **state) {
     cli_free(&text);
 }
 
-static void doctor_says_whether_all_can_run(void **state) {
-    (void)state;
+TEST(doctor_says_whether_all_can_run) {
     struct cli cli = cli_run(NULL, ARGS("doctor", "--json"));
     assert_true(cli.code == 0 || cli.code == 2);
     json_t *json = json_loads(cli.out, 0, NULL);
@@ -161,8 +155,7 @@ static void doctor_says_whether_all_can_run(void **state) {
 }
 
 /* Without --out: results/latest is the newest, and what `report` shows. */
-static void latest_is_the_newest(void **state) {
-    (void)state;
+TEST(latest_is_the_newest) {
     char *latest = cli_path("home/results/latest"), target[300] = "", before[300] = "";
     for (int i = 0; i < 2; i++) {
         struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", i ? "sim" : "null"));
@@ -208,8 +201,7 @@ static bool has_a_line(void *path) {
 
 /* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends
  * it all. */
-static void up_serves_until_interrupted_and_a_run_can_use_it(void **state) {
-    (void)state;
+TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
     cli_need("redis");
     struct cli up;
     cli_start(&up, NULL, ARGS("up", "redis", "--json"));
@@ -257,8 +249,7 @@ static char *watch_terminal(struct cli *cli, const char *const *args, struct win
     return text;
 }
 
-static void a_terminal_sees_progress(void **state) {
-    (void)state;
+TEST(a_terminal_sees_progress) {
     struct cli cli;
     char *out = cli_path("terminal");
     char *text =
@@ -283,8 +274,7 @@ static void a_terminal_sees_progress(void **state) {
 }
 
 /* A line that wraps could not be written over: it is cut. */
-static void a_narrow_terminal_gets_a_short_line(void **state) {
-    (void)state;
+TEST(a_narrow_terminal_gets_a_short_line) {
     struct cli cli;
     char *out = cli_path("narrow");
     char *text = watch_terminal(
@@ -305,8 +295,7 @@ static void forget_home(void *arg) {
 }
 
 /* Installed, it finds its folders, and saves where the user is. */
-static void an_installed_program_saves_in_the_current_folder(void **state) {
-    (void)state;
+TEST(an_installed_program_saves_in_the_current_folder) {
     char *dest = cli_path("installed"), *here = cli_path("elsewhere"),
          *program = cli_path("installed/bin/lockbench");
     char command[PATH_MAX * 3];
@@ -333,19 +322,4 @@ static void an_installed_program_saves_in_the_current_folder(void **state) {
     cli_free(&report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_command_has_help),
-        cmocka_unit_test(a_run_is_quiet_when_piped),
-        cmocka_unit_test(a_violation_is_exit_code_3_and_the_first_line),
-        cmocka_unit_test(a_dry_run_prints_a_plan_that_gives_itself),
-        cmocka_unit_test(list_json_has_its_shape_and_every_lock),
-        cmocka_unit_test(doctor_says_whether_all_can_run),
-        cmocka_unit_test(latest_is_the_newest),
-        cmocka_unit_test(up_serves_until_interrupted_and_a_run_can_use_it),
-        cmocka_unit_test(a_terminal_sees_progress),
-        cmocka_unit_test(a_narrow_terminal_gets_a_short_line),
-        cmocka_unit_test(an_installed_program_saves_in_the_current_folder),
-    };
-    return cmocka_run_group_tests_name("cli", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

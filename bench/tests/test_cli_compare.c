@@ -18,8 +18,7 @@ static int exists(const char *folder, const char *name) {
 
 /* ---- runs in turns ---- */
 
-static void sides_take_turns(void **state) {
-    (void)state;
+TEST(sides_take_turns) {
     char *out = cli_path("turns");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "4",
                                         "--against-set", "sim.service=1ms", "--out", out));
@@ -58,8 +57,7 @@ static void sides_take_turns(void **state) {
     cli_free(&cli);
 }
 
-static void what_got_slower_is_found(void **state) {
-    (void)state;
+TEST(what_got_slower_is_found) {
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8",
                                         "--set", "sim.service=20ms", "--against-set",
                                         "sim.service=1ms", "--json", "--out", cli_path("slower")));
@@ -72,8 +70,7 @@ static void what_got_slower_is_found(void **state) {
     cli_free(&cli);
 }
 
-static void another_build_is_a_base(void **state) {
-    (void)state;
+TEST(another_build_is_a_base) {
     char *out = cli_path("build");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2",
                                         "--against", cli_program, "--out", out));
@@ -93,8 +90,7 @@ static void another_build_is_a_base(void **state) {
 }
 
 /* Two holders in one run don't hide that another failed as such. */
-static void a_failed_run_is_told_beside_a_violated_one(void **state) {
-    (void)state;
+TEST(a_failed_run_is_told_beside_a_violated_one) {
     char *script = cli_path("codes"), text[5000];
     snprintf(text, sizeof text,
              "#!/bin/sh\n'%s' \"$@\"\ncase \"$*\" in */base/00) exit 3;; esac\nexit 2\n",
@@ -108,8 +104,7 @@ static void a_failed_run_is_told_beside_a_violated_one(void **state) {
     cli_free(&cli);
 }
 
-static void another_lock_and_workload_are_a_base(void **state) {
-    (void)state;
+TEST(another_lock_and_workload_are_a_base) {
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
                            "--against-lock", "mem-ticket", "--out", cli_path("lock")));
@@ -128,8 +123,7 @@ static void another_lock_and_workload_are_a_base(void **state) {
     cli_free(&cli);
 }
 
-static void runs_alone_can_be_repeated(void **state) {
-    (void)state;
+TEST(runs_alone_can_be_repeated) {
     char *out = cli_path("alone");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK,
                                         "--repeat", "2", "--out", out));
@@ -152,8 +146,7 @@ static void runs_alone_can_be_repeated(void **state) {
 }
 
 /* What can't be compared is refused after a run of each side, not after all. */
-static void what_has_nothing_in_common_ends_early(void **state) {
-    (void)state;
+TEST(what_has_nothing_in_common_ends_early) {
     char *out = cli_path("early");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat",
                                         "50", "--against-set", "load.clients=3", "--out", out));
@@ -168,8 +161,7 @@ static bool has_two(void *out) {
            exists(out, "new/01");
 }
 
-static void ctrl_c_keeps_what_is_there(void **state) {
-    (void)state;
+TEST(ctrl_c_keeps_what_is_there) {
     char *out = cli_path("stopped"), path[600];
     struct cli cli;
     cli_start(&cli, NULL,
@@ -189,8 +181,7 @@ static void ctrl_c_keeps_what_is_there(void **state) {
     cli_assert_nothing_left();
 }
 
-static void wishes_that_make_no_sense(void **state) {
-    (void)state;
+TEST(wishes_that_make_no_sense) {
     const struct {
         const char *args[12], *says;
     } cases[] = {
@@ -242,8 +233,7 @@ static void assert_refused(const char *base, const char *new, const char *says) 
     cli_free(&cli);
 }
 
-static void input_that_is_none(void **state) {
-    (void)state;
+TEST(input_that_is_none) {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -283,8 +273,7 @@ static void input_that_is_none(void **state) {
     cli_free(&cli);
 }
 
-static void one_repeat_and_parts_of_runs_are_inconclusive(void **state) {
-    (void)state;
+TEST(one_repeat_and_parts_of_runs_are_inconclusive) {
     char *good = run_file("one", RUN(STAGE));
     struct cli cli = cli_run(NULL, ARGS("compare", good, run_file("two", RUN(STAGE))));
     assert_code(&cli, 5);
@@ -308,8 +297,7 @@ static void prepare_small(void *arg) {
 #endif
 }
 
-static void a_million_stages_are_refused(void **state) {
-    (void)state;
+TEST(a_million_stages_are_refused) {
     char *good = run_file("small", RUN(STAGE)), *path = cli_path("million.json");
     FILE *file = fopen(path, "we");
     assert_non_null(file);
@@ -335,20 +323,4 @@ static void a_million_stages_are_refused(void **state) {
     unlink(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sides_take_turns),
-        cmocka_unit_test(what_got_slower_is_found),
-        cmocka_unit_test(another_build_is_a_base),
-        cmocka_unit_test(a_failed_run_is_told_beside_a_violated_one),
-        cmocka_unit_test(another_lock_and_workload_are_a_base),
-        cmocka_unit_test(runs_alone_can_be_repeated),
-        cmocka_unit_test(what_has_nothing_in_common_ends_early),
-        cmocka_unit_test(ctrl_c_keeps_what_is_there),
-        cmocka_unit_test(wishes_that_make_no_sense),
-        cmocka_unit_test(input_that_is_none),
-        cmocka_unit_test(one_repeat_and_parts_of_runs_are_inconclusive),
-        cmocka_unit_test(a_million_stages_are_refused),
-    };
-    return cmocka_run_group_tests_name("cli_compare", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -61,8 +61,7 @@ static void assert_stage(const json_t *run, int index, const char *status, const
 
 /* kill -9 of the server that lockbench started: its stage is partial, the next has a fresh
  * server. */
-static void a_server_killed_in_mid_run_costs_its_stage_only(void **state) {
-    (void)state;
+TEST(a_server_killed_in_mid_run_costs_its_stage_only) {
     cli_need("redis");
     char *out = cli_path("server-killed");
     struct cli cli;
@@ -97,8 +96,7 @@ static void a_server_killed_in_mid_run_costs_its_stage_only(void **state) {
 }
 
 /* A server that is not ours to watch. */
-static void a_url_that_dies_in_mid_run_marks_its_stages(void **state) {
-    (void)state;
+TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
     cli_need("redis");
     int port;
     pid_t server = start_redis(&port, NULL);
@@ -129,8 +127,7 @@ static void a_url_that_dies_in_mid_run_marks_its_stages(void **state) {
 /* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died
  * with its holder holds up no other stage. One of two dies with the lock in hand only now and then,
  * hence the two runs of sim; of both one does for sure. */
-static void a_killed_worker_costs_its_stage_only(void **state) {
-    (void)state;
+TEST(a_killed_worker_costs_its_stage_only) {
     static const char *const locks[] = {"sim", "sim", "mem-mutex"};
     for (int i = 0; i < 3; i++) {
         char *out = cli_path("worker-killed-%d", i);
@@ -166,8 +163,7 @@ static void a_killed_worker_costs_its_stage_only(void **state) {
 
 /* More clients than the server takes: that stage failed, says how many and why; the others are
  * there. */
-static void clients_that_cannot_connect_fail_their_stage(void **state) {
-    (void)state;
+TEST(clients_that_cannot_connect_fail_their_stage) {
     cli_need("redis");
     int port;
     pid_t server = start_redis(&port, ARGS("--maxclients", "6"));
@@ -190,8 +186,7 @@ static void clients_that_cannot_connect_fail_their_stage(void **state) {
 
 /* Nobody listens there: exit code 2, the place is named, the password is not. For every kind of
  * server. */
-static void an_unreachable_url_is_named_without_its_password(void **state) {
-    (void)state;
+TEST(an_unreachable_url_is_named_without_its_password) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         const struct lb_backend *backend = lock->backend;
@@ -235,8 +230,7 @@ static void assert_secret_kept(const char *out, const struct cli *cli) {
     assert_true(files > 0);
 }
 
-static void a_password_is_used_and_never_shown(void **state) {
-    (void)state;
+TEST(a_password_is_used_and_never_shown) {
     static const char *const formats[] = {"table", "md", "csv", "json", "html"};
     cli_need("redis");
     int port;
@@ -273,8 +267,7 @@ static void a_password_is_used_and_never_shown(void **state) {
 }
 
 /* Each call takes longer than the window and its drain last. */
-static void a_run_without_a_grant_says_so(void **state) {
-    (void)state;
+TEST(a_run_without_a_grant_says_so) {
     char *out = cli_path("no-grants");
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
@@ -292,15 +285,4 @@ static void a_run_without_a_grant_says_so(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_killed_in_mid_run_costs_its_stage_only),
-        cmocka_unit_test(a_url_that_dies_in_mid_run_marks_its_stages),
-        cmocka_unit_test(a_killed_worker_costs_its_stage_only),
-        cmocka_unit_test(clients_that_cannot_connect_fail_their_stage),
-        cmocka_unit_test(an_unreachable_url_is_named_without_its_password),
-        cmocka_unit_test(a_password_is_used_and_never_shown),
-        cmocka_unit_test(a_run_without_a_grant_says_so),
-    };
-    return cmocka_run_group_tests_name("cli_faults", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

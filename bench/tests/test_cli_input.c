@@ -41,8 +41,7 @@ static void check(const struct mistake *mistakes, size_t count) {
         check(mistakes, sizeof mistakes / sizeof *mistakes);                                       \
     } while (0)
 
-static void an_unknown_name_gets_the_nearest(void **state) {
-    (void)state;
+TEST(an_unknown_name_gets_the_nearest) {
     CHECK(
         {{"rum"}, 1, {"unknown command 'rum'", "did you mean 'run'"}},
         {{"run", "smok"}, 1, {"no workload 'smok'", "did you mean 'smoke'", "compare"}},
@@ -62,8 +61,7 @@ static void an_unknown_name_gets_the_nearest(void **state) {
         {{"doctor", "--jsno"}, 1, {"did you mean '--json'"}});
 }
 
-static void a_number_out_of_range_is_told_what_is_allowed(void **state) {
-    (void)state;
+TEST(a_number_out_of_range_is_told_what_is_allowed) {
     CHECK(
         {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 100000"}},
         {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 100000"}},
@@ -94,8 +92,7 @@ static void a_number_out_of_range_is_told_what_is_allowed(void **state) {
         {{"run", "smoke", "--set", "servers.durability=paper"}, 1, {"servers.durability", "none"}});
 }
 
-static void what_is_left_out_or_too_much_is_named(void **state) {
-    (void)state;
+TEST(what_is_left_out_or_too_much_is_named) {
     CHECK({{"run", "a", "b"}, 1, {"one workload at a time", "'b'"}},
           {{"run", "--out"}, 1, {"--out DIR"}}, {{"run", "--out", ""}, 1, {"--out"}},
           {{"run", "smoke", "--set", "clients"}, 1, {"SECTION.KEY"}},
@@ -118,8 +115,7 @@ static void what_is_left_out_or_too_much_is_named(void **state) {
 }
 
 /* A lock that needs five servers is not sent to one. */
-static void a_url_of_other_servers_is_no_use(void **state) {
-    (void)state;
+TEST(a_url_of_other_servers_is_no_use) {
     if (lb_unavailable(registry_backend("redis"))) {
         print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
         skip();
@@ -135,8 +131,7 @@ static void a_url_of_other_servers_is_no_use(void **state) {
 }
 
 /* A file's mistake is named with its line. */
-static void a_malformed_file_is_told_by_its_line(void **state) {
-    (void)state;
+TEST(a_malformed_file_is_told_by_its_line) {
     static const struct {
         const char *text;
         const char *says[3];
@@ -171,8 +166,7 @@ static void a_malformed_file_is_told_by_its_line(void **state) {
 
 /* A named lock that can't run here is an error that says what to install; "all" leaves it out and
  * says so. */
-static void a_missing_server_is_named_with_its_package(void **state) {
-    (void)state;
+TEST(a_missing_server_is_named_with_its_package) {
     char *home = cli_path("bare"), *compose = cli_path("bare/compose"),
          *local = cli_path("bare/compose/local");
     char from[PATH_MAX + 20], env[400];
@@ -241,14 +235,4 @@ static void a_missing_server_is_named_with_its_package(void **state) {
     cli_free(&cli);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_unknown_name_gets_the_nearest),
-        cmocka_unit_test(a_number_out_of_range_is_told_what_is_allowed),
-        cmocka_unit_test(what_is_left_out_or_too_much_is_named),
-        cmocka_unit_test(a_url_of_other_servers_is_no_use),
-        cmocka_unit_test(a_malformed_file_is_told_by_its_line),
-        cmocka_unit_test(a_missing_server_is_named_with_its_package),
-    };
-    return cmocka_run_group_tests_name("cli_input", tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -23,8 +23,7 @@ static struct stage *whole(struct stage *stage) {
 
 /* Each of those whom it finds holds, and stands still with it: that client has grants from before
  * and after at best. */
-static void test_a_holder_is_paused(void **state) {
-    (void)state;
+TEST(test_a_holder_is_paused) {
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
         struct stage *stage = whole(
@@ -48,8 +47,7 @@ static void test_a_holder_is_paused(void **state) {
 }
 
 /* Evidence beside the sign: who stands still from the begin to the end is granted nothing. */
-static void test_the_paused_does_not_run(void **state) {
-    (void)state;
+TEST(test_the_paused_does_not_run) {
     struct stage *stage = whole(
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                 SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
@@ -93,8 +91,7 @@ static pid_t start_meddler(void) {
     _exit(0);
 }
 
-static void test_a_pause_that_did_not_last_says_so(void **state) {
-    (void)state;
+TEST(test_a_pause_that_did_not_last_says_so) {
     pid_t meddler = start_meddler();
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
@@ -107,8 +104,7 @@ static void test_a_pause_that_did_not_last_says_so(void **state) {
     stage_free(stage);
 }
 
-static void test_a_waiter_is_killed(void **state) {
-    (void)state;
+TEST(test_a_waiter_is_killed) {
     struct stage *stage = whole(run_toy(
         &toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
         SETS(PROCESSES, "fault.kind=kill", "fault.target=waiter", "fault.first=50ms",
@@ -128,8 +124,7 @@ static void test_a_waiter_is_killed(void **state) {
     stage_free(stage);
 }
 
-static void test_a_killed_holder_leaves_its_lease(void **state) {
-    (void)state;
+TEST(test_a_killed_holder_leaves_its_lease) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
@@ -143,8 +138,7 @@ static void test_a_killed_holder_leaves_its_lease(void **state) {
     stage_free(stage);
 }
 
-static void test_nobody_to_be_found(void **state) {
-    (void)state;
+TEST(test_nobody_to_be_found) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=10ms",
@@ -155,8 +149,7 @@ static void test_nobody_to_be_found(void **state) {
 }
 
 /* All but the last one are dead: that it is spared is said. */
-static void test_the_last_one_is_spared(void **state) {
-    (void)state;
+TEST(test_the_last_one_is_spared) {
     struct stage *stage = whole(run_toy(
         &toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
         SETS("load.clients=2", "load.processes=2", "load.threads=2", "fault.kind=kill",
@@ -177,8 +170,7 @@ static struct stage *starve(const char *renew, const char *target) {
 }
 
 /* A holder outlives its lease when its renewals are held back, and does not while they are made. */
-static void test_renewals_are_held_back(void **state) {
-    (void)state;
+TEST(test_renewals_are_held_back) {
     static const char *const targets[] = {"holder", "all"};
     for (int i = 0; i < 2; i++) {
         struct stage *stage = starve("yes", targets[i]);
@@ -197,8 +189,7 @@ static void test_renewals_are_held_back(void **state) {
 }
 
 /* Servers and wires that there are none of. */
-static void test_what_is_not_there_is_said(void **state) {
-    (void)state;
+TEST(test_what_is_not_there_is_said) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS("fault.kind=server-kill", "fault.first=10ms", "fault.2.kind=wire-reset",
@@ -217,8 +208,7 @@ static void test_what_is_not_there_is_said(void **state) {
 }
 
 /* A section that waits for a holder, and one below it that keeps its distance. */
-static void test_the_order_of_sections_stays(void **state) {
-    (void)state;
+TEST(test_the_order_of_sections_stays) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                       SETS(PROCESSES, "fault.kind=pause", "fault.first=100ms", "fault.for=50ms",
@@ -236,8 +226,7 @@ static void test_the_order_of_sections_stays(void **state) {
     stage_free(stage);
 }
 
-static void test_a_seed_gives_the_same_times(void **state) {
-    (void)state;
+TEST(test_a_seed_gives_the_same_times) {
     struct plan_fault plan = {.kind = INJECT_KILL,
                               .first = {LB_S_NS, 5 * LB_S_NS},
                               .every = {LB_MS_NS, LB_S_NS},
@@ -274,19 +263,4 @@ static void test_a_seed_gives_the_same_times(void **state) {
     assert_int_equal(once.next_ns, LB_NEVER);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_holder_is_paused),
-        cmocka_unit_test(test_the_paused_does_not_run),
-        cmocka_unit_test(test_a_pause_that_did_not_last_says_so),
-        cmocka_unit_test(test_a_waiter_is_killed),
-        cmocka_unit_test(test_a_killed_holder_leaves_its_lease),
-        cmocka_unit_test(test_nobody_to_be_found),
-        cmocka_unit_test(test_the_last_one_is_spared),
-        cmocka_unit_test(test_renewals_are_held_back),
-        cmocka_unit_test(test_what_is_not_there_is_said),
-        cmocka_unit_test(test_the_order_of_sections_stays),
-        cmocka_unit_test(test_a_seed_gives_the_same_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

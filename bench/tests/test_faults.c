@@ -4,8 +4,7 @@
 
 #define PROCESSES "load.clients=6", "load.processes=3", "load.threads=3"
 
-static void test_a_killed_process_is_nobodys_fault(void **state) {
-    (void)state;
+TEST(test_a_killed_process_is_nobodys_fault) {
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
         struct stage *stage =
@@ -31,8 +30,7 @@ static void test_a_killed_process_is_nobodys_fault(void **state) {
     }
 }
 
-static void test_a_paused_holder_outlives_its_lease(void **state) {
-    (void)state;
+TEST(test_a_paused_holder_outlives_its_lease) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
                                        "fault.every=150ms", "fault.for=120ms", "load.hold=5ms",
@@ -53,8 +51,7 @@ static void test_a_paused_holder_outlives_its_lease(void **state) {
 /* A session ends while its process stands still: that is no more the lock's fault than a lease that
  * ends, as long as the holder is told when it lets go. One that is told that all was well is a lock
  * that does not know whether it holds. */
-static void test_a_session_that_ends_in_a_pause(void **state) {
-    (void)state;
+TEST(test_a_session_that_ends_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
         struct stage *stage =
             run_toy(&toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
@@ -72,8 +69,7 @@ static void test_a_session_that_ends_in_a_pause(void **state) {
 
 /* A pause longer than all the rest: the process goes on when the window is over, and the stage is
  * whole. */
-static void test_a_pause_ends_with_the_window(void **state) {
-    (void)state;
+TEST(test_a_pause_ends_with_the_window) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS(PROCESSES, "fault.kind=pause", "fault.first=50ms",
                                        "fault.for=1h", "acquire.lease=20ms", "run.duration=300ms"));
@@ -84,8 +80,7 @@ static void test_a_pause_ends_with_the_window(void **state) {
 }
 
 /* The choice is the seed's. */
-static void test_the_victim_is_drawn_from_the_seed(void **state) {
-    (void)state;
+TEST(test_the_victim_is_drawn_from_the_seed) {
     int victim[2];
     for (int i = 0; i < 2; i++) {
         struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
@@ -99,8 +94,7 @@ static void test_the_victim_is_drawn_from_the_seed(void **state) {
 }
 
 /* Nobody has the key and nobody gets it: after three leases and a second. */
-static void test_a_stuck_key_is_seen(void **state) {
-    (void)state;
+TEST(test_a_stuck_key_is_seen) {
     static const char *const modes[] = {"acquire.mode=wait", "acquire.mode=try",
                                         "acquire.mode=timed"};
     for (int i = 0; i < 3; i++) {
@@ -115,8 +109,7 @@ static void test_a_stuck_key_is_seen(void **state) {
 }
 
 /* Long waits of a key that others use, or that one holds, are no sign of it. */
-static void test_a_busy_key_is_not_stuck(void **state) {
-    (void)state;
+TEST(test_a_busy_key_is_not_stuck) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.renew = true},
                 SETS("load.clients=2", "acquire.lease=100ms", "load.hold=1600ms", "run.warmup=0",
@@ -127,8 +120,7 @@ static void test_a_busy_key_is_not_stuck(void **state) {
 }
 
 /* A try that found it busy once, and rests since then, says nothing of it. */
-static void test_who_rests_finds_nothing_stuck(void **state) {
-    (void)state;
+TEST(test_who_rests_finds_nothing_stuck) {
     static const char *const modes[] = {"acquire.mode=try", "acquire.mode=timed"};
     for (int i = 0; i < 2; i++) {
         struct stage *stage =
@@ -141,16 +133,4 @@ static void test_who_rests_finds_nothing_stuck(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_killed_process_is_nobodys_fault),
-        cmocka_unit_test(test_a_paused_holder_outlives_its_lease),
-        cmocka_unit_test(test_a_session_that_ends_in_a_pause),
-        cmocka_unit_test(test_a_pause_ends_with_the_window),
-        cmocka_unit_test(test_the_victim_is_drawn_from_the_seed),
-        cmocka_unit_test(test_a_stuck_key_is_seen),
-        cmocka_unit_test(test_a_busy_key_is_not_stuck),
-        cmocka_unit_test(test_who_rests_finds_nothing_stuck),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

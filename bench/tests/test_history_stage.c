@@ -58,8 +58,7 @@ static const struct kind kinds[] = {
 
 #define KINDS (int)(sizeof kinds / sizeof *kinds)
 
-static void test_right_ones_are_clean(void **state) {
-    (void)state;
+TEST(test_right_ones_are_clean) {
     for (int i = 0; i < KINDS; i++) {
         const struct kind *kind = &kinds[i];
         struct stage *stage = run_toy(kind->lock, (struct toy_faults){0}, kind->wish,
@@ -87,8 +86,7 @@ static void test_right_ones_are_clean(void **state) {
     }
 }
 
-static void test_wrong_ones_are_violated(void **state) {
-    (void)state;
+TEST(test_wrong_ones_are_violated) {
     for (int i = 0; i < KINDS; i++) {
         const struct kind *kind = &kinds[i];
         struct stage *stage =
@@ -109,8 +107,7 @@ static void test_wrong_ones_are_violated(void **state) {
 }
 
 /* What a client learned before it wrote is no violation, and is counted as lost and detected. */
-static void test_what_was_learned(void **state) {
-    (void)state;
+TEST(test_what_was_learned) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
                                   (struct stage_wish){.renew = true},
                                   SETS(CROWD, "load.hold=20ms", "acquire.lease=12ms"));
@@ -123,8 +120,7 @@ static void test_what_was_learned(void **state) {
 }
 
 /* An answer that is lost accuses nobody. */
-static void test_unknown_outcomes(void **state) {
-    (void)state;
+TEST(test_unknown_outcomes) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
                 SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
@@ -135,8 +131,7 @@ static void test_unknown_outcomes(void **state) {
 }
 
 /* Whose process is killed while it holds leaves a key that is out of reach until its lease ends. */
-static void test_a_killed_holder(void **state) {
-    (void)state;
+TEST(test_a_killed_holder) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
@@ -160,8 +155,7 @@ static void test_a_killed_holder(void **state) {
 
 /* A holder that stands still past its lease is met by others; that is its own affair, and both say
  * so. */
-static void test_a_paused_holder(void **state) {
-    (void)state;
+TEST(test_a_paused_holder) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS(PROCESSES, "fault.kind=pause", "fault.target=holder",
                                        "fault.first=50ms", "fault.for=600ms", "load.hold=20ms",
@@ -176,8 +170,7 @@ static void test_a_paused_holder(void **state) {
 }
 
 /* Of counted permits nobody can say which one the next grant is, so it measures no recovery. */
-static void test_a_paused_holder_of_a_permit(void **state) {
-    (void)state;
+TEST(test_a_paused_holder_of_a_permit) {
     struct stage *stage =
         run_toy(&toy_semaphore, (struct toy_faults){0}, (struct stage_wish){.bound = 3},
                 SETS(PROCESSES, "load.keys=1", "fault.kind=pause", "fault.target=holder",
@@ -192,8 +185,7 @@ static void test_a_paused_holder_of_a_permit(void **state) {
 }
 
 /* A session that ends in a pause excuses; unless the release says that all was well. */
-static void test_a_session_in_a_pause(void **state) {
-    (void)state;
+TEST(test_a_session_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
         struct stage *stage = run_toy(
             &toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
@@ -209,8 +201,7 @@ static void test_a_session_in_a_pause(void **state) {
 }
 
 /* Without, nothing is kept; and nothing is held by what holds nothing. */
-static void test_where_there_is_none(void **state) {
-    (void)state;
+TEST(test_where_there_is_none) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS("load.clients=2", "run.duration=50ms"));
     assert_null(stage->history);
@@ -224,17 +215,4 @@ static void test_where_there_is_none(void **state) {
     stage_free(stage);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_ones_are_clean),
-        cmocka_unit_test(test_wrong_ones_are_violated),
-        cmocka_unit_test(test_what_was_learned),
-        cmocka_unit_test(test_unknown_outcomes),
-        cmocka_unit_test(test_a_killed_holder),
-        cmocka_unit_test(test_a_paused_holder),
-        cmocka_unit_test(test_a_paused_holder_of_a_permit),
-        cmocka_unit_test(test_a_session_in_a_pause),
-        cmocka_unit_test(test_where_there_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

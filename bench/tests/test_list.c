@@ -49,9 +49,8 @@ static void free_list(struct list *list) {
     available_done(&list->available);
 }
 
-static void a_server_that_is_there_makes_available(void **state) {
+TEST(a_server_that_is_there_makes_available) {
     const char *install;
-    (void)state;
     if (!served) skip();
     write_script("");
     struct list list = make_list();
@@ -65,9 +64,8 @@ static void a_server_that_is_there_makes_available(void **state) {
     free_list(&list);
 }
 
-static void a_missing_server_says_why_and_what_to_install(void **state) {
+TEST(a_missing_server_says_why_and_what_to_install) {
     const char *install;
-    (void)state;
     if (!served) skip();
     write_script("toyd");
     struct list list = make_list();
@@ -89,10 +87,9 @@ static void a_missing_server_says_why_and_what_to_install(void **state) {
     free_list(&list);
 }
 
-static void a_backend_without_script_is_explained(void **state) {
+TEST(a_backend_without_script_is_explained) {
     const char *install;
     char path[PATH_MAX];
-    (void)state;
     if (!served) skip();
     snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
     unlink(path);
@@ -103,12 +100,11 @@ static void a_backend_without_script_is_explained(void **state) {
     free_list(&list);
 }
 
-static void the_json_has_every_lock_backend_and_workload(void **state) {
+TEST(the_json_has_every_lock_backend_and_workload) {
     static const char *const of_lock[] = {
         "name",   "backend", "primitive", "available", "reason",     "summary", "caps",
         "claims", "waits",   "options",   "about",     "topologies", "expected"};
     static const char *const of_backend[] = {"name", "available", "reason", "install"};
-    (void)state;
     struct list list = make_list();
     json_t *root = list_json(&list), *entry;
     size_t index, locks = 0, backends = 0;
@@ -144,8 +140,7 @@ static void the_json_has_every_lock_backend_and_workload(void **state) {
     free_list(&list);
 }
 
-static void one_name_shows_one(void **state) {
-    (void)state;
+TEST(one_name_shows_one) {
     struct list list = make_list();
     list.only = "mem-mutex";
     json_t *root = list_json(&list);
@@ -157,10 +152,9 @@ static void one_name_shows_one(void **state) {
 }
 
 /* What a driver states is shown, and nothing else: as text, as JSON, as a row. */
-static void what_a_lock_is_expected_to_do_is_shown(void **state) {
+TEST(what_a_lock_is_expected_to_do_is_shown) {
     char *text = NULL;
     size_t size = 0;
-    (void)state;
     struct list list = make_list();
     list.only = "mem-mutex";
     FILE *out = open_memstream(&text, &size);
@@ -202,10 +196,9 @@ static void what_a_lock_is_expected_to_do_is_shown(void **state) {
     free_list(&list);
 }
 
-static void the_table_names_every_lock_and_is_cut_to_the_terminal(void **state) {
+TEST(the_table_names_every_lock_and_is_cut_to_the_terminal) {
     char *text = NULL;
     size_t size = 0;
-    (void)state;
     struct list list = make_list();
     FILE *out = open_memstream(&text, &size);
     list_tables(&list, 0, out);
@@ -226,9 +219,8 @@ static void the_table_names_every_lock_and_is_cut_to_the_terminal(void **state) 
     free_list(&list);
 }
 
-static void the_machine_is_checked(void **state) {
+TEST(the_machine_is_checked) {
     struct doctor checks = {0}, denied = {0};
-    (void)state;
     doctor_machine(&checks, folder);
     assert_true(checks.count >= 8);
     for (int i = 0; i < checks.count; i++) {
@@ -267,16 +259,4 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_is_there_makes_available),
-        cmocka_unit_test(a_missing_server_says_why_and_what_to_install),
-        cmocka_unit_test(a_backend_without_script_is_explained),
-        cmocka_unit_test(the_json_has_every_lock_backend_and_workload),
-        cmocka_unit_test(one_name_shows_one),
-        cmocka_unit_test(what_a_lock_is_expected_to_do_is_shown),
-        cmocka_unit_test(the_table_names_every_lock_and_is_cut_to_the_terminal),
-        cmocka_unit_test(the_machine_is_checked),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

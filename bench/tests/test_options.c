@@ -28,10 +28,9 @@ static const struct lb_option table[] = {
     {0},
 };
 
-static void defaults_fill_the_struct(void **state) {
+TEST(defaults_fill_the_struct) {
     struct arena arena = {0};
     struct lb_err err = {0};
-    (void)state;
     struct sample *sample = options_new(table, sizeof *sample, &arena, &err);
     assert_non_null(sample);
     assert_int_equal(sample->tries, 3);
@@ -46,7 +45,7 @@ static void defaults_fill_the_struct(void **state) {
     arena_done(&arena);
 }
 
-static void values_are_checked_and_kept(void **state) {
+TEST(values_are_checked_and_kept) {
     static const struct {
         const char *name, *text, *wrong; /* wrong NULL: taken, and printed back as text */
     } cases[] = {
@@ -78,7 +77,6 @@ static void values_are_checked_and_kept(void **state) {
     };
     struct arena arena = {0};
     struct lb_err none = {0};
-    (void)state;
     void *options = options_new(table, sizeof(struct sample), &arena, &none);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct lb_option *option = options_find(table, cases[i].name);
@@ -100,19 +98,18 @@ static void values_are_checked_and_kept(void **state) {
     arena_done(&arena);
 }
 
-static void a_wrong_default_is_the_drivers_error(void **state) {
+TEST(a_wrong_default_is_the_drivers_error) {
     static const struct lb_option bad[] = {
         {"tries", LB_OPT_INT, offsetof(struct sample, tries), "99", 1, 10, NULL, ""}, {0}};
     struct arena arena = {0};
     struct lb_err err = {0};
-    (void)state;
     assert_null(options_new(bad, sizeof(struct sample), &arena, &err));
     assert_non_null(strstr(err.text, "tries: its own default"));
     arena_done(&arena);
 }
 
 /* A refused value ends with what is allowed, unless it names the nearest. */
-static void a_refusal_says_where_and_what_is_allowed(void **state) {
+TEST(a_refusal_says_where_and_what_is_allowed) {
     static const struct {
         const char *name, *text, *says;
     } cases[] = {
@@ -123,7 +120,6 @@ static void a_refusal_says_where_and_what_is_allowed(void **state) {
     };
     struct arena arena = {0};
     struct lb_err none = {0};
-    (void)state;
     void *options = options_new(table, sizeof(struct sample), &arena, &none);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
@@ -134,10 +130,9 @@ static void a_refusal_says_where_and_what_is_allowed(void **state) {
     arena_done(&arena);
 }
 
-static void json_has_numbers_and_units(void **state) {
+TEST(json_has_numbers_and_units) {
     struct arena arena = {0};
     struct lb_err err = {0};
-    (void)state;
     void *options = options_new(table, sizeof(struct sample), &arena, &err);
     json_t *object = json_object();
     assert_int_equal(options_json(table, options, object), 0);
@@ -172,8 +167,7 @@ static void check_table(const char *owner, const struct lb_option *options, size
     arena_done(&arena);
 }
 
-static void every_drivers_table_is_sound(void **state) {
-    (void)state;
+TEST(every_drivers_table_is_sound) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
         if (lb_unavailable(backend)) continue;
@@ -194,14 +188,4 @@ static void every_drivers_table_is_sound(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults_fill_the_struct),
-        cmocka_unit_test(values_are_checked_and_kept),
-        cmocka_unit_test(a_wrong_default_is_the_drivers_error),
-        cmocka_unit_test(a_refusal_says_where_and_what_is_allowed),
-        cmocka_unit_test(json_has_numbers_and_units),
-        cmocka_unit_test(every_drivers_table_is_sound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

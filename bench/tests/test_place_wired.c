@@ -74,8 +74,7 @@ static uint64_t forwarded(const struct place *place, uint64_t ends) {
     return sum;
 }
 
-static void clients_are_led_through(void **state) {
-    (void)state;
+TEST(clients_are_led_through) {
     struct wired wired;
     if (!wired_up(&wired, "redis-setnx", "redis")) skip();
     must_open(&wired);
@@ -99,8 +98,7 @@ static void clients_are_led_through(void **state) {
 
 /* Replication is cut: the primary's writes reach no replica, and the wire carried no byte; then it
  * heals. */
-static void replication_is_led_through(void **state) {
-    (void)state;
+TEST(replication_is_led_through) {
     struct wired wired;
     struct lb_err err = {0};
     if (!wired_up(&wired, "redis-wait", "redis-replicas")) skip();
@@ -136,8 +134,7 @@ static void replication_is_led_through(void **state) {
 }
 
 /* Sentinels tell clients the servers' own addresses: so only replication is led through. */
-static void under_sentinel_replication_alone_is(void **state) {
-    (void)state;
+TEST(under_sentinel_replication_alone_is) {
     struct wired wired;
     if (!wired_up(&wired, "redis-setnx", "redis-sentinel")) skip();
     must_open(&wired);
@@ -149,8 +146,7 @@ static void under_sentinel_replication_alone_is(void **state) {
     wired_down(&wired);
 }
 
-static void where_no_wire_can_be_is_an_error(void **state) {
-    (void)state;
+TEST(where_no_wire_can_be_is_an_error) {
     static const struct {
         const char *lock, *topology, *why;
     } cases[] = {{"redis-setnx", "redis-cluster", "their own addresses"},
@@ -165,12 +161,4 @@ static void where_no_wire_can_be_is_an_error(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_are_led_through),
-        cmocka_unit_test(replication_is_led_through),
-        cmocka_unit_test(under_sentinel_replication_alone_is),
-        cmocka_unit_test(where_no_wire_can_be_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,10 +10,9 @@
 #include "bench/workload/workloads.h"
 #include "drivers/registry.h"
 
-static void every_shipped_workload_loads(void **state) {
+TEST(every_shipped_workload_loads) {
     struct workload_list list;
     struct lb_err err = {0};
-    (void)state;
     assert_int_equal(workloads_find(folder, &list, &err), 0);
     assert_true(list.count >= 8);
     for (int i = 0; i < list.count; i++) {
@@ -40,10 +39,9 @@ static void every_shipped_workload_loads(void **state) {
     workloads_done(&list);
 }
 
-static void the_short_tour_is_short(void **state) {
+TEST(the_short_tour_is_short) {
     struct plan_wish wish = {.workload = "compare", .folder = folder, .locks = "null"};
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = plan_load(&wish, &err);
     assert_non_null(plan);
     assert_int_equal(plan_stages(plan), 3);
@@ -51,9 +49,8 @@ static void the_short_tour_is_short(void **state) {
     plan_free(plan);
 }
 
-static void an_empty_file_gives_the_defaults(void **state) {
+TEST(an_empty_file_gives_the_defaults) {
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = load("", NULL, NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     assert_int_equal(strncmp(plan->name, "lockbench-test-", 15), 0);
@@ -73,9 +70,8 @@ static void an_empty_file_gives_the_defaults(void **state) {
     plan_free(plan);
 }
 
-static void the_command_line_wins_and_its_last_word_most(void **state) {
+TEST(the_command_line_wins_and_its_last_word_most) {
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = load(
         "[load]\nclients = 8\nhold = 1ms\n[run]\nduration = 3s\n[sim]\nservice = 3ms\n", "sim,null",
         SETS("load.clients=1,2,4", "run.duration=9s", " run.duration = 2s", "sim.lose_every=7"),
@@ -94,7 +90,7 @@ static void the_command_line_wins_and_its_last_word_most(void **state) {
     plan_free(plan);
 }
 
-static void wrong_input_is_one_clear_line(void **state) {
+TEST(wrong_input_is_one_clear_line) {
     static const struct {
         const char *text, *set, *locks;
         const char *why[3]; /* all of them are in the error */
@@ -210,7 +206,6 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"", ".=", NULL, {"no section []"}},
         {"", "workload.summary=a ; b", NULL, {"behind a blank"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         struct plan *plan = load(cases[i].text, cases[i].locks, SETS(cases[i].set), &err);
@@ -223,7 +218,7 @@ static void wrong_input_is_one_clear_line(void **state) {
     }
 }
 
-static void unknown_workloads_get_the_nearest(void **state) {
+TEST(unknown_workloads_get_the_nearest) {
     static const struct {
         const char *wish, *why;
     } cases[] = {
@@ -233,7 +228,6 @@ static void unknown_workloads_get_the_nearest(void **state) {
         {"such.ini", "such.ini: No such file"},
         {"", "no workload ''"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct plan_wish wish = {.workload = cases[i].wish, .folder = folder};
         struct lb_err err = {0};
@@ -243,7 +237,7 @@ static void unknown_workloads_get_the_nearest(void **state) {
     }
 }
 
-static void odd_but_allowed_is_warned_about(void **state) {
+TEST(odd_but_allowed_is_warned_about) {
     static const struct {
         const char *text, *warning;
     } cases[] = {
@@ -255,7 +249,6 @@ static void odd_but_allowed_is_warned_about(void **state) {
         {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n",
          "nothing will happen"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         struct plan *plan = load(cases[i].text, "mem-mutex", NULL, &err);
@@ -277,10 +270,9 @@ static const struct lb_lock *lock_with(unsigned caps, unsigned without) {
     return NULL;
 }
 
-static void a_lock_that_cannot_renew_is_refused(void **state) {
+TEST(a_lock_that_cannot_renew_is_refused) {
     const struct lb_lock *lock = lock_with(LB_CAP_LEASE, LB_CAP_RENEW);
     struct lb_err err = {0};
-    (void)state;
     if (!lock) skip();
     assert_null(load("[acquire]\nrenew = yes\n", lock->name, NULL, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
@@ -297,7 +289,7 @@ static char *printed(const struct plan *plan) {
 }
 
 /* --dry-run's text is a workload file that gives the same plan, and the same JSON. */
-static void a_printed_plan_reads_back(void **state) {
+TEST(a_printed_plan_reads_back) {
     static const char *const texts[] = {
         "",
         "[load]\nclients = 1..9 x3\nkeys = 500 zipf:0.7\nhold = lognormal:1.5ms:0.3\nthink = "
@@ -311,7 +303,6 @@ static void a_printed_plan_reads_back(void **state) {
         "yes\n[servers]\n"
         "durability = none\n[workload]\nlocks = unsafe-none, all\n",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct lb_err err = {0};
         struct plan *plan = load(texts[i], NULL, NULL, &err);
@@ -333,9 +324,8 @@ static void a_printed_plan_reads_back(void **state) {
     }
 }
 
-static void every_key_is_printed_and_in_json(void **state) {
+TEST(every_key_is_printed_and_in_json) {
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = load("", "null", NULL, &err);
     char *text = printed(plan);
     json_t *json = plan_json(plan);
@@ -358,7 +348,7 @@ static void every_key_is_printed_and_in_json(void **state) {
 
 /* Whatever text a key takes, it prints a text that reads back as the same; whatever it refuses, it
  * explains. */
-static void every_key_survives_any_text(void **state) {
+TEST(every_key_survives_any_text) {
     static const char *const parts[] = {
         "1",       "2",    "64",   "0",       "-",     ".",           "..",        " x",
         " +",      ",",    "ms",   "s",       "ns",    "h",           ":",         "zipf",
@@ -367,7 +357,6 @@ static void every_key_survives_any_text(void **state) {
         "default", "sync", "yes",  "0.5",     ""};
     struct lb_rng rng;
     int taken = 0;
-    (void)state;
     rng_seed(&rng, 11, 0);
     for (int round = 0; round < 60000; round++) {
         static struct plan plan, again;
@@ -398,12 +387,11 @@ static void every_key_survives_any_text(void **state) {
 
 /* workloads/README.md is written by hand; it must not forget a key, or a workload, or tell another
  * default. */
-static void the_readme_names_every_key_and_workload(void **state) {
+TEST(the_readme_names_every_key_and_workload) {
     char file[PATH_MAX + 16], line[1000], wanted[200];
     static char text[40000];
     struct workload_list list;
     struct lb_err err = {0};
-    (void)state;
     snprintf(file, sizeof file, "%s/README.md", folder);
     FILE *in = fopen(file, "r");
     assert_non_null(in);
@@ -425,20 +413,4 @@ static void the_readme_names_every_key_and_workload(void **state) {
     workloads_done(&list);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shipped_workload_loads),
-        cmocka_unit_test(the_short_tour_is_short),
-        cmocka_unit_test(an_empty_file_gives_the_defaults),
-        cmocka_unit_test(the_command_line_wins_and_its_last_word_most),
-        cmocka_unit_test(wrong_input_is_one_clear_line),
-        cmocka_unit_test(unknown_workloads_get_the_nearest),
-        cmocka_unit_test(odd_but_allowed_is_warned_about),
-        cmocka_unit_test(a_lock_that_cannot_renew_is_refused),
-        cmocka_unit_test(a_printed_plan_reads_back),
-        cmocka_unit_test(every_key_is_printed_and_in_json),
-        cmocka_unit_test(every_key_survives_any_text),
-        cmocka_unit_test(the_readme_names_every_key_and_workload),
-    };
-    return cmocka_run_group_tests(tests, find_folder, remove_path);
-}
+TEST_MAIN(find_folder, remove_path)

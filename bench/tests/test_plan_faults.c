@@ -12,8 +12,7 @@ static struct plan *taken(const char *text, const char *const sets[]) {
     return plan;
 }
 
-static void several_sections_are_read(void **state) {
-    (void)state;
+TEST(several_sections_are_read) {
     struct plan *plan =
         taken(PROCESSES "[fault]\nkind = wire-cut\ntarget = replication\nfirst = 1s\nfor = 0\n"
                         "[fault.2]\nkind = server-kill\ntarget = primary\nfirst = 1500ms\nfor = 0\n"
@@ -57,8 +56,7 @@ static char *printed(const struct plan *plan) {
     return text;
 }
 
-static void a_printed_plan_reads_back(void **state) {
-    (void)state;
+TEST(a_printed_plan_reads_back) {
     struct plan *plan = taken("[fault]\nkind = server-pause\nfirst = random:0..3s\n"
                               "[fault.5]\nkind = wire-slow\ntarget = all\nrate = 77\nevery = 1s\n",
                               NULL);
@@ -82,8 +80,7 @@ static void a_printed_plan_reads_back(void **state) {
     plan_free(again);
 }
 
-static void every_kind_has_its_name(void **state) {
-    (void)state;
+TEST(every_kind_has_its_name) {
     for (int kind = 1; kind < INJECTIONS; kind++) {
         char text[400];
         snprintf(text, sizeof text, PROCESSES "[fault]\nkind = %s\nby = 1s\n",
@@ -95,8 +92,7 @@ static void every_kind_has_its_name(void **state) {
     }
 }
 
-static void what_was_valid_stays_valid(void **state) {
-    (void)state;
+TEST(what_was_valid_stays_valid) {
     static const char *const names[] = {"pause", "crash"};
     for (int i = 0; i < 2; i++) {
         struct plan_wish wish = {.workload = names[i], .folder = folder, .locks = "null"};
@@ -110,7 +106,7 @@ static void what_was_valid_stays_valid(void **state) {
     }
 }
 
-static void wrong_input_is_one_clear_line(void **state) {
+TEST(wrong_input_is_one_clear_line) {
     static const struct {
         const char *text, *set;
         const char *why[3]; /* all of them are in the error */
@@ -171,7 +167,6 @@ static void wrong_input_is_one_clear_line(void **state) {
         {"", "fault.2.first=x", {"--set fault.2.first"}},
         {"", "first=1s", {"--set fault.first=1s"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         struct plan *plan = load(cases[i].text, "null", SETS(cases[i].set), &err);
@@ -186,15 +181,13 @@ static void wrong_input_is_one_clear_line(void **state) {
 }
 
 /* Faults on servers and all wires act with the clients in this process too. */
-static void servers_and_wires_need_no_processes(void **state) {
-    (void)state;
+TEST(servers_and_wires_need_no_processes) {
     plan_free(taken("[fault]\nkind = server-kill\n[fault.2]\nkind = wire-reset\ntarget = all\n"
                     "[fault.3]\nkind = starve\ntarget = holder\n",
                     NULL));
 }
 
-static void a_late_section_is_warned_about(void **state) {
-    (void)state;
+TEST(a_late_section_is_warned_about) {
     struct plan *plan = taken("[fault.2]\nkind = server-kill\nfirst = random:1h..2h\n", NULL);
     const char *text = json_string_value(json_array_get(plan->warnings, 0));
     assert_non_null(text);
@@ -202,8 +195,7 @@ static void a_late_section_is_warned_about(void **state) {
     plan_free(plan);
 }
 
-static void a_seed_draws_the_same_times(void **state) {
-    (void)state;
+TEST(a_seed_draws_the_same_times) {
     struct span span = {LB_S_NS, 2 * LB_S_NS};
     int different = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -225,16 +217,4 @@ static void a_seed_draws_the_same_times(void **state) {
     assert_int_equal(span_draw(&fixed, &rng), 5);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(several_sections_are_read),
-        cmocka_unit_test(a_printed_plan_reads_back),
-        cmocka_unit_test(every_kind_has_its_name),
-        cmocka_unit_test(what_was_valid_stays_valid),
-        cmocka_unit_test(wrong_input_is_one_clear_line),
-        cmocka_unit_test(servers_and_wires_need_no_processes),
-        cmocka_unit_test(a_late_section_is_warned_about),
-        cmocka_unit_test(a_seed_draws_the_same_times),
-    };
-    return cmocka_run_group_tests(tests, find_folder, remove_path);
-}
+TEST_MAIN(find_folder, remove_path)

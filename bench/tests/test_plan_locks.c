@@ -19,12 +19,11 @@ static const char *not_mem_mutex(void *context, const struct lb_lock *lock, cons
     return "no memory here";
 }
 
-static void all_leaves_out_what_cannot_run(void **state) {
+TEST(all_leaves_out_what_cannot_run) {
     int asked = 0;
     struct plan_wish wish = {
         .workload = "smoke", .folder = folder, .why_not = not_mem_mutex, .why_not_context = &asked};
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = plan_load(&wish, &err);
     if (!plan) fail_msg("%s", err.text);
     int locks = 0, listed = 0;
@@ -52,7 +51,7 @@ static void all_leaves_out_what_cannot_run(void **state) {
     plan_free(plan);
 }
 
-static void a_named_lock_that_cannot_run_is_an_error(void **state) {
+TEST(a_named_lock_that_cannot_run_is_an_error) {
     int asked = 0;
     struct plan_wish wish = {.workload = "smoke",
                              .folder = folder,
@@ -60,13 +59,12 @@ static void a_named_lock_that_cannot_run_is_an_error(void **state) {
                              .why_not = not_mem_mutex,
                              .why_not_context = &asked};
     struct lb_err err = {0};
-    (void)state;
     assert_null(plan_load(&wish, &err));
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_string_equal(err.text, "mem-mutex can't run: no memory here; install: libmemory");
 }
 
-static void no_lock_at_all_is_an_error(void **state) {
+TEST(no_lock_at_all_is_an_error) {
     int asked = 0;
     const char *set = "servers.durability=sync";
     struct plan_wish wish = {.workload = "smoke",
@@ -76,15 +74,13 @@ static void no_lock_at_all_is_an_error(void **state) {
                              .why_not = not_mem_mutex,
                              .why_not_context = &asked};
     struct lb_err err = {0};
-    (void)state;
     assert_null(plan_load(&wish, &err));
     assert_int_equal(err.code, LB_EXIT_MACHINE);
     assert_non_null(strstr(err.text, "keeps nothing"));
 }
 
-static void naming_makes_chosen(void **state) {
+TEST(naming_makes_chosen) {
     struct lb_err err = {0};
-    (void)state;
     struct plan *plan = load(NULL, "unsafe-none, all", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     assert_string_equal(plan->locks[0].lock->name, "unsafe-none");
@@ -108,10 +104,9 @@ static void naming_makes_chosen(void **state) {
     plan_free(plan);
 }
 
-static void groups_of_locks_are_as_good_as_all(void **state) {
+TEST(groups_of_locks_are_as_good_as_all) {
     struct lb_err err = {0};
     int semaphores = 0, of_memory = 0, backends = 0, controls = 0;
-    (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         semaphores += lock->primitive == LB_SEMAPHORE;
@@ -134,11 +129,10 @@ static void groups_of_locks_are_as_good_as_all(void **state) {
 }
 
 /* A stage each, in the order of running, with names of their own. */
-static void ladders_make_stages(void **state) {
+TEST(ladders_make_stages) {
     struct lb_err err = {0};
     int count = 0;
     char name[96];
-    (void)state;
     struct plan *plan =
         load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
              "mem-rwlock, null", NULL, &err);
@@ -163,9 +157,8 @@ static void ladders_make_stages(void **state) {
 }
 
 /* Its clients go in rounds, through the sessions that they have. */
-static void a_latch_keeps_its_sessions(void **state) {
+TEST(a_latch_keeps_its_sessions) {
     const struct lb_lock *latch = NULL;
-    (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lock->primitive == LB_LATCH && !lb_unavailable(lock->backend)) latch = lock;
@@ -185,7 +178,7 @@ static void a_latch_keeps_its_sessions(void **state) {
 
 /* "all" leaves out who can't do what the workload asks; a named one is told which capability it
  * lacks. */
-static void what_a_lock_cannot_do_is_said(void **state) {
+TEST(what_a_lock_cannot_do_is_said) {
     static const struct {
         const char *set, *why;
     } cases[] = {
@@ -193,7 +186,6 @@ static void what_a_lock_cannot_do_is_said(void **state) {
         {"acquire.depth=2", "'reentrant'"},        {"acquire.keys_at_once=2", "'multi'"},
         {"load.clients_per_session=2", "'share'"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         const char *sets[SETS_MAX + 1] = {cases[i].set, "load.clients=4", "load.keys=8"};
@@ -219,10 +211,9 @@ static void what_a_lock_cannot_do_is_said(void **state) {
     }
 }
 
-static void topologies_are_chosen_by_name(void **state) {
+TEST(topologies_are_chosen_by_name) {
     struct lb_err err = {0};
     char text[200];
-    (void)state;
     struct plan *plan =
         load("[servers]\ntopology = zookeeper, redis\n", "redis-setnx, mem-mutex", NULL, &err);
     if (!plan && err.code == LB_EXIT_MACHINE) skip(); /* built without hiredis */
@@ -242,10 +233,9 @@ static void topologies_are_chosen_by_name(void **state) {
 
 /* Each broken lock comes along with the plan that shows it, owned by the plan that brought it
  * in. */
-static void exposed_controls_bring_their_workload(void **state) {
+TEST(exposed_controls_bring_their_workload) {
     struct lb_err err = {0};
     int elsewhere = 0, own = 0;
-    (void)state;
     for (int i = 0; registry_locks()[i]; i++)
         elsewhere += registry_locks()[i]->about.exposed_by != NULL;
     struct plan *plan = load("[load]\nseed = 7\n", "all", NULL, &err);
@@ -273,18 +263,4 @@ static void exposed_controls_bring_their_workload(void **state) {
     plan_free(plan);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_leaves_out_what_cannot_run),
-        cmocka_unit_test(a_named_lock_that_cannot_run_is_an_error),
-        cmocka_unit_test(no_lock_at_all_is_an_error),
-        cmocka_unit_test(naming_makes_chosen),
-        cmocka_unit_test(groups_of_locks_are_as_good_as_all),
-        cmocka_unit_test(ladders_make_stages),
-        cmocka_unit_test(a_latch_keeps_its_sessions),
-        cmocka_unit_test(what_a_lock_cannot_do_is_said),
-        cmocka_unit_test(topologies_are_chosen_by_name),
-        cmocka_unit_test(exposed_controls_bring_their_workload),
-    };
-    return cmocka_run_group_tests(tests, find_folder, remove_path);
-}
+TEST_MAIN(find_folder, remove_path)

@@ -18,8 +18,7 @@ static void assert_clean(const struct stage *stage) {
 /* Several threads, since some faults need real overlap. */
 #define CROWD "load.clients=6", "load.threads=3"
 
-static void test_readers_share_and_writers_do_not(void **state) {
-    (void)state;
+TEST(test_readers_share_and_writers_do_not) {
     struct stage *stage =
         run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
     assert_clean(stage);
@@ -36,8 +35,7 @@ static void test_readers_share_and_writers_do_not(void **state) {
     stage_free(stage);
 }
 
-static void test_a_writer_beside_readers_is_caught(void **state) {
-    (void)state;
+TEST(test_a_writer_beside_readers_is_caught) {
     const struct toy_faults broken[] = {{.writers_ignore_readers = true},
                                         {.readers_ignore_writers = true}};
     for (int i = 0; i < 2; i++) {
@@ -50,8 +48,7 @@ static void test_a_writer_beside_readers_is_caught(void **state) {
     }
 }
 
-static void test_permits_up_to_the_bound(void **state) {
-    (void)state;
+TEST(test_permits_up_to_the_bound) {
     struct stage *stage =
         run_toy(&toy_semaphore, RIGHT, (struct stage_wish){.permits = 2, .bound = 5},
                 SETS(CROWD, "load.hold=200us"));
@@ -65,8 +62,7 @@ static void test_permits_up_to_the_bound(void **state) {
     stage_free(stage);
 }
 
-static void test_each_slot_has_one_holder(void **state) {
-    (void)state;
+TEST(test_each_slot_has_one_holder) {
     struct stage_wish wish = {.bound = 3};
     struct stage *stage =
         run_toy(&toy_slots, RIGHT, wish, SETS(CROWD, "load.keys=2", "load.hold=100us"));
@@ -78,8 +74,7 @@ static void test_each_slot_has_one_holder(void **state) {
     stage_free(stage);
 }
 
-static void test_the_first_unlock_must_not_free(void **state) {
-    (void)state;
+TEST(test_the_first_unlock_must_not_free) {
     struct stage_wish wish = {.depth = 3};
     struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
     assert_clean(stage);
@@ -91,8 +86,7 @@ static void test_the_first_unlock_must_not_free(void **state) {
     stage_free(stage);
 }
 
-static void test_several_keys_are_all_held(void **state) {
-    (void)state;
+TEST(test_several_keys_are_all_held) {
     struct stage_wish wish = {.keys_at_once = 3};
     struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD, "load.keys=5"));
     assert_clean(stage);
@@ -108,8 +102,7 @@ static void test_several_keys_are_all_held(void **state) {
     stage_free(stage);
 }
 
-static void test_each_update_makes_its_own_version(void **state) {
-    (void)state;
+TEST(test_each_update_makes_its_own_version) {
     struct stage_wish wish = {0};
     struct stage *stage = run_toy(&toy_optimistic, RIGHT, wish, SETS(CROWD, "load.hold=50us"));
     assert_clean(stage);
@@ -128,8 +121,7 @@ static void test_each_update_makes_its_own_version(void **state) {
     stage_free(stage);
 }
 
-static void test_a_latch_opens_once_and_for_all(void **state) {
-    (void)state;
+TEST(test_a_latch_opens_once_and_for_all) {
     struct stage_wish wish = {.bound = 2};
     static const char *const processes[] = {"1", "2"};
     for (int i = 0; i < 2; i++) {
@@ -163,8 +155,7 @@ static void test_a_latch_opens_once_and_for_all(void **state) {
     }
 }
 
-static void test_a_latch_for_one(void **state) {
-    (void)state;
+TEST(test_a_latch_for_one) {
     struct stage *stage =
         run_toy(&toy_latch, RIGHT, (struct stage_wish){.bound = 2}, SETS("load.clients=1"));
     assert_clean(stage);
@@ -172,8 +163,7 @@ static void test_a_latch_for_one(void **state) {
     stage_free(stage);
 }
 
-static void test_overtaking_is_counted(void **state) {
-    (void)state;
+TEST(test_overtaking_is_counted) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.later_first = true},
                                   (struct stage_wish){0}, SETS("load.clients=4", "load.hold=1ms"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -195,8 +185,7 @@ static bool warns_of(const struct stage *stage, const char *words) {
     return has;
 }
 
-static void test_residue_is_reported(void **state) {
-    (void)state;
+TEST(test_residue_is_reported) {
     struct stage *stage =
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=2"));
     assert_true(stage->residue_known);
@@ -217,19 +206,4 @@ static void test_residue_is_reported(void **state) {
     stage_free(stage);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readers_share_and_writers_do_not),
-        cmocka_unit_test(test_a_writer_beside_readers_is_caught),
-        cmocka_unit_test(test_permits_up_to_the_bound),
-        cmocka_unit_test(test_each_slot_has_one_holder),
-        cmocka_unit_test(test_the_first_unlock_must_not_free),
-        cmocka_unit_test(test_several_keys_are_all_held),
-        cmocka_unit_test(test_each_update_makes_its_own_version),
-        cmocka_unit_test(test_a_latch_opens_once_and_for_all),
-        cmocka_unit_test(test_a_latch_for_one),
-        cmocka_unit_test(test_overtaking_is_counted),
-        cmocka_unit_test(test_residue_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

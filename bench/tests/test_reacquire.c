@@ -37,8 +37,7 @@ static struct reacquire_sum end(struct scene *scene) {
 }
 
 /* In order of arrival, n clients: each window has all of them, and n - 1 others come between. */
-static void test_first_come_first_served(void **state) {
-    (void)state;
+TEST(test_first_come_first_served) {
     for (int n = 1; n <= CLIENTS; n++) {
         struct scene scene = begin();
         for (uint64_t turn = 0; turn < 10000; turn++)
@@ -51,8 +50,7 @@ static void test_first_come_first_served(void **state) {
 }
 
 /* One client gets all but every hundredth grant. */
-static void test_one_hogs(void **state) {
-    (void)state;
+TEST(test_one_hogs) {
     struct scene scene = begin();
     for (uint64_t turn = 0; turn < 5000; turn++) grant(&scene, turn % 100 == 99 ? 1 : 0, 0, turn);
     struct reacquire_sum sum = end(&scene);
@@ -61,8 +59,7 @@ static void test_one_hogs(void **state) {
 }
 
 /* Fair in the long run only: two halves of the clients take turns of a window each. */
-static void test_halves_take_turns(void **state) {
-    (void)state;
+TEST(test_halves_take_turns) {
     struct scene scene = begin();
     for (uint64_t turn = 0; turn < 8000; turn++) {
         uint64_t half = turn / 1000 % 2 * (CLIENTS / 2);
@@ -75,8 +72,7 @@ static void test_halves_take_turns(void **state) {
 
 /* Windows that the measurement cut, at its begin and its end, are left out: there only client 7
  * was. */
-static void test_cut_windows_do_not_count(void **state) {
-    (void)state;
+TEST(test_cut_windows_do_not_count) {
     struct scene scene = begin();
     for (uint64_t turn = 700; turn < 4300; turn++) {
         bool cut = turn < 1000 || turn >= 4000;
@@ -88,8 +84,7 @@ static void test_cut_windows_do_not_count(void **state) {
 }
 
 /* Fewer grants than a window: they are the window, of the key that has most. */
-static void test_few_grants(void **state) {
-    (void)state;
+TEST(test_few_grants) {
     struct scene scene = begin();
     for (uint64_t turn = 0; turn < 40; turn++) grant(&scene, (int)(turn % 4), 0, turn);
     for (uint64_t turn = 0; turn < 90; turn++) grant(&scene, (int)(turn % 6), 1, turn);
@@ -98,8 +93,7 @@ static void test_few_grants(void **state) {
     assert_true(sum.lwss == 6);
 }
 
-static void test_nothing_and_hardly_anything(void **state) {
-    (void)state;
+TEST(test_nothing_and_hardly_anything) {
     struct scene scene = begin();
     struct reacquire_sum none = end(&scene);
     assert_int_equal(none.window, 0);
@@ -138,8 +132,7 @@ static void count_plainly(const int *holder, int from, int to, double *ret_lwss,
     *ret_mttr = distances[(count + 1) / 2 - 1];
 }
 
-static void test_against_a_plain_count(void **state) {
-    (void)state;
+TEST(test_against_a_plain_count) {
     static int holder[20000];
     struct lb_rng rng;
     rng_seed(&rng, 7, 1);
@@ -161,15 +154,4 @@ static void test_against_a_plain_count(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_come_first_served),
-        cmocka_unit_test(test_one_hogs),
-        cmocka_unit_test(test_halves_take_turns),
-        cmocka_unit_test(test_cut_windows_do_not_count),
-        cmocka_unit_test(test_few_grants),
-        cmocka_unit_test(test_nothing_and_hardly_anything),
-        cmocka_unit_test(test_against_a_plain_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

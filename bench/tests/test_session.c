@@ -15,8 +15,7 @@ static void assert_sums(const struct stage *stage) {
     assert_int_equal(atomic_load(&toy_kept.closed_inside), 0);
 }
 
-static void test_a_session_for_each(void **state) {
-    (void)state;
+TEST(test_a_session_for_each) {
     struct stage *stage =
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=6"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -26,8 +25,7 @@ static void test_a_session_for_each(void **state) {
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
 
-static void test_clients_share_sessions(void **state) {
-    (void)state;
+TEST(test_clients_share_sessions) {
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.clients_per_session = 3},
                                   SETS("load.clients=7", "load.threads=1", "load.hold=200us"));
     assert_sums(stage);
@@ -43,8 +41,7 @@ static void test_clients_share_sessions(void **state) {
 }
 
 /* A lock that takes one call at a time is never shared, whatever the plan says. */
-static void test_only_what_can_be_shared_is(void **state) {
-    (void)state;
+TEST(test_only_what_can_be_shared_is) {
     struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
                                   SETS("load.clients=6", "load.threads=1"));
     assert_sums(stage);
@@ -53,8 +50,7 @@ static void test_only_what_can_be_shared_is(void **state) {
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
 
-static void test_a_broken_session_is_left_by_all(void **state) {
-    (void)state;
+TEST(test_a_broken_session_is_left_by_all) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 20},
         (struct stage_wish){.clients_per_session = 4},
@@ -67,8 +63,7 @@ static void test_a_broken_session_is_left_by_all(void **state) {
     stage_free(stage);
 }
 
-static void test_a_session_for_each_attempt(void **state) {
-    (void)state;
+TEST(test_a_session_for_each_attempt) {
     struct stage *stage =
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){.churn = true}, SETS("load.clients=3"));
     assert_sums(stage);
@@ -80,8 +75,7 @@ static void test_a_session_for_each_attempt(void **state) {
     stage_free(stage);
 }
 
-static void test_renewal_keeps(void **state) {
-    (void)state;
+TEST(test_renewal_keeps) {
     static const int sharing[] = {1, 3};
     for (int i = 0; i < 2; i++) {
         struct stage_wish wish = {.renew = true, .clients_per_session = sharing[i]};
@@ -106,8 +100,7 @@ static void test_renewal_keeps(void **state) {
 
 /* Renewals and releases of one grant meet again and again, and none is for a grant that was given
  * back. */
-static void test_renewal_beside_short_holds(void **state) {
-    (void)state;
+TEST(test_renewal_beside_short_holds) {
     struct stage *stage = run_toy(&toy_mutex, RIGHT, (struct stage_wish){.renew = true, .depth = 2},
                                   SETS("load.clients=4", "acquire.lease=300ms", "run.duration=1s"));
     assert_sums(stage);
@@ -119,8 +112,7 @@ static void test_renewal_beside_short_holds(void **state) {
 
 /* The grant is given away behind the holder's back; the next renewal finds out, and the holder
  * stops. */
-static void test_what_a_renewal_says_ends_the_hold(void **state) {
-    (void)state;
+TEST(test_what_a_renewal_says_ends_the_hold) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},
         SETS("load.clients=3", "load.hold=600ms", "acquire.lease=300ms", "run.duration=1500ms"));
@@ -136,8 +128,7 @@ static void test_what_a_renewal_says_ends_the_hold(void **state) {
     stage_free(stage);
 }
 
-static void test_a_lost_session_ends_the_hold(void **state) {
-    (void)state;
+TEST(test_a_lost_session_ends_the_hold) {
     static const char *const sets[] = {"load.clients=3", "load.hold=40ms", "run.duration=600ms",
                                        NULL};
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.session_lost_every = 2},
@@ -158,17 +149,4 @@ static void test_a_lost_session_ends_the_hold(void **state) {
     stage_free(stage);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_session_for_each),
-        cmocka_unit_test(test_clients_share_sessions),
-        cmocka_unit_test(test_only_what_can_be_shared_is),
-        cmocka_unit_test(test_a_broken_session_is_left_by_all),
-        cmocka_unit_test(test_a_session_for_each_attempt),
-        cmocka_unit_test(test_renewal_keeps),
-        cmocka_unit_test(test_renewal_beside_short_holds),
-        cmocka_unit_test(test_what_a_renewal_says_ends_the_hold),
-        cmocka_unit_test(test_a_lost_session_ends_the_hold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -35,7 +35,7 @@ static void check_words(const char *section_name, const char *key, const struct 
 #define CHECK_WORDS(section, key, words)                                                           \
     check_words(section, key, words, sizeof(words) / sizeof *(words))
 
-static void dists_read_and_print(void **state) {
+TEST(dists_read_and_print) {
     static const struct word words[] = {
         {"0", "0"},
         {"5ms", "5ms"},
@@ -55,11 +55,10 @@ static void dists_read_and_print(void **state) {
         {"", NULL},
         {"a:b:c:d", NULL},
     };
-    (void)state;
     CHECK_WORDS("load", "hold", words);
 }
 
-static void arrivals_read_and_print(void **state) {
+TEST(arrivals_read_and_print) {
     static const struct word words[] = {
         {"closed", "closed"},
         {"poisson:500/s", "poisson:500/s"},
@@ -74,11 +73,10 @@ static void arrivals_read_and_print(void **state) {
         {"open", NULL},
         {"", NULL},
     };
-    (void)state;
     CHECK_WORDS("load", "arrival", words);
 }
 
-static void keyspaces_read_and_print(void **state) {
+TEST(keyspaces_read_and_print) {
     static const struct word words[] = {
         {"own", "own"},
         {"1", "1"},
@@ -99,11 +97,10 @@ static void keyspaces_read_and_print(void **state) {
         {"own 5", NULL},
         {"", NULL},
     };
-    (void)state;
     CHECK_WORDS("load", "keys", words);
 }
 
-static void ladders_read_and_print(void **state) {
+TEST(ladders_read_and_print) {
     static const struct word words[] = {
         {"1", "1"},
         {"1,2,4", "1, 2, 4"},
@@ -135,24 +132,21 @@ static void ladders_read_and_print(void **state) {
         {"1 2 4", NULL},
         {"-1", NULL},
     };
-    (void)state;
     CHECK_WORDS("load", "clients", words);
 }
 
-static void a_ladder_without_step_is_told_how(void **state) {
+TEST(a_ladder_without_step_is_told_how) {
     static struct plan plan;
     struct lb_err err = {0};
     int number;
-    (void)state;
     option_read(options_find(section_find("load", &number)->keys, "clients"), &plan, "1..64", NULL,
                 &err);
     assert_non_null(strstr(err.text, "1..64 x2 doubles"));
 }
 
-static void gaps_read_and_print(void **state) {
+TEST(gaps_read_and_print) {
     static const struct word words[] = {{"none", "none"}, {"yield", "yield"}, {"50us", "50us"},
                                         {"0", NULL},      {"5", NULL},        {"no", NULL}};
-    (void)state;
     CHECK_WORDS("check", "gap", words);
 }
 
@@ -173,10 +167,9 @@ static double share_below(const struct dist *dist, double bound, double *ret_mea
 }
 
 /* Bounds are four standard errors of 200000 draws; the seed is fixed, so the test can't flicker. */
-static void draws_have_the_stated_mean_and_quantiles(void **state) {
+TEST(draws_have_the_stated_mean_and_quantiles) {
     const double mean_ns = 5e6;
     double mean;
-    (void)state;
     struct dist exponential = {.kind = DIST_EXPONENTIAL, .mean_ns = 5000000};
     /* quantile q of an exponential: -mean * ln(1 - q) */
     assert_true(fabs(share_below(&exponential, mean_ns * log(2), &mean) - 0.5) < 0.0045);
@@ -197,9 +190,8 @@ static void draws_have_the_stated_mean_and_quantiles(void **state) {
     assert_true(mean == mean_ns);
 }
 
-static void a_zero_mean_draws_zero(void **state) {
+TEST(a_zero_mean_draws_zero) {
     struct lb_rng rng;
-    (void)state;
     rng_seed(&rng, 1, 1);
     for (int kind = DIST_CONSTANT; kind <= DIST_LOGNORMAL; kind++) {
         struct dist dist = {.kind = (enum dist_kind)kind, .sigma = 1};
@@ -207,16 +199,4 @@ static void a_zero_mean_draws_zero(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dists_read_and_print),
-        cmocka_unit_test(arrivals_read_and_print),
-        cmocka_unit_test(keyspaces_read_and_print),
-        cmocka_unit_test(ladders_read_and_print),
-        cmocka_unit_test(a_ladder_without_step_is_told_how),
-        cmocka_unit_test(gaps_read_and_print),
-        cmocka_unit_test(draws_have_the_stated_mean_and_quantiles),
-        cmocka_unit_test(a_zero_mean_draws_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -8,8 +8,7 @@
 #include "bench/tests/stage_help.h"
 #include "drivers/registry.h"
 
-static void test_null_records_everything(void **state) {
-    (void)state;
+TEST(test_null_records_everything) {
     struct stage *stage = run_stage_of("null", SETS("load.clients=3"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_true(stage->result.attempts > 100);
@@ -30,8 +29,7 @@ static void test_null_records_everything(void **state) {
     stage_free(stage);
 }
 
-static void test_service_time_is_what_acquire_takes(void **state) {
-    (void)state;
+TEST(test_service_time_is_what_acquire_takes) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=1", "sim.service=2ms", "run.duration=200ms"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
@@ -49,8 +47,7 @@ static void test_service_time_is_what_acquire_takes(void **state) {
 
 /* The example of wrk2's README: a server that freezes. Due-based latency must show the wait of
  * every slot that fell into the freeze; latency from the start shows one slow operation. */
-static void test_a_freeze_shows_in_due_latency(void **state) {
-    (void)state;
+TEST(test_a_freeze_shows_in_due_latency) {
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=1", "load.arrival=constant:200/s", "sim.service=0",
                     "run.warmup=0", "run.duration=1s", "sim.stall_after=300ms", "sim.stall=400ms"));
@@ -82,8 +79,7 @@ static bool warns_of(const struct stage *stage, const char *words) {
 
 /* Whether the pool was too small or we were late: who waits for a client waits for the lock,
  * too. */
-static void test_late_starts_are_told_apart(void **state) {
-    (void)state;
+TEST(test_late_starts_are_told_apart) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_false(warns_of(stage, "starts were late"));
     for (int i = 0; i < 1000000; i++) hist_record(stage->hist[METRIC_LAG], 5 * LB_MS_NS);
@@ -98,8 +94,7 @@ static void test_late_starts_are_told_apart(void **state) {
     stage_free(stage);
 }
 
-static void test_double_grants_are_caught(void **state) {
-    (void)state;
+TEST(test_double_grants_are_caught) {
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=4", "load.hold=1ms", "sim.double_every=5", "sim.service=50us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
@@ -108,8 +103,7 @@ static void test_double_grants_are_caught(void **state) {
     stage_free(stage);
 }
 
-static void test_lost_releases_wait_for_the_lease(void **state) {
-    (void)state;
+TEST(test_lost_releases_wait_for_the_lease) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "sim.lose_every=3", "acquire.lease=60ms",
                                  "run.duration=500ms", "sim.service=0"));
@@ -122,8 +116,7 @@ static void test_lost_releases_wait_for_the_lease(void **state) {
     stage_free(stage);
 }
 
-static void test_unknown_is_neither_success_nor_failure(void **state) {
-    (void)state;
+TEST(test_unknown_is_neither_success_nor_failure) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us"));
     assert_true(stage->result.unknown > 0);
@@ -137,8 +130,7 @@ static void test_unknown_is_neither_success_nor_failure(void **state) {
     stage_free(stage);
 }
 
-static void test_a_holder_past_its_lease_is_told_apart(void **state) {
-    (void)state;
+TEST(test_a_holder_past_its_lease_is_told_apart) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "load.hold=40ms", "acquire.lease=10ms",
                                  "run.duration=400ms", "sim.service=0"));
@@ -149,23 +141,20 @@ static void test_a_holder_past_its_lease_is_told_apart(void **state) {
     stage_free(stage);
 }
 
-static void test_the_control_is_caught(void **state) {
-    (void)state;
+TEST(test_the_control_is_caught) {
     struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=2"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     stage_free(stage);
 }
 
-static void test_the_control_is_caught_on_one_thread(void **state) {
-    (void)state;
+TEST(test_the_control_is_caught_on_one_thread) {
     struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=2", "load.threads=1"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     assert_true(stage->exclusion.lost_updates > 0);
     stage_free(stage);
 }
 
-static void test_try_is_busy(void **state) {
-    (void)state;
+TEST(test_try_is_busy) {
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=4", "acquire.mode=try", "load.hold=5ms", "sim.service=200us"));
     assert_true(stage->result.busy > 0);
@@ -175,8 +164,7 @@ static void test_try_is_busy(void **state) {
     stage_free(stage);
 }
 
-static void test_timed_times_out(void **state) {
-    (void)state;
+TEST(test_timed_times_out) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=4", "acquire.mode=timed", "acquire.timeout=5ms",
                                  "load.hold=20ms", "sim.service=0", "run.duration=300ms"));
@@ -186,8 +174,7 @@ static void test_timed_times_out(void **state) {
 }
 
 /* Three wait while one holds for 30 ms: each handoff's waiter began before the release. */
-static void test_handoff_is_of_those_who_waited(void **state) {
-    (void)state;
+TEST(test_handoff_is_of_those_who_waited) {
     struct stage *stage = run_stage_of("mem-mutex", SETS("load.clients=4", "load.hold=3ms",
                                                          "run.duration=300ms", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
@@ -201,8 +188,7 @@ static void test_handoff_is_of_those_who_waited(void **state) {
 }
 
 /* What is in flight at the bell counts: the only attempts of the window end long after it. */
-static void test_what_is_in_flight_is_drained(void **state) {
-    (void)state;
+TEST(test_what_is_in_flight_is_drained) {
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
     assert_int_equal(stage->result.attempts, 1);
@@ -213,8 +199,7 @@ static void test_what_is_in_flight_is_drained(void **state) {
 }
 
 /* A lock that nobody frees: the drain limit ends the waits, and they are counted. */
-static void test_the_drain_limit_ends_waits(void **state) {
-    (void)state;
+TEST(test_the_drain_limit_ends_waits) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
                                  "run.duration=100ms", "run.drain=200ms", "sim.service=0"));
@@ -226,8 +211,7 @@ static void test_the_drain_limit_ends_waits(void **state) {
 
 /* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the
  * same. */
-static void test_slots_that_nobody_came_to(void **state) {
-    (void)state;
+TEST(test_slots_that_nobody_came_to) {
     struct stage *stage = run_stage_of(
         "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
                           "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
@@ -238,8 +222,7 @@ static void test_slots_that_nobody_came_to(void **state) {
     stage_free(stage);
 }
 
-static void test_worker_processes_measure_the_same(void **state) {
-    (void)state;
+TEST(test_worker_processes_measure_the_same) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=4", "load.processes=2", "load.threads=2"));
     assert_int_equal(stage->status, STAGE_COMPLETE);
@@ -251,15 +234,13 @@ static void test_worker_processes_measure_the_same(void **state) {
     stage_free(stage);
 }
 
-static void test_the_control_is_caught_across_processes(void **state) {
-    (void)state;
+TEST(test_the_control_is_caught_across_processes) {
     struct stage *stage = run_stage_of("unsafe-none", SETS("load.clients=4", "load.processes=2"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
     stage_free(stage);
 }
 
-static void test_many_keys_do_not_meet(void **state) {
-    (void)state;
+TEST(test_many_keys_do_not_meet) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=8", "load.keys=1000 zipf:1.1", "sim.service=50us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -269,8 +250,7 @@ static void test_many_keys_do_not_meet(void **state) {
 
 /* Alone, a client always gets the key again at once; in a queue the others come first, and nobody
  * twice. A machine that stands still may keep one of them away for a while. */
-static void test_who_comes_next(void **state) {
-    (void)state;
+TEST(test_who_comes_next) {
     struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_true(alone->result.lwss == 1 && alone->result.mttr == 0);
     assert_true(alone->result.lwss_window > 0 &&
@@ -286,28 +266,4 @@ static void test_who_comes_next(void **state) {
     stage_free(many);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_null_records_everything),
-        cmocka_unit_test(test_service_time_is_what_acquire_takes),
-        cmocka_unit_test(test_a_freeze_shows_in_due_latency),
-        cmocka_unit_test(test_late_starts_are_told_apart),
-        cmocka_unit_test(test_double_grants_are_caught),
-        cmocka_unit_test(test_lost_releases_wait_for_the_lease),
-        cmocka_unit_test(test_unknown_is_neither_success_nor_failure),
-        cmocka_unit_test(test_a_holder_past_its_lease_is_told_apart),
-        cmocka_unit_test(test_the_control_is_caught),
-        cmocka_unit_test(test_the_control_is_caught_on_one_thread),
-        cmocka_unit_test(test_try_is_busy),
-        cmocka_unit_test(test_timed_times_out),
-        cmocka_unit_test(test_handoff_is_of_those_who_waited),
-        cmocka_unit_test(test_what_is_in_flight_is_drained),
-        cmocka_unit_test(test_the_drain_limit_ends_waits),
-        cmocka_unit_test(test_slots_that_nobody_came_to),
-        cmocka_unit_test(test_worker_processes_measure_the_same),
-        cmocka_unit_test(test_the_control_is_caught_across_processes),
-        cmocka_unit_test(test_many_keys_do_not_meet),
-        cmocka_unit_test(test_who_comes_next),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "bench/tests/unit.h"
 #include "bench/workload/plan.h"
 
-static void durations_are_read_exactly(void **state) {
+TEST(durations_are_read_exactly) {
     static const struct {
         const char *text;
         int64_t ns;
@@ -22,7 +22,6 @@ static void durations_are_read_exactly(void **state) {
         {"1h", 3600 * LB_S_NS},
         {"1.000000001s", LB_S_NS + 1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         int64_t ns = -1;
@@ -32,7 +31,7 @@ static void durations_are_read_exactly(void **state) {
     }
 }
 
-static void bad_durations_are_refused(void **state) {
+TEST(bad_durations_are_refused) {
     static const struct {
         const char *text, *why;
     } cases[] = {
@@ -55,7 +54,6 @@ static void bad_durations_are_refused(void **state) {
         {"99999999999999999999h", "too many digits"},
         {"999999999999999h", "not between"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
         int64_t ns = 77;
@@ -66,15 +64,14 @@ static void bad_durations_are_refused(void **state) {
     }
 }
 
-static void a_missing_unit_gets_a_hint(void **state) {
+TEST(a_missing_unit_gets_a_hint) {
     struct lb_err err = {0};
     int64_t ns;
-    (void)state;
     text_duration("100", 0, LB_S_NS, &ns, &err);
     assert_non_null(strstr(err.text, "100ms or 100s"));
 }
 
-static void durations_print_and_read_back(void **state) {
+TEST(durations_print_and_read_back) {
     static const struct {
         int64_t ns;
         const char *text;
@@ -92,7 +89,6 @@ static void durations_print_and_read_back(void **state) {
         {1050 * LB_MS_NS, "1.05s"},
         {-5 * LB_MS_NS, "-5ms"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         struct lb_err err = {0};
@@ -103,7 +99,7 @@ static void durations_print_and_read_back(void **state) {
     }
 }
 
-static void whole_numbers_are_strict(void **state) {
+TEST(whole_numbers_are_strict) {
     static const char *const bad[] = {"",
                                       "-",
                                       "1.0",
@@ -118,7 +114,6 @@ static void whole_numbers_are_strict(void **state) {
                                       "11",
                                       "99999999999999999999",
                                       "-9223372036854775808"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct lb_err err = {0};
         int64_t value = 77;
@@ -135,10 +130,9 @@ static void whole_numbers_are_strict(void **state) {
     assert_string_equal(err.text, "11 is not between 1 and 10");
 }
 
-static void real_numbers_are_strict(void **state) {
+TEST(real_numbers_are_strict) {
     static const char *const bad[] = {"",    "nan", "inf", "-inf", "0x1p3", " 1",   "1 ",
                                       "1,5", "e",   "1e",  "5",    "-1",    "1e999"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct lb_err err = {0};
         double value = 77;
@@ -151,10 +145,9 @@ static void real_numbers_are_strict(void **state) {
     assert_true(value == 0.25);
 }
 
-static void real_numbers_print_and_read_back(void **state) {
+TEST(real_numbers_print_and_read_back) {
     static const double values[] = {0.1, 1.0 / 3, 1e7, 123456789, 0.99, 1e-3, 2};
     char text[40];
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         assert_true(strtod(real_text(values[i], text, sizeof text), NULL) == values[i]);
     }
@@ -162,11 +155,10 @@ static void real_numbers_print_and_read_back(void **state) {
     assert_string_equal(real_text(1e7, text, sizeof text), "10000000");
 }
 
-static void choices_give_the_nearest(void **state) {
+TEST(choices_give_the_nearest) {
     struct lb_err err = {0};
     int index = 77;
     char text[64];
-    (void)state;
     assert_int_equal(text_choice("json", "grpc,json", &index, &err), 0);
     assert_int_equal(index, 1);
     assert_int_equal(text_choice("jsno", "grpc,json", &index, &err), -1);
@@ -180,10 +172,9 @@ static void choices_give_the_nearest(void **state) {
     assert_string_equal(text_choice_name("a,bc,d", 3, text, sizeof text), "?");
 }
 
-static void yes_and_no_have_four_spellings(void **state) {
+TEST(yes_and_no_have_four_spellings) {
     struct lb_err err = {0};
     bool yes = false;
-    (void)state;
     assert_int_equal(text_bool("on", &yes, &err), 0);
     assert_true(yes);
     assert_int_equal(text_bool("false", &yes, &err), 0);
@@ -192,17 +183,4 @@ static void yes_and_no_have_four_spellings(void **state) {
     assert_int_equal(text_bool("", &yes, &(struct lb_err){0}), -1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_read_exactly),
-        cmocka_unit_test(bad_durations_are_refused),
-        cmocka_unit_test(a_missing_unit_gets_a_hint),
-        cmocka_unit_test(durations_print_and_read_back),
-        cmocka_unit_test(whole_numbers_are_strict),
-        cmocka_unit_test(real_numbers_are_strict),
-        cmocka_unit_test(real_numbers_print_and_read_back),
-        cmocka_unit_test(choices_give_the_nearest),
-        cmocka_unit_test(yes_and_no_have_four_spellings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

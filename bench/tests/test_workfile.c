@@ -35,9 +35,8 @@ static const char *value_of(const struct file *file, const char *section, const 
     return "(none)";
 }
 
-static void keys_have_values_and_lines(void **state) {
+TEST(keys_have_values_and_lines) {
     int line = 0;
-    (void)state;
     struct file file = read_text("\xef\xbb\xbf; a comment\n"
                                  "[load]\r\n"
                                  "clients = 1, 2 ; how many\n"
@@ -63,8 +62,7 @@ static void keys_have_values_and_lines(void **state) {
     arena_done(&file.arena);
 }
 
-static void long_lines_are_read_whole(void **state) {
-    (void)state;
+TEST(long_lines_are_read_whole) {
     for (int len = 1; len < 450; len++) {
         char text[600], value[500];
         int line = 0;
@@ -81,10 +79,9 @@ static void long_lines_are_read_whole(void **state) {
     }
 }
 
-static void long_comments_do_no_harm(void **state) {
+TEST(long_comments_do_no_harm) {
     char text[1200];
     int line = 0;
-    (void)state;
     snprintf(text, sizeof text, "; %0400d\n[load]\nkeys = 1 ; %0400d\n", 1, 2);
     struct file file = read_text(text);
     assert_int_equal(file.result, 0);
@@ -94,9 +91,8 @@ static void long_comments_do_no_harm(void **state) {
     arena_done(&file.arena);
 }
 
-static void wrong_lines_are_named(void **state) {
+TEST(wrong_lines_are_named) {
     char long_line[5000], long_key[400], long_section[200];
-    (void)state;
     snprintf(long_line, sizeof long_line, "[load]\nkeys = %04200d\n", 1);
     snprintf(long_key, sizeof long_key, "[load]\n%0300d = 1\n", 1);
     snprintf(long_section, sizeof long_section, "\n[%0100d]\n", 1);
@@ -133,9 +129,8 @@ static void wrong_lines_are_named(void **state) {
     arena_done(&file.arena);
 }
 
-static void what_is_no_file_is_named(void **state) {
+TEST(what_is_no_file_is_named) {
     static const char *const none[] = {"/nowhere/at/all.ini", "/tmp", "/dev/zero"};
-    (void)state;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         struct arena arena = {0};
         struct settings settings = {0};
@@ -147,10 +142,9 @@ static void what_is_no_file_is_named(void **state) {
 }
 
 /* Whatever bytes come, it returns: found or refused, under the sanitizers. */
-static void rubbish_is_survived(void **state) {
+TEST(rubbish_is_survived) {
     static const char alphabet[] = "[]=:;# \t\r\nab1.\"\\\xef\xbb\xbf\xff";
     uint32_t seed = 1;
-    (void)state;
     for (int round = 0; round < 3000; round++) {
         char bytes[300];
         size_t len = (size_t)(round % (int)sizeof bytes);
@@ -175,11 +169,4 @@ static int remove_path(void **state) {
     return unlink(path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_have_values_and_lines), cmocka_unit_test(long_lines_are_read_whole),
-        cmocka_unit_test(long_comments_do_no_harm),   cmocka_unit_test(wrong_lines_are_named),
-        cmocka_unit_test(what_is_no_file_is_named),   cmocka_unit_test(rubbish_is_survived),
-    };
-    return cmocka_run_group_tests(tests, make_path, remove_path);
-}
+TEST_MAIN(make_path, remove_path)

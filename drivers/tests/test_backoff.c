@@ -8,8 +8,7 @@
 
 static struct lb_rng rng;
 
-static void test_grows_to_its_limit(void **state) {
-    (void)state;
+TEST(test_grows_to_its_limit) {
     const struct backoff_options options = {LB_MS_NS, 10 * LB_MS_NS, 2, 0};
     static const int expected_ms[] = {1, 2, 4, 8, 10, 10, 10};
     struct backoff backoff;
@@ -20,16 +19,14 @@ static void test_grows_to_its_limit(void **state) {
     }
 }
 
-static void test_constant(void **state) {
-    (void)state;
+TEST(test_constant) {
     const struct backoff_options options = {5 * LB_MS_NS, 5 * LB_MS_NS, 1, 0};
     struct backoff backoff;
     backoff_start(&backoff, &options);
     for (int i = 0; i < 1000; i++) assert_int_equal(backoff_next(&backoff, &rng), 5 * LB_MS_NS);
 }
 
-static void test_jitter_fills_its_range(void **state) {
-    (void)state;
+TEST(test_jitter_fills_its_range) {
     static const double jitters[] = {0.1, 0.5, 1};
     for (size_t j = 0; j < sizeof jitters / sizeof *jitters; j++) {
         const struct backoff_options options = {LB_MS_NS, LB_MS_NS, 1, jitters[j]};
@@ -50,8 +47,7 @@ static void test_jitter_fills_its_range(void **state) {
     }
 }
 
-static void test_seeded(void **state) {
-    (void)state;
+TEST(test_seeded) {
     const struct backoff_options options = {LB_MS_NS, 100 * LB_MS_NS, 1.5, 0.5};
     struct lb_rng one, same, other;
     struct backoff a, b, c;
@@ -96,8 +92,7 @@ static void sleep_short(void *arg) {
     sleeps->end_ns = lb_now();
 }
 
-static void test_sleep_ends_at_the_deadline(void **state) {
-    (void)state;
+TEST(test_sleep_ends_at_the_deadline) {
     struct lb_err err = {0};
     struct sleeps sleeps = {.deadline_ns = lb_now() + 30 * LB_MS_NS};
     assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
@@ -108,8 +103,7 @@ static void test_sleep_ends_at_the_deadline(void **state) {
     assert_false(sleeps.more);
 }
 
-static void test_sleep_then_another_try(void **state) {
-    (void)state;
+TEST(test_sleep_then_another_try) {
     struct lb_err err = {0};
     struct sleeps sleeps = {.deadline_ns = LB_NEVER};
     assert_int_equal(loop_once("sleep", sleep_short, &sleeps, &err), 0);
@@ -117,8 +111,7 @@ static void test_sleep_then_another_try(void **state) {
     assert_true(sleeps.end_ns >= sleeps.begin_ns + LB_MS_NS);
 }
 
-static void test_sleep_ends_at_the_cutoff(void **state) {
-    (void)state;
+TEST(test_sleep_ends_at_the_cutoff) {
     struct lb_err err = {0};
     _Atomic int64_t cutoff_ns = lb_now() + 50 * LB_MS_NS;
     struct sleeps sleeps = {.deadline_ns = LB_NEVER};
@@ -136,8 +129,7 @@ struct polling {
     struct backoff_options poll;
 };
 
-static void test_option_rows(void **state) {
-    (void)state;
+TEST(test_option_rows) {
     static const struct lb_option table[] = {BACKOFF_OPTIONS(struct polling, poll, "2ms", "64ms"),
                                              {0}};
     struct arena arena = {0};
@@ -154,15 +146,5 @@ static void test_option_rows(void **state) {
 
 int main(void) {
     rng_seed(&rng, 1, 1);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grows_to_its_limit),
-        cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_jitter_fills_its_range),
-        cmocka_unit_test(test_seeded),
-        cmocka_unit_test(test_sleep_ends_at_the_deadline),
-        cmocka_unit_test(test_sleep_then_another_try),
-        cmocka_unit_test(test_sleep_ends_at_the_cutoff),
-        cmocka_unit_test(test_option_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

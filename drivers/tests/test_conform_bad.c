@@ -143,8 +143,7 @@ static int pass_all(const struct lb_lock *lock) {
     return passed;
 }
 
-static void test_right_ones_pass_all(void **state) {
-    (void)state;
+TEST(test_right_ones_pass_all) {
     assert_true(pass_all(&lock_bad) >= 20);
     assert_true(pass_all(&bad_mutex) >= 18);
     assert_true(pass_all(&bad_rwlock) >= 16);
@@ -175,8 +174,7 @@ static void must_catch(const struct lb_lock *lock, int fault, const char *check)
     place_close(place);
 }
 
-static void test_each_fault_is_caught(void **state) {
-    (void)state;
+TEST(test_each_fault_is_caught) {
     bool seen[BAD_FAULTS] = {[BAD_NOTHING] = true}, kinds_seen[KIND_FAULTS] = {[KIND_RIGHT] = true};
     trial_patience_ns = LB_S_NS; /* wrong locks let us wait */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -202,8 +200,7 @@ static bool overlaps(const struct lb_lock *lock, int fault, const char *check) {
     return result.overlap;
 }
 
-static void test_an_overlap_is_told_from_slowness(void **state) {
-    (void)state;
+TEST(test_an_overlap_is_told_from_slowness) {
     trial_patience_ns = LB_S_NS;
     assert_true(overlaps(&lock_bad, BAD_GRANTS_TWICE, "eight clients exclude each other"));
     assert_true(overlaps(&lock_bad, BAD_TOKEN_REPEATS, "eight clients exclude each other"));
@@ -248,8 +245,7 @@ static const struct {
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
 };
 
-static void test_what_is_lost_on_the_way_is_caught(void **state) {
-    (void)state;
+TEST(test_what_is_lost_on_the_way_is_caught) {
     struct lb_lock right = bad_redis_lock(BAD_REDIS_NOTHING);
     struct place *place = open_real(&right);
     for (size_t i = 0; i < sizeof redis_faults / sizeof *redis_faults; i++) {
@@ -279,20 +275,17 @@ static void must_fail_there(struct lb_lock wrong, const char *name, int64_t pati
     place_close(place);
 }
 
-static void test_a_session_that_ends_unsaid_is_caught(void **state) {
-    (void)state;
+TEST(test_a_session_that_ends_unsaid_is_caught) {
     must_fail_there(bad_zk_lock(), "a session that ends tells its holder", 8 * LB_S_NS);
 }
 
-static void test_no_answer_taken_for_no_is_caught(void **state) {
-    (void)state;
+TEST(test_no_answer_taken_for_no_is_caught) {
     must_fail_there(bad_redis_latch(), "an await cut off does not open", 4 * LB_S_NS);
     must_fail_there(bad_pg_optimistic(), "a write cut off is in doubt", 4 * LB_S_NS);
 }
 
 /* After the others: a check that nothing wrong was caught by is a decoration. */
-static void test_every_check_was_seen_to_fail(void **state) {
-    (void)state;
+TEST(test_every_check_was_seen_to_fail) {
     for (int i = 0; conform_checks[i].name; i++) {
         if (caught[i]) continue;
         if (conform_checks[i].needs & (CONFORM_FAR | CONFORM_OWNED | CONFORM_TELLS)) {
@@ -309,15 +302,4 @@ static int free_arena(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_ones_pass_all),
-        cmocka_unit_test(test_each_fault_is_caught),
-        cmocka_unit_test(test_an_overlap_is_told_from_slowness),
-        cmocka_unit_test(test_what_is_lost_on_the_way_is_caught),
-        cmocka_unit_test(test_a_session_that_ends_unsaid_is_caught),
-        cmocka_unit_test(test_no_answer_taken_for_no_is_caught),
-        cmocka_unit_test(test_every_check_was_seen_to_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, free_arena);
-}
+TEST_MAIN(NULL, free_arena)

@@ -25,16 +25,14 @@ static size_t add_frame(uint8_t *out, size_t used, const char *text, size_t len)
     return used + CUT_HEAD_BYTES + len;
 }
 
-static void a_frames_head(void **state) {
-    (void)state;
+TEST(a_frames_head) {
     uint8_t head[CUT_HEAD_BYTES];
     cut_head(head, 0x01020304);
     assert_memory_equal(head, "\0\1\2\3\4", CUT_HEAD_BYTES);
 }
 
 /* Three messages, one of them empty, cut at every two places. */
-static void frames_survive_any_split(void **state) {
-    (void)state;
+TEST(frames_survive_any_split) {
     uint8_t bytes[64], buffer[32];
     size_t len = add_frame(bytes, 0, "first", 5);
     len = add_frame(bytes, len, "", 0);
@@ -57,8 +55,7 @@ static void frames_survive_any_split(void **state) {
     }
 }
 
-static void frames_that_are_refused(void **state) {
-    (void)state;
+TEST(frames_that_are_refused) {
     uint8_t bytes[64], buffer[CUT_HEAD_BYTES + 8];
     struct heard heard = {0};
     struct cutter cutter = {buffer, sizeof buffer, 0, hear, &heard};
@@ -83,8 +80,7 @@ static void frames_that_are_refused(void **state) {
     assert_int_equal(cut_feed(&cutter, bytes, len), -1); /* the reader said no */
 }
 
-static void keys_of_a_mutex(void **state) {
-    (void)state;
+TEST(keys_of_a_mutex) {
     char key[ETCD_KEY_MAX];
     size_t len = etcd_lock_key("orders", 6, 0x694d7a1f03c2b50b, key);
     assert_int_equal(len, strlen("orders/694d7a1f03c2b50b"));
@@ -98,8 +94,7 @@ static void keys_of_a_mutex(void **state) {
                      ETCD_KEY_MAX - ETCD_ROOT_MAX);
 }
 
-static void ends_of_prefixes(void **state) {
-    (void)state;
+TEST(ends_of_prefixes) {
     static const struct {
         const char *prefix, *end;
         size_t prefix_len, end_len;
@@ -116,11 +111,4 @@ static void ends_of_prefixes(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_frames_head),           cmocka_unit_test(frames_survive_any_split),
-        cmocka_unit_test(frames_that_are_refused), cmocka_unit_test(keys_of_a_mutex),
-        cmocka_unit_test(ends_of_prefixes),
-    };
-    return cmocka_run_group_tests_name("etcd wire", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -94,8 +94,7 @@ static void skip_without(const char *programs) {
     skip();
 }
 
-static void one_file_and_one_line_make_a_lock(void **state) {
-    (void)state;
+TEST(one_file_and_one_line_make_a_lock) {
     if (lb_unavailable(registry_backend("redis"))) {
         print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
         skip();
@@ -122,8 +121,7 @@ static void one_file_and_one_line_make_a_lock(void **state) {
 }
 
 /* The class that results rank by, what `list` shows and what is installed come from the script. */
-static void a_script_and_its_name_make_a_topology(void **state) {
-    (void)state;
+TEST(a_script_and_its_name_make_a_topology) {
     if (lb_unavailable(registry_backend("redis"))) skip();
     skip_without("redis-server");
     read_page("compose/README.md");
@@ -145,8 +143,7 @@ static void a_script_and_its_name_make_a_topology(void **state) {
     free(line);
 }
 
-static void a_folder_a_line_and_a_script_make_a_backend(void **state) {
-    (void)state;
+TEST(a_folder_a_line_and_a_script_make_a_backend) {
     skip_without("python3");
     MUST("mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && "
          "cp drivers/tests/example/tiny compose/local/");
@@ -181,11 +178,4 @@ static int remove_copy(void **state) {
     return shell("/", "rm -rf '%s'", copy);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_file_and_one_line_make_a_lock),
-        cmocka_unit_test(a_script_and_its_name_make_a_topology),
-        cmocka_unit_test(a_folder_a_line_and_a_script_make_a_backend),
-    };
-    return cmocka_run_group_tests(tests, copy_project, remove_copy);
-}
+TEST_MAIN(copy_project, remove_copy)

@@ -19,8 +19,7 @@ static bool states(const struct lb_lock *lock, enum lb_scenario fault) {
     return worst(lock, fault) != LB_EXPECT_UNSTATED;
 }
 
-static void test_names_lead_back(void **state) {
-    (void)state;
+TEST(test_names_lead_back) {
     for (int i = 0; i < LB_SCENARIOS; i++) {
         enum lb_scenario fault = (enum lb_scenario)i;
         assert_non_null(lb_scenario_name(fault));
@@ -33,8 +32,7 @@ static void test_names_lead_back(void **state) {
     assert_string_equal(lb_expect_name(LB_EXPECT_VIOLATED), "violated");
 }
 
-static void test_each_fault_has_its_workload(void **state) {
-    (void)state;
+TEST(test_each_fault_has_its_workload) {
     for (int i = 0; i < LB_SCENARIOS; i++) {
         char name[128], path[512];
         struct lb_err err = {0};
@@ -51,8 +49,7 @@ static bool shows_stuck(const struct lb_lock *lock) {
     return lock->primitive != LB_LATCH;
 }
 
-static void test_nobody_states_what_nobody_sees(void **state) {
-    (void)state;
+TEST(test_nobody_states_what_nobody_sees) {
     for (int i = 0; registry_locks()[i]; i++) {
         for (int fault = 0; fault < LB_SCENARIOS; fault++) {
             const struct lb_lock *lock = registry_locks()[i];
@@ -64,12 +61,11 @@ static void test_nobody_states_what_nobody_sees(void **state) {
 }
 
 /* What the short tour runs: there is no lock that has nothing to say of it. */
-static void test_what_everybody_states(void **state) {
+TEST(test_what_everybody_states) {
     static const enum lb_scenario of_all[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
                                               LB_SCENARIO_HOLDER_KILL};
     static const enum lb_scenario of_servers[] = {LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
     int missing = 0;
-    (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lock->caps & LB_CAP_BASELINE) continue;
@@ -90,8 +86,7 @@ static void test_what_everybody_states(void **state) {
     if (missing) fail_msg("%d expectations are missing", missing);
 }
 
-static void test_only_servers_have_servers_faults(void **state) {
-    (void)state;
+TEST(test_only_servers_have_servers_faults) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lock->backend->topologies) continue;
@@ -103,8 +98,7 @@ static void test_only_servers_have_servers_faults(void **state) {
     }
 }
 
-static void test_claims_agree(void **state) {
-    (void)state;
+TEST(test_claims_agree) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lb_unavailable(lock->backend)) continue;
@@ -132,8 +126,7 @@ static void test_claims_agree(void **state) {
 }
 
 /* Only what can renew can be late with it; only who is told can miss being told. */
-static void test_faults_meet_what_they_are_of(void **state) {
-    (void)state;
+TEST(test_faults_meet_what_they_are_of) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lb_unavailable(lock->backend)) continue;
@@ -145,8 +138,7 @@ static void test_faults_meet_what_they_are_of(void **state) {
     }
 }
 
-static void test_reasons_are_phrases(void **state) {
-    (void)state;
+TEST(test_reasons_are_phrases) {
     for (int i = 0; registry_locks()[i]; i++) {
         for (int fault = 0; fault < LB_SCENARIOS; fault++) {
             const struct lb_lock *lock = registry_locks()[i];
@@ -166,7 +158,7 @@ static void test_reasons_are_phrases(void **state) {
 }
 
 /* A lock without a table of its own has its backend's; without either it states nothing. */
-static void test_whose_table_it_is(void **state) {
+TEST(test_whose_table_it_is) {
     static const struct lb_expectation own[LB_SCENARIOS] = {
         [LB_SCENARIO_PAUSE] = {LB_EXPECT_STUCK, "own"}};
     static const struct lb_expectation common[LB_SCENARIOS] = {
@@ -174,7 +166,6 @@ static void test_whose_table_it_is(void **state) {
     const struct lb_backend with = {.expected = common}, without = {0};
     const struct lb_lock has_own = {.backend = &with, .expected = own},
                          has_none = {.backend = &with}, nowhere = {.backend = &without};
-    (void)state;
     assert_string_equal(lb_expected(&has_own, LB_SCENARIO_PAUSE)->why, "own");
     assert_int_equal(lb_expected(&has_own, LB_SCENARIO_NONE)->worst, LB_EXPECT_UNSTATED);
     assert_string_equal(lb_expected(&has_none, LB_SCENARIO_PAUSE)->why, "common");
@@ -182,17 +173,4 @@ static void test_whose_table_it_is(void **state) {
     assert_null(lb_expected(&nowhere, LB_SCENARIO_PAUSE)->why);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_lead_back),
-        cmocka_unit_test(test_each_fault_has_its_workload),
-        cmocka_unit_test(test_nobody_states_what_nobody_sees),
-        cmocka_unit_test(test_what_everybody_states),
-        cmocka_unit_test(test_only_servers_have_servers_faults),
-        cmocka_unit_test(test_claims_agree),
-        cmocka_unit_test(test_faults_meet_what_they_are_of),
-        cmocka_unit_test(test_reasons_are_phrases),
-        cmocka_unit_test(test_whose_table_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

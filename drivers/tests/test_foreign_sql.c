@@ -112,15 +112,13 @@ static void ours_leaves(void *arg) {
     live_client_done(&ours);
 }
 
-static void psql_and_ours_exclude_each_other(void **state) {
-    (void)state;
+TEST(psql_and_ours_exclude_each_other) {
     LIVE_NEEDS(&postgres);
     live_run(foreign_holds, &pg);
     live_run(ours_leaves, &pg);
 }
 
-static void mariadb_shell_and_ours_exclude_each_other(void **state) {
-    (void)state;
+TEST(mariadb_shell_and_ours_exclude_each_other) {
     LIVE_NEEDS(&mariadb);
     live_run(foreign_holds, &my);
     live_run(ours_leaves, &my);
@@ -159,8 +157,7 @@ static void hard_names(void *arg) {
     live_client_done(&two);
 }
 
-static void mariadb_takes_hard_names_and_refuses_long_ones(void **state) {
-    (void)state;
+TEST(mariadb_takes_hard_names_and_refuses_long_ones) {
     LIVE_NEEDS(&mariadb);
     live_run(hard_names, &mariadb);
 }
@@ -231,8 +228,7 @@ static void sqlite_tokens(void *arg) {
     live_client_done(&two);
 }
 
-static void sqlite_connection_and_ours_exclude_each_other(void **state) {
-    (void)state;
+TEST(sqlite_connection_and_ours_exclude_each_other) {
     static const char *const journals[] = {"sqlite.journal=wal", "sqlite.journal=delete"};
     for (size_t i = 0; i < 2; i++) {
         const char *const sets[] = {journals[i], NULL};
@@ -243,8 +239,7 @@ static void sqlite_connection_and_ours_exclude_each_other(void **state) {
     }
 }
 
-static void sqlite_fence_gives_tokens_that_grow(void **state) {
-    (void)state;
+TEST(sqlite_fence_gives_tokens_that_grow) {
     static const char *const journals[] = {"sqlite.journal=wal", "sqlite.journal=delete"};
     for (size_t i = 0; i < 2; i++) {
         const char *const sets[] = {journals[i], "sqlite-immediate.fence=yes",
@@ -272,13 +267,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(psql_and_ours_exclude_each_other),
-        cmocka_unit_test(mariadb_shell_and_ours_exclude_each_other),
-        cmocka_unit_test(mariadb_takes_hard_names_and_refuses_long_ones),
-        cmocka_unit_test(sqlite_connection_and_ours_exclude_each_other),
-        cmocka_unit_test(sqlite_fence_gives_tokens_that_grow),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -110,8 +110,7 @@ static void ask_all(void *arg) {
     }
 }
 
-static void only_a_whole_answer_is_a_grant(void **state) {
-    (void)state;
+TEST(only_a_whole_answer_is_a_grant) {
     struct pg_conninfo info;
     struct pg_options options = {.answer_timeout_ns = 5 * LB_S_NS};
     struct cuts cuts = {
@@ -138,9 +137,4 @@ static void only_a_whole_answer_is_a_grant(void **state) {
     assert_int_equal(cuts.outcome[sizeof granted - 1], LB_OK);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_a_whole_answer_is_a_grant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

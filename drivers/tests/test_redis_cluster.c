@@ -10,8 +10,7 @@ static unsigned slot_of(const char *key) {
     return redis_slot(key, strlen(key));
 }
 
-static void test_slots(void **state) {
-    (void)state;
+TEST(test_slots) {
     assert_int_equal(slot_of("123456789"), 0x31C3); /* the specification's check value */
     /* What CLUSTER KEYSLOT says. */
     assert_int_equal(slot_of(""), 0);
@@ -27,8 +26,7 @@ static void test_slots(void **state) {
     assert_int_equal(slot_of("{}"), 15257);
 }
 
-static void test_names_fall_in_their_slot(void **state) {
-    (void)state;
+TEST(test_names_fall_in_their_slot) {
     static const char *const names[] = {"orders", "a}b", "", "x{y}z", "{tag}1"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char one[64], other[64];
@@ -70,8 +68,7 @@ static void expect_slot(unsigned slot, const char *host, int port) {
     assert_true(nodes.node[index].primary);
 }
 
-static void test_cluster_nodes(void **state) {
-    (void)state;
+TEST(test_cluster_nodes) {
     assert_int_equal(
         parse(
             "07c37df 127.0.0.1:30004@31004,host4 slave e7d1eec 0 1426238317239 4 connected\n"
@@ -98,8 +95,7 @@ static void test_cluster_nodes(void **state) {
     assert_int_equal(ipv6, 1);
 }
 
-static void test_bad_cluster_nodes(void **state) {
-    (void)state;
+TEST(test_bad_cluster_nodes) {
     static const char *const bad[] = {
         "x\n",
         "id 127.0.0.1 master - 0 0 1 connected 0-1\n",
@@ -174,8 +170,7 @@ static struct fake_session pair_play(struct pair *pair, char *ret_seen[2]) {
 }
 
 /* Followed, and remembered: the release goes to the new node at once. */
-static void test_moved(void **state) {
-    (void)state;
+TEST(test_moved) {
     struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 3, 4);
@@ -201,8 +196,7 @@ static void test_moved(void **state) {
 }
 
 /* Followed, with ASKING right before, and not remembered: the slot is still the old node's. */
-static void test_ask(void **state) {
-    (void)state;
+TEST(test_ask) {
     struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 4, 3);
@@ -230,8 +224,7 @@ static void test_ask(void **state) {
 }
 
 /* A map that is longer than what is kept of an answer is not believed as far as it goes. */
-static void test_a_long_map(void **state) {
-    (void)state;
+TEST(test_a_long_map) {
     static char answer[9100];
     int len = snprintf(answer, sizeof answer,
                        "$9000\r\nid 127.0.0.1:1@1 master - 0 0 1 connected 0-16383\n");
@@ -245,8 +238,7 @@ static void test_a_long_map(void **state) {
 }
 
 /* Nodes that send each other's clients around: it ends, and nothing was done. */
-static void test_moved_for_ever(void **state) {
-    (void)state;
+TEST(test_moved_for_ever) {
     struct pair pair = {.text = {""}};
     char *seen[2];
     pair_start(&pair, 2 + 2 * 6, 0);
@@ -264,8 +256,7 @@ static void test_moved_for_ever(void **state) {
     free(seen[1]);
 }
 
-static void test_trouble_is_not_an_answer(void **state) {
-    (void)state;
+TEST(test_trouble_is_not_an_answer) {
     static const char *const troubles[] = {
         "-CLUSTERDOWN The cluster is down\r\n",
         "-TRYAGAIN Multiple keys request during rehashing of slot\r\n", "-MOVED x\r\n",
@@ -287,13 +278,4 @@ static void test_trouble_is_not_an_answer(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots),          cmocka_unit_test(test_names_fall_in_their_slot),
-        cmocka_unit_test(test_cluster_nodes),  cmocka_unit_test(test_bad_cluster_nodes),
-        cmocka_unit_test(test_moved),          cmocka_unit_test(test_ask),
-        cmocka_unit_test(test_moved_for_ever), cmocka_unit_test(test_trouble_is_not_an_answer),
-        cmocka_unit_test(test_a_long_map),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -11,8 +11,7 @@ static struct fake_session fake_new(void) {
     return (struct fake_session){.lock = registry_lock("redis-setnx"), .release = true};
 }
 
-static void test_what_is_sent(void **state) {
-    (void)state;
+TEST(test_what_is_sent) {
     struct fake_session fake = fake_new();
     fake.key = "orders:7";
     fake.lease_ns = 1500 * LB_MS_NS - 1; /* no grant outlasts its key */
@@ -31,8 +30,7 @@ static void test_what_is_sent(void **state) {
     free(seen);
 }
 
-static void test_in_pieces(void **state) {
-    (void)state;
+TEST(test_in_pieces) {
     for (size_t piece = 1; piece < 6; piece++) {
         struct fake_session fake = fake_new();
         free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n", .piece = piece},
@@ -44,8 +42,7 @@ static void test_in_pieces(void **state) {
 
 /* The answer's bytes and the connection's end come in one edge: the wait must end at once, not
  * after the command's time is over, which is longer than this test may take. */
-static void test_cut_anywhere(void **state) {
-    (void)state;
+TEST(test_cut_anywhere) {
     static const char answer[] = "+OK\r\n";
     for (size_t len = 1; len < sizeof answer - 1; len++) {
         struct fake_session fake = fake_new();
@@ -56,15 +53,13 @@ static void test_cut_anywhere(void **state) {
     }
 }
 
-static void test_reset(void **state) {
-    (void)state;
+TEST(test_reset) {
     struct fake_session fake = fake_new();
     free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .then = PEER_RESETS}));
     assert_int_equal(fake.acquired, LB_UNKNOWN);
 }
 
-static void test_error_replies(void **state) {
-    (void)state;
+TEST(test_error_replies) {
     static const struct {
         const char *answer;
         enum lb_outcome outcome;
@@ -90,8 +85,7 @@ static void test_error_replies(void **state) {
     }
 }
 
-static void test_release_answers(void **state) {
-    (void)state;
+TEST(test_release_answers) {
     static const struct {
         const char *answer;
         enum lb_outcome outcome;
@@ -108,8 +102,7 @@ static void test_release_answers(void **state) {
     }
 }
 
-static void test_a_forgotten_script_is_sent_again(void **state) {
-    (void)state;
+TEST(test_a_forgotten_script_is_sent_again) {
     struct fake_session fake = fake_new();
     char *seen = FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
                            {.await = "EVALSHA", .say = "-NOSCRIPT No matching script.\r\n"},
@@ -118,8 +111,7 @@ static void test_a_forgotten_script_is_sent_again(void **state) {
     free(seen);
 }
 
-static void test_a_waiter_asks_again(void **state) {
-    (void)state;
+TEST(test_a_waiter_asks_again) {
     struct fake_session fake = fake_new();
     fake.wait_ns = 20 * LB_S_NS;
     free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "$-1\r\n"},
@@ -129,16 +121,4 @@ static void test_a_waiter_asks_again(void **state) {
     assert_int_equal(fake.commands, 4);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_sent),
-        cmocka_unit_test(test_in_pieces),
-        cmocka_unit_test(test_cut_anywhere),
-        cmocka_unit_test(test_reset),
-        cmocka_unit_test(test_error_replies),
-        cmocka_unit_test(test_release_answers),
-        cmocka_unit_test(test_a_forgotten_script_is_sent_again),
-        cmocka_unit_test(test_a_waiter_asks_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

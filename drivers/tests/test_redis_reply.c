@@ -48,8 +48,7 @@ static const struct redis_value *element(int i) {
     return &conn.reply[0].element[i];
 }
 
-static void test_simple_types(void **state) {
-    (void)state;
+TEST(test_simple_types) {
     parse("+OK\r\n");
     assert_int_equal(conn.reply[0].value.type, REDIS_STATUS);
     assert_string_equal(conn.reply[0].value.text, "OK");
@@ -74,8 +73,7 @@ static void test_simple_types(void **state) {
     assert_string_equal(conn.reply[0].value.text, "a\r\nb +:-$*z");
 }
 
-static void test_bytes_with_nul(void **state) {
-    (void)state;
+TEST(test_bytes_with_nul) {
     redisReader *reader = reader_new();
     begin();
     assert_int_equal(feed(reader, "$3\r\na\0b\r\n", 9, 1), 1);
@@ -84,8 +82,7 @@ static void test_bytes_with_nul(void **state) {
     redisReaderFree(reader);
 }
 
-static void test_arrays(void **state) {
-    (void)state;
+TEST(test_arrays) {
     parse("*0\r\n");
     assert_int_equal(conn.reply[0].value.type, REDIS_ARRAY);
     assert_int_equal(conn.reply[0].count, 0);
@@ -101,8 +98,7 @@ static void test_arrays(void **state) {
     assert_int_equal(element(4)->type, REDIS_ERROR);
 }
 
-static void test_nested_arrays_are_flattened(void **state) {
-    (void)state;
+TEST(test_nested_arrays_are_flattened) {
     parse("*3\r\n:1\r\n*2\r\n:2\r\n*2\r\n:3\r\n$1\r\nx\r\n:5\r\n");
     assert_int_equal(conn.reply[0].value.integer, 3); /* as the server counted the outer one */
     assert_int_equal(conn.reply[0].count, 5);
@@ -113,8 +109,7 @@ static void test_nested_arrays_are_flattened(void **state) {
     assert_int_equal(element(4)->integer, 5);
 }
 
-static void test_more_elements_than_kept(void **state) {
-    (void)state;
+TEST(test_more_elements_than_kept) {
     char bytes[2048];
     int used = snprintf(bytes, sizeof bytes, "*60\r\n");
     for (int i = 0; i < 60; i++)
@@ -128,8 +123,7 @@ static void test_more_elements_than_kept(void **state) {
     assert_int_equal(element(15)->integer, 15);
 }
 
-static void test_text_longer_than_kept(void **state) {
-    (void)state;
+TEST(test_text_longer_than_kept) {
     static char bytes[3 * sizeof conn.text];
     size_t len = 2 * sizeof conn.text;
     int used = snprintf(bytes, sizeof bytes, "*3\r\n$%zu\r\n", len);
@@ -156,8 +150,7 @@ static void test_text_longer_than_kept(void **state) {
     free(guarded);
 }
 
-static void test_one_reply_after_another(void **state) {
-    (void)state;
+TEST(test_one_reply_after_another) {
     redisReader *reader = reader_new();
     for (int i = 0; i < 1000; i++) {
         char bytes[64];
@@ -169,8 +162,7 @@ static void test_one_reply_after_another(void **state) {
     redisReaderFree(reader);
 }
 
-static void test_no_redis_at_all(void **state) {
-    (void)state;
+TEST(test_no_redis_at_all) {
     static const char *const strange[] = {"HTTP/1.1 400 Bad Request\r\n", "$x\r\n", "\r\n",
                                           "*99999999999999\r\n"};
     for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
@@ -184,16 +176,4 @@ static void test_no_redis_at_all(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_simple_types),
-        cmocka_unit_test(test_bytes_with_nul),
-        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_nested_arrays_are_flattened),
-        cmocka_unit_test(test_more_elements_than_kept),
-        cmocka_unit_test(test_text_longer_than_kept),
-        cmocka_unit_test(test_one_reply_after_another),
-        cmocka_unit_test(test_no_redis_at_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -65,8 +65,7 @@ static void scene_done(struct scene *scene) {
     for (int i = 0; i < PEERS; i++) free(scene->seen[i]);
 }
 
-static void test_the_first_that_answers(void **state) {
-    (void)state;
+TEST(test_the_first_that_answers) {
     struct scene scene;
     scene_start(&scene);
     sentinel_names(&scene, 0, 2);
@@ -79,8 +78,7 @@ static void test_the_first_that_answers(void **state) {
     scene_done(&scene);
 }
 
-static void test_a_database(void **state) {
-    (void)state;
+TEST(test_a_database) {
     struct scene scene;
     scene_start(&scene);
     sentinel_names(&scene, 0, 2);
@@ -95,8 +93,7 @@ static void test_a_database(void **state) {
 }
 
 /* A sentinel that has not heard of the failover yet: the next one has. */
-static void test_who_is_no_primary(void **state) {
-    (void)state;
+TEST(test_who_is_no_primary) {
     struct scene scene;
     scene_start(&scene);
     sentinel_names(&scene, 0, 2);
@@ -110,8 +107,7 @@ static void test_who_is_no_primary(void **state) {
     scene_done(&scene);
 }
 
-static void test_a_silent_sentinel(void **state) {
-    (void)state;
+TEST(test_a_silent_sentinel) {
     struct scene scene;
     scene_start(&scene);
     scene.steps[0][0] = (struct peer_step){.await = "PING", .then = PEER_CLOSES};
@@ -123,8 +119,7 @@ static void test_a_silent_sentinel(void **state) {
     scene_done(&scene);
 }
 
-static void test_an_unknown_name(void **state) {
-    (void)state;
+TEST(test_an_unknown_name) {
     struct scene scene;
     scene_start(&scene);
     sentinel_names(&scene, 0, 2);
@@ -136,8 +131,7 @@ static void test_an_unknown_name(void **state) {
     scene_done(&scene);
 }
 
-static void test_a_name_must_be_there(void **state) {
-    (void)state;
+TEST(test_a_name_must_be_there) {
     struct scene scene;
     scene_start(&scene);
     struct fake_session fake = scene_play(&scene, "");
@@ -147,8 +141,7 @@ static void test_a_name_must_be_there(void **state) {
 }
 
 /* What was the primary refuses: nothing was done, and the connection is no good any more. */
-static void test_a_primary_no_more(void **state) {
-    (void)state;
+TEST(test_a_primary_no_more) {
     struct scene scene;
     scene_start(&scene);
     sentinel_names(&scene, 0, 2);
@@ -160,12 +153,4 @@ static void test_a_primary_no_more(void **state) {
     scene_done(&scene);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_that_answers), cmocka_unit_test(test_a_database),
-        cmocka_unit_test(test_who_is_no_primary),      cmocka_unit_test(test_a_silent_sentinel),
-        cmocka_unit_test(test_an_unknown_name),        cmocka_unit_test(test_a_name_must_be_there),
-        cmocka_unit_test(test_a_primary_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -21,8 +21,7 @@ static bool is_line(const char *text) {
     return text && text[0] && !strchr(text, '\n') && text[strlen(text) - 1] != '.';
 }
 
-static void test_look_up(void **state) {
-    (void)state;
+TEST(test_look_up) {
     int count = 0;
     for (int i = 0; registry_locks()[i]; i++, count++) {
         const struct lb_lock *lock = registry_locks()[i];
@@ -45,8 +44,7 @@ static bool is_class(const char *text) {
 }
 
 /* Who has a server leaves it to the server's script; who has none states it. */
-static void test_backends_state_their_durability(void **state) {
-    (void)state;
+TEST(test_backends_state_their_durability) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
         bool stated = backend->durability_class && is_class(backend->durability_class);
@@ -54,8 +52,7 @@ static void test_backends_state_their_durability(void **state) {
     }
 }
 
-static void test_locks_are_whole(void **state) {
-    (void)state;
+TEST(test_locks_are_whole) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         bool here = !lb_unavailable(lock->backend);
@@ -75,8 +72,7 @@ static void test_locks_are_whole(void **state) {
     }
 }
 
-static void test_promises_go_together(void **state) {
-    (void)state;
+TEST(test_promises_go_together) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lb_unavailable(lock->backend)) continue;
@@ -99,8 +95,7 @@ static void test_promises_go_together(void **state) {
     }
 }
 
-static void test_backends_are_whole(void **state) {
-    (void)state;
+TEST(test_backends_are_whole) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
         bool here = !lb_unavailable(backend);
@@ -121,9 +116,8 @@ static void test_backends_are_whole(void **state) {
 }
 
 /* What people are told of a lock, whichever it is. */
-static void test_facts_are_there(void **state) {
+TEST(test_facts_are_there) {
     int count = 0;
-    (void)state;
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (lb_unavailable(lock->backend)) continue;
@@ -153,8 +147,7 @@ static void test_facts_are_there(void **state) {
 }
 
 /* A control is brought in by the workload that its table names. */
-static void test_controls_name_a_workload(void **state) {
-    (void)state;
+TEST(test_controls_name_a_workload) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         char path[512], name[128];
@@ -168,8 +161,7 @@ static void test_controls_name_a_workload(void **state) {
     }
 }
 
-static void test_the_page_of_locks_is_current(void **state) {
-    (void)state;
+TEST(test_the_page_of_locks_is_current) {
     char path[512], *made = NULL;
     size_t size = 0;
     struct lb_err err = {0};
@@ -195,16 +187,4 @@ static void test_the_page_of_locks_is_current(void **state) {
     free(made);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_look_up),
-        cmocka_unit_test(test_backends_state_their_durability),
-        cmocka_unit_test(test_locks_are_whole),
-        cmocka_unit_test(test_promises_go_together),
-        cmocka_unit_test(test_backends_are_whole),
-        cmocka_unit_test(test_facts_are_there),
-        cmocka_unit_test(test_controls_name_a_workload),
-        cmocka_unit_test(test_the_page_of_locks_is_current),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -12,8 +12,7 @@ static const char *value_of(const struct pg_conninfo *info, const char *keyword)
     return "(absent)";
 }
 
-static void pg_url_becomes_keywords(void **state) {
-    (void)state;
+TEST(pg_url_becomes_keywords) {
     struct pg_conninfo info;
     struct lb_err err = {0};
     const char *url = "postgres://us%40er:p%40ss@db.example:5433/base?sslmode=require";
@@ -32,8 +31,7 @@ static void pg_url_becomes_keywords(void **state) {
     pg_conninfo_done(&info);
 }
 
-static void pg_url_refusals_show_no_password(void **state) {
-    (void)state;
+TEST(pg_url_refusals_show_no_password) {
     static const char *const urls[] = {
         "postgres://me:s3cret@h/base?nonsense=1", "postgres://me:s3cret@h/base?sslmode",
         "postgres://me:s3c@s3cret@h/base",        "postgres://me@h/base?password=s3cret",
@@ -50,8 +48,7 @@ static void pg_url_refusals_show_no_password(void **state) {
     }
 }
 
-static void pg_errors_have_outcomes(void **state) {
-    (void)state;
+TEST(pg_errors_have_outcomes) {
     static const struct {
         const char *sqlstate;
         enum lb_outcome outcome;
@@ -70,8 +67,7 @@ static void pg_errors_have_outcomes(void **state) {
     assert_int_equal(pg_connect_exit(""), LB_EXIT_MACHINE);
 }
 
-static void pg_connection_messages_are_one_line(void **state) {
-    (void)state;
+TEST(pg_connection_messages_are_one_line) {
     char sqlstate[6], line[200];
     pg_connect_message(
         "connection to server at \"127.0.0.1\", port 5432 failed: FATAL:  28P01: password "
@@ -100,8 +96,7 @@ static void pg_connection_messages_are_one_line(void **state) {
     assert_string_equal(line, "");
 }
 
-static void maria_url_is_resolved(void **state) {
-    (void)state;
+TEST(maria_url_is_resolved) {
     struct maria_server server = {0};
     struct lb_err err = {0};
     assert_int_equal(maria_url(&server, "mysql://me:p%2Fw@127.0.0.1/base", &err), 0);
@@ -113,8 +108,7 @@ static void maria_url_is_resolved(void **state) {
     assert_string_equal(server.address[0], "127.0.0.1");
 }
 
-static void maria_url_refusals_show_no_password(void **state) {
-    (void)state;
+TEST(maria_url_refusals_show_no_password) {
     static const char *const urls[] = {"mysql://me:s3cret@127.0.0.1:1/?x=1",
                                        "mysql://me:s3cret@127.0.0.1:port/",
                                        "mysql://me:s3cret@127.0.0.1,127.0.0.2/"};
@@ -127,8 +121,7 @@ static void maria_url_refusals_show_no_password(void **state) {
     }
 }
 
-static void maria_errors_have_outcomes(void **state) {
-    (void)state;
+TEST(maria_errors_have_outcomes) {
     static const struct {
         unsigned number;
         enum lb_outcome outcome;
@@ -148,8 +141,7 @@ static void maria_errors_have_outcomes(void **state) {
     assert_int_equal(maria_connect_exit(2002), LB_EXIT_MACHINE);
 }
 
-static void getlock_names_have_limits(void **state) {
-    (void)state;
+TEST(getlock_names_have_limits) {
     char name[400];
     memset(name, 'a', sizeof name);
     assert_null(getlock_name_problem(name, 192, true));
@@ -163,8 +155,7 @@ static void getlock_names_have_limits(void **state) {
     assert_non_null(getlock_name_problem(name, 129, false));
 }
 
-static void getlock_seconds_never_wait_too_long(void **state) {
-    (void)state;
+TEST(getlock_seconds_never_wait_too_long) {
     const int64_t now = 1000 * LB_S_NS;
     assert_true(getlock_seconds(LB_NEVER, now, true) == 31536000);
     assert_true(getlock_seconds(now + 3000000000 * LB_S_NS, now, true) == 31536000);
@@ -180,8 +171,7 @@ static void getlock_seconds_never_wait_too_long(void **state) {
 }
 
 /* The delays of sqlite3_busy_timeout: 1 2 5 10 15 20 25 25 25 50 50 100 100 ... ms. */
-static void sqlite_delays_are_sqlites(void **state) {
-    (void)state;
+TEST(sqlite_delays_are_sqlites) {
     static const int sums_ms[] = {1, 3, 8, 18, 33, 53, 78, 103, 128, 178, 228, 328, 428, 528};
     int64_t sum_ns = 0;
     for (int i = 0; i < (int)(sizeof sums_ms / sizeof *sums_ms); i++) {
@@ -191,18 +181,4 @@ static void sqlite_delays_are_sqlites(void **state) {
     assert_true(sqlite_busy_delay_ns(100000) == 100 * LB_MS_NS);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pg_url_becomes_keywords),
-        cmocka_unit_test(pg_url_refusals_show_no_password),
-        cmocka_unit_test(pg_errors_have_outcomes),
-        cmocka_unit_test(pg_connection_messages_are_one_line),
-        cmocka_unit_test(maria_url_is_resolved),
-        cmocka_unit_test(maria_url_refusals_show_no_password),
-        cmocka_unit_test(maria_errors_have_outcomes),
-        cmocka_unit_test(sqlite_delays_are_sqlites),
-        cmocka_unit_test(getlock_names_have_limits),
-        cmocka_unit_test(getlock_seconds_never_wait_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -140,22 +140,14 @@ static void run(const char *journal, void (*body)(void *)) {
     live_close(&place);
 }
 
-static void rows_of_a_table(void **state) {
-    (void)state;
+TEST(rows_of_a_table) {
     run("sqlite.journal=wal", table);
     run("sqlite.journal=delete", table);
 }
 
-static void rows_with_versions(void **state) {
-    (void)state;
+TEST(rows_with_versions) {
     run("sqlite.journal=wal", versions);
     run("sqlite.journal=delete", versions);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_of_a_table),
-        cmocka_unit_test(rows_with_versions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

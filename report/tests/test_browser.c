@@ -94,14 +94,12 @@ static void look(const char *const *runs, int run_count, const char *const *file
 }
 
 /* A violated lock, a partial and a failed stage, texts with markup in them. */
-static void test_a_page_of_every_odd_case(void **state) {
-    (void)state;
+TEST(test_a_page_of_every_odd_case) {
     const char *const runs[] = {GOLDEN "mixed"}, *const files[] = {GOLDEN "mixed/run.json", NULL};
     look(runs, 1, files, "percentiles,difference,scaling,handoff,fairness,cost,ratio");
 }
 
-static void test_a_page_of_two_runs(void **state) {
-    (void)state;
+TEST(test_a_page_of_two_runs) {
     const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
     const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
     look(runs, 2, files, "percentiles,difference,series,scaling,handoff,fairness,cost,ratio");
@@ -123,8 +121,7 @@ static void remove_run(char *made) {
 }
 
 /* Logs beside run.json, one of them cut, one missing; repeats, an open loop, faults. */
-static void test_a_page_over_time(void **state) {
-    (void)state;
+TEST(test_a_page_over_time) {
     char file[64];
     need_all();
     char *made = make_run("over-time");
@@ -136,8 +133,7 @@ static void test_a_page_over_time(void **state) {
 
 /* As large as pages get, made anew: with every view of it the browser's part takes too long for
  * each test. */
-static void test_a_page_of_forty_locks_is_small(void **state) {
-    (void)state;
+TEST(test_a_page_of_forty_locks_is_small) {
     struct lb_err err = {0};
     need_all();
     char *made = make_run("forty"), *text = NULL;
@@ -160,8 +156,7 @@ static void test_a_page_of_forty_locks_is_small(void **state) {
 
 /* The views that decide: figures worked out once more from run.json; a page that has nothing for
  * some, and one of a run that was granted nothing. */
-static void test_the_views_that_decide(void **state) {
-    (void)state;
+TEST(test_the_views_that_decide) {
     char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
     const char *const pages[][3] = {
         {GOLDEN "decide", GOLDEN "decide/run.json", GOLDEN "decide/capacity.json"},
@@ -217,14 +212,12 @@ static void look_at_check(const char *file, const char *how) {
 }
 
 /* Every verdict, a hostile name, a name without end. */
-static void test_a_check(void **state) {
-    (void)state;
+TEST(test_a_check) {
     look_at_check(GOLDEN "check/faults/check.json", NULL);
 }
 
 /* As many locks and faults as there are, made anew: it is too large to be stored. */
-static void test_a_check_of_all_locks(void **state) {
-    (void)state;
+TEST(test_a_check_of_all_locks) {
     char file[] = "/tmp/lockbench-matrix-XXXXXX.json";
     need_all();
     int fd = mkstemps(file, 5);
@@ -237,15 +230,4 @@ static void test_a_check_of_all_locks(void **state) {
     unlink(file);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_of_every_odd_case),
-        cmocka_unit_test(test_a_page_of_two_runs),
-        cmocka_unit_test(test_a_page_over_time),
-        cmocka_unit_test(test_a_page_of_forty_locks_is_small),
-        cmocka_unit_test(test_the_views_that_decide),
-        cmocka_unit_test(test_a_check),
-        cmocka_unit_test(test_a_check_of_all_locks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -76,8 +76,7 @@ static int count_of(const char *text, const char *part) {
     return count;
 }
 
-static void test_stored_checks(void **state) {
-    (void)state;
+TEST(test_stored_checks) {
     static const struct {
         const char *file, *check;
         enum report_format format;
@@ -110,8 +109,7 @@ static void test_stored_checks(void **state) {
 
 /* The form that programs rely on, with the figures of check.json itself, read here without the
  * reader. */
-static void test_json_has_every_cell(void **state) {
-    (void)state;
+TEST(test_json_has_every_cell) {
     static const char *const members[] = {"lock",
                                           "fault",
                                           "verdict",
@@ -151,8 +149,7 @@ static void test_json_has_every_cell(void **state) {
 }
 
 /* A row a cell and a field a head, whatever commas and quotes are in it. */
-static void test_csv_is_square(void **state) {
-    (void)state;
+TEST(test_csv_is_square) {
     struct check *check = load(GOLDEN "faults");
     char *text = render_check(check, REPORT_CSV, false);
     int rows = 0, fields = 1, width = 0;
@@ -171,8 +168,7 @@ static void test_csv_is_square(void **state) {
     check_free(check);
 }
 
-static void test_colour_is_only_colour(void **state) {
-    (void)state;
+TEST(test_colour_is_only_colour) {
     struct check *check = load(GOLDEN "faults");
     char *plain = render_check(check, REPORT_TABLE, false),
          *coloured = render_check(check, REPORT_TABLE, true);
@@ -228,8 +224,7 @@ static int tags_in_markdown(const char *text) {
     return tags;
 }
 
-static void test_evil_texts(void **state) {
-    (void)state;
+TEST(test_evil_texts) {
     struct check *check = check_of(evil);
     char *table = render_check(check, REPORT_TABLE, false),
          *md = render_check(check, REPORT_MD, false);
@@ -255,8 +250,7 @@ static void test_evil_texts(void **state) {
 }
 
 /* Half of it is not there, or nothing is. */
-static void test_little_and_nothing(void **state) {
-    (void)state;
+TEST(test_little_and_nothing) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.check/1\",\"cells\":[]}",
         "{\"schema\":\"lockbench.check/"
@@ -284,8 +278,7 @@ static void test_little_and_nothing(void **state) {
 }
 
 /* More faults than a terminal is wide, names without end. */
-static void test_a_huge_matrix(void **state) {
-    (void)state;
+TEST(test_a_huge_matrix) {
     enum { LOCKS = 40, FAULTS = 100 };
     char *text = NULL;
     size_t size;
@@ -325,8 +318,7 @@ static void test_a_huge_matrix(void **state) {
 }
 
 /* What a design review gets is one page: some 70 lines, whatever there is to say. */
-static void test_the_summary_is_one_page(void **state) {
-    (void)state;
+TEST(test_the_summary_is_one_page) {
     static const char *const files[] = {GOLDEN "faults.md", GOLDEN "kept.md"};
     static const char *const all[] = {"driver states", "Fencing", "| recovery |", "seeds ",
                                       "Machine",       "Servers", "durability",   "3 in n"};
@@ -341,8 +333,7 @@ static void test_the_summary_is_one_page(void **state) {
 }
 
 /* A control that nothing exposed means that the check cannot be trusted, whatever else is green. */
-static void test_a_missed_control_is_said(void **state) {
-    (void)state;
+TEST(test_a_missed_control_is_said) {
     struct check *check = check_of(
         "{\"schema\":\"lockbench.check/"
         "1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"unsafe-x\",\"control\":true},"
@@ -358,8 +349,7 @@ static void test_a_missed_control_is_said(void **state) {
 
 /* A control that broke under a fault is not thereby caught: only the run that is made to expose it
  * says so. */
-static void test_only_the_exposing_run_catches_a_control(void **state) {
-    (void)state;
+TEST(test_only_the_exposing_run_catches_a_control) {
     static const struct {
         const char *verdict, *missed, *said, *not_said;
     } cases[] = {
@@ -394,8 +384,7 @@ static void test_only_the_exposing_run_catches_a_control(void **state) {
 
 /* Controls are broken on purpose: under a fault they are shown, and are neither headline nor
  * finding. */
-static void test_a_control_under_a_fault_is_no_finding(void **state) {
-    (void)state;
+TEST(test_a_control_under_a_fault_is_no_finding) {
     struct check *check = check_of(
         "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"pause\"}],\"locks\":[{\"name\":\"l\"},"
         "{\"name\":\"unsafe-x\",\"control\":true}],\"cells\":[{\"lock\":\"l\",\"fault\":\"pause\","
@@ -420,8 +409,7 @@ static void test_a_control_under_a_fault_is_no_finding(void **state) {
 
 /* What has no verdict is in no sum: neither its lock nor its fault was judged, nor that it never
  * recovers. */
-static void test_what_has_no_verdict_is_in_no_sum(void **state) {
-    (void)state;
+TEST(test_what_has_no_verdict_is_in_no_sum) {
     static const char *const silent[] = {"failed", "inconclusive"};
     for (size_t i = 0; i < 2; i++) {
         char text[1400];
@@ -453,8 +441,7 @@ static void test_what_has_no_verdict_is_in_no_sum(void **state) {
 }
 
 /* The page and the summary land beside check.json, whole, and nothing else is left there. */
-static void test_files_beside_the_check(void **state) {
-    (void)state;
+TEST(test_files_beside_the_check) {
     struct lb_err err = {0};
     char dir[] = "/tmp/lockbench-check-XXXXXX", path[128];
     int entries = 0;
@@ -489,8 +476,7 @@ static void test_files_beside_the_check(void **state) {
 }
 
 /* A full disk is an error, not a short report. */
-static void test_a_full_disk(void **state) {
-    (void)state;
+TEST(test_a_full_disk) {
     struct check *check = load(GOLDEN "faults");
     for (int format = 0; format < REPORT_FORMATS; format++) {
         struct lb_err err = {0};
@@ -504,22 +490,4 @@ static void test_a_full_disk(void **state) {
     check_free(check);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_checks),
-        cmocka_unit_test(test_json_has_every_cell),
-        cmocka_unit_test(test_csv_is_square),
-        cmocka_unit_test(test_colour_is_only_colour),
-        cmocka_unit_test(test_evil_texts),
-        cmocka_unit_test(test_little_and_nothing),
-        cmocka_unit_test(test_a_huge_matrix),
-        cmocka_unit_test(test_the_summary_is_one_page),
-        cmocka_unit_test(test_a_missed_control_is_said),
-        cmocka_unit_test(test_only_the_exposing_run_catches_a_control),
-        cmocka_unit_test(test_a_control_under_a_fault_is_no_finding),
-        cmocka_unit_test(test_what_has_no_verdict_is_in_no_sum),
-        cmocka_unit_test(test_files_beside_the_check),
-        cmocka_unit_test(test_a_full_disk),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -32,8 +32,7 @@ static char *result(const char *name) {
     return text ? text : strdup("");
 }
 
-static void test_what_is_wrong_gets_one_line(void **state) {
-    (void)state;
+TEST(test_what_is_wrong_gets_one_line) {
     static const struct {
         const char *words;
         int code;
@@ -66,8 +65,7 @@ static void test_what_is_wrong_gets_one_line(void **state) {
     }
 }
 
-static void test_formats_and_places(void **state) {
-    (void)state;
+TEST(test_formats_and_places) {
     static const struct {
         const char *words, *file, *golden;
     } cases[] = {
@@ -95,8 +93,7 @@ static void test_formats_and_places(void **state) {
 }
 
 /* The page lands beside its run, and nothing else is left there. */
-static void test_a_page_beside_its_run(void **state) {
-    (void)state;
+TEST(test_a_page_beside_its_run) {
     static const char clean[] = GOLDEN "/clean";
     const char *const copy[] = {"cp", "-r", clean, folder, NULL};
     char path[256];
@@ -116,8 +113,7 @@ static void test_a_page_beside_its_run(void **state) {
 }
 
 /* A check's page lands beside it; one that was cut off in the middle is an error of one line. */
-static void test_a_check(void **state) {
-    (void)state;
+TEST(test_a_check) {
     static const char kept[] = GOLDEN "/check/kept";
     const char *const copy[] = {"cp", "-r", kept, folder, NULL};
     assert_int_equal(run_command(copy, NULL), 0);
@@ -137,12 +133,4 @@ static void test_a_check(void **state) {
     free(err);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_wrong_gets_one_line),
-        cmocka_unit_test(test_formats_and_places),
-        cmocka_unit_test(test_a_page_beside_its_run),
-        cmocka_unit_test(test_a_check),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

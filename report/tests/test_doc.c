@@ -56,8 +56,7 @@ static void add_table(struct doc *doc, const char *name) {
     doc_end(doc);
 }
 
-static void a_table_is_the_same_everywhere(void **state) {
-    (void)state;
+TEST(a_table_is_the_same_everywhere) {
     struct doc doc = {0};
     add_table(&doc, "redis");
     has(&doc, DOC_TERMINAL,
@@ -79,8 +78,7 @@ static void a_table_is_the_same_everywhere(void **state) {
     doc_free(&doc);
 }
 
-static void no_text_steers_a_format(void **state) {
-    (void)state;
+TEST(no_text_steers_a_format) {
     struct doc doc = {0};
     doc_section(&doc, "one", EVIL);
     doc_say(&doc, TONE_BAD, "%s", EVIL);
@@ -109,8 +107,7 @@ static void no_text_steers_a_format(void **state) {
     doc_free(&doc);
 }
 
-static void blocks_are_what_each_format_has_for_them(void **state) {
-    (void)state;
+TEST(blocks_are_what_each_format_has_for_them) {
     struct doc doc = {0};
     doc_section(&doc, "verdict", "Does it?");
     doc_box(&doc);
@@ -143,8 +140,7 @@ static void blocks_are_what_each_format_has_for_them(void **state) {
 }
 
 /* Names are cut, columns that tell least go, figures lose digits: 100 columns hold it all. */
-static void a_wide_table_fits(void **state) {
-    (void)state;
+TEST(a_wide_table_fits) {
     struct doc doc = {0};
     doc_table(&doc, NULL, "A caption");
     doc_column(&doc, &(struct doc_column){.title = "lock"});
@@ -166,8 +162,7 @@ static void a_wide_table_fits(void **state) {
 }
 
 /* A table of signs: a terminal writes the heads downwards, right above their columns. */
-static void upright_columns_are_written_downwards(void **state) {
-    (void)state;
+TEST(upright_columns_are_written_downwards) {
     struct doc doc = {0};
     doc_table(&doc, "matrix", NULL);
     doc_column(&doc, &(struct doc_column){.title = "lock"});
@@ -189,8 +184,7 @@ static void upright_columns_are_written_downwards(void **state) {
     doc_free(&doc);
 }
 
-static void a_tree_of_json_is_nested_terms(void **state) {
-    (void)state;
+TEST(a_tree_of_json_is_nested_terms) {
     struct doc doc = {0};
     json_t *tree = json_pack("{s:i, s:b, s:[f,n], s:{s:s}}", "cpus", 2, "pinned", 1, "list", 1.5,
                              "inner", "name", "<b>");
@@ -203,8 +197,7 @@ static void a_tree_of_json_is_nested_terms(void **state) {
     doc_free(&doc);
 }
 
-static void a_failed_document_is_an_error(void **state) {
-    (void)state;
+TEST(a_failed_document_is_an_error) {
     struct lb_err err = {0};
     struct doc doc = {.failed = true};
     doc_section(&doc, "one", "One");
@@ -216,15 +209,4 @@ static void a_failed_document_is_an_error(void **state) {
     assert_string_equal(err.text, "out of memory");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_is_the_same_everywhere),
-        cmocka_unit_test(no_text_steers_a_format),
-        cmocka_unit_test(blocks_are_what_each_format_has_for_them),
-        cmocka_unit_test(a_wide_table_fits),
-        cmocka_unit_test(upright_columns_are_written_downwards),
-        cmocka_unit_test(a_tree_of_json_is_nested_terms),
-        cmocka_unit_test(a_failed_document_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -65,8 +65,7 @@ static double item(const json_t *row, const char *list, size_t i) {
     "{\"id\":\"" id "\",\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"" arrival "\"" more  \
     "}"
 
-static void test_every_second_of_a_log(void **state) {
-    (void)state;
+TEST(test_every_second_of_a_log) {
     write_log("one.hlog", 6);
     json_t *row = time_of(STAGE("one", "closed", ",\"duration_s\":6"));
     const json_t *acquire = json_object_get(row, "acquire");
@@ -99,8 +98,7 @@ static void test_every_second_of_a_log(void **state) {
     json_decref(row);
 }
 
-static void test_an_open_loop_with_its_events(void **state) {
-    (void)state;
+TEST(test_an_open_loop_with_its_events) {
     write_log("open.hlog", 3);
     json_t *row = time_of(
         STAGE("open", "poisson:100/s",
@@ -119,8 +117,7 @@ static void test_an_open_loop_with_its_events(void **state) {
 }
 
 /* The histograms are added: a percentile of 4 seconds is no mean of four percentiles. */
-static void test_a_long_run_has_several_seconds_an_interval(void **state) {
-    (void)state;
+TEST(test_a_long_run_has_several_seconds_an_interval) {
     write_log("long.hlog", 480);
     json_t *row = time_of(STAGE("long", "closed", ",\"duration_s\":480"));
     assert_int_equal(json_array_size(json_object_get(row, "from")), 120);
@@ -136,8 +133,7 @@ static void test_a_long_run_has_several_seconds_an_interval(void **state) {
     json_decref(row);
 }
 
-static void test_a_cut_log_shows_what_can_be_read(void **state) {
-    (void)state;
+TEST(test_a_cut_log_shows_what_can_be_read) {
     write_log("whole.hlog", 4);
     char path[128];
     snprintf(path, sizeof path, "%s/whole.hlog", folder);
@@ -154,8 +150,7 @@ static void test_a_cut_log_shows_what_can_be_read(void **state) {
 }
 
 /* Without a log, and with a name that leads elsewhere: run.json's seconds. */
-static void test_without_a_log_the_series(void **state) {
-    (void)state;
+TEST(test_without_a_log_the_series) {
     static const char *const stages[] = {
         STAGE(
             "none", "closed",
@@ -183,13 +178,4 @@ static void test_without_a_log_the_series(void **state) {
     json_decref(row);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_second_of_a_log),
-        cmocka_unit_test(test_an_open_loop_with_its_events),
-        cmocka_unit_test(test_a_long_run_has_several_seconds_an_interval),
-        cmocka_unit_test(test_a_cut_log_shows_what_can_be_read),
-        cmocka_unit_test(test_without_a_log_the_series),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -20,8 +20,7 @@ static enum lock_state state_of(const char *stages) {
     return state;
 }
 
-static void test_states(void **state) {
-    (void)state;
+TEST(test_states) {
     assert_int_equal(state_of(STAGE("a", 2, "clean", 9, "")), LOCK_CLEAN);
     assert_int_equal(state_of(STAGE("a", 1, "clean", 9, "")), LOCK_ALONE);
     assert_int_equal(
@@ -53,7 +52,7 @@ static void test_states(void **state) {
 }
 
 /* In the workload that is to expose it a control must show that very mistake, or worse. */
-static void test_controls_elsewhere(void **state) {
+TEST(test_controls_elsewhere) {
     static const struct {
         const char *verdict, *counts, *expected;
         enum lock_state state;
@@ -68,7 +67,6 @@ static void test_controls_elsewhere(void **state) {
         {"stuck", "\"stuck\":2", "expired", LOCK_MISSED},
         {"clean", "\"stuck\":0", "expired", LOCK_MISSED},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char stage[400];
         snprintf(stage, sizeof stage,
@@ -89,8 +87,7 @@ static void test_controls_elsewhere(void **state) {
 
 /* A lock on two topologies is two rows and two verdicts; what it is asked for makes loads of their
  * own. */
-static void test_topologies_and_modes_are_kept_apart(void **state) {
-    (void)state;
+TEST(test_topologies_and_modes_are_kept_apart) {
     struct report *report = report_of(
         STAGE("a", 2, "clean", 9, ",\"topology\":\"one\"") "," STAGE(
             "a", 2, "violated", 9, ",\"topology\":\"two\"") "," STAGE("b", 2, "clean", 9,
@@ -138,8 +135,7 @@ static void expect_words(const char *stages, const char *more, const char *headl
     report_free(report);
 }
 
-static void test_headlines(void **state) {
-    (void)state;
+TEST(test_headlines) {
     expect_words(STAGE("a", 2, "clean", 1000, "") "," STAGE("b", 2, "clean", 234, ""), "",
                  "Every lock that claims to exclude did: 2 locks, no overlap in 1,234 grants",
                  TONE_GOOD);
@@ -162,8 +158,7 @@ static void test_headlines(void **state) {
 }
 
 /* The simulator excludes too, and is no lock that anybody could take. */
-static void test_the_simulator_is_no_candidate(void **state) {
-    (void)state;
+TEST(test_the_simulator_is_no_candidate) {
     struct report *report = report_of(
         STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "");
     assert_false(report->groups[0].rows[0].candidate);
@@ -176,8 +171,7 @@ static void test_the_simulator_is_no_candidate(void **state) {
 
 #define LIMITED ",\"limited_by\":\"generator\",\"warnings\":[\"other\"]"
 
-static void test_limited_stages_are_named(void **state) {
-    (void)state;
+TEST(test_limited_stages_are_named) {
     struct report *report =
         report_of(STAGE("a", 2, "clean", 9, LIMITED) "," STAGE("b", 2, "clean", 9, "") "," STAGE(
                       "n", 2, "baseline", 9, BASELINE LIMITED),
@@ -190,8 +184,7 @@ static void test_limited_stages_are_named(void **state) {
     report_free(report);
 }
 
-static void test_partial_comes_first(void **state) {
-    (void)state;
+TEST(test_partial_comes_first) {
     static const char partial[] = "PARTIAL: this run is incomplete: x y; 1 of 1 stages is";
     for (int violated = 0; violated < 2; violated++) {
         struct report *report =
@@ -214,8 +207,7 @@ static void test_partial_comes_first(void **state) {
           ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                   \
           ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"p50\":" #p50 "}}")
 
-static void test_repeats(void **state) {
-    (void)state;
+TEST(test_repeats) {
     struct report *report =
         report_of(REPEAT(0, 300, 7) "," REPEAT(1, 100, 9) "," REPEAT(2, 200, null), "");
     assert_int_equal(report->group_count, 1);
@@ -231,8 +223,7 @@ static void test_repeats(void **state) {
     report_free(report);
 }
 
-static void test_loads_are_kept_apart(void **state) {
-    (void)state;
+TEST(test_loads_are_kept_apart) {
     struct report *report = report_of(
         "{\"lock\":\"a\",\"clients\":8},{\"lock\":\"a\",\"clients\":8,\"hold\":\"5ms\"},"
         "{\"lock\":\"a\",\"clients\":2},{\"lock\":\"b\",\"clients\":8},{\"lock\":\"b\",\"clients\":"
@@ -256,8 +247,7 @@ static void test_loads_are_kept_apart(void **state) {
 
 /* The fastest of all let two in, the next is a control: neither is an answer; kinds are answered
  * apart. */
-static void test_answers(void **state) {
-    (void)state;
+TEST(test_answers) {
     struct report *report = report_of(
         DURABLE("broken", 8, "violated", "memory", 900, "") "," DURABLE(
             "unsafe", 8, "violated", "memory", 950,
@@ -295,8 +285,7 @@ static void test_answers(void **state) {
 }
 
 /* A lock in the memory of a server whose tables are on disk: both are said. */
-static void test_durability_of_the_lock_itself(void **state) {
-    (void)state;
+TEST(test_durability_of_the_lock_itself) {
     struct run_stage stage = {.topology = "postgres",
                               .durability = "write-ahead log, on disk before each commit",
                               .durability_note = "in the server's memory: nothing is written"};
@@ -309,8 +298,7 @@ static void test_durability_of_the_lock_itself(void **state) {
 }
 
 /* The class is a field. No sentence beside it, and no topology, says anything of it. */
-static void test_durability_class(void **state) {
-    (void)state;
+TEST(test_durability_class) {
     static const struct {
         const char *topology, *durability, *class;
         enum durability expect;
@@ -332,20 +320,4 @@ static void test_durability_class(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_controls_elsewhere),
-        cmocka_unit_test(test_topologies_and_modes_are_kept_apart),
-        cmocka_unit_test(test_headlines),
-        cmocka_unit_test(test_the_simulator_is_no_candidate),
-        cmocka_unit_test(test_limited_stages_are_named),
-        cmocka_unit_test(test_partial_comes_first),
-        cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_loads_are_kept_apart),
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_durability_class),
-        cmocka_unit_test(test_durability_of_the_lock_itself),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

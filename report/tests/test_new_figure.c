@@ -56,8 +56,7 @@ static void assert_says(char *text, const char *words) {
     free(text);
 }
 
-static void test_it_is_in_run_json_and_read_back(void **state) {
-    (void)state;
+TEST(test_it_is_in_run_json_and_read_back) {
     char *path = write_run("run", EXAMPLE);
     assert_says(read_whole(path), "\"example\": 4711");
     struct lb_err err = {0};
@@ -68,8 +67,7 @@ static void test_it_is_in_run_json_and_read_back(void **state) {
     free(path);
 }
 
-static void test_it_is_in_every_report(void **state) {
-    (void)state;
+TEST(test_it_is_in_every_report) {
     char *path = write_run("report", EXAMPLE);
     struct lb_err err = {0};
     struct report *report = report_load((const char *const *)&path, 1, &err);
@@ -96,8 +94,7 @@ static char *compared(const struct compare *compare, enum compare_format format)
     return text;
 }
 
-static void test_it_is_compared(void **state) {
-    (void)state;
+TEST(test_it_is_compared) {
     char *base = write_run("base", EXAMPLE), *new = write_run("new", 10 * EXAMPLE);
     struct lb_err err = {0};
     struct compare_ask ask = {.base = (const char *const *)&base,
@@ -117,11 +114,4 @@ static void test_it_is_compared(void **state) {
     free(new);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_is_in_run_json_and_read_back),
-        cmocka_unit_test(test_it_is_in_every_report),
-        cmocka_unit_test(test_it_is_compared),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -46,8 +46,7 @@ static void assert_lines_fit(const char *text) {
     }
 }
 
-static void test_evil_names_in_a_terminal(void **state) {
-    (void)state;
+TEST(test_evil_names_in_a_terminal) {
     struct report *report = report_of(evil_stages, evil_root);
     char *text = render(report, REPORT_TABLE, false);
     assert_no_controls(text);
@@ -56,8 +55,7 @@ static void test_evil_names_in_a_terminal(void **state) {
     report_free(report);
 }
 
-static void test_evil_names_in_a_page(void **state) {
-    (void)state;
+TEST(test_evil_names_in_a_page) {
     struct report *report = report_of(evil_stages, evil_root);
     char *text = render(report, REPORT_HTML, false);
     assert_int_equal(count_of(text, "<img"), 0);
@@ -91,8 +89,7 @@ static void remove_code(char *md) {
     *to = '\0';
 }
 
-static void test_evil_names_in_markdown_and_csv(void **state) {
-    (void)state;
+TEST(test_evil_names_in_markdown_and_csv) {
     struct report *report = report_of(evil_stages, evil_root);
     char *md = render(report, REPORT_MD, false), *csv = render(report, REPORT_CSV, false);
     assert_no_controls(md);
@@ -113,8 +110,7 @@ static void test_evil_names_in_markdown_and_csv(void **state) {
 }
 
 /* JSON must be JSON again, with the texts as they were. */
-static void test_evil_names_in_json(void **state) {
-    (void)state;
+TEST(test_evil_names_in_json) {
     struct report *report = report_of(evil_stages, evil_root);
     char *text = render(report, REPORT_JSON, false);
     json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -131,8 +127,7 @@ static void test_evil_names_in_json(void **state) {
 }
 
 /* Every figure as wide as it can be, a name of 300 characters, every text missing. */
-static void test_extremes_fit(void **state) {
-    (void)state;
+TEST(test_extremes_fit) {
     char name[301], stages[4000];
     memset(name, 'n', 300);
     name[300] = '\0';
@@ -160,8 +155,7 @@ static void test_extremes_fit(void **state) {
 
 /* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a
  * number. */
-static void test_an_empty_stage(void **state) {
-    (void)state;
+TEST(test_an_empty_stage) {
     struct report *report = report_of("{\"lock\":\"a\",\"clients\":2,\"status\":\"failed\"}", "");
     for (int format = 0; format < REPORT_FORMATS; format++) {
         char *text = render(report, (enum report_format)format, false);
@@ -178,8 +172,7 @@ static void test_an_empty_stage(void **state) {
     report_free(report);
 }
 
-static void test_a_full_disk_is_said(void **state) {
-    (void)state;
+TEST(test_a_full_disk_is_said) {
     struct report *report = report_of("{\"lock\":\"a\",\"clients\":2}", "");
     for (int format = 0; format < REPORT_FORMATS; format++) {
         struct lb_err err = {0};
@@ -195,8 +188,7 @@ static void test_a_full_disk_is_said(void **state) {
 
 /* A histogram that is not sound stops the page, with its place; the outputs that need none do
  * without. */
-static void test_a_bad_histogram_stops_the_page(void **state) {
-    (void)state;
+TEST(test_a_bad_histogram_stops_the_page) {
     struct lb_err err = {0};
     if (!*asset_bundle) skip();
     struct report *report = report_of("{\"id\":\"s1\",\"lock\":\"a\",\"clients\":2,\"latency_ns\":{"
@@ -214,8 +206,7 @@ static void test_a_bad_histogram_stops_the_page(void **state) {
 
 /* A stored run with bytes changed, cut out or doubled: each is refused with a line or rendered,
  * never worse. Under AddressSanitizer this is where a reader that trusts shows. */
-static void test_damaged_runs(void **state) {
-    (void)state;
+TEST(test_damaged_runs) {
     char *sound = read_whole("report/tests/golden/clean/run.json");
     struct lb_rng rng;
     int refused = 0, rendered = 0;
@@ -271,13 +262,10 @@ static void test_damaged_runs(void **state) {
     free(sound);
 }
 
-static void test_formats(void **state) {
-    (void)state;
-}
+TEST(test_formats) {}
 
 /* Of two repeats one is partial; the other, whose name the row bears, does not say what it is. */
-static void test_a_repeat_without_a_status(void **state) {
-    (void)state;
+TEST(test_a_repeat_without_a_status) {
     struct report *report =
         report_of("{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":5},"
                   "{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":1,\"status\":\"partial\"}",
@@ -290,8 +278,7 @@ static void test_a_repeat_without_a_status(void **state) {
 
 /* What a run has of stores, histories and recoveries is shown, and nothing of it where it has
  * none. */
-static void test_faults_are_shown_where_there_are_any(void **state) {
-    (void)state;
+TEST(test_faults_are_shown_where_there_are_any) {
     static const char stage[] =
         "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
         "\"verdict\":\"expired\",\"grants\":50},"
@@ -331,20 +318,4 @@ static void test_faults_are_shown_where_there_are_any(void **state) {
     report_free(report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_faults_are_shown_where_there_are_any),
-        cmocka_unit_test(test_evil_names_in_a_terminal),
-        cmocka_unit_test(test_evil_names_in_a_page),
-        cmocka_unit_test(test_evil_names_in_markdown_and_csv),
-        cmocka_unit_test(test_evil_names_in_json),
-        cmocka_unit_test(test_extremes_fit),
-        cmocka_unit_test(test_an_empty_stage),
-        cmocka_unit_test(test_a_full_disk_is_said),
-        cmocka_unit_test(test_a_bad_histogram_stops_the_page),
-        cmocka_unit_test(test_damaged_runs),
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_a_repeat_without_a_status),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

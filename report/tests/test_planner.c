@@ -125,8 +125,7 @@ static void judged(const struct made *made, struct planner_ask ask, enum planner
     capacity_free(file);
 }
 
-static void what_was_measured_answers(void **state) {
-    (void)state;
+TEST(what_was_measured_answers) {
     const struct made usual = {0}, limited = {.limit = "generator"}, ranged = {.limit = "range"},
                       none = {.low = -1};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
@@ -148,8 +147,7 @@ static void what_was_measured_answers(void **state) {
 
 /* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at
  * 440/s. */
-static void another_limit_is_read_from_the_probes(void **state) {
-    (void)state;
+TEST(another_limit_is_read_from_the_probes) {
     const struct made usual = {0};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     ask.limit_ns = 10e6;
@@ -173,8 +171,7 @@ static void another_limit_is_read_from_the_probes(void **state) {
 /* A probe that was so bad that it has no figures broke its promise and all stricter ones; a lucky
  * one above where the search ended tells nothing; and figures that contradict each other decide
  * nothing. */
-static void bad_and_lucky_probes_mislead_nobody(void **state) {
-    (void)state;
+TEST(bad_and_lucky_probes_mislead_nobody) {
 #define PROBE(value, verdict, low, high)                                                           \
     ",{\"value\":" #value ",\"verdict\":\"" verdict "\",\"quantile_ns\":" #low ",\"low_ns\":" #low \
     ",\"high_ns\":" #high ",\"samples\":1000,\"missed\":0}"
@@ -196,8 +193,7 @@ static void bad_and_lucky_probes_mislead_nobody(void **state) {
 
 /* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 3 ms with a doubt of 47 %:
  * its far end was 1.47 times M/D/1's. */
-static void the_model_answers_near_what_was_measured(void **state) {
-    (void)state;
+TEST(the_model_answers_near_what_was_measured) {
     const struct made usual = {0}, wrong = {.foretold = 2.5}, few = {.foretold = 0.4},
                       odd = {.hold = "lognormal:1ms:0.5"};
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
@@ -228,8 +224,7 @@ static void the_model_answers_near_what_was_measured(void **state) {
 /* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of
  * the promise; but no key is busier than at the answer that was measured, which is 400/s * 1.5 ms =
  * 0.6. */
-static void the_models_bounds_are_those_of_the_queue(void **state) {
-    (void)state;
+TEST(the_models_bounds_are_those_of_the_queue) {
     const struct made usual = {0};
     struct planner_answer answer;
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
@@ -252,8 +247,7 @@ static void the_models_bounds_are_those_of_the_queue(void **state) {
     capacity_free(file);
 }
 
-static void clients_answer_within_twice(void **state) {
-    (void)state;
+TEST(clients_answer_within_twice) {
     const struct made usual = {0};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     ask.clients = 128;
@@ -267,8 +261,7 @@ static void clients_answer_within_twice(void **state) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "4 might all be busy", "--set load.clients=4");
 }
 
-static void other_questions_are_refused(void **state) {
-    (void)state;
+TEST(other_questions_are_refused) {
     const struct made usual = {0},
                       closed = {.by = "clients", .metric = "acquire", .low = 30, .high = 40};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
@@ -327,8 +320,7 @@ static struct planner *plan_of(struct capacity **files, int count, const struct 
     return planner;
 }
 
-static void order_is_that_of_fitness(void **state) {
-    (void)state;
+TEST(order_is_that_of_fitness) {
     static const char *const order[] = {"etcd-mutex", "redis-redlock", "redis-setnx",
                                         "mem-mutex",  "pg-row",        "mysql-lock",
                                         "zk-lock",    "pg-advisory"};
@@ -362,8 +354,7 @@ static int taken_of(const struct made *made, int *ret_exit) {
 
 /* Nothing better that is older, or that the model says, hides what was measured last; and nothing
  * at all that a lock let two in. */
-static void what_was_measured_last_answers(void **state) {
-    (void)state;
+TEST(what_was_measured_last_answers) {
     static const struct made close = {.low = 190, .high = 210}, good = {.low = 400},
                              model = {.hold = "2ms"}, far = {.hold = "100ms", .low = 5, .high = 6},
                              violated = {.violated = true}, less = {.low = 100, .high = 110},
@@ -391,8 +382,7 @@ static void what_was_measured_last_answers(void **state) {
     judged(&violated, ask, PLANNER_UNKNOWN, false, "two held it at once in this search", NULL);
 }
 
-static void exit_codes(void **state) {
-    (void)state;
+TEST(exit_codes) {
     struct planner_ask ask = {ASK, .rate = 460, .hold_ns = 1e6};
     struct capacity *file = file_of(&(struct made){0}, 1, "2026-01-01T00:00:00Z");
     struct planner *planner = plan_of(&file, 1, &ask);
@@ -448,8 +438,7 @@ static void store(const char *path, const char *text) {
     assert_int_equal(fclose(out), 0);
 }
 
-static void outputs_are_as_stored(void **state) {
-    (void)state;
+TEST(outputs_are_as_stored) {
     static const char *const names[] = {"many.table", "many.md", "many.json"};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     ask.clients = 100;
@@ -478,8 +467,7 @@ static void outputs_are_as_stored(void **state) {
     capacity_free(file);
 }
 
-static void the_command(void **state) {
-    (void)state;
+TEST(the_command) {
     static const struct {
         const char *words;
         int code;
@@ -561,20 +549,4 @@ static void the_command(void **state) {
     free(out_path);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_measured_answers),
-        cmocka_unit_test(another_limit_is_read_from_the_probes),
-        cmocka_unit_test(bad_and_lucky_probes_mislead_nobody),
-        cmocka_unit_test(the_model_answers_near_what_was_measured),
-        cmocka_unit_test(the_models_bounds_are_those_of_the_queue),
-        cmocka_unit_test(clients_answer_within_twice),
-        cmocka_unit_test(other_questions_are_refused),
-        cmocka_unit_test(order_is_that_of_fitness),
-        cmocka_unit_test(what_was_measured_last_answers),
-        cmocka_unit_test(exit_codes),
-        cmocka_unit_test(outputs_are_as_stored),
-        cmocka_unit_test(the_command),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -91,8 +91,7 @@ static struct trend *slower(void) {
     return trend;
 }
 
-static void a_change_is_found_where_it_was(void **state) {
-    (void)state;
+TEST(a_change_is_found_where_it_was) {
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 15);
     assert_int_equal(trend->count, 45);
@@ -116,8 +115,7 @@ static void a_change_is_found_where_it_was(void **state) {
 }
 
 /* Longer ago than the gate looks, or not asked for: no failure. */
-static void a_gate_sees_new_changes_only(void **state) {
-    (void)state;
+TEST(a_gate_sees_new_changes_only) {
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 8);
     assert_int_equal(trend_exit(view), LB_EXIT_OK);
@@ -151,8 +149,7 @@ static struct trend *steps(double middle, double end, const char *verdict) {
 }
 
 /* What was undone is no regression; what got better neither; what was undone in part is one. */
-static void what_counts_is_the_level_now(void **state) {
-    (void)state;
+TEST(what_counts_is_the_level_now) {
     static const struct {
         double middle, end;
         const char *verdict;
@@ -173,8 +170,7 @@ static void what_counts_is_the_level_now(void **state) {
 
 /* Twenty runs that scatter by 1 %, then these: one that fell out, and two, shut no gate; three that
  * stay there are a level. */
-static void outliers_shut_no_gate(void **state) {
-    (void)state;
+TEST(outliers_shut_no_gate) {
     static const struct {
         double then[6]; /* parts of the level, up to 0 */
         int changes;    /* at the least, so that there was something to shut it */
@@ -214,8 +210,7 @@ static void outliers_shut_no_gate(void **state) {
 
 /* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most
  * 5. */
-static void scatter_shuts_no_gate(void **state) {
-    (void)state;
+TEST(scatter_shuts_no_gate) {
     int alarms = 0;
     for (uint64_t trial = 0; trial < 100; trial++) {
         char *text = NULL;
@@ -259,8 +254,7 @@ static void run_file(const char *path, const char *start, const char *options, c
 
 /* Three repeats are one line with their median; a control, and what was cut off, have none; twice
  * is once. */
-static void runs_are_appended_once(void **state) {
-    (void)state;
+TEST(runs_are_appended_once) {
     struct lb_err err = {0};
     int added = 0, there = 0;
     char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
@@ -300,8 +294,7 @@ static void runs_are_appended_once(void **state) {
 }
 
 /* A lock that polls ten times as rarely did not become slower: it is another series. */
-static void other_options_are_another_series(void **state) {
-    (void)state;
+TEST(other_options_are_another_series) {
     static const struct {
         const char *options;
         bool same; /* as the first */
@@ -334,8 +327,7 @@ static void other_options_are_another_series(void **state) {
     free(run);
 }
 
-static void wrong_files_are_one_clear_line(void **state) {
-    (void)state;
+TEST(wrong_files_are_one_clear_line) {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -393,8 +385,7 @@ static void same_as_stored(const char *name, const char *text) {
     free(expected);
 }
 
-static void outputs_are_as_stored(void **state) {
-    (void)state;
+TEST(outputs_are_as_stored) {
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 15);
     static const char *const names[] = {"slower.table", "slower.lines", "slower.md", "slower.json"};
@@ -417,8 +408,7 @@ static void outputs_are_as_stored(void **state) {
 }
 
 /* Otava's CSV wants a number in each cell, and one series a file. */
-static void otava_gets_a_file_a_series(void **state) {
-    (void)state;
+TEST(otava_gets_a_file_a_series) {
     struct lb_err err = {0};
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 0);
@@ -444,8 +434,7 @@ static void otava_gets_a_file_a_series(void **state) {
 }
 
 /* Names and loads from elsewhere stay what they are: a comment of one line, a path. */
-static void otavas_yaml_is_not_written_by_a_name(void **state) {
-    (void)state;
+TEST(otavas_yaml_is_not_written_by_a_name) {
     struct lb_err err = {0};
     char *csv = NULL, *folder_of = path_of("a: b #c"), *yaml = path_of("a: b #c/otava.yaml"),
          *file = NULL;
@@ -488,8 +477,7 @@ static int history_command(const char *words) {
     return run_command(argv, NULL);
 }
 
-static void the_command(void **state) {
-    (void)state;
+TEST(the_command) {
     static const struct {
         const char *words;
         int code;
@@ -543,20 +531,4 @@ static void the_command(void **state) {
     free(run);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_is_found_where_it_was),
-        cmocka_unit_test(a_gate_sees_new_changes_only),
-        cmocka_unit_test(what_counts_is_the_level_now),
-        cmocka_unit_test(outliers_shut_no_gate),
-        cmocka_unit_test(scatter_shuts_no_gate),
-        cmocka_unit_test(runs_are_appended_once),
-        cmocka_unit_test(other_options_are_another_series),
-        cmocka_unit_test(wrong_files_are_one_clear_line),
-        cmocka_unit_test(outputs_are_as_stored),
-        cmocka_unit_test(otava_gets_a_file_a_series),
-        cmocka_unit_test(otavas_yaml_is_not_written_by_a_name),
-        cmocka_unit_test(the_command),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

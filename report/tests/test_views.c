@@ -27,8 +27,7 @@ static void assert_near(double is, double expected) {
 }
 
 /* Within a durability; a lock that let somebody in is neither best nor held against the best. */
-static void test_ratios(void **state) {
-    (void)state;
+TEST(test_ratios) {
     struct report *report =
         report_of(STAGE("slow", "memory", "clean", 100, 8000) "," STAGE(
                       "fast", "memory", "clean", 400,
@@ -52,8 +51,7 @@ static void test_ratios(void **state) {
 }
 
 /* 2 and 8 times worse: 4 times, by the geometric mean. */
-static void test_the_mean_is_geometric(void **state) {
-    (void)state;
+TEST(test_the_mean_is_geometric) {
     struct report *report = report_of(
         STAGE("slow", "memory", "clean", 100, 8000) "," STAGE("fast", "memory", "clean", 200, 1000),
         "");
@@ -86,8 +84,7 @@ static struct spread spread_in(const char *run, const char *lock, double clients
     return spread;
 }
 
-static void test_what_intervals_stand_on(void **state) {
-    (void)state;
+TEST(test_what_intervals_stand_on) {
     double median;
     struct spread seven = spread_in(GOLDEN "decide", "mem-mutex", 16, "throughput_per_s", &median);
     assert_int_equal(seven.kind, SPREAD_REPEATS);
@@ -110,8 +107,7 @@ static void test_what_intervals_stand_on(void **state) {
 
 /* 1000 values 1, 2, ... 1000: by David and Nagaraja the median's interval at 95 % has ranks 469 and
  * 531 or 532. */
-static void test_ranks_are_looked_up(void **state) {
-    (void)state;
+TEST(test_ranks_are_looked_up) {
     struct hist *hist = hist_new(HIST_DIGITS, 1000000);
     double low, high;
     assert_non_null(hist);
@@ -133,8 +129,7 @@ static void assert_said(const char *stages, const char *more, const char *expect
     report_free(report);
 }
 
-static void test_the_verdict_says_what_ran(void **state) {
-    (void)state;
+TEST(test_the_verdict_says_what_ran) {
     assert_said(
         STAGE("a", "memory", "clean", 1, 1),
         ",\"plan\":{\"workload\":{\"name\":\"w\"}},\"servers\":[{\"backend\":\"b\",\"topology\":\"t\","
@@ -150,8 +145,7 @@ static void test_the_verdict_says_what_ran(void **state) {
 }
 
 /* Up and down are no repeats of each other. */
-static void test_both_ways_of_a_sweep_stand_apart(void **state) {
-    (void)state;
+TEST(test_both_ways_of_a_sweep_stand_apart) {
 #define RUNG(leg)                                                                                  \
     "{\"lock\":\"a\",\"clients\":2,\"arrival\":\"poisson:10/"                                      \
     "s\",\"offered_per_s\":10,\"grants\":1,\"sweep\":{\"by\":"                                     \
@@ -174,8 +168,7 @@ static int count_of(const char *text, const char *part) {
     return count;
 }
 
-static void test_environments_side_by_side(void **state) {
-    (void)state;
+TEST(test_environments_side_by_side) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.run/"
         "1\",\"environment\":{\"kernel\":\"6.1\",\"cpus\":2},\"stages\":[{\"lock\":\"a\","
@@ -204,8 +197,7 @@ static void test_environments_side_by_side(void **state) {
 }
 
 /* Holds whose members are of any kind: they become null, and no page's script ends. */
-static void test_holds_of_any_kind(void **state) {
-    (void)state;
+TEST(test_holds_of_any_kind) {
     struct report *report =
         report_of("{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":{"
                   "\"x\":1},\"key\":\"</script>\","
@@ -226,8 +218,7 @@ static void test_holds_of_any_kind(void **state) {
 
 /* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other
  * are two holders. */
-static void test_late_holds_keep_their_microseconds(void **state) {
-    (void)state;
+TEST(test_late_holds_keep_their_microseconds) {
     struct report *report = report_of(
         "{\"lock\":\"a\",\"clients\":2,\"history\":{\"timeline\":[{\"client\":0,\"key\":0,"
         "\"acquired_s\":12.3456,\"released_s\":12.345708},{\"client\":1,\"key\":0,"
@@ -240,17 +231,4 @@ static void test_late_holds_keep_their_microseconds(void **state) {
     report_free(report);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ratios),
-        cmocka_unit_test(test_the_mean_is_geometric),
-        cmocka_unit_test(test_what_intervals_stand_on),
-        cmocka_unit_test(test_ranks_are_looked_up),
-        cmocka_unit_test(test_the_verdict_says_what_ran),
-        cmocka_unit_test(test_both_ways_of_a_sweep_stand_apart),
-        cmocka_unit_test(test_environments_side_by_side),
-        cmocka_unit_test(test_holds_of_any_kind),
-        cmocka_unit_test(test_late_holds_keep_their_microseconds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

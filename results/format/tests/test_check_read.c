@@ -24,8 +24,7 @@ static struct check *parse_sound(const char *text) {
     return check;
 }
 
-static void test_a_cell_is_read(void **state) {
-    (void)state;
+TEST(test_a_cell_is_read) {
     struct check *check = parse_sound(
         CHECK("\"partial\":true,\"partial_reason\":\"Ctrl-C\",\"seeds\":[1,2],\"tour\":\"full\",",
               "{\"lock\":\"b\",\"fault\":\"none\",\"verdict\":\"violated\",\"compared\":\"as "
@@ -64,8 +63,7 @@ static void test_a_cell_is_read(void **state) {
     check_free(check);
 }
 
-static void test_a_check_that_has_just_begun(void **state) {
-    (void)state;
+TEST(test_a_check_that_has_just_begun) {
     struct check *check = parse_sound(CHECK("\"partial\":true,", ""));
     assert_int_equal(check->cell_count, 0);
     check_free(check);
@@ -73,8 +71,7 @@ static void test_a_check_that_has_just_begun(void **state) {
     check_free(check);
 }
 
-static void test_what_is_wrong_is_named(void **state) {
-    (void)state;
+TEST(test_what_is_wrong_is_named) {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -131,8 +128,7 @@ static void test_what_is_wrong_is_named(void **state) {
 }
 
 /* Whatever a disk or a hand does to a file: an error or a check, never a crash. */
-static void test_damaged_files(void **state) {
-    (void)state;
+TEST(test_damaged_files) {
     static const char sound[] =
         CHECK("\"seeds\":[1],",
               CELL(",\"recovery_ns\":{\"count\":1,\"trials\":[5]},\"timeline\":[{\"client\":1}],"
@@ -156,8 +152,7 @@ static void test_damaged_files(void **state) {
     assert_true(kept > 10); /* else it tested the JSON parser only */
 }
 
-static void test_a_check_is_told_from_a_run(void **state) {
-    (void)state;
+TEST(test_a_check_is_told_from_a_run) {
     char path[] = "/tmp/lockbench-check-XXXXXX";
     static const char *const checks[] = {"{\"schema\": \"lockbench.check/1\"}",
                                          "{\"schema\":\"lockbench.check/9\",\"ce"};
@@ -182,8 +177,7 @@ static void test_a_check_is_told_from_a_run(void **state) {
 }
 
 /* Two fields at one place, or with one path, would show one figure under two names. */
-static void test_fields_do_not_collide(void **state) {
-    (void)state;
+TEST(test_fields_do_not_collide) {
     for (const struct result_field *a = check_cell_fields(); a->path; a++) {
         for (const struct result_field *b = a + 1; b->path; b++) {
             assert_string_not_equal(a->path, b->path);
@@ -193,14 +187,4 @@ static void test_fields_do_not_collide(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cell_is_read),
-        cmocka_unit_test(test_a_check_that_has_just_begun),
-        cmocka_unit_test(test_what_is_wrong_is_named),
-        cmocka_unit_test(test_damaged_files),
-        cmocka_unit_test(test_a_check_is_told_from_a_run),
-        cmocka_unit_test(test_fields_do_not_collide),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,16 +3,8 @@
  * do not know. Needs node and npm's packages of the report; without them the files are not held
  * against the schemas. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "bench/tests/unit.h"
 #include "results/format/reference.h"
 
 static char folder[] = "/tmp/lockbench-reference-XXXXXX";
@@ -55,8 +47,7 @@ static void assert_up_to_date(const char *path, char *made) {
     free(made);
 }
 
-static void test_generated_files_are_up_to_date(void **state) {
-    (void)state;
+TEST(test_generated_files_are_up_to_date) {
     char *text = NULL, path[100];
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -72,8 +63,7 @@ static void test_generated_files_are_up_to_date(void **state) {
 }
 
 /* Every value that people are to understand says what it is. */
-static void test_each_field_has_help(void **state) {
-    (void)state;
+TEST(test_each_field_has_help) {
     char *text = read_file("results/FIELDS.md");
     const char *empty = strstr(text, "\\\n.\n");
     if (empty) fail_msg("no help before: %.80s", empty);
@@ -90,8 +80,7 @@ static const char *program(void) {
     return path ? path : "./lockbench";
 }
 
-static void test_real_files_keep_to_the_schemas(void **state) {
-    (void)state;
+TEST(test_real_files_keep_to_the_schemas) {
     if (shell("command -v node >/dev/null && test -d report/node_modules/ajv") != 0) {
         print_message("SKIP: node, or ajv in report/node_modules, is not there\n");
         skip();
@@ -113,11 +102,4 @@ static void test_real_files_keep_to_the_schemas(void **state) {
     assert_valid("capacity", "capacity/capacity.json");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_generated_files_are_up_to_date),
-        cmocka_unit_test(test_each_field_has_help),
-        cmocka_unit_test(test_real_files_keep_to_the_schemas),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

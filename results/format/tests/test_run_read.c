@@ -14,8 +14,7 @@ static struct run *parse(const char *text, struct lb_err *err) {
     return run_parse(text, strlen(text), "dir/run.json", err);
 }
 
-static void test_a_stage_is_read(void **state) {
-    (void)state;
+TEST(test_a_stage_is_read) {
     struct lb_err err = {0};
     struct run *run = parse(
         STAGE(
@@ -51,8 +50,7 @@ static void test_a_stage_is_read(void **state) {
     run_free(run);
 }
 
-static void test_the_frame_is_read(void **state) {
-    (void)state;
+TEST(test_the_frame_is_read) {
     struct lb_err err = {0};
     struct run *run = parse(
         "{\"schema\":\"lockbench.run/"
@@ -75,8 +73,7 @@ static void test_the_frame_is_read(void **state) {
     run_free(run);
 }
 
-static void test_bad_input_gets_one_clear_line(void **state) {
-    (void)state;
+TEST(test_bad_input_gets_one_clear_line) {
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -141,8 +138,7 @@ static void test_bad_input_gets_one_clear_line(void **state) {
     }
 }
 
-static void test_too_many_stages_are_refused_at_once(void **state) {
-    (void)state;
+TEST(test_too_many_stages_are_refused_at_once) {
     size_t count = 1000000, size = count * 2 + 100;
     char *text = malloc(size), *at = text;
     struct lb_err err = {0};
@@ -156,8 +152,7 @@ static void test_too_many_stages_are_refused_at_once(void **state) {
     free(text);
 }
 
-static void test_files(void **state) {
-    (void)state;
+TEST(test_files) {
     static const char *const paths[] = {"/nonexistent/run", "/dev/null", "/dev/zero",
                                         "/proc/self/task"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -182,8 +177,7 @@ static struct run *with_hist(int count, const char *hdr) {
     return run;
 }
 
-static void test_histograms(void **state) {
-    (void)state;
+TEST(test_histograms) {
     struct lb_err err = {0};
     struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS), *got = NULL;
     assert_non_null(hist);
@@ -226,8 +220,7 @@ static void test_histograms(void **state) {
 
 /* Each path once, each figure in a place of its own: a slip in the table would show one figure as
  * another. */
-static void test_fields_do_not_collide(void **state) {
-    (void)state;
+TEST(test_fields_do_not_collide) {
     const struct result_field *fields = run_stage_fields();
     for (const struct result_field *a = fields; a->path; a++) {
         for (const struct result_field *b = a + 1; b->path; b++) {
@@ -238,15 +231,4 @@ static void test_fields_do_not_collide(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_stage_is_read),
-        cmocka_unit_test(test_the_frame_is_read),
-        cmocka_unit_test(test_bad_input_gets_one_clear_line),
-        cmocka_unit_test(test_too_many_stages_are_refused_at_once),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_histograms),
-        cmocka_unit_test(test_fields_do_not_collide),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
