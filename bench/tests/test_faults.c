@@ -11,7 +11,7 @@ TEST(test_a_killed_process_is_nobodys_fault) {
             run_toy(locks[i], (struct toy_faults){0},
                     (struct stage_wish){.readers = 50, .permits = 1, .bound = 3},
                     SETS(PROCESSES, "fault.kind=kill", "fault.first=50ms", "fault.every=100ms",
-                         "acquire.lease=300ms", "run.duration=1s", "run.drain=500ms",
+                         "acquire.lease=300ms", "run.duration=2s", "run.drain=500ms",
                          "acquire.mode=timed", "acquire.timeout=50ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
         /* Two of three: one is left alive, which is said once, however often it is tried. */

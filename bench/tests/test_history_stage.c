@@ -136,7 +136,7 @@ TEST(test_a_killed_holder) {
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                      "fault.every=300ms", "fault.times=3", "load.hold=20ms", "acquire.lease=100ms",
-                     "run.duration=1500ms"));
+                     "run.duration=2500ms"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 3);
     assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
