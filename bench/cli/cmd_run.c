@@ -52,7 +52,7 @@ static const struct arg args[] = {
     {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
-    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_WORDS_MAX / 2,
+    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with this instead of what the new runs have; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),

@@ -12,6 +12,7 @@
 #include "bench/cli/args.h"
 
 #define REPEAT_WORDS_MAX 300
+#define REPEAT_SETS_MAX 150 /* each is two words: --set and its value */
 #define REPEAT_USUAL 10 /* runs a side, where nobody says: what a small change needs at the least */
 
 /* What of the command line says that there are several runs. */

@@ -151,29 +151,29 @@ static void judge(struct compare_figure *figure, const struct result_field *metr
     }
 }
 
-static struct compare_figure *figure_at(const struct compare *compare, int i) {
-    int count = compare_metric_count();
-    return &compare->rows[i / count].figure[i % count];
-}
-
 int compare_judge(struct compare *compare) {
-    int room = compare->row_count * compare_metric_count(), count = 0;
-    double *p = malloc(((size_t)room + 1) * sizeof *p);
+    int metrics = compare_metric_count(), count = 0;
+    double *p = malloc(((size_t)compare->row_count * (size_t)metrics + 1) * sizeof *p);
     if (!p) return -1;
-    for (int i = 0; i < room; i++) {
-        if (!isnan(figure_at(compare, i)->p)) p[count++] = figure_at(compare, i)->p;
+    for (int r = 0; r < compare->row_count; r++) {
+        for (int m = 0; m < metrics; m++) {
+            const struct compare_figure *figure = &compare->rows[r].figure[m];
+            if (!isnan(figure->p)) p[count++] = figure->p;
+        }
     }
     int failed = rank_holm(p, count), family = count;
     count = 0;
-    for (int i = 0; i < room && !failed; i++) {
-        struct compare_figure *figure = figure_at(compare, i);
-        if (isnan(figure->p)) {
-            figure->wanted = WANTED_FEW;
-        } else {
-            figure->p = p[count++];
-            judge(figure, compare_metric(i % compare_metric_count()), compare, family);
+    for (int r = 0; r < compare->row_count && !failed; r++) {
+        for (int m = 0; m < metrics; m++) {
+            struct compare_figure *figure = &compare->rows[r].figure[m];
+            if (isnan(figure->p)) {
+                figure->wanted = WANTED_FEW;
+            } else {
+                figure->p = p[count++];
+                judge(figure, compare_metric(m), compare, family);
+            }
+            compare->counts[figure->verdict]++;
         }
-        compare->counts[figure->verdict]++;
     }
     free(p);
     return failed ? -1 : 0;

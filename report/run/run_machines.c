@@ -95,10 +95,11 @@ static void add_row(struct doc *doc, const struct report *report, const struct l
     doc_cell(doc, "%s", line->name);
     if (differs) doc_chip(doc, DOC_MARK, TONE_WARN, "!", "differs", NULL);
     for (int r = 0; r < report->run_count; r++) {
-        char *text = r == 0 ? first : cell_text(report->runs[r], line);
+        char *text = cell_text(report->runs[r], line);
         doc_cell(doc, "%s", text ? text : NUMBER_NONE);
         free(text);
     }
+    free(first);
 }
 
 static void add_columns(struct doc *doc, const struct report *report) {

@@ -115,6 +115,7 @@ static int read_header(struct reader *reader) {
 }
 
 static int read_line(struct reader *reader, char **fields, struct trend_line *line) {
+    for (int i = 0; i < TREND_TEXTS; i++) line->text[i] = "";
     for (int m = 0; m < compare_metric_count(); m++) line->figure[m] = NAN;
     for (int i = 0; i < reader->columns; i++) {
         int column = reader->column[i];
