@@ -135,14 +135,20 @@ check: ## put every lock through a pause, a killed holder, a server's restart an
 ALL_TESTS := $(filter-out $(TRUTHS),$(TESTS:%.c=%))
 CHOSEN := $(if $(T),$(sort drivers/tests/test_conform $(foreach t,$(ALL_TESTS),$(if $(findstring $(T),$t),$t))),$(ALL_TESTS))
 export T
+# Which programs there are is known when the libraries are installed, so a make that begins after that is asked.
+PRINT_CHOSEN := $(MAKE) -s --no-print-directory print-chosen
+print-chosen:
+	@echo $(CHOSEN)
+chosen: $(B)/lockbench $(CHOSEN:%=$(B)/%)
+	@$(foreach t,$(LEFT_OUT_TESTS:%.c=%),echo "SKIP $(t): it needs a client library that is missing";)true
 quick: ## the tests that need no server: in 90 s after a build. T=WORD: only those with WORD in their folder or name
 	@compose/install quick
-	@$(BUILD) lockbench $(CHOSEN:%=$(B)/%)
-	@QUICK=1 bench/tests/run $(B) $(CHOSEN)
+	@$(BUILD) lockbench chosen
+	@QUICK=1 bench/tests/run $(B) $$($(PRINT_CHOSEN))
 test: ## all tests: the quick ones, then those with real servers, every driver. T=WORD as for quick
 	@compose/install test
-	@$(BUILD) lockbench $(CHOSEN:%=$(B)/%)
-	@bench/tests/run $(B) $(CHOSEN)
+	@$(BUILD) lockbench chosen
+	@bench/tests/run $(B) $$($(PRINT_CHOSEN))
 truths: ## the known truths of these locks under faults, each over five seeds: 8 minutes, on a machine with nothing else to do
 	@compose/install test
 	@$(BUILD) lockbench $(B)/$(TRUTHS)
@@ -150,8 +156,8 @@ truths: ## the known truths of these locks under faults, each over five seeds: 8
 tests: $(TESTS:%.c=$(B)/%)
 asan: ## all tests under AddressSanitizer and UBSan
 	@compose/install test
-	@$(BUILD) VARIANT=asan .build/asan/lockbench $(CHOSEN:%=.build/asan/%)
-	@bench/tests/run .build/asan $(CHOSEN)
+	@$(BUILD) VARIANT=asan chosen
+	@bench/tests/run .build/asan $$($(PRINT_CHOSEN))
 THREADED := $(addprefix bench/tests/test_,loop cell crowd recorder stage primitives session faults store) drivers/tests/test_conform
 tsan: ## the tests of threads under ThreadSanitizer
 	@compose/install test
@@ -180,4 +186,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all run check quick test tests asan tsan fuzz bench lint table fields install clean help
+.PHONY: all chosen print-chosen run check quick test tests asan tsan fuzz bench lint table fields install clean help
