@@ -201,19 +201,18 @@ static int print_report(const struct result *result, const char *folder, struct 
     return rc;
 }
 
-/* Prints the report and writes its files beside check.json. An error is only printed, since the
- * result itself is saved. */
+/* Prints the report and writes its files beside check.json, each whatever becomes of the other. An
+ * error is only printed, since the result itself is saved. */
 static void report_result(const struct result *result, bool json, bool saved, const char *folder) {
-    struct lb_err err = {0};
-    int rc = 0;
+    struct lb_err unprinted = {0}, unmade = {0};
     if (json) {
         json_dumpf(result->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         putchar('\n');
-    } else {
-        rc = print_report(result, folder, &err);
+    } else if (print_report(result, folder, &unprinted) != 0) {
+        fprintf(stderr, "lockbench: the report could not be printed: %s\n", unprinted.text);
     }
-    if (rc == 0 && saved) rc = report_check_files(folder, &err);
-    if (rc != 0) fprintf(stderr, "lockbench: the report could not be made: %s\n", err.text);
+    if (saved && report_check_files(folder, &unmade) != 0)
+        fprintf(stderr, "lockbench: the report could not be made: %s\n", unmade.text);
 }
 
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,

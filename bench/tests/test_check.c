@@ -232,6 +232,19 @@ static bool has_run(void *path) {
     return access(path, F_OK) == 0;
 }
 
+/* Standard output that takes nothing costs neither the page nor the summary. */
+TEST(a_full_standard_output_costs_no_file) {
+    char command[1024];
+    char *out = cli_path("unprinted");
+    snprintf(command, sizeof command,
+             "stdbuf -o0 %s check mem-robust --fault none --set run.duration=300ms --out %s "
+             ">/dev/full 2>/dev/null",
+             getenv("LOCKBENCH_PROGRAM"), out);
+    assert_int_not_equal(system(command), 0);
+    assert_int_equal(access(cli_path("unprinted/report.html"), R_OK), 0);
+    assert_int_equal(access(cli_path("unprinted/summary.md"), R_OK), 0);
+}
+
 TEST(an_interrupted_check_saves_what_it_has) {
     char *out = cli_path("interrupted");
     struct cli cli;
