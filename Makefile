@@ -54,7 +54,7 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/answers/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
@@ -111,9 +111,13 @@ $(B)/%: $(B)/%.o | $(LIB) $(B)/clock_shim.so
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+# Known answers: the tests have their short form.
+ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
+$(B)/bench/answers/main: $(ANSWERS)
+$(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 # What reads files, and nothing that would need a server's library.
 FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c bench/oplog/*.c) bench/base/base64.c bench/base/err.c)
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) bench/base/base64.c bench/base/err.c)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) -lpthread -lm
 include report/report.mk
@@ -168,6 +172,10 @@ fuzz: ## the readers of all result files on inputs that nobody thought of, FUZZ_
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@results/fuzz/run .build/fuzz/results/fuzz $(FUZZ_SECONDS)
+answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
+	@compose/install run
+	@$(BUILD) lockbench $(B)/bench/answers/main
+	@LOCKBENCH_PROGRAM=$(B)/lockbench $(B)/bench/answers/main --page bench/ANSWERS.md
 bench: ## the tool's own cost, as ratios against four clock reads, redis-benchmark and pgbench
 	@compose/install test
 	@$(BUILD) lockbench $(B)/bench/perf/perf
@@ -186,4 +194,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run check quick test tests asan tsan fuzz bench lint table fields install clean help
+.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields install clean help

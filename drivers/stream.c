@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "drivers/resolve.h"
 #include "drivers/wait.h"
 
 static int wait_connected(int fd, int64_t deadline_ns) {
@@ -23,32 +24,36 @@ static int wait_connected(int fd, int64_t deadline_ns) {
     return failed;
 }
 
-int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
-                   struct lb_err *err) {
+/* Connects to one address, which is a number. Returns 0, or an errno. */
+static int connect_address(struct stream *stream, const char *address, int port,
+                           int64_t deadline_ns) {
     char service[12];
     snprintf(service, sizeof service, "%d", port);
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    int failed = getaddrinfo(host, service, &hints, &list);
-    if (failed) return err_set(err, LB_EXIT_USAGE, "host '%s': %s", host, gai_strerror(failed));
-    int why = 0;
-    for (struct addrinfo *at = list; at && !stream->open; at = at->ai_next) {
-        int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (fd < 0) {
-            why = errno;
-            continue;
-        }
-        why = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
-        if (why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
-        lb_fd_forget(fd); /* from now on for reading only */
-        if (why == 0) {
-            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-            stream->fd = fd;
-            stream->open = true;
-        } else {
-            close(fd);
-        }
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST}, *at = NULL;
+    if (getaddrinfo(address, service, &hints, &at) != 0) return EINVAL;
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int why = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    freeaddrinfo(at);
+    if (fd < 0) return why;
+    if (why == EINPROGRESS) why = wait_connected(fd, deadline_ns);
+    lb_fd_forget(fd); /* from now on for reading only */
+    if (why) {
+        close(fd);
+        return why;
     }
-    freeaddrinfo(list);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    stream->fd = fd;
+    stream->open = true;
+    return 0;
+}
+
+int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
+                   struct lb_err *err) {
+    const struct resolved *resolved = resolve_host(host, err);
+    if (!resolved) return -1;
+    int why = 0;
+    for (int i = 0; i < resolved->count && !stream->open; i++)
+        why = connect_address(stream, resolved->address[i], port, deadline_ns);
     if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
     stream->dead = stream->read = false;
     stream->start = stream->end = 0;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "bench/capacity/capacity_run_inside.h"
+#include "bench/capacity/window.h"
 #include "bench/run/environment.h"
 #include "bench/run/outdir.h"
 #include "bench/run/steal.h"
@@ -16,14 +17,10 @@
 
 #define SATURATE_NS (3 * LB_S_NS)
 #define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
-#define WINDOW_MIN_NS (5 * LB_S_NS)
-#define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
-#define SAMPLES_LEAST 3.7 /* ... and with fewer a quantile has no interval at all */
-#define SAMPLES_TOLD                                                                               \
-    2.5           /* ... and with fewer the share over the limit is not told from what is allowed */
-#define WINDOWS 4 /* that the time for a lock must have room for */
-#define START_PART 0.75 /* of what the closed loop did */
-#define START_PER_S 50  /* when it did nothing */
+#define SAMPLES_LEAST 3.7  /* over the limit are allowed: with fewer a quantile has no interval */
+#define WINDOWS 4          /* that the time for a lock must have room for */
+#define START_PART 0.75    /* of what the closed loop did */
+#define START_PER_S 50     /* when it did nothing */
 #define START_CLIENTS 4
 #define SEED_STEP                                                                                  \
     1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
@@ -60,35 +57,50 @@ static double allowed_share(const struct capacity_run *capacity_run) {
     return 1 - capacity_run->ask.slo.quantile;
 }
 
-/* Long enough for the quantile: at this rate, or at what the closed loop did in the last probe. */
-static int64_t window_ns(const struct capacity_run *capacity_run,
-                         const struct lock_search *lock_search, double load) {
-    double per_s = load;
-    if (capacity_run->ask.by_clients)
-        per_s = lock_search->probe_count > 0
-                    ? lock_search->probes[lock_search->probe_count - 1].throughput_per_s
-                    : 0;
-    double wanted_ns = per_s > 0 ? SAMPLES / allowed_share(capacity_run) / per_s * 1e9 : 0;
-    double most_ns = (double)capacity_run->ask.budget_ns / WINDOWS;
-    if (wanted_ns > most_ns) wanted_ns = most_ns;
-    return wanted_ns > (double)WINDOW_MIN_NS ? (int64_t)wanted_ns : WINDOW_MIN_NS;
+/* Warm-up and window of a probe: at this rate, or at what the last probe's closed loop did. */
+static struct window probe_window(const struct capacity_run *capacity_run,
+                                  const struct lock_search *lock_search, double load) {
+    int count = lock_search->probe_count;
+    struct window_ask ask = {.limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9,
+                             .allowed = allowed_share(capacity_run),
+                             .capacity_per_s = lock_search->saturated_per_s,
+                             .warmup_s = (double)capacity_run->ask.plan->warmup_ns / 1e9,
+                             .budget_s = (double)lock_search->budget_ns / 1e9};
+    double last_per_s = count > 0 ? lock_search->probes[count - 1].throughput_per_s : 0;
+    return window_of(&ask, capacity_run->ask.by_clients ? last_per_s : load);
+}
+
+/* Tells how long the search may take, now that it is known. */
+static void tell_begin(const struct capacity_run *capacity_run,
+                       const struct lock_search *lock_search) {
+    struct window window = probe_window(capacity_run, lock_search, lock_search->search.ask.start);
+    struct capacity_run_news news = {.lock = lock_search->lock->lock->name,
+                                     .by_clients = capacity_run->ask.by_clients,
+                                     .budget_s = (double)lock_search->budget_ns / 1e9,
+                                     .probe_s = window.warmup_s + window.duration_s};
+    if (capacity_run->ask.news) capacity_run->ask.news(capacity_run->ask.news_arg, &news);
 }
 
 static void begin_search(struct capacity_run *capacity_run, struct lock_search *lock_search) {
     bool by_clients = capacity_run->ask.by_clients;
-    double longest_s = (double)capacity_run->ask.budget_ns / WINDOWS / 1e9;
-    double done = lock_search->saturated.throughput_per_s;
-    struct search_ask ask = {
-        .start = by_clients ? START_CLIENTS
-                 : done > 0 ? START_PART * done
-                            : START_PER_S,
-        .least = by_clients ? 1 : SAMPLES_LEAST / allowed_share(capacity_run) / longest_s,
-        .most = capacity_run->ask.most,
-        .allowed = allowed_share(capacity_run),
-        .whole = by_clients,
-        .seed = capacity_run->ask.plan->seed};
+    double allowed = allowed_share(capacity_run), done_per_s = lock_search->saturated_per_s;
+    double limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9;
+    lock_search->budget_ns = capacity_run->ask.budget_ns;
+    if (lock_search->budget_ns == 0)
+        lock_search->budget_ns = (int64_t)(1e9 * window_budget_s(limit_s, allowed, done_per_s));
+    double longest_s = (double)lock_search->budget_ns / WINDOWS / 1e9;
+    struct search_ask ask = {.start = by_clients       ? START_CLIENTS
+                                      : done_per_s > 0 ? START_PART * done_per_s
+                                                       : START_PER_S,
+                             .least = by_clients ? 1 : SAMPLES_LEAST / allowed / longest_s,
+                             .most = capacity_run->ask.most,
+                             .allowed = allowed,
+                             .whole = by_clients,
+                             .seed = capacity_run->ask.plan->seed,
+                             .capacity_per_s = done_per_s};
     if (ask.least > ask.most) ask.least = ask.most;
     search_init(&lock_search->search, &ask);
+    tell_begin(capacity_run, lock_search);
 }
 
 /* The stage that runs next, by a plan that is ours to change. */
@@ -101,7 +113,12 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
     capacity_run->probe_plan.repeat = 1;
     capacity_run->probe_plan.seed =
         plan->seed + SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
-    capacity_run->probe_plan.duration_ns = window_ns(capacity_run, lock_search, load);
+    struct window window = probe_window(capacity_run, lock_search, load);
+    capacity_run->probe_plan.warmup_ns = (int64_t)(window.warmup_s * 1e9);
+    capacity_run->probe_plan.duration_ns = (int64_t)(window.duration_s * 1e9);
+    /* Whoever is due before the window's end has the whole limit after it. */
+    if (plan->drain_ns < capacity_run->ask.slo.limit_ns)
+        capacity_run->probe_plan.drain_ns = capacity_run->ask.slo.limit_ns;
     capacity_run->load = load;
     *ret = (struct plan_stage){.plan = &capacity_run->probe_plan,
                                .lock = lock_search->lock,
@@ -124,21 +141,21 @@ static void fill_saturation(struct capacity_run *capacity_run,
     bool one_key =
         capacity_run->ask.plan->keys.pick != KEYS_OWN && capacity_run->ask.plan->keys.count == 1;
     capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
+    capacity_run->probe_plan.warmup_ns = capacity_run->ask.plan->warmup_ns;
     capacity_run->probe_plan.duration_ns = SATURATE_NS;
     ret->rate_per_s = 0;
     if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
 }
 
 /* Beside its budget. */
-static int64_t spoilt_most_ns(const struct capacity_run *capacity_run) {
-    return capacity_run->ask.budget_ns / 2;
+static int64_t spoilt_most_ns(const struct lock_search *lock_search) {
+    return lock_search->budget_ns / 2;
 }
 
-static void charge_spoilt(const struct capacity_run *capacity_run, struct lock_search *lock_search,
-                          int64_t cost_ns) {
+static void charge_spoilt(struct lock_search *lock_search, int64_t cost_ns) {
     lock_search->spoilt_ns += cost_ns;
-    if (lock_search->spoilt_ns > spoilt_most_ns(capacity_run))
-        lock_search->spoilt_ns = spoilt_most_ns(capacity_run);
+    if (lock_search->spoilt_ns > spoilt_most_ns(lock_search))
+        lock_search->spoilt_ns = spoilt_most_ns(lock_search);
 }
 
 /* While this machine's host takes its processors away every probe would be spoilt: the time for
@@ -148,23 +165,23 @@ static void wait_for_host(const struct capacity_run *capacity_run,
     int count = lock_search->probe_count;
     if (count == 0 || lock_search->probes[count - 1].limit != PROBE_STOLEN) return;
     bool stolen = true;
-    while (stolen && lock_search->spoilt_ns < spoilt_most_ns(capacity_run) &&
+    while (stolen && lock_search->spoilt_ns < spoilt_most_ns(lock_search) &&
            *capacity_run->ask.interrupts == 0) {
         int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns();
         struct timespec quiet = {QUIET_NS / LB_S_NS, QUIET_NS % LB_S_NS};
         nanosleep(&quiet, NULL); /* a signal ends it */
         int64_t took_ns = lb_now() - begin_ns;
         stolen = steal_shows(steal_between_ns(stolen_ns, steal_now_ns()), took_ns);
-        charge_spoilt(capacity_run, lock_search, took_ns);
+        charge_spoilt(lock_search, took_ns);
     }
 }
 
 /* Whether there is time for a probe at this load; the first of all has it. */
 static bool has_time(const struct capacity_run *capacity_run, const struct lock_search *lock_search,
                      int64_t spent_ns, double load) {
-    int64_t wanted_ns =
-        window_ns(capacity_run, lock_search, load) + capacity_run->ask.plan->warmup_ns;
-    return lock_search->probe_count == 0 || spent_ns + wanted_ns <= capacity_run->ask.budget_ns;
+    struct window window = probe_window(capacity_run, lock_search, load);
+    int64_t wanted_ns = (int64_t)(1e9 * (window.warmup_s + window.duration_s));
+    return lock_search->probe_count == 0 || spent_ns + wanted_ns <= lock_search->budget_ns;
 }
 
 bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise) {
@@ -185,7 +202,7 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
             begin_search(capacity_run, lock_search);
         }
         int64_t spent_ns = now_ns - lock_search->began_ns - lock_search->spoilt_ns;
-        bool more = spent_ns + lock_search->cost_ns <= capacity_run->ask.budget_ns;
+        bool more = spent_ns + lock_search->cost_ns <= lock_search->budget_ns;
         if (search_next(&lock_search->search, more, &load) &&
             has_time(capacity_run, lock_search, spent_ns, load)) {
             wait_for_host(capacity_run, lock_search);
@@ -212,13 +229,6 @@ static void note_place(struct lock_search *lock_search, const struct run_took *t
     }
 }
 
-/* Whether a window brought so few samples that they say nothing, and had so few over the limit that
- * more of them might have kept the promise. */
-static bool is_thin(const struct capacity_run *capacity_run, const struct probe *probe) {
-    return (double)probe->samples < SAMPLES_TOLD / allowed_share(capacity_run) &&
-           (double)probe->over <= SAMPLES_TOLD;
-}
-
 /* Two that held it at once. A baseline is no lock, and gives each client a cell of its own. */
 static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
     return stage->exclusion.verdict == VERDICT_VIOLATED && !(lock->caps & LB_CAP_BASELINE);
@@ -227,12 +237,7 @@ static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
 static void note_probe(struct capacity_run *capacity_run, struct lock_search *lock_search,
                        const struct run_took *took) {
     struct probe probe = probe_read(took->stage, took->ask, capacity_run->load);
-    bool told = probe.measured && !is_thin(capacity_run, &probe);
-    struct search_result result = {.load = capacity_run->load,
-                                   .over = probe.over,
-                                   .samples = told ? probe.samples : 0,
-                                   .kept = probe.verdict == CAPACITY_KEPT,
-                                   .limited = probe.limit != PROBE_NOT_LIMITED};
+    struct search_result result = probe_result(&probe, allowed_share(capacity_run));
     search_add(&lock_search->search, &result);
     if (lock_search->probe_count < EDGE_POINTS_MAX)
         lock_search->probes[lock_search->probe_count++] = probe;
@@ -255,7 +260,13 @@ static void note_cost(const struct capacity_run *capacity_run, struct lock_searc
     int64_t cost_ns = lb_now() - load_began_ns(capacity_run, stage);
     if (cost_ns > lock_search->cost_ns) lock_search->cost_ns = cost_ns;
     if (lock_search->probes[lock_search->probe_count - 1].limit)
-        charge_spoilt(capacity_run, lock_search, cost_ns);
+        charge_spoilt(lock_search, cost_ns);
+}
+
+/* What the closed loop did. A serial lock that did n grants in a time had room for n - 1 of them. */
+static double saturated_per_s(const struct stage *stage) {
+    bool measured = stage->status == STAGE_COMPLETE && stage->window_ns > 0;
+    return measured ? fmax(0, stage->result.ok - 1) * 1e9 / (double)stage->window_ns : 0;
 }
 
 static int write_file(const struct capacity_run *capacity_run, const char *partial, bool ended,
@@ -283,7 +294,7 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     if (lock_search->began_ns == capacity_run->stage_began_ns)
         lock_search->began_ns = load_began_ns(capacity_run, took->stage);
     if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
-        lock_search->saturated = probe_read(took->stage, took->ask, 0);
+        lock_search->saturated_per_s = saturated_per_s(took->stage);
         begin_search(capacity_run, lock_search);
     } else {
         note_probe(capacity_run, lock_search, took);

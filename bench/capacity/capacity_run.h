@@ -13,12 +13,13 @@
 #include "bench/capacity/search.h"
 #include "bench/run/run.h"
 
-/* A probe that was just measured. */
+/* A search that begins, or a probe that was just measured. */
 struct capacity_run_news {
     const char *lock;
-    const struct probe *probe;
-    int number; /* from 1, for each lock */
+    const struct probe *probe; /* NULL = the search begins */
+    int number;                /* from 1, for each lock */
     bool by_clients;
+    double budget_s, probe_s; /* of a search that begins: for all probes, and for one of them */
 };
 
 struct capacity_run_ask {
@@ -26,7 +27,8 @@ struct capacity_run_ask {
     struct stage_promise slo;
     bool by_clients; /* else by rate */
     double most;     /* the greatest load */
-    /* for the probes of each lock; half as much again for probes that a busy machine spoilt */
+    /* for the probes of each lock, 0 = as the promise takes (window.h); half as much again for probes
+     * that a busy machine spoilt */
     int64_t budget_ns;
     /* never NULL; above 0 = wait no longer */
     const volatile sig_atomic_t *interrupts;

@@ -16,7 +16,8 @@ struct lock_search {
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
     bool violated;          /* one of its stages found two holders at once */
-    struct probe saturated; /* the closed loop before a search by rate */
+    double saturated_per_s; /* what the closed loop before a search by rate did; 0 = none */
+    int64_t budget_ns;      /* for its probes */
     int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
     /* time for probes that a busy machine spoilt, and for waiting until it is less busy */
     int64_t spoilt_ns;

@@ -2,116 +2,108 @@
 #include "bench/capacity/edge.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "bench/base/rng.h"
-#include "results/stats/student.h"
+#define GRID 80      /* cells of the loads that are possible */
+#define BEYOND 0.2   /* the outermost points, in x: as far as the edge may lie */
+#define NARROWINGS 3 /* to the cells that have all of the weight ... */
+#define NOTHING 1e-5 /* ... but so much on each side */
 
-#define GRID 20 /* steps from end to end, and again of the best one */
-
-double edge_distance(uint64_t over, uint64_t n, double allowed) {
-    return log(((double)over + 0.5) / ((double)n + 1) / allowed);
-}
+/* e-fold in load times these is e-fold in the share over the limit: from polling to a queue near its
+ * end. */
+static const double steeps[] = {2, 4, 8, 16, 32, 64, 128, 256};
+#define STEEPS ((int)(sizeof steeps / sizeof *steeps))
 
 static double cut(double z) {
-    return z > EDGE_FAR ? EDGE_FAR : z < -EDGE_FAR ? -EDGE_FAR : z;
+    return fmax(-EDGE_FAR, fmin(EDGE_FAR, z));
 }
 
-/* Squares that a line of this steepness through 0 at x leaves. */
-static double left_over(const struct edge_point *points, int count, double x, double steep) {
+/* Half the deviance of counts: how badly the curve through 1 at x describes the points. */
+static double misfit_of(const struct edge_point *points, int count, double x, double steep) {
     double sum = 0;
     for (int i = 0; i < count; i++) {
-        double off = cut(steep * (points[i].x - x)) - points[i].z;
-        sum += off * off;
+        double y = points[i].y, z = cut(steep * (points[i].x - x));
+        sum += exp(z) - y - y * (y > 0 ? z - log(y) : 0);
     }
     return sum;
 }
 
-/* The best x of a grid, over all steepnesses. */
-static double best_of(const struct edge_point *points, int count, double from, double to) {
-    /* e-fold in load times these is e-fold in the share over the limit: from polling to a queue
-     * near its end. */
-    static const double steeps[] = {2, 3, 4.5, 6.5, 10, 15, 22, 33, 50};
-    double best = from, least = INFINITY;
-    for (size_t s = 0; s < sizeof steeps / sizeof *steeps; s++) {
-        for (int i = 0; i <= GRID; i++) {
-            double x = from + (to - from) * i / GRID, left = left_over(points, count, x, steeps[s]);
-            if (left >= least) continue;
-            least = left;
-            best = x;
+/* The probabilities of the edge lying in each of GRID cells between from and to, over all
+ * steepnesses, for counts that scatter so many times as much as single ones would. */
+static void weigh_cells(const struct edge_point *points, int count, double from, double to,
+                        double scatter, double weights[GRID], double *ret_x, double *ret_steep) {
+    double misfits[GRID][STEEPS], least = INFINITY, sum = 0;
+    for (int i = 0; i < GRID; i++) {
+        double x = from + (to - from) * (i + 0.5) / GRID;
+        for (int s = 0; s < STEEPS; s++) {
+            misfits[i][s] = misfit_of(points, count, x, steeps[s]);
+            if (misfits[i][s] >= least) continue;
+            least = misfits[i][s];
+            *ret_x = x;
+            *ret_steep = steeps[s];
         }
     }
-    return best;
+    for (int i = 0; i < GRID; i++) {
+        weights[i] = 0;
+        for (int s = 0; s < STEEPS; s++) weights[i] += exp((least - misfits[i][s]) / scatter);
+        sum += weights[i];
+    }
+    for (int i = 0; i < GRID; i++) weights[i] /= sum;
 }
 
-/* 0 with the crossing; -1: all kept, 1: all broken. The points' z are cut. */
-static int cross(const struct edge_point *points, int count, double *ret_x) {
-    double from = INFINITY, to = -INFINITY;
+/* How much the points near a fit scatter about it, as a multiple of what single counts would; at
+ * least SCATTER_MIN. */
+static double scatter_of(const struct edge_point *points, int count, double x, double steep) {
+    double sum = 0;
+    int near = 0;
+    for (int i = 0; i < count; i++) {
+        double z = steep * (points[i].x - x), m = exp(cut(z));
+        if (fabs(z) >= EDGE_FAR) continue;
+        sum += (points[i].y - m) * (points[i].y - m) / m;
+        near++;
+    }
+    return near > 2 ? fmax(EDGE_SCATTER_MIN, sum / (near - 2)) : EDGE_SCATTER_MIN;
+}
+
+/* Where so much of the weight lies below. */
+static double place_of(const double weights[GRID], double from, double to, double part) {
+    double sum = 0;
+    for (int i = 0; i < GRID; i++) {
+        if (sum + weights[i] >= part)
+            return from + (to - from) * (i + (part - sum) / weights[i]) / GRID;
+        sum += weights[i];
+    }
+    return to;
+}
+
+int edge_find(const struct edge_point *points, int count, double level, struct edge *ret) {
+    struct edge_point seen[EDGE_POINTS_MAX];
+    double from = INFINITY, to = -INFINITY, weights[GRID], x = 0, steep = 0;
+    double scatter = EDGE_SCATTER_MIN;
+    struct edge edge = {0};
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        if (points[i].x < from) from = points[i].x;
-        if (points[i].x > to) to = points[i].x;
-        kept += points[i].z <= 0;
+        seen[i] = (struct edge_point){.x = points[i].x, .y = fmin(points[i].y, exp(EDGE_FAR))};
+        from = fmin(from, seen[i].x);
+        to = fmax(to, seen[i].x);
+        kept += seen[i].y <= 1;
     }
     if (kept == count) return -1;
     if (kept == 0) return 1;
-    double step = (to - from) / GRID, coarse = best_of(points, count, from, to);
-    *ret_x = best_of(points, count, coarse - step, coarse + step);
-    return 0;
-}
-
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-int edge_find(const struct edge_point *points, int count, double level, uint64_t seed,
-              struct edge *ret) {
-    struct edge_point seen[EDGE_POINTS_MAX], drawn[EDGE_POINTS_MAX];
-    double edges[EDGE_RESAMPLES], least = INFINITY, most = -INFINITY;
-    struct edge edge;
-    struct lb_rng rng;
-    if (count < 1) return -1;
-    for (int i = 0; i < count; i++) {
-        seen[i] = (struct edge_point){.x = points[i].x, .z = cut(points[i].z)};
-        if (seen[i].x < least) least = seen[i].x;
-        if (seen[i].x > most) most = seen[i].x;
+    from -= BEYOND;
+    to += BEYOND;
+    for (int i = 0;; i++) {
+        weigh_cells(seen, count, from, to, scatter, weights, &x, &steep);
+        scatter = scatter_of(seen, count, x, steep);
+        if (i == NARROWINGS) break;
+        double cell = (to - from) / GRID, begin = place_of(weights, from, to, NOTHING);
+        to = fmin(to, place_of(weights, from, to, 1 - NOTHING) + cell);
+        from = fmax(from, begin - cell);
     }
-    int none = cross(seen, count, &edge.x);
-    if (none) return none;
-    /* Both sides are probed by design, so each is drawn from by itself. */
-    int below = 0;
-    for (int i = 0; i < count; i++) {
-        if (seen[i].x >= edge.x) continue;
-        struct edge_point kept = seen[below];
-        seen[below++] = seen[i];
-        seen[i] = kept;
-    }
-    rng_seed(&rng, seed, 0);
-    for (int i = 0; i < EDGE_RESAMPLES; i++) {
-        for (int j = 0; j < count; j++) {
-            int first = j < below ? 0 : below, many = j < below ? below : count - below;
-            drawn[j] = seen[first + (int)rng_below(&rng, (uint64_t)many)];
-        }
-        /* A draw without an edge says that it may lie as far out as the probes do. */
-        none = cross(drawn, count, &edges[i]);
-        if (none) edges[i] = none < 0 ? most : least;
-    }
-    qsort(edges, EDGE_RESAMPLES, sizeof *edges, by_size);
-    /* Resampling few values makes intervals too narrow; Hesterberg (The American Statistician 69,
-     * 2015) widens them by Student's t and n / (n - 1). */
-    double tail = (1 - level) / 2;
-    if (count > 2)
-        tail = 0.5 * erfc(sqrt(count / (count - 1.0) / 2) * student_quantile(level, count - 1));
-    edge.low = edges[(int)(tail * EDGE_RESAMPLES)];
-    edge.high = edges[EDGE_RESAMPLES - 1 - (int)(tail * EDGE_RESAMPLES)];
-    edge.below = below;
-    edge.above = count - below;
-    if (edge.below < EDGE_SIDE_MIN) edge.low = least;
-    if (edge.above < EDGE_SIDE_MIN) edge.high = most;
-    /* The estimate is a draw like the others. */
-    if (edge.low > edge.x) edge.low = edge.x;
-    if (edge.high < edge.x) edge.high = edge.x;
+    edge.x = place_of(weights, from, to, 0.5);
+    edge.low = place_of(weights, from, to, (1 - level) / 2);
+    edge.high = place_of(weights, from, to, (1 + level) / 2);
+    for (int i = 0; i < count; i++) edge.below += seen[i].x < edge.x;
+    edge.above = count - edge.below;
     *ret = edge;
     return 0;
 }

@@ -9,10 +9,13 @@
 #include "results/stats/quantile.h"
 #include "results/stats/student.h"
 
-#define BATCHES_MAX 600
+#define BATCHES_MAX 16 /* of a window: shorter ones depend too much on each other near the edge */
+#define SAMPLES_TOLD                                                                               \
+    2.5              /* over the limit are allowed: with fewer a probe says nothing of its share */
 #define MEANS_MIN 30 /* samples that a mean takes */
 #define KEY_BUSY_PART                                                                              \
     0.8 /* of the time: a key that was held or handed over for so long was the limit */
+#define GREW_SIGMAS 3.0 /* of the number of arrivals, by which grants must fall behind them */
 #define NEAR_PART 0.5 /* of what is allowed: so many over the limit that the quantile is near it */
 
 const char *probe_limit_text(enum probe_limit limit) {
@@ -31,7 +34,7 @@ static double value_at(const struct hist *hist, uint64_t rank) {
     return rank > count ? NAN : (double)hist_quantile(hist, (double)rank / (double)count);
 }
 
-/* All of them; of a long window neighbours are put together. Returns how many. */
+/* All half seconds, neighbours put together. Returns how many batches. */
 static int batches_of(const struct stage *stage, struct quantile_batch batches[BATCHES_MAX]) {
     int count = stage->batch_count < BATCHES_MAX ? stage->batch_count : BATCHES_MAX;
     for (int i = 0; i < count; i++) batches[i] = (struct quantile_batch){0};
@@ -83,8 +86,23 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
             probe->high_ns = high_ns;
         }
     }
-    if (stage->hopeless || share_at_least(batches, count) > allowed)
+    if (stage->hopeless || probe->grew || share_at_least(batches, count) > allowed)
         probe->verdict = CAPACITY_BROKEN;
+}
+
+/* What was granted before the window's end, and whether that fell behind what was due. The last batch
+ * is left out, since it has what was granted after the end. A serial lock that did n grants in a time
+ * had room for n - 1 of them. */
+static void read_backlog(const struct stage *stage, struct probe *probe) {
+    double granted = 0;
+    int count = stage->batch_count - 1;
+    if (!(stage->offered_per_s > 0) || count < 1 || stage->window_ns <= 0) return;
+    for (int i = 0; i < count; i++) granted += (double)stage->batches[i].counted;
+    double end_ns = (double)stage->batches[count - 1].end_ns;
+    if (!(end_ns > 0)) return;
+    double due = (double)probe->samples * fmin(1, end_ns / (double)stage->window_ns);
+    probe->served_per_s = fmax(0, granted - 1) * 1e9 / end_ns;
+    probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
 
 /* Whether the engine's late timers may have decided it, to whichever side: that must not depend on
@@ -94,7 +112,9 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
                         const struct probe *probe) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
     double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
-    double late_ns = (double)hist_quantile(hiccup, 0.99) + before * hist_mean(hiccup);
+    /* One long stall of ours delays whoever falls into it by as much. */
+    double one_ns = (double)(stage_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
+    double late_ns = one_ns + before * hist_mean(hiccup);
     return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
 }
 
@@ -117,7 +137,7 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
     if (stage_lost_cpu(stage)) return PROBE_STOLEN;
     if (ours && !stage_is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
-    if (!over) return PROBE_NOT_LIMITED;
+    if (!over && !probe->grew) return PROBE_NOT_LIMITED;
     if (ours && stage_is_busy(stage)) return PROBE_BUSY;
     /* Requests were late although started ones were not: the queue was for our own clients, not for
      * the lock. */
@@ -154,9 +174,29 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     uint64_t within = promise_within(hist, ask->promise.limit_ns);
     probe.over = within < probe.samples ? probe.samples - within : 0;
     probe.measured = true;
+    probe.span_s = (double)(stage->warmup_ns + stage->window_ns) / 1e9;
+    read_backlog(stage, &probe);
     read_quantile(stage, &ask->promise, &probe);
     /* Whether the lock would have kept it is not known. What was kept in spite of us was kept. */
     probe.limit = limit_of(stage, ask, &probe);
     if (probe.limit && probe.verdict == CAPACITY_BROKEN) probe.verdict = CAPACITY_UNSURE;
     return probe;
+}
+
+/* Whether a window brought so few samples that they say nothing, and had so few over the limit that
+ * more of them might have kept the promise. */
+static bool is_thin(const struct probe *probe, double allowed) {
+    return (double)probe->samples < SAMPLES_TOLD / allowed && (double)probe->over <= SAMPLES_TOLD;
+}
+
+struct search_result probe_result(const struct probe *probe, double allowed) {
+    bool told = probe->measured && !is_thin(probe, allowed);
+    return (struct search_result){.load = probe->load,
+                                  .over = probe->over,
+                                  .samples = told ? probe->samples : 0,
+                                  .kept = probe->verdict == CAPACITY_KEPT,
+                                  .grew = probe->grew,
+                                  .served_per_s = probe->served_per_s,
+                                  .span_s = probe->span_s,
+                                  .limited = probe->limit != PROBE_NOT_LIMITED};
 }

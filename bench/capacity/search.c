@@ -5,17 +5,19 @@
 #include <string.h>
 
 #include "bench/base/rng.h"
+#include "bench/capacity/window.h"
 
 #define STEP 1.6         /* from one load of the bracket to the next */
 #define WIDTH_MAX 0.24   /* of a round to each side, in the load's logarithm: half a step */
-#define WIDTH_MIN 0.04   /* ... for a lock is seldom more constant than that */
-#define GOOD_ENOUGH 0.03 /* half the interval, relative: further probes would not change much */
+#define WIDTH_MIN 0.02   /* ... for a lock is seldom more constant than that */
+#define GOOD_ENOUGH 0.02 /* half the interval, relative: further probes would not change much */
 #define ROUNDS_MIN 3
-#define TOO_WIDE 0.5 /* high / low - 1: such an interval is no answer */
+#define TOO_WIDE 0.8 /* high / low - 1: such an interval is no answer */
 #define BAD_MOST 3   /* probes in a row that brought nothing */
 #define SIDE_LEAST 2 /* probes on each side of an answer */
 #define LIMITED_MOST                                                                               \
     5 /* probes beyond all others that the generator spoils until it is taken for the limit */
+#define TOO_SLOW "the load generator or a busy machine was too slow at every load"
 #define AT_END 2 /* probes at the end of the range that settle it */
 
 void search_init(struct search *search, const struct search_ask *ask) {
@@ -37,13 +39,15 @@ void search_add(struct search *search, const struct search_result *result) {
     if (search->rounds > 0 && result->limited) probe_again(search, result->load);
 }
 
-static double distance(const struct search *search, const struct search_result *result) {
-    return edge_distance(result->over, result->samples, search->ask.allowed);
+/* The share over the limit, in shares that are allowed: above 1 the promise was broken. */
+static double over_of(const struct search *search, const struct search_result *result) {
+    if (result->grew) return exp(EDGE_FAR);
+    return (double)result->over / (double)result->samples / search->ask.allowed;
 }
 
 /* Not kept, and that may be the generator's fault. What was kept in spite of it was kept. */
 static bool is_spoilt(const struct search *search, const struct search_result *result) {
-    return result->limited && result->samples > 0 && distance(search, result) > 0;
+    return result->limited && result->samples > 0 && over_of(search, result) > 1;
 }
 
 /* The greatest load at which a probe said anything of the lock; 0 = at none. */
@@ -84,8 +88,7 @@ static int points_of(const struct search *search, enum points which,
         const struct search_result *result = &search->results[i];
         if (result->samples == 0 || (which == POINTS_CLEAN && result->limited)) continue;
         if (is_spoilt(search, result) && !(which == POINTS_BEYOND && result->load > told)) continue;
-        points[count++] =
-            (struct edge_point){.x = log(result->load), .z = distance(search, result)};
+        points[count++] = (struct edge_point){.x = log(result->load), .y = over_of(search, result)};
     }
     return count;
 }
@@ -93,7 +96,7 @@ static int points_of(const struct search *search, enum points which,
 static int find_among(const struct search *search, enum points which, struct edge *ret) {
     struct edge_point points[EDGE_POINTS_MAX];
     int count = points_of(search, which, points);
-    return edge_find(points, count, SEARCH_LEVEL, search->ask.seed, ret);
+    return edge_find(points, count, SEARCH_LEVEL, ret);
 }
 
 /* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no
@@ -172,7 +175,7 @@ static double widen(const struct search *search, bool up) {
 static void plan_round(struct search *search, const struct edge *edge) {
     struct lb_rng rng;
     rng_seed(&rng, search->ask.seed, 1 + (uint64_t)search->rounds);
-    double width = edge->high - edge->low;
+    double width = (edge->high - edge->low) / 2;
     width = width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width;
     for (int i = 0; i < SEARCH_ROUND; i++) {
         /* A load in each quarter of the width, so that both sides get as many. */
@@ -231,18 +234,53 @@ static struct search_answer no_answer(const char *why) {
     return (struct search_answer){.limit = SEARCH_NO_ANSWER, .why = why};
 }
 
+/* The most that the lock was ever seen to grant in a second; 0 = not known. */
+static double most_served(const struct search *search) {
+    double most = search->ask.capacity_per_s;
+    for (int i = 0; most > 0 && i < search->count; i++)
+        most = fmax(most, search->results[i].served_per_s);
+    return most;
+}
+
+/* No rate above what the lock was seen to do lasts. What was kept at a rate whose queue settles more
+ * slowly than the longest probe lasted was not shown to last; then the answer is in the middle of what
+ * is possible. */
+static void bound_by_capacity(const struct search *search, struct search_answer *answer) {
+    double most = most_served(search), span_s = 0;
+    if (!(most > 0)) return;
+    for (int i = 0; i < search->count; i++) span_s = fmax(span_s, search->results[i].span_s);
+    double settled = window_settled_rate(most, span_s);
+    answer->load = fmin(answer->load, most);
+    if (isfinite(answer->high)) answer->high = fmax(answer->load, fmin(answer->high, most));
+    if (settled < answer->low) {
+        answer->low = settled;
+        if (isfinite(answer->high))
+            answer->load = fmin(answer->load, (answer->low + answer->high) / 2);
+        answer->why = "a queue at this rate settles more slowly than a probe lasted: more time "
+                      "(--time) narrows the interval";
+    }
+    answer->low = fmin(answer->low, answer->load);
+    if (answer->load > search->ask.capacity_per_s)
+        answer->why =
+            "it is above what the closed loop before the search did: as many were granted "
+            "within a probe";
+}
+
 /* The greatest load was kept as often as it takes. */
 static struct search_answer at_range_end(const struct search *search) {
     double most = search->ask.most;
+    if (greatest_told(search) == 0) return no_answer(TOO_SLOW);
     if (!is_end_settled(search, most, true))
         return no_answer(
             "the promise was kept as far as the probes went: give it more time (--time)");
-    return (struct search_answer){
+    struct search_answer answer = {
         .limit = SEARCH_BY_RANGE,
         .load = most,
         .low = most,
         .high = INFINITY,
         .why = "the greatest load that was allowed keeps the promise (--most)"};
+    bound_by_capacity(search, &answer);
+    return answer;
 }
 
 struct search_answer search_answer(const struct search *search) {
@@ -258,7 +296,7 @@ struct search_answer search_answer(const struct search *search) {
     if (side > 0) {
         return no_answer(
             which == POINTS_BEYOND
-                ? "the load generator or a busy machine was too slow at every load"
+                ? TOO_SLOW
                 : "the promise was broken at every load, down to the least that the time allows (--time)");
     }
     if (edge.below < SIDE_LEAST || edge.above < SIDE_LEAST)
@@ -267,6 +305,7 @@ struct search_answer search_answer(const struct search *search) {
                                    .load = exp(edge.x),
                                    .low = exp(edge.low),
                                    .high = exp(edge.high)};
+    bound_by_capacity(search, &answer);
     if (search->ask.whole) {
         answer.load = floor(answer.load + 1e-9);
         answer.low = floor(answer.low + 1e-9);

@@ -9,6 +9,10 @@
  * out only the broken ones would push the edge up. Where one side has too few others, the kept ones
  * count, and the answer says why.
  *
+ * An answer in requests a second is never above what the lock was seen to do: in the closed loop
+ * before the search, or within a probe. A probe from an empty queue keeps its promise for a while at
+ * any rate. The lower end of the interval is never above the rate whose queue settles within a probe.
+ *
  * It runs nothing and reads no clock; the caller runs the probes and says how much time is left. */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H
@@ -26,6 +30,8 @@ struct search_ask {
     double allowed;            /* the share of samples that may be over the limit */
     bool whole;                /* loads are whole numbers */
     uint64_t seed;
+    /* grants a second that a closed loop did; 0 = not known, or the load is no rate */
+    double capacity_per_s;
 };
 
 struct search_result {
@@ -33,6 +39,9 @@ struct search_result {
     uint64_t over, samples; /* samples 0: the probe gave no result */
     bool kept;              /* with confidence */
     bool limited;           /* the generator was so slow that it may have caused the verdict */
+    bool grew; /* the backlog grew: there is no steady state, so the promise will be broken */
+    double served_per_s; /* grants within the window; 0 = not known */
+    double span_s;       /* warm-up and window together */
 };
 
 struct search {

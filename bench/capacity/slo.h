@@ -1,4 +1,5 @@
-/* slo: a promise as people write it: "acquire_due.p99<=20ms". It measures nothing. */
+/* slo: the promise that a search for capacity is about. bench/slo/threshold.h reads promises; of
+ * those only a limit of a quantile of the wait has a greatest load. It measures nothing. */
 #ifndef BENCH_CAPACITY_SLO_H
 #define BENCH_CAPACITY_SLO_H
 
@@ -8,9 +9,6 @@
  * keep no shorter promise at any load. */
 #define SLO_BY_RATE "acquire_due.p99<=200ms"
 #define SLO_BY_CLIENTS "acquire.p99<=200ms"
-
-#define SLO_QUANTILE_MIN 0.5
-#define SLO_QUANTILE_MAX 0.9999
 
 /* "acquire_due.p99<=20ms", "acquire.p99.9 <= 1s". METRIC_ACQUIRE_DUE (due to granted; needs
  * arrivals by a schedule) or METRIC_ACQUIRE (called to granted); p50 to p99.99; a limit above 0, up

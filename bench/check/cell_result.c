@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/workload/plan.h"
+#include "results/format/bound.h"
 #include "results/format/tree.h"
 
 /* ---- what a cell owns ---- */
@@ -76,8 +78,40 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->lost_wakeups = stage->lost_wakeups;
 }
 
+/* The faults that put the lock to the test. Of a scenario with several sections a whole round counts
+ * as one: a promotion without the cut before it shows nothing. */
+static double count_hits(const struct run_stage *stage) {
+    int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = -1, sections = 0;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        const char *name = json_string_value(json_object_get(fault, "section"));
+        const char *target = json_string_value(json_object_get(fault, "target"));
+        const json_t *held = json_object_get(fault, "held");
+        int section = name && strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        if (section < 0 || section >= PLAN_FAULTS_MAX) continue;
+        acted[section]++;
+        bool waits = target && strcmp(target, "waiter") == 0;
+        hit += waits || !json_is_number(held) || json_number_value(held) > 0;
+    }
+    for (int section = 0; section < PLAN_FAULTS_MAX; section++) {
+        if (acted[section] == 0) continue;
+        if (rounds < 0 || acted[section] < rounds) rounds = acted[section];
+        sections++;
+    }
+    return sections > 1 && hit > rounds ? rounds : hit;
+}
+
+/* Faults are the trials of a lock under a fault; grants are, where there is none. */
+static double bound_of(const struct check_cell *cell) {
+    if (cell->verdict != CHECK_SAFE) return NAN;
+    return isnan(cell->faults_hit) ? bound_of_grants(cell->grants)
+                                   : bound_of_faults(cell->faults_hit);
+}
+
 static void fill_stage(struct cell_result *result, const struct run *run,
-                       const struct run_stage *stage) {
+                       const struct run_stage *stage, bool needs_fault) {
     struct check_cell *cell = &result->cell;
     double doubled = or_zero(stage->double_holders) + or_zero(stage->expired_holders);
     double contradicted = or_zero(stage->history_violations) + or_zero(stage->history_expired);
@@ -85,7 +119,8 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->durability = cell_result_keep_text(result, stage->durability);
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
-    if (cell->verdict == CHECK_SAFE && cell->grants > 0) cell->bound95 = 3.0 / cell->grants;
+    if (needs_fault) cell->faults_hit = count_hits(stage);
+    cell->bound95 = bound_of(cell);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);
     /* The longest from the end of a grant until its holder knew; fmax keeps what is known. */
@@ -122,7 +157,7 @@ static void of_stage(struct cell_result *result, const struct run *run,
     begin(result);
     set_verdict(&result->cell, cell_verdict(run, stage, needs_fault, why));
     if (why[0]) result->cell.why = cell_result_keep_text(result, why);
-    fill_stage(result, run, stage);
+    fill_stage(result, run, stage, needs_fault);
 }
 
 static void of_nothing(struct cell_result *result, const char *why) {
@@ -247,7 +282,7 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     cell->recovered = fmin(a.recovered, b->recovered); /* one that did not is enough */
     cell->residue_example =
         a.residue > 0 || !b->residue_example ? a.residue_example : b->residue_example;
-    cell->bound95 = cell->verdict == CHECK_SAFE && cell->grants > 0 ? 3.0 / cell->grants : NAN;
+    cell->bound95 = bound_of(cell);
     if (merge_recovery(into, &a, b) == 0) return 0;
 fail:
     return err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -202,6 +202,13 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         return verdict_because(why, CHECK_FAILED, "%s", stage->error ? stage->error : "");
     if (!(stage->checked_grants > 0))
         return verdict_because(why, CHECK_INCONCLUSIVE, "nobody was ever granted anything");
+    if (is(stage->verdict, "unchecked"))
+        return verdict_because(why, CHECK_INCONCLUSIVE,
+                               "nobody was granted anything in the window");
+    if (is(stage->verdict, "starved"))
+        return verdict_because(why, CHECK_INCONCLUSIVE,
+                               "%.0f clients waited until the drain limit ended their waits",
+                               stage->starved);
     if (needs_fault && acted_s < 0)
         return verdict_because(why, CHECK_INCONCLUSIVE, "%s", not_acted);
     if (needs_fault && !granted_after(stage, acted_s))

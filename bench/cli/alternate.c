@@ -92,6 +92,15 @@ static void wait_for(struct alternate *alternate, struct jobs *jobs, struct job_
     }
 }
 
+/* How grave an exit code is, of children in whom nobody interrupted anything. */
+static int gravity(int code) {
+    static const int order[] = {LB_EXIT_OK,    LB_EXIT_INCONCLUSIVE, LB_EXIT_REGRESSION,
+                                LB_EXIT_USAGE, LB_EXIT_MACHINE,      LB_EXIT_VIOLATED};
+    int at = 0;
+    while (order[at] != code) at++;
+    return at;
+}
+
 /* The child has ended: what it left, and what that means for the ones to come. */
 static int take(struct alternate *alternate, int s, const struct job_end *end, const char *folder,
                 struct lb_err *err) {
@@ -108,10 +117,11 @@ static int take(struct alternate *alternate, int s, const struct job_end *end, c
     alternate->ended[s]++;
     alternate->done++;
     if (!alternate->end->interrupted) {
-        bool known = end->exit_code <= LB_EXIT_VIOLATED && !end->timed_out;
+        bool known =
+            end->exit_code >= 0 && end->exit_code <= LB_EXIT_INCONCLUSIVE && !end->timed_out;
         int code = known ? end->exit_code : LB_EXIT_MACHINE;
-        if (code > alternate->end->exit_code) alternate->end->exit_code = code;
-        alternate->end->failed |= code != LB_EXIT_OK && code != LB_EXIT_VIOLATED;
+        if (gravity(code) > gravity(alternate->end->exit_code)) alternate->end->exit_code = code;
+        alternate->end->failed |= code == LB_EXIT_USAGE || code == LB_EXIT_MACHINE;
     }
     tell(alternate, s, false, end, saved ? folder : NULL, why);
     if (saved || alternate->end->interrupted) return 0;

@@ -49,7 +49,8 @@ struct alternate_ask {
 struct alternate_end {
     int saved[2];     /* runs of each side that left a result, whole or partial */
     bool interrupted; /* somebody did, and the last of them may be partial */
-    /* the gravest of a child that was not interrupted: LB_EXIT_VIOLATED before _MACHINE */
+    /* the gravest of a child that was not interrupted: LB_EXIT_VIOLATED, then _MACHINE, _USAGE, then
+     * what the child's own promises came to: _REGRESSION, _INCONCLUSIVE */
     int exit_code;
     bool failed; /* one of these failed as a run, whatever others found */
 };

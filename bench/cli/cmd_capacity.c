@@ -52,10 +52,11 @@ static const struct arg args[] = {
     {{"most", LB_OPT_REAL, offsetof(struct wish, most), .min = 1, .max = 1e7,
       .help = "search no further; default 200000/s, or 1000 clients"},
      "LOAD"},
-    {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), "100s", .min = 20.0 * LB_S_NS,
+    {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
-      .help = "for each lock's probes; half as much again at most where a busy machine "
-              "spoils probes"},
+      .help =
+          "for each lock's probes; default: 150s, or as the promise and a slow lock take, up to "
+          "10m; half as much again at most where a busy machine spoils probes"},
      "TIME"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/base/processors.h"
 #include "bench/cli/available.h"
 #include "bench/cli/check_show.h"
 #include "bench/cli/cli.h"
@@ -144,8 +145,8 @@ static void print_scenarios(FILE *out) {
 }
 
 static int usual_jobs(void) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int jobs = processors > 0 ? JOBS_A_PROCESSOR * (int)processors : JOBS_A_PROCESSOR;
+    struct processors processors = processors_look();
+    int jobs = JOBS_A_PROCESSOR * processors_usable(&processors);
     return jobs < JOBS_USUAL_MAX ? jobs : JOBS_USUAL_MAX;
 }
 

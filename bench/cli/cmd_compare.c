@@ -37,11 +37,12 @@ static const struct arg args[] = {
     {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
       .help = "hold one lock of the base against another of the new runs"},
      "BASE=NEW"},
-    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent), "3", .min = 0.001,
-      .max = 1000, .help = "smaller changes are none"},
+    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
+      COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
+      .help = "smaller changes are none"},
      "PERCENT"},
-    {{"alpha", LB_OPT_REAL, offsetof(struct wish, alpha), "0.05", .min = 1e-9, .max = 0.999999999,
-      .help = "significance, over all figures together"},
+    {{"alpha", LB_OPT_REAL, offsetof(struct wish, alpha), COMPARE_TEXT(COMPARE_ALPHA), .min = 1e-9,
+      .max = 0.999999999, .help = "significance, over all figures together"},
      "P"},
     {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
       .help = "also across topologies, durabilities and executors"},
@@ -101,7 +102,8 @@ const struct command command_compare = {
     .about =
         "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and\n"
         "costs. One run is one sample: make ten of each side, in turns. Exit codes: 0 nothing worse was\n"
-        "shown, 4 something got worse, 5 too few or too noisy runs to say, 3 exclusion was violated.",
+        "shown, 4 something got worse, 5 too few runs (without generator-limited ones) or too noisy ones to\n"
+        "say, 3 exclusion was violated.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_compare,

@@ -18,7 +18,7 @@ enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
 struct wish {
     struct arg_list names;
     bool append;
-    const char *file, *commit, *otava;
+    const char *file, *commit, *otava, *acks;
     double min_effect_percent;
     enum format format;
     struct trend_ask ask;
@@ -69,10 +69,16 @@ static const struct arg args[] = {
       .help = "the median is that of so many newest runs"},
      "RUNS"},
     {{"gate", LB_OPT_INT32, offsetof(struct wish, ask.gate), .min = TREND_LEVEL, .max = RUNS_MAX,
-      .help = "exit code 4 when a figure has become worse within so many newest runs, at least 3"},
+      .help = "exit code 4 when a figure has become worse within so many newest runs, at least 3; "
+              "corrected over all figures of all series"},
      "RUNS"},
-    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent), "3", .max = 1000,
-      .help = "smaller changes are none"},
+    {{"acks", LB_OPT_TEXT, offsetof(struct wish, acks),
+      .help =
+          "changes that are known and shut no gate, a line each: COMMIT-OR-RUN LOCK FIGURE WHY; "
+          "default: FILE.acks, if there is one"},
+     "FILE"},
+    {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
+      COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .max = 1000, .help = "smaller changes are none"},
      "PERCENT"},
     {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
       .help = "for a terminal; the default"},
@@ -113,19 +119,41 @@ static const char *commit_of(const struct wish *wish) {
 }
 
 static int append(const struct wish *wish, const char *file, struct lb_err *err) {
-    int added = 0, there = 0;
-    if (trend_append(file, wish->names.item, wish->names.count, commit_of(wish), &added, &there,
-                     err) != 0)
+    struct trend_added added = {0};
+    if (trend_append(file, wish->names.item, wish->names.count, commit_of(wish), &added, err) != 0)
         return -1;
-    printf("%s: %d line%s added", file, added, added == 1 ? "" : "s");
-    if (there > 0) printf(", %d %s there already", there, there == 1 ? "was" : "were");
+    printf("%s: %d line%s added", file, added.lines, added.lines == 1 ? "" : "s");
+    if (added.there > 0)
+        printf(", %d %s there already", added.there, added.there == 1 ? "was" : "were");
+    if (added.limited > 0)
+        printf("; %d stage%s left out of the medians: the load generator was the limit",
+               added.limited, added.limited == 1 ? "" : "s");
     printf("\n");
     return LB_EXIT_OK;
 }
 
+/* Reads what is acknowledged, from --acks or beside the history; *ret is NULL where there is no such
+ * file. 0, or -1 with err. */
+static int read_acks(const struct wish *wish, const char *file, struct trend_acks **ret,
+                     struct lb_err *err) {
+    char beside[PATH_MAX];
+    const char *path = wish->acks;
+    snprintf(beside, sizeof beside, "%s.acks", file);
+    if (!path && access(beside, F_OK) == 0) path = beside;
+    *ret = path ? trend_acks_read(path, err) : NULL;
+    return path && !*ret ? -1 : 0;
+}
+
 static int show(const struct wish *wish, const char *file, struct lb_err *err) {
+    struct trend_ask ask = wish->ask;
+    struct trend_acks *acks = NULL;
     struct trend *trend = trend_read(file, err);
-    struct trend_view *view = trend ? trend_look(trend, &wish->ask, err) : NULL;
+    if (trend && read_acks(wish, file, &acks, err) != 0) {
+        trend_free(trend);
+        return -1;
+    }
+    ask.acks = acks;
+    struct trend_view *view = trend ? trend_look(trend, &ask, err) : NULL;
     int code = view ? trend_exit(view) : -1, failed = 0;
     bool color = terminal_has_color(stdout);
     if (view && wish->otava) {
@@ -144,6 +172,7 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
         if (failed) err_set(err, LB_EXIT_MACHINE, "history: cannot write: is the disk full?");
     }
     trend_view_free(view);
+    trend_acks_free(acks);
     trend_free(trend);
     return failed ? -1 : code;
 }
@@ -169,7 +198,8 @@ const struct command command_history = {
         "history [FILE] [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
     .about = "Shows how the figures went from run to run, and where they changed; default:\n"
              "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
-             "with --gate 4 when figures became worse.",
+             "with --gate 4 when figures became worse, 5 when the load generator limited so many\n"
+             "of the runs that fewer than 3 are left.",
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start,

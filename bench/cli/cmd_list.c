@@ -36,6 +36,10 @@ static int print_json(json_t *root, struct lb_err *err) {
     return result == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "the list could not be written");
 }
 
+static int print_doc(struct doc *doc, struct lb_err *err) {
+    return doc_write_and_free(doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err);
+}
+
 /* 0 if the name is known, -1 with err and the nearest name. */
 static int look_up(const struct list *list, struct lb_err *err) {
     struct nearest nearest;
@@ -68,13 +72,12 @@ static int show(const char *only, bool json, struct lb_err *err) {
     if (available_init(&list.available, topologies, err)) goto out;
     if (workloads_find(workloads, &list.workloads, err)) goto out;
     if (only && look_up(&list, err)) goto out;
-    result = 0;
     if (json) {
         result = print_json(list_json(&list), err);
-    } else if (only) {
-        list_details(&list, stdout);
     } else {
-        list_tables(&list, terminal_columns(stdout), stdout);
+        struct doc doc = {0};
+        (only ? list_details : list_tables)(&list, &doc);
+        result = print_doc(&doc, err);
     }
 out:
     workloads_done(&list.workloads);
@@ -96,7 +99,9 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
     } else if (wish->keys && wish->json) {
         return print_json(list_keys_json(), err);
     } else if (wish->keys) {
-        list_keys(stdout);
+        struct doc doc = {0};
+        list_keys(&doc);
+        return print_doc(&doc, err);
     } else {
         return show(wish->only, wish->json, err);
     }

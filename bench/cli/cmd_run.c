@@ -12,13 +12,15 @@
 #include "bench/cli/repeat.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/urls.h"
+#include "bench/run/canary.h"
 #include "bench/run/run.h"
+#include "bench/slo/threshold.h"
 
 #define SETS_MAX 128
 
 struct wish {
     const char *workload, *locks, *out;
-    struct arg_list sets;
+    struct arg_list sets, promises;
     struct urls urls;
     struct repeat_wish repeat;
     bool dry_run, json;
@@ -34,6 +36,11 @@ static const struct arg args[] = {
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
+      .help =
+          "a limit of a figure that each lock is to keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; exit code 4 when "
+          "one is broken, 5 when the samples are too few to say; repeatable"},
+     "PROMISE"},
     {{"url", &type_url, offsetof(struct wish, urls),
       .help = "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
      "BACKEND=URL"},
@@ -112,8 +119,27 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     return false;
 }
 
-static int run_plan(const struct wish *wish, const struct plan *plan, const char *command,
-                    struct lb_err *err) {
+#define CANARY_LEAST_NS (20 * LB_S_NS) /* of all stages together */
+
+/* The plan of the canary's stages. *ret stays NULL where the plan wants none. 0, or -1 with err. */
+static int load_canary(const struct plan *plan, const struct plan_wish *usual, struct plan **ret,
+                       struct lb_err *err) {
+    char duration[60];
+    bool worth = plan_stages(plan) > 1 && plan_time_ns(plan) >= CANARY_LEAST_NS;
+    if (plan->canary == CANARY_NO || (plan->canary == CANARY_AUTO && !worth)) return 0;
+    snprintf(duration, sizeof duration, "run.duration=%dms", (int)(CANARY_STAGE_NS / LB_MS_NS));
+    const char *sets[] = {"load.clients=1", "run.warmup=10ms", duration};
+    struct plan_wish wish = {.workload = "smoke",
+                             .folder = usual->folder,
+                             .locks = "null",
+                             .sets = sets,
+                             .set_count = sizeof sets / sizeof *sets};
+    *ret = plan_load(&wish, err);
+    return *ret ? 0 : -1;
+}
+
+static int run_plan(const struct wish *wish, const struct plan *plan, const struct plan *canary,
+                    const char *command, struct lb_err *err) {
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
@@ -121,6 +147,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const char
     struct progress progress;
     progress_init(&progress);
     struct run_ask ask = {.plan = plan,
+                          .canary = canary,
                           .urls = wish->urls.item,
                           .url_count = wish->urls.count,
                           .out = wish->out,
@@ -214,6 +241,8 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
                                  .locks = wish->locks,
                                  .sets = wish->sets.item,
                                  .set_count = wish->sets.count,
+                                 .promises = wish->promises.item,
+                                 .promise_count = wish->promises.count,
                                  .urls = wish->urls.text,
                                  .url_count = wish->urls.count,
                                  .out = wish->out,
@@ -231,7 +260,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     const struct wish *wish = values;
     char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
-    struct plan *plan = NULL;
+    struct plan *plan = NULL, *canary = NULL;
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
@@ -242,6 +271,8 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .locks = wish->locks,
                                   .sets = wish->sets.item,
                                   .set_count = wish->sets.count,
+                                  .promises = wish->promises.item,
+                                  .promise_count = wish->promises.count,
                                   .why_not = available_for_plan,
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
@@ -250,13 +281,14 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);
-    } else {
+    } else if (load_canary(plan, &plan_wish, &canary, err) == 0) {
         command = shell_command(given->argc, given->argv);
-        result = command ? run_plan(wish, plan, command, err)
+        result = command ? run_plan(wish, plan, canary, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
 out:
     free(command);
+    plan_free(canary);
     plan_free(plan);
     available_done(&available);
     return result;

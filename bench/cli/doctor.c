@@ -15,14 +15,13 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
-#include "bench/run/steal.h"
+#include "bench/run/machine.h"
 #include "drivers/registry.h"
 
 #define FILES_WANTED                                                                               \
     8192 /* descriptors for 2,000 clients here and as many in a server that we start */
 #define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
 #define ROOM_WANTED_MB 1024
-#define STEAL_SAMPLE_NS (500 * LB_MS_NS)
 
 /* Adds a check; the caller fills fix. */
 __attribute__((format(printf, 4, 5))) static struct doctor_finding *
@@ -124,46 +123,15 @@ static void check_processors(struct doctor *checks) {
     if (count <= 1) FIX(check, "use two or more, or servers on another machine: --url");
 }
 
-static void check_governor(struct doctor *checks) {
-    char line[64];
-    first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line);
-    if (!*line) {
-        add(checks, DOCTOR_OK, "cpu governor", "not visible (usual in virtual machines)");
-    } else if (strcmp(line, "performance") == 0) {
-        add(checks, DOCTOR_OK, "cpu governor", "%s", line);
-    } else {
-        struct doctor_finding *check =
-            add(checks, DOCTOR_WARN, "cpu governor",
-                "%s: the clock rate follows the load, so light load looks slow", line);
-        FIX(check, "as root: cpupower frequency-set -g performance");
+/* What spoils measurements: the same table as each result has in its environment. */
+static void check_machine(struct doctor *checks) {
+    for (const struct machine_check *check = machine_checks; check->name; check++) {
+        struct machine_fact fact = machine_look(check, "");
+        struct doctor_finding *finding =
+            add(checks, fact.spoils ? DOCTOR_WARN : DOCTOR_OK, check->name, "%s", fact.detail);
+        if (fact.spoils) FIX(finding, "%s", fact.advice);
+        json_decref(fact.value);
     }
-}
-
-/* Processes of other sessions (PostgreSQL's backends lead one each) may then wait for seconds while
- * others are busy: up to 12 s were seen with Linux 6.18 on two processors. */
-static void check_autogroup(struct doctor *checks) {
-    char line[256];
-    first_line("/proc/sys/kernel/sched_autogroup_enabled", line, sizeof line);
-    if (strcmp(line, "1") != 0) return;
-    struct doctor_finding *check =
-        add(checks, DOCTOR_WARN, "scheduler",
-            "by sessions (autogroups): on a busy machine processes may stand still for seconds");
-    FIX(check, "as root: sysctl kernel.sched_autogroup_enabled=0");
-}
-
-/* What the host of a virtual machine takes shows up as latency of whatever was to run. It is
- * counted only while something wants to. */
-static void check_steal(struct doctor *checks) {
-    int64_t begin_ns = lb_now(), stolen_ns = steal_now_ns(), took_ns = 0;
-    while (took_ns < STEAL_SAMPLE_NS) took_ns = lb_now() - begin_ns;
-    stolen_ns = steal_between_ns(stolen_ns, steal_now_ns());
-    if (stolen_ns < 0) return;
-    bool much = steal_shows(stolen_ns, took_ns);
-    struct doctor_finding *check =
-        add(checks, much ? DOCTOR_WARN : DOCTOR_OK, "steal",
-            "the machine's host took %lld ms of processor time in %lld ms",
-            (long long)(stolen_ns / LB_MS_NS), (long long)(took_ns / LB_MS_NS));
-    if (much) FIX(check, "measure when the host is less busy, or on a machine of your own");
 }
 
 static void check_clock(struct doctor *checks) {
@@ -248,9 +216,7 @@ void doctor_machine(struct doctor *checks, const char *results) {
     check_maps(checks);
     check_clock(checks);
     check_timers(checks);
-    check_governor(checks);
-    check_autogroup(checks);
-    check_steal(checks);
+    check_machine(checks);
     check_results(checks, results);
     check_room(checks, "servers' folder", temporary && *temporary ? temporary : "/tmp",
                "make room there, or set TMPDIR to another folder");

@@ -65,147 +65,114 @@ static const char *why_not(struct list *list, const struct lb_backend *backend,
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
-/* A line of a table, cut to the terminal; characters beyond ASCII are not counted twice. */
-static void print_cut(const char *line, int columns, FILE *out) {
-    int shown = 0;
-    const char *at = line;
-    for (; *at && (columns <= 0 || shown < columns); at++) {
-        fputc(*at, out);
-        bool more = ((unsigned char)at[1] & 0xc0) == 0x80;
-        if (!more) shown++;
-    }
-    fputc('\n', out);
+/* A heading for the locks of a backend; it says what to do where the backend can't run here. */
+static void add_backend_group(struct list *list, const struct lb_backend *backend,
+                              struct doc *doc) {
+    const char *install, *reason = why_not(list, backend, &install);
+    doc_group(doc, reason ? TONE_WARN : TONE_PLAIN, "%s: %s", backend->name, backend->summary);
+    if (reason) doc_span(doc, DOC_DETAIL, "not here: %s", reason);
+    if (reason && install) doc_span(doc, DOC_DETAIL, "install: %s", install);
 }
 
-static int longer(int width, const char *name) {
-    int len = (int)strlen(name);
-    return len > width ? len : width;
-}
-
-static void table_locks(struct list *list, int columns, FILE *out) {
-    int name = 4, backend = 7;
-    char line[512];
-    for (int i = 0; registry_locks()[i]; i++) {
-        name = longer(name, registry_locks()[i]->name);
-        backend = longer(backend, registry_locks()[i]->backend->name);
-    }
-    snprintf(line, sizeof line, "%-*s  %-*s  %-9s  here  summary", name, "lock", backend, "backend",
-             "primitive");
-    print_cut(line, columns, out);
+static void add_lock_table(struct list *list, struct doc *doc) {
+    static const struct doc_column columns[] = {{.title = "lock"},
+                                                {.title = "primitive"},
+                                                {.title = "here"},
+                                                {.title = "summary", .words = true},
+                                                {0}};
+    const char *install;
+    const struct lb_backend *last = NULL;
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        const char *install;
-        snprintf(line, sizeof line, "%-*s  %-*s  %-9s  %-4s  %s", name, lock->name, backend,
-                 lock->backend->name, lb_primitive_name(lock->primitive),
-                 available_lock(&list->available, lock, &install) ? "no" : "yes", lock->summary);
-        print_cut(line, columns, out);
+        bool here = !available_lock(&list->available, lock, &install);
+        if (lock->backend != last) add_backend_group(list, lock->backend, doc);
+        last = lock->backend;
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", lock->name);
+        doc_cell(doc, "%s", lb_primitive_name(lock->primitive));
+        doc_cell(doc, "%s", here ? "yes" : "no");
+        doc_cell(doc, "%s", lock->summary);
     }
+    doc_end(doc);
 }
 
-static void table_backends(struct list *list, int columns, FILE *out) {
-    int name = 7;
-    char line[512];
-    for (int i = 0; registry_backends()[i]; i++) name = longer(name, registry_backends()[i]->name);
-    snprintf(line, sizeof line, "%-*s  here  summary", name, "backend");
-    print_cut(line, columns, out);
-    for (int i = 0; registry_backends()[i]; i++) {
-        const struct lb_backend *backend = registry_backends()[i];
-        const char *install, *reason = why_not(list, backend, &install);
-        snprintf(line, sizeof line, "%-*s  %-4s  %s", name, backend->name, reason ? "no" : "yes",
-                 backend->summary);
-        print_cut(line, columns, out);
-        /* Never cut: it says what to do. */
-        if (reason) {
-            fprintf(out, "%*s        %s%s%s\n", name, "", reason, install ? "; install: " : "",
-                    install ? install : "");
-        }
-    }
-}
-
-static void table_workloads(struct list *list, int columns, FILE *out) {
-    int name = 8;
-    char line[512];
-    for (int i = 0; i < list->workloads.count; i++)
-        name = longer(name, list->workloads.item[i].name);
-    snprintf(line, sizeof line, "%-*s  question", name, "workload");
-    print_cut(line, columns, out);
+static void add_workload_table(const struct list *list, struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "workload"}, {.title = "question", .words = true}, {0}};
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
-        snprintf(line, sizeof line, "%-*s  %s", name, file->name,
-                 file->wrong ? file->wrong : file->summary);
-        print_cut(line, columns, out);
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", file->name);
+        doc_cell(doc, "%s", file->wrong ? file->wrong : file->summary);
     }
+    doc_end(doc);
 }
 
-void list_tables(struct list *list, int columns, FILE *out) {
-    table_locks(list, columns, out);
-    fputc('\n', out);
-    table_backends(list, columns, out);
-    fputc('\n', out);
-    table_workloads(list, columns, out);
-    fprintf(out,
-            "\n`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of a "
-            "workload file.\n");
+void list_tables(struct list *list, struct doc *doc) {
+    add_lock_table(list, doc);
+    add_workload_table(list, doc);
+    doc_heading(doc,
+                "`lockbench list NAME` tells all about one; `lockbench list --keys` the keys of "
+                "a workload file.");
 }
 
-static void fact(const char *name, const char *value, FILE *out) {
-    if (value && *value) fprintf(out, "  %-11s %s\n", name, value);
+static void add_term(struct doc *doc, const char *name, const char *value) {
+    if (value && *value) doc_term(doc, name, "%s", value);
 }
 
-static void details_options(const char *section, const struct lb_option *table, FILE *out) {
-    if (table && table->name)
-        fprintf(out, "  options     (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)\n",
-                section, section);
-    for (const struct lb_option *option = table; option && option->name; option++) {
-        char allowed[256];
-        fprintf(out, "    %-18s %s\n    %-18s default %s; %s\n", option->name, option->help, "",
-                option->def && *option->def ? option->def : "empty",
-                option_allowed(option, allowed, sizeof allowed));
-    }
+static void add_options(struct doc *doc, const char *section, const struct lb_option *table) {
+    if (!table || !table->name) return;
+    doc_heading(doc, "options (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)", section,
+                section);
+    list_options(table, doc);
 }
 
-static void details_here(const char *reason, const char *install, FILE *out) {
-    fact("here", reason ? reason : "yes", out);
-    if (reason) fact("install", install, out);
+static void add_here(struct doc *doc, const char *reason, const char *install) {
+    add_term(doc, "here", reason ? reason : "yes");
+    if (reason) add_term(doc, "install", install);
 }
 
 /* Each topology that a lock can run on, the default first, and what this machine lacks for it. */
-static void details_topologies(struct list *list, const struct lb_lock *lock, FILE *out) {
+static void add_lock_topologies(struct list *list, const struct lb_lock *lock, struct doc *doc) {
     const char *const *names = lb_topologies(lock), *label = "runs on";
     for (; names && *names; names++, label = "") {
         const struct topo_info *info = available_info(&list->available, *names);
         const char *install,
             *reason = available_why_not(&list->available, lock->backend, *names, NULL, &install);
-        fprintf(out, "  %-11s %s: %s%s%s%s%s\n", label, *names, info ? info->summary : reason,
-                info && reason ? "; not here: " : "", info && reason ? reason : "",
-                reason && install ? "; install: " : "", reason && install ? install : "");
+        doc_term(doc, label, "%s: %s", *names, info ? info->summary : reason);
+        if (info && reason) doc_span(doc, DOC_PLAIN, "; not here: %s", reason);
+        if (reason && install) doc_span(doc, DOC_PLAIN, "; install: %s", install);
     }
 }
 
-static void details_lock(struct list *list, const struct lb_lock *lock, FILE *out) {
+static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *doc) {
     char words[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
-    fprintf(out, "lock %s: %s\n", lock->name, lock->summary);
-    fact("backend", lock->backend->name, out);
-    if (lb_unavailable(lock->backend)) { /* no more is known of it here */
-        details_here(reason, install, out);
-        return;
+    doc_heading(doc, "lock %s: %s", lock->name, lock->summary);
+    doc_terms(doc);
+    add_term(doc, "backend", lock->backend->name);
+    add_here(doc, reason, install);
+    if (!lb_unavailable(lock->backend)) { /* no more is known of a lock that is not in this build */
+        add_term(doc, "can", list_caps(lock->caps, words, sizeof words));
+        add_term(doc, "claims",
+                 *list_claims(lock->claims, words, sizeof words) ? words : "nothing");
+        about_terms(lock, doc);
+        add_term(doc, "durability", lock->durability_note);
+        add_lock_topologies(list, lock, doc);
     }
-    fact("primitive", lb_primitive_name(lock->primitive), out);
-    details_here(reason, install, out);
-    fact("can", list_caps(lock->caps, words, sizeof words), out);
-    fact("claims", *list_claims(lock->claims, words, sizeof words) ? words : "nothing", out);
-    fact("waits by", lock->waits, out);
-    about_print(lock, out);
-    fact("durability", lock->durability_note, out);
-    details_topologies(list, lock, out);
-    details_options(lock->name, lock->algorithm->options, out);
-    about_print_expected(lock, out);
+    doc_end(doc);
+    if (lb_unavailable(lock->backend)) return;
+    add_options(doc, lock->name, lock->algorithm->options);
+    about_expected(lock, doc);
 }
 
 /* The topologies that the backend's locks can run on, its default left out. */
-static void details_more_topologies(struct list *list, const struct lb_backend *backend,
-                                    FILE *out) {
+static void add_more_topologies(struct list *list, const struct lb_backend *backend,
+                                struct doc *doc) {
     const char *seen[64], *label = "or on";
     int count = 0;
     if (!backend->topologies) return;
@@ -218,75 +185,86 @@ static void details_more_topologies(struct list *list, const struct lb_backend *
             if (known) continue;
             seen[count++] = *names;
             const struct topo_info *info = available_info(&list->available, *names);
-            fprintf(out, "  %-11s %s%s%s\n", label, *names, info ? ": " : "",
-                    info ? info->summary : "");
+            doc_term(doc, label, "%s%s%s", *names, info ? ": " : "", info ? info->summary : "");
             label = "";
         }
     }
 }
 
-static void details_backend(struct list *list, const struct lb_backend *backend, FILE *out) {
+static void add_durabilities(const struct topo_info *info, struct doc *doc) {
     static const char *const names[TOPO_DURABILITIES] = {"default", "none", "sync"};
-    const char *install, *reason = why_not(list, backend, &install);
-    fprintf(out, "backend %s: %s\n", backend->name, backend->summary);
-    details_here(reason, install, out);
-    fprintf(out, "  locks      ");
-    const char *comma = "";
-    for (int i = 0; registry_locks()[i]; i++) {
-        if (registry_locks()[i]->backend != backend) continue;
-        fprintf(out, "%s %s", comma, registry_locks()[i]->name);
-        comma = ",";
-    }
-    fputc('\n', out);
-    for (int i = 0; backend->schemes && backend->schemes[i]; i++) {
-        fprintf(out, "  %-11s --url %s=%s://...\n", i ? "" : "use yours", backend->name,
-                backend->schemes[i]);
-    }
-    const struct topo_info *info =
-        backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
-    if (!backend->topologies) fact("server", "none: it lives in this program or in a file", out);
-    if (info) fact("server", info->summary, out);
-    details_more_topologies(list, backend, out);
-    for (int i = 0; info && i < TOPO_DURABILITIES; i++) {
+    for (int i = 0; i < TOPO_DURABILITIES; i++) {
         bool offered = *info->durability[i].text != '\0';
-        fprintf(out, "  %-11s %s: %s%s\n", i ? "" : "durability", names[i],
-                offered ? "" : "not offered; ",
-                offered ? info->durability[i].text : info->durability[i].refused);
+        doc_term(doc, i ? "" : "durability", "%s: %s%s", names[i], offered ? "" : "not offered; ",
+                 offered ? info->durability[i].text : info->durability[i].refused);
     }
-    details_options(backend->name, lb_backend_options(backend), out);
 }
 
-void list_details(struct list *list, FILE *out) {
+static void add_backend_locks(const struct lb_backend *backend, struct doc *doc) {
+    const char *comma = "";
+    doc_term(doc, "locks", "%s", "");
     for (int i = 0; registry_locks()[i]; i++) {
-        if (list_wants_lock(list, registry_locks()[i]))
-            details_lock(list, registry_locks()[i], out);
+        if (registry_locks()[i]->backend != backend) continue;
+        doc_span(doc, DOC_PLAIN, "%s%s", comma, registry_locks()[i]->name);
+        comma = ", ";
+    }
+}
+
+static void add_backend(struct list *list, const struct lb_backend *backend, struct doc *doc) {
+    const char *install, *reason = why_not(list, backend, &install);
+    const struct topo_info *info =
+        backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
+    doc_heading(doc, "backend %s: %s", backend->name, backend->summary);
+    doc_terms(doc);
+    add_here(doc, reason, install);
+    add_backend_locks(backend, doc);
+    for (int i = 0; backend->schemes && backend->schemes[i]; i++)
+        doc_term(doc, i ? "" : "use yours", "--url %s=%s://...", backend->name,
+                 backend->schemes[i]);
+    if (!backend->topologies)
+        add_term(doc, "server", "none: it lives in this program or in a file");
+    if (info) add_term(doc, "server", info->summary);
+    add_more_topologies(list, backend, doc);
+    if (info) add_durabilities(info, doc);
+    doc_end(doc);
+    add_options(doc, backend->name, lb_backend_options(backend));
+}
+
+void list_details(struct list *list, struct doc *doc) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        if (list_wants_lock(list, registry_locks()[i])) add_lock(list, registry_locks()[i], doc);
     }
     for (int i = 0; registry_backends()[i]; i++) {
         if (list_wants_backend(list, registry_backends()[i]))
-            details_backend(list, registry_backends()[i], out);
+            add_backend(list, registry_backends()[i], doc);
     }
     for (int i = 0; i < list->workloads.count; i++) {
         const struct workload_file *file = &list->workloads.item[i];
         if (!list_wants_workload(list, file)) continue;
-        fprintf(out, "workload %s: %s\n", file->name, file->wrong ? file->wrong : file->summary);
-        fact("file", file->path, out);
-        fprintf(out, "  `lockbench run %s --dry-run` prints it with every default filled.\n",
-                file->name);
+        doc_heading(doc, "workload %s: %s", file->name, file->wrong ? file->wrong : file->summary);
+        doc_say(doc, TONE_PLAIN, "file: %s", file->path);
+        doc_say(doc, TONE_PLAIN,
+                "`lockbench run %s --dry-run` prints it with every default filled.", file->name);
     }
 }
 
-void list_keys(FILE *out) {
-    for (const struct section *section = sections(); section->name; section++) {
-        fprintf(out, "%s[%s]\n", section == sections() ? "" : "\n", section->name);
-        for (const struct lb_option *key = section->keys; key->name; key++) {
-            char allowed[256];
-            fprintf(out, "  %-11s %s\n  %-11s ", key->name, key->help, "");
-            if (key->def && *key->def) fprintf(out, "default %s; ", key->def);
-            fprintf(out, "%s\n", option_allowed(key, allowed, sizeof allowed));
-        }
+void list_options(const struct lb_option *table, struct doc *doc) {
+    doc_terms(doc);
+    for (const struct lb_option *option = table; option->name; option++) {
+        char allowed[256];
+        doc_term(doc, option->name, "%s; default %s; %s", option->help,
+                 option->def && *option->def ? option->def : "empty",
+                 option_allowed(option, allowed, sizeof allowed));
     }
-    fprintf(
-        out,
-        "\n[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` shows them.\n"
-        "Each key can be set on the command line: --set load.clients=1,2,4\n");
+    doc_end(doc);
+}
+
+void list_keys(struct doc *doc) {
+    for (const struct section *section = sections(); section->name; section++) {
+        doc_heading(doc, "[%s]", section->name);
+        list_options(section->keys, doc);
+    }
+    doc_heading(doc, "[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` "
+                     "shows them.");
+    doc_say(doc, TONE_PLAIN, "Each key can be set on the command line: --set load.clients=1,2,4");
 }

@@ -1,12 +1,13 @@
-/* list: what the program knows of its locks, backends and workloads, as text and as JSON. */
+/* list: what the program knows of its locks, backends and workloads, as a document and as JSON. */
 #ifndef BENCH_CLI_LIST_H
 #define BENCH_CLI_LIST_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "bench/cli/available.h"
+#include "bench/option/option.h"
 #include "bench/workload/workloads.h"
+#include "report/doc/doc.h"
 
 struct list {
     struct available available;
@@ -24,14 +25,17 @@ bool list_wants_workload(const struct list *list, const struct workload_file *fi
 char *list_caps(unsigned caps, char *text, size_t size);
 char *list_claims(unsigned claims, char *text, size_t size);
 
-/* Tables of all, in as many columns as the terminal has (0 = don't cut). */
-void list_tables(struct list *list, int columns, FILE *out);
+/* Adds tables of all. */
+void list_tables(struct list *list, struct doc *doc);
 
-/* All facts of list->only. */
-void list_details(struct list *list, FILE *out);
+/* Adds all facts of list->only. */
+void list_details(struct list *list, struct doc *doc);
 
-/* Every key of a workload file. */
-void list_keys(FILE *out);
+/* Adds every key of a workload file. */
+void list_keys(struct doc *doc);
+
+/* Adds the options of a table, with what they do, their defaults and what is allowed. */
+void list_options(const struct lb_option *table, struct doc *doc);
 
 /* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
 json_t *list_json(struct list *list);

@@ -3,80 +3,119 @@
 
 #include "bench/workload/plan.h"
 
-char *about_requests(const struct lb_lock *lock, char *text, size_t size) {
-    const struct lb_about *about = &lock->about;
-    if (about->acquire_requests == 0 && about->release_requests == 0) {
-        snprintf(text, size, "none");
-    } else {
-        snprintf(text, size, "%d + %d", about->acquire_requests, about->release_requests);
+static bool is_control(const struct lb_lock *lock) {
+    return lock->caps & LB_CAP_CONTROL;
+}
+
+/* A fact that is a member of struct lb_about. */
+#define ABOUT(member)                                                                              \
+    static const char *member##_of(const struct lb_lock *lock, char *text, size_t size) {          \
+        (void)text, (void)size;                                                                    \
+        return lock->about.member;                                                                 \
     }
+ABOUT(compatible)
+ABOUT(order)
+ABOUT(token)
+ABOUT(hazards)
+ABOUT(mistake)
+
+static const char *primitive_of(const struct lb_lock *lock, char *text, size_t size) {
+    (void)text, (void)size;
+    return lb_primitive_name(lock->primitive);
+}
+
+static const char *waits_of(const struct lb_lock *lock, char *text, size_t size) {
+    (void)text, (void)size;
+    return lock->waits;
+}
+
+static const char *keeps_of(const struct lb_lock *lock, char *text, size_t size) {
+    (void)text, (void)size;
+    return lock->keeps;
+}
+
+/* "2 + 1" (acquire and release). */
+static const char *requests_of(const struct lb_lock *lock, char *text, size_t size) {
+    const struct lb_about *about = &lock->about;
+    if (is_control(lock)) return NULL;
+    if (about->acquire_requests == 0 && about->release_requests == 0) return "none";
+    snprintf(text, size, "%d + %d", about->acquire_requests, about->release_requests);
     return text;
 }
 
-char *about_crash(const struct lb_lock *lock, char *text, size_t size) {
+/* "when its lease ends, up to 1s later". */
+static const char *crash_of(const struct lb_lock *lock, char *text, size_t size) {
     static const char *const when[] = {"never", "at once", "when its lease ends",
                                        "when its session ends"};
     char slack[40];
-    /* What holds nothing has nothing to free. */
-    if (lock->primitive == LB_OPTIMISTIC || (lock->caps & LB_CAP_BASELINE)) {
-        snprintf(text, size, "holds nothing");
-        return text;
-    }
-    snprintf(text, size, "%s", when[lock->about.crash]);
-    if (lock->about.crash_slack_ns > 0) {
-        snprintf(text, size, "%s, up to %s later", when[lock->about.crash],
-                 duration_text(lock->about.crash_slack_ns, slack, sizeof slack));
-    }
+    if (is_control(lock)) return NULL;
+    if (lock->primitive == LB_OPTIMISTIC || (lock->caps & LB_CAP_BASELINE)) return "holds nothing";
+    if (lock->about.crash_slack_ns <= 0) return when[lock->about.crash];
+    snprintf(text, size, "%s, up to %s later", when[lock->about.crash],
+             duration_text(lock->about.crash_slack_ns, slack, sizeof slack));
     return text;
 }
 
-const char *about_guarantee(const struct lb_lock *lock) {
+static const char *guarantee_of(const struct lb_lock *lock, char *text, size_t size) {
     static const char *const words[] = {"one host", "one server",
                                         "a primary with replicas behind it",
                                         "a majority of servers", "none"};
-    return words[lock->about.guarantee];
+    (void)text, (void)size;
+    return is_control(lock) ? NULL : words[lock->about.guarantee];
 }
 
-const char *about_exposed(const struct lb_lock *lock) {
+static const char *exposed_as(const struct lb_lock *lock) {
     static const char *const words[] = {"violated", "expired", "stuck"};
     return words[lock->about.exposed_as];
 }
 
-static void line(const char *name, const char *value, FILE *out) {
-    if (value && *value) fprintf(out, "  %-11s %s\n", name, value);
+static const char *exposed_of(const struct lb_lock *lock, char *text, size_t size) {
+    const char *by = lock->about.exposed_by;
+    if (!is_control(lock)) return NULL;
+    snprintf(text, size, "%s, as %s", by ? by : "any contention", exposed_as(lock));
+    return text;
 }
 
-void about_print(const struct lb_lock *lock, FILE *out) {
-    const struct lb_about *about = &lock->about;
+const struct about_fact about_facts[] = {
+    {"primitive", primitive_of},
+    {"the mistake", mistake_of},
+    {"exposed by", exposed_of},
+    {"compatible with", compatible_of},
+    {"requests", requests_of},
+    {"waits by", waits_of},
+    {"order of waiters", order_of},
+    {"freed after a crash", crash_of},
+    {"fencing token", token_of},
+    {"truth lives on", guarantee_of},
+    {"hazards", hazards_of},
+    {"keeps on the server", keeps_of},
+    {NULL, NULL},
+};
+
+void about_terms(const struct lb_lock *lock, struct doc *doc) {
     char text[256];
-    line("compatible", about->compatible, out);
-    if (about->acquire_requests || about->release_requests) {
-        fprintf(out, "  %-11s %s requests: acquire + release, uncontended\n", "costs",
-                about_requests(lock, text, sizeof text));
+    for (const struct about_fact *fact = about_facts; fact->name; fact++) {
+        const char *value = fact->text(lock, text, sizeof text);
+        if (value && *value) doc_term(doc, fact->name, "%s", value);
     }
-    line("order", about->order, out);
-    line("token", about->token, out);
-    line("crash frees", about_crash(lock, text, sizeof text), out);
-    line("truth lives", about_guarantee(lock), out);
-    line("hazards", about->hazards, out);
-    line("keeps", lock->keeps, out);
-    if (!(lock->caps & LB_CAP_CONTROL)) return;
-    line("mistake", about->mistake, out);
-    fprintf(out, "  %-11s by %s, as %s\n", "exposed",
-            about->exposed_by ? about->exposed_by : "any contention", about_exposed(lock));
 }
 
-void about_print_expected(const struct lb_lock *lock, FILE *out) {
-    bool any = false;
+void about_expected(const struct lb_lock *lock, struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "fault"}, {.title = "verdict"}, {.title = "why", .words = true}, {0}};
+    doc_heading(doc, "under faults, the worst that may show");
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
     for (int i = 0; i < LB_SCENARIOS; i++) {
         enum lb_scenario fault = (enum lb_scenario)i;
         const struct lb_expectation *expected = lb_expected(lock, fault);
         if (expected->worst == LB_EXPECT_UNSTATED) continue;
-        if (!any) fprintf(out, "  under faults, the worst that may show:\n");
-        any = true;
-        fprintf(out, "    %-17s  %-8s  %s\n", lb_scenario_name(fault),
-                lb_expect_name(expected->worst), expected->why);
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", lb_scenario_name(fault));
+        doc_cell(doc, "%s", lb_expect_name(expected->worst));
+        doc_cell(doc, "%s", expected->why);
     }
+    doc_end(doc);
 }
 
 json_t *about_expected_json(const struct lb_lock *lock) {
@@ -95,12 +134,11 @@ json_t *about_expected_json(const struct lb_lock *lock) {
 json_t *about_json(const struct lb_lock *lock) {
     static const char *const crashes[] = {"never", "at-once", "lease", "session"};
     const struct lb_about *about = &lock->about;
-    bool control = lock->caps & LB_CAP_CONTROL;
     return json_pack(
         "{s:s?, s:s?, s:s?, s:s?, s:i, s:i, s:s, s:s, s:I, s:s?, s:s?, s:s?}", "compatible",
         about->compatible, "order", about->order, "token", about->token, "hazards", about->hazards,
         "acquire_requests", about->acquire_requests, "release_requests", about->release_requests,
         "guarantee", lb_guarantee_name(about->guarantee), "crash", crashes[about->crash],
         "crash_slack_ns", (json_int_t)about->crash_slack_ns, "mistake", about->mistake,
-        "exposed_by", about->exposed_by, "exposed_as", control ? about_exposed(lock) : NULL);
+        "exposed_by", about->exposed_by, "exposed_as", is_control(lock) ? exposed_as(lock) : NULL);
 }

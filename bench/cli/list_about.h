@@ -7,27 +7,26 @@
 #include <stdio.h>
 
 #include "drivers/driver.h"
+#include "report/doc/doc.h"
 
-/* "2 + 1" (acquire and release); "none" where there is no server. */
-char *about_requests(const struct lb_lock *lock, char *text, size_t size);
+/* A fact about a lock. name: at most 22 characters, the width of a terminal's column of names. */
+struct about_fact {
+    const char *name;
+    /* NULL or "" if the fact is not stated for the lock; may write at most size bytes into text. */
+    const char *(*text)(const struct lb_lock *lock, char *text, size_t size);
+};
 
-/* "when its lease ends, up to 1s later". */
-char *about_crash(const struct lb_lock *lock, char *text, size_t size);
+/* What `list NAME` and drivers/LOCKS.md say of a lock, in this order; ends with a NULL name. */
+extern const struct about_fact about_facts[];
 
-/* Where the truth about the lock lives. */
-const char *about_guarantee(const struct lb_lock *lock);
-
-/* "violated": how a control must show. */
-const char *about_exposed(const struct lb_lock *lock);
-
-/* All of it as lines of a name and a value, for `list NAME`. */
-void about_print(const struct lb_lock *lock, FILE *out);
+/* Adds each fact as a term. */
+void about_terms(const struct lb_lock *lock, struct doc *doc);
 
 /* The same for machines: new reference, NULL when out of memory. */
 json_t *about_json(const struct lb_lock *lock);
 
-/* What the lock is expected to do under each fault that it states, a line each, for `list NAME`. */
-void about_print_expected(const struct lb_lock *lock, FILE *out);
+/* Adds a table of what the lock is expected to do under each fault that it states. */
+void about_expected(const struct lb_lock *lock, struct doc *doc);
 
 /* The same for machines: {"pause": {"worst", "why"}}; new reference, NULL when out of memory. */
 json_t *about_expected_json(const struct lb_lock *lock);

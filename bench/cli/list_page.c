@@ -41,34 +41,12 @@ static void write_scenarios(const struct lb_lock *lock, enum lb_expect worst, FI
     write_item(name, text, out);
 }
 
-static void write_control(const struct lb_lock *lock, FILE *out) {
-    const struct lb_about *about = &lock->about;
-    char text[120];
-    snprintf(text, sizeof text, "%s, as %s",
-             about->exposed_by ? about->exposed_by : "any contention", about_exposed(lock));
-    write_item("the mistake", about->mistake, out);
-    write_item("exposed by", text, out);
-}
-
 static void write_lock(const struct lb_lock *lock, FILE *out) {
-    const struct lb_about *about = &lock->about;
-    char text[160];
+    char text[256];
     fprintf(out, "\n### %s\n", lock->name);
     write_item("algorithm", lock->summary, out);
-    write_item("primitive", lb_primitive_name(lock->primitive), out);
-    if (lock->caps & LB_CAP_CONTROL) {
-        write_control(lock, out);
-    } else {
-        write_item("excludes, and is excluded by", about->compatible, out);
-        write_item("requests", about_requests(lock, text, sizeof text), out);
-        write_item("waits by", lock->waits, out);
-        write_item("order of waiters", about->order, out);
-        write_item("a dead holder's lock is freed", about_crash(lock, text, sizeof text), out);
-        write_item("fencing token", about->token, out);
-        write_item("truth lives on", about_guarantee(lock), out);
-        write_item("hazards", about->hazards, out);
-        write_item("keeps on the server", lock->keeps, out);
-    }
+    for (const struct about_fact *fact = about_facts; fact->name; fact++)
+        write_item(fact->name, fact->text(lock, text, sizeof text), out);
     for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
         write_scenarios(lock, (enum lb_expect)worst, out);
 }

@@ -68,7 +68,7 @@ static int add_word(struct words *words, const char *option, const char *value,
                     struct lb_err *err) {
     if (words->count + 2 > REPEAT_WORDS_MAX)
         return err_set(err, LB_EXIT_USAGE,
-                       "run: too many --set, --against-set and --url for one command line");
+                       "run: too many --set, --against-set, --slo and --url for one command line");
     if (option) words->item[words->count++] = option;
     words->item[words->count++] = value;
     return 0;
@@ -82,6 +82,8 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
     if (locks) failed |= add_word(words, "--lock", locks, err);
     for (int i = 0; i < ask->url_count; i++) failed |= add_word(words, "--url", ask->urls[i], err);
     for (int i = 0; i < ask->set_count; i++) failed |= add_word(words, "--set", ask->sets[i], err);
+    for (int i = 0; side == NEW && i < ask->promise_count; i++)
+        failed |= add_word(words, "--slo", ask->promises[i], err);
     for (int i = 0; side == BASE && i < ask->wish->sets.count; i++) {
         failed |= add_word(words, "--set", ask->wish->sets.item[i], err); /* the last one wins */
     }

@@ -31,6 +31,8 @@ struct repeat_ask {
     const char *workload, *locks; /* locks: NULL = as the workload says */
     const char *const *sets;
     int set_count;
+    const char *const *promises; /* --slo, of the new side: another build may not know it */
+    int promise_count;
     const char *const *urls; /* "redis=redis://..." */
     int url_count;
     const char *out;                     /* --out, or NULL */

@@ -17,6 +17,7 @@ struct fault_event {
     int process, node; /* that it hit; -1 = none, or all */
     /* the same; the client that was looked for, and what it held or waited for */
     int64_t client, key;
+    int64_t held; /* the grants that its victims had when it began; -1 = not known */
     /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
     int64_t begin_ns, end_ns;
     bool acted;

@@ -55,17 +55,20 @@ bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
     return false;
 }
 
-/* Whether another injection keeps the process still. */
-static bool is_paused(const struct faults *faults, int process) {
+/* Whether another injection keeps the process still or cut off: who is hit twice at the same time is
+ * no second trial. */
+static bool is_hit(const struct faults *faults, int process) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *act = &faults->acts[i];
-        if (act->plan && act->plan->kind == INJECT_PAUSE && act->process == process) return true;
+        bool lasts =
+            act->plan && (act->plan->kind == INJECT_PAUSE || act->plan->kind == INJECT_WIRE_CUT);
+        if (lasts && act->process == process) return true;
     }
     return false;
 }
 
 static bool can_be_hit(const struct faults *faults, int process) {
-    return workers_alive(faults->workers, process) && !is_paused(faults, process);
+    return workers_alive(faults->workers, process) && !is_hit(faults, process);
 }
 
 static void wait_until_stopped(pid_t pid) {

@@ -7,7 +7,6 @@
 
 void client_failed(struct client *client, int64_t waited_ns) {
     recorder_add(&client->worker->stats->recorder, METRIC_WAIT_FAILED, waited_ns);
-    if (waited_ns > client->stats->max_wait_ns) client->stats->max_wait_ns = waited_ns;
 }
 
 void client_mend(struct client *client, enum lb_outcome outcome) {
@@ -18,19 +17,32 @@ void client_mend(struct client *client, enum lb_outcome outcome) {
     /* A grant that could not be released is left until its lease ends. */
     if (outcome == LB_UNKNOWN || (outcome != LB_LOST && client->request.held > 0)) {
         client->worker->stats->unsure = true;
+        if (!lb_stopping()) atomic_store(&client->worker->shared->unsure_ns, lb_now());
     }
     if (outcome == LB_UNKNOWN || outcome == LB_BROKEN) session_break(client->session);
 }
 
+static void mark_span(struct cpu_span *span, int64_t now_ns, int64_t begin_ns, int64_t end_ns) {
+    if (!span->began && now_ns >= begin_ns) {
+        span->begin_ns = now_ns;
+        span->begin_cpu_ns = thread_cpu_ns();
+        span->began = true;
+    }
+    if (span->began && !span->ended && now_ns >= end_ns) {
+        span->end_ns = now_ns;
+        span->end_cpu_ns = thread_cpu_ns();
+        span->ended = true;
+    }
+}
+
 void worker_mark(struct worker *worker, int64_t now_ns) {
-    struct worker_stats *stats = worker->stats;
     struct shared *shared = worker->shared;
-    if (!stats->cpu_began && now_ns >= stage_begin_ns(shared)) {
-        stats->cpu_begin_ns = thread_cpu_ns();
-        stats->cpu_began = true;
-    }
-    if (stats->cpu_began && !stats->cpu_ended && now_ns >= stage_end_ns(shared)) {
-        stats->cpu_end_ns = thread_cpu_ns();
-        stats->cpu_ended = true;
-    }
+    mark_span(&worker->stats->cpu, now_ns, stage_begin_ns(shared), stage_end_ns(shared));
+}
+
+void worker_mark_idle(struct worker *worker, int64_t now_ns) {
+    struct shared *shared = worker->shared;
+    mark_span(&worker->stats->idle_cpu, now_ns,
+              atomic_load_explicit(&shared->idle_begin_ns, memory_order_relaxed),
+              atomic_load_explicit(&shared->idle_end_ns, memory_order_relaxed));
 }

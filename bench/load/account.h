@@ -31,13 +31,47 @@ static inline void client_count(struct client *client, enum lb_outcome outcome) 
     client_count_one(&stats->outcomes[outcome]);
 }
 
+/* The client was in one state since the last such call: adds the part of that time that lies in the
+ * window to the state's time in client_stats. until_ns: a stamp that was taken anyway. */
+static inline void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {
+    const struct shared *shared = client->worker->shared;
+    int64_t begin_ns = stage_begin_ns(shared), end_ns = stage_end_ns(shared);
+    int64_t from_ns = client->state_since_ns;
+    client->state_since_ns = until_ns;
+    if (from_ns < begin_ns) from_ns = begin_ns;
+    if (until_ns > end_ns) until_ns = end_ns;
+    if (until_ns > from_ns) *state_ns += until_ns - from_ns;
+}
+
+/* A wait has ended, granted or not. One that began in the warm-up counts with its whole length if the
+ * window has begun meanwhile: the longest waits are the likeliest to begin before the window. */
+static inline void client_waited(struct client *client, int64_t started_ns, int64_t ended_ns) {
+    if (ended_ns < stage_begin_ns(client->worker->shared)) return;
+    struct client_stats *stats = client->stats;
+    if (ended_ns - started_ns > stats->max_wait_ns) stats->max_wait_ns = ended_ns - started_ns;
+}
+
+/* Notes a wait that the drain limit ended, if it had no limit of its own. outcome: of the acquire
+ * call. An answer that came no more (LB_UNKNOWN) was waited for, too. */
+static inline void client_note_cut_off(struct client *client, enum lb_outcome outcome,
+                                       int64_t waited_ns) {
+    if (outcome != LB_TIMEOUT && outcome != LB_UNKNOWN) return;
+    if (client->worker->shared->plan->mode == MODE_WAIT && lb_stopping())
+        client->stats->cut_off_ns = waited_ns;
+}
+
 /* Records a grant in the window that was waited for. */
 static inline void client_granted(struct client *client, int64_t waited_ns) {
     struct client_stats *stats = client->stats;
-    recorder_add(&client->worker->stats->recorder, METRIC_ACQUIRE, waited_ns);
+    struct recorder *recorder = &client->worker->stats->recorder;
+    recorder_add(recorder, METRIC_ACQUIRE, waited_ns);
+    if (__builtin_expect(client->worker->shared->readers > 0, 0)) {
+        recorder_add(recorder,
+                     client->request.shared ? METRIC_ACQUIRE_SHARED : METRIC_ACQUIRE_EXCLUSIVE,
+                     waited_ns);
+    }
     stats->grants++;
     if (client->request.shared) stats->shared_grants++;
-    if (waited_ns > stats->max_wait_ns) stats->max_wait_ns = waited_ns;
 }
 
 /* Records an attempt in the window that ended without a grant. */
@@ -56,6 +90,8 @@ static inline void client_pause(enum lb_outcome outcome) {
 /* Takes the thread's processor time at the window's two ends; now_ns: a fresh stamp. Costs two
  * comparisons. */
 void worker_mark(struct worker *worker, int64_t now_ns);
+/* The same at the two ends of the time for which all clients idle before the load. */
+void worker_mark_idle(struct worker *worker, int64_t now_ns);
 
 /* Between two attempts: lets the supervisor have its figures, and other fibers run. */
 static inline void client_turn(struct client *client) {

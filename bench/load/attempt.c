@@ -13,9 +13,13 @@
  * row are one wait. */
 static void begin_waiting(struct client *client, int64_t started_ns) {
     _Atomic int64_t *waiting_ns = &client->stats->waiting_ns;
-    if (atomic_load_explicit(waiting_ns, memory_order_relaxed) == 0) {
-        atomic_store_explicit(waiting_ns, started_ns, memory_order_relaxed);
-    }
+    int64_t since_ns = atomic_load_explicit(waiting_ns, memory_order_relaxed);
+    if (since_ns == 0) atomic_store_explicit(waiting_ns, started_ns, memory_order_relaxed);
+    /* The tries before may have been for another key. */
+    bool same_key = since_ns != 0 && client->worker->shared->one_key;
+    if (same_key) return;
+    client->at.asked_ns = started_ns;
+    if (client->at.kind == ENTRY_CELL) client->at.asked_turn = entry_turn(client);
 }
 
 static void end_waiting(struct client *client) {
@@ -65,7 +69,7 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
     const struct entry *entry = &client->at.entry;
     client_granted(client, acquired_ns - started_ns);
     recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
-    recorder_add(recorder, METRIC_LAG, started_ns - due_ns);
+    recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */
     if (entry->releasing_ns > started_ns)
@@ -94,7 +98,12 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
                          client->grant.token};
     const bool observed = is_observed(client);
     client->hold.told = LB_OK;
+    struct findings *findings = &client->worker->shared->findings;
+    if (findings->by_session)
+        atomic_store_explicit(&findings->holders[client->index].asked_ns, started_ns,
+                              memory_order_relaxed);
     entry_enter(client, &me);
+    client->stats->trials += entry_trials(client);
     client->hold.on = true;
     client->request.held = 1;
     if (observed) OBSERVERS_CALL(client, entered, started_ns, acquired_ns);
@@ -108,16 +117,20 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     const bool called = outcome == LB_OK;
     bool learned = false;
     int64_t releasing_ns = lb_now();
+    client_spent(client, &client->stats->state_holding_ns, releasing_ns);
     if (__builtin_expect(called, 1)) {
         if (observed) OBSERVERS_CALL(client, leaving);
+        atomic_store_explicit(&client->stats->releasing, true, memory_order_relaxed);
         entry_leave(client, releasing_ns);
         outcome = session->algorithm->release(&session->lb, &client->request, &client->grant);
+        atomic_store_explicit(&client->stats->releasing, false, memory_order_relaxed);
     } else {
         learned = leave_unreleased(client, outcome, releasing_ns);
     }
     if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome);
     client_called(client);
     int64_t released_ns = client->ended_ns = lb_now();
+    client_spent(client, &client->stats->state_releasing_ns, released_ns);
     if (observed) {
         struct parting parting = {releasing_ns, released_ns, outcome, called, learned};
         OBSERVERS_CALL(client, released, &parting);
@@ -146,6 +159,8 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
     }
     int64_t acquired_ns = lb_now();
     client->ended_ns = acquired_ns;
+    client_spent(client, &client->stats->state_waiting_ns, acquired_ns);
+    client_waited(client, started_ns, acquired_ns);
     if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
         end_waiting(client);
     } else {
@@ -156,6 +171,7 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
     } else {
         if (joined && is_observed(client))
             OBSERVERS_CALL(client, refused, started_ns, acquired_ns, outcome);
+        client_note_cut_off(client, outcome, acquired_ns - started_ns);
         if (measured) client_failed(client, acquired_ns - started_ns);
     }
     if (measured) client_count(client, outcome);

@@ -20,6 +20,10 @@ struct worker {
     int thread;
     /* open loop: the next due slot, for the next client that is free; NULL in closed loop */
     struct schedule *schedule;
+    /* Slots wait for a client: the last one was taken late. If that began with a stall of the thread,
+     * slots that fall due before ours_until_ns wait because of the stall. */
+    bool behind;
+    int64_t ours_until_ns;
 };
 
 /* What an attempt that takes several keys at once needs besides. */
@@ -37,6 +41,10 @@ struct client_place {
     /* findings.holders[].doubled and .stalled when its grant began */
     uint32_t found_at, stalled_at;
     bool was_found; /* another client came in while it was there */
+    /* since when it wants the key, and which of the cell's grants it was then (entry_turn); of several
+     * tries in a row, the first one's */
+    int64_t asked_ns;
+    uint64_t asked_turn;
 };
 
 /* Its grant while it holds: a renewal or the session's end may tell the client that it holds no
@@ -62,7 +70,9 @@ struct client {
     struct client_hold hold;
     struct reacquire *reacquire; /* NULL = not kept */
     int64_t next_ns;             /* closed loop: when the next attempt is due; 0 = at once */
+    int64_t began_ns;            /* when the attempt began, before it opened its own session */
     int64_t ended_ns;            /* the last stamp taken */
+    int64_t state_since_ns;      /* until then its time is counted, see client_spent */
     /* An attempt's outcome is unknown, so something of it may still be held, at the latest until
      * its lease ends. 0 = nothing is unsettled. */
     int64_t unsettled_until_ns;
@@ -78,6 +88,11 @@ static inline int64_t stage_begin_ns(const struct shared *shared) {
 
 static inline int64_t stage_end_ns(const struct shared *shared) {
     return atomic_load_explicit(&shared->window_end_ns, memory_order_relaxed);
+}
+
+/* When the last arrival may start. */
+static inline int64_t stage_last_start_ns(const struct shared *shared) {
+    return lb_after(stage_end_ns(shared), shared->patience_ns);
 }
 
 #endif

@@ -1,13 +1,9 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-/* Readers take the previous holder's release time but record none, because they share the cell. */
-static struct entry entry_beside(const struct cell *cell) {
-    return (struct entry){
-        .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),
-        .run = 1,
-    };
-}
+/* One that others may share has no previous holder: whose release enabled its grant can't be told,
+ * so it has no handoff. */
+static const struct entry shared_entry = {.run = 1};
 
 static struct cell *enter_cell(struct client *client, uint32_t place, const struct holding *me,
                                struct entry *ret_entry) {
@@ -35,6 +31,12 @@ void entry_enter_other(struct client *client, const struct holding *me) {
             enter_cell(client, client->request.keys[i].index, &no_token, &client->keys->entry[i]);
         }
         client->at.cell = enter_cell(client, key, me, &client->at.entry);
+        /* The grant was possible only when the last of the keys was free. */
+        for (int i = 1; i < client->request.key_count; i++) {
+            int64_t releasing_ns = client->keys->entry[i].releasing_ns;
+            if (releasing_ns > client->at.entry.releasing_ns)
+                client->at.entry.releasing_ns = releasing_ns;
+        }
         break;
     case ENTRY_SLOT:
         client->stats->inside = 1;
@@ -48,14 +50,14 @@ void entry_enter_other(struct client *client, const struct holding *me) {
             client->stats->inside = 1;
             enter_cell(client, key, me, &client->at.entry);
         } else {
-            client->at.entry = entry_beside(client->at.cell);
+            client->at.entry = shared_entry;
         }
         crowd_enter(&shared->crowds, &shared->findings, key, is_writer(client) ? CROWD_ALL : 1,
                     CROWD_ALL, me);
         break;
     case ENTRY_PERMITS:
         client->at.cell = &shared->cells[key];
-        client->at.entry = entry_beside(client->at.cell);
+        client->at.entry = shared_entry;
         crowd_enter(&shared->crowds, &shared->findings, key, client->request.permits,
                     client->request.bound, me);
         break;
@@ -129,9 +131,5 @@ void entry_renewed(struct client *client) {
     bool crowd = client->worker->shared->entry == ENTRY_READERS ||
                  client->worker->shared->entry == ENTRY_PERMITS;
     if (crowd) crowd_renewed(&shared->crowds, client->index, end_ns);
-    if (!crowd || is_writer(client)) cell_renewed(client->at.cell, end_ns);
-    for (int i = 1; client->worker->shared->entry == ENTRY_CELLS && i < client->request.key_count;
-         i++) {
-        cell_renewed(&shared->cells[client->request.keys[i].index], end_ns);
-    }
+    findings_renewed(&shared->findings, client->index, end_ns);
 }

@@ -9,6 +9,12 @@
 void entry_enter_other(struct client *client, const struct holding *me);
 void entry_leave_other(struct client *client, int64_t releasing_ns);
 
+/* The cell of the client's key, where each key has one. */
+static inline struct cell *entry_cell(const struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    return &shared->cells[shared->own_cells ? client->index : client->key_index];
+}
+
 /* The client has been granted the key (client->at.entry is filled): right after acquire returned. */
 static inline void entry_enter(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
@@ -16,10 +22,37 @@ static inline void entry_enter(struct client *client, const struct holding *me) 
         entry_enter_other(client, me);
         return;
     }
-    uint32_t place = shared->own_cells ? client->index : client->key_index;
-    client->at.cell = &shared->cells[place];
+    client->at.cell = entry_cell(client);
+    uint32_t place = (uint32_t)(client->at.cell - shared->cells);
     client->stats->inside = 1;
     client->at.entry = cell_enter(client->at.cell, &shared->findings, place, me);
+}
+
+/* The number of the grant that the key's holder has, or else of the next one. */
+static inline uint64_t entry_turn(const struct client *client) {
+    const struct cell *cell = entry_cell(client);
+    uint64_t turn = atomic_load_explicit(&cell->grants, memory_order_relaxed);
+    bool held = atomic_load_explicit(&cell->owner, memory_order_relaxed) != 0;
+    return held && turn > 0 ? turn - 1 : turn;
+}
+
+/* The grants that ended while this client waited for the key, without those that another waiter has
+ * counted: in each of them the lock had to keep this client out, so each is a trial of exclusion.
+ * Where several cells, or several holders, make one grant, only the last one is counted. Readers
+ * exclude nobody that is seen here, so theirs are none. */
+static inline uint64_t entry_trials(const struct client *client) {
+    const struct client_place *at = &client->at;
+    int64_t left_ns = at->kind == ENTRY_PERMITS
+                          ? atomic_load_explicit(&at->cell->releasing_ns, memory_order_relaxed)
+                          : at->entry.releasing_ns;
+    if (left_ns <= at->asked_ns) return 0;
+    if (at->kind != ENTRY_CELL) return 1;
+    uint64_t first = at->asked_turn;
+    uint64_t tried = atomic_load_explicit(&at->cell->tried, memory_order_relaxed);
+    if (tried > first) first = tried;
+    if (at->entry.turn <= first) return 0;
+    atomic_store_explicit(&at->cell->tried, at->entry.turn, memory_order_relaxed);
+    return at->entry.turn - first;
 }
 
 /* It writes and goes, right before it calls release at releasing_ns. */

@@ -87,11 +87,13 @@ static void count_down(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     enum lb_outcome inner = LB_OK, outcome = LB_BROKEN;
     int64_t from_ns = lb_now();
+    client_spent(client, &client->stats->state_idle_ns, from_ns);
     client->hold.told = LB_OK;
     client->request.held = 1;
     hold(client, from_ns, &inner);
     bool joined = session_join(client);
     int64_t invoked_ns = lb_now();
+    client_spent(client, &client->stats->state_holding_ns, invoked_ns);
     if (joined) {
         atomic_store(&shared->latch.last_invoked_ns, invoked_ns);
         /* counted before the call, because awaiters may return from now on */
@@ -100,6 +102,7 @@ static void count_down(struct client *client, const struct round *round) {
                                                                &client->request, &client->grant);
     }
     client->ended_ns = lb_now();
+    client_spent(client, &client->stats->state_releasing_ns, client->ended_ns);
     if (outcome != LB_OK) atomic_store(&shared->latch.spoilt, 1);
     if (round->measured) {
         client_count(client, outcome);
@@ -137,9 +140,13 @@ static void await_round(struct client *client, const struct round *round) {
     struct shared *shared = client->worker->shared;
     enum lb_outcome outcome = LB_BROKEN;
     int64_t started_ns = lb_now();
+    client_spent(client, &client->stats->state_idle_ns, started_ns);
     bool joined = session_join(client);
     if (joined) outcome = await_open(client, started_ns);
     int64_t now_ns = client->ended_ns = lb_now();
+    client_spent(client, &client->stats->state_waiting_ns, now_ns);
+    client_waited(client, started_ns, now_ns);
+    client_note_cut_off(client, outcome, now_ns - started_ns);
     if (outcome == LB_OK) {
         bool early = atomic_load(&shared->latch.invoked) < round->counters;
         if (early && !atomic_load(&shared->latch.spoilt))

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "bench/base/processors.h"
 #include "bench/load/order.h"
 #include "bench/load/store.h"
 #include "bench/load/trace.h"
@@ -21,11 +22,12 @@ static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lo
 }
 
 /* The number of threads for so many clients: one for each client if the lock's waits block the
- * thread; else what the plan says; else one for each two processors, because the servers need some
- * too. */
+ * thread; else what the plan says; else one for each two processors that we may use, because the
+ * servers need some too. */
 static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
     if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
-    int threads = plan->threads ? plan->threads : (int)sysconf(_SC_NPROCESSORS_ONLN) / 2;
+    struct processors processors = processors_look();
+    int threads = plan->threads ? plan->threads : processors_usable(&processors) / 2;
     if (threads < 1) threads = 1;
     if (threads < plan->processes) threads = plan->processes;
     return threads < clients ? threads : clients;
@@ -128,7 +130,8 @@ static uint32_t reacquire_key_count(const struct shared *shape) {
  * the session. */
 static void link_heartbeats(struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
-    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
+    shared->findings.by_session = lock->caps & LB_CAP_SESSION;
+    bool ends = shared->findings.by_session && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
     if (!ends || (lock->caps & LB_CAP_BLOCKS_THREAD)) return;
     shared->findings.session_ns = shared->plan->lease_ns / 2;
     for (int thread = 0; thread < shared->threads; thread++) {
@@ -190,7 +193,12 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->cutoff_ns, LB_NEVER);
     atomic_store(&shared->window_begin_ns, LB_NEVER);
     atomic_store(&shared->window_end_ns, LB_NEVER);
-    for (int i = 0; i < clients; i++) shared->client[i].connect_ns = -1;
+    atomic_store(&shared->idle_begin_ns, LB_NEVER);
+    atomic_store(&shared->idle_end_ns, LB_NEVER);
+    for (int i = 0; i < clients; i++) {
+        shared->client[i].connect_ns = -1;
+        shared->client[i].max_wait_ns = -1;
+    }
     link_heartbeats(shared);
     return shared;
 }

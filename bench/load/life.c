@@ -13,7 +13,8 @@
 #define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
-#define FIRST_LOOK_NS LB_MS_NS   /* while another client opens the session that it shares */
+#define WORK_OFF_TIMES 10 /* a queue from a stall of ours lasts at most so many times as long */
+#define FIRST_LOOK_NS LB_MS_NS /* while another client opens the session that it shares */
 
 int client_init(struct client *client, struct worker *worker, struct session *session,
                 uint32_t index) {
@@ -83,10 +84,74 @@ static void ping_server(struct client *client) {
 static int64_t connect_anew(struct client *client, int64_t started_ns, bool measured) {
     bool open = session_restore(client);
     int64_t now_ns = lb_now();
+    client_spent(client, &client->stats->state_connecting_ns, now_ns);
     if (open && measured) {
         recorder_add(&client->worker->stats->recorder, METRIC_CONNECT, now_ns - started_ns);
     }
     return now_ns;
+}
+
+/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did
+ * not. Nobody can tell of a lock that blocks its thread by design. */
+static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t now_ns) {
+    if (worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return 0;
+    return stalls_around(&worker->stats->stalls, due_ns, now_ns);
+}
+
+/* Counts a slot that started late, as the lock's doing or as ours. free: a client waited for it. Slots
+ * that queued in a stall are worked off after it, and others wait behind them: at a load of 80 % for
+ * four times as long. */
+static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_ns, bool free) {
+    struct worker_stats *stats = worker->stats;
+    int64_t stall_ns = stall_around(worker, due_ns, now_ns);
+    if (free && stall_ns == 0) return; /* its timer was late, and METRIC_LAG has it */
+    if (!worker->behind) worker->ours_until_ns = due_ns + WORK_OFF_TIMES * stall_ns;
+    worker->behind = true;
+    if (due_ns < stage_begin_ns(worker->shared)) return;
+    if (stall_ns == 0 && due_ns >= worker->ours_until_ns) {
+        stats->queued++;
+        return;
+    }
+    stats->stalled++;
+    stats->stalled_missed += now_ns >= stage_last_start_ns(worker->shared);
+}
+
+/* For the self-checks, in the order of the schedule. */
+static void note_arrival(const struct worker *worker, int64_t due_ns) {
+    struct worker_stats *stats = worker->stats;
+    if (due_ns >= stage_begin_ns(worker->shared) && stats->arrival_count < ARRIVALS_KEPT)
+        stats->arrivals_ns[stats->arrival_count++] = due_ns;
+}
+
+/* Open loop: the thread's slots, in order, each to the first client that is free. False when no slot is
+ * left. */
+static bool next_slot(struct worker *worker, int64_t *ret_due_ns, int64_t *ret_started_ns) {
+    const struct shared *shared = worker->shared;
+    for (;;) {
+        int64_t due_ns = schedule_peek(worker->schedule);
+        if (due_ns >= stage_end_ns(shared)) return false;
+        schedule_take(worker->schedule);
+        note_arrival(worker, due_ns);
+        int64_t now_ns = lb_now();
+        /* A client that is free waits for its arrival. */
+        bool free = due_ns > now_ns;
+        if (free) {
+            worker->behind = false;
+            lb_sleep_until(due_ns);
+            now_ns = lb_now();
+        }
+        if (due_ns >= stage_end_ns(shared)) return false; /* the window ended early meanwhile */
+        bool counted = due_ns >= stage_begin_ns(shared);
+        worker->stats->due += counted;
+        if (!free || now_ns - due_ns > STALL_LATE_NS) count_late_slot(worker, due_ns, now_ns, free);
+        if (now_ns < stage_last_start_ns(shared) && !lb_stopping()) {
+            worker->stats->started += counted;
+            *ret_due_ns = due_ns;
+            *ret_started_ns = now_ns;
+            return true;
+        }
+        worker->stats->missed += counted;
+    }
 }
 
 /* Waits for the next attempt, and says when it was due and when it started. False when the load is
@@ -100,31 +165,15 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
         if (due_ns > client->ended_ns) lb_sleep_until(due_ns < end_ns ? due_ns : end_ns);
         *ret_started_ns = lb_now();
         *ret_due_ns = due_ns ? due_ns : *ret_started_ns;
+        if (due_ns > client->state_since_ns)
+            client_spent(client, &client->stats->state_thinking_ns,
+                         due_ns < *ret_started_ns ? due_ns : *ret_started_ns);
+        client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
         return *ret_started_ns < stage_end_ns(shared) && !lb_stopping();
     }
-    /* Open loop: the thread's slots, in order, each to the first client that is free. */
-    for (;;) {
-        int64_t due_ns = schedule_peek(worker->schedule);
-        if (due_ns >= stage_end_ns(shared)) return false;
-        schedule_take(worker->schedule);
-        bool counted = due_ns >= stage_begin_ns(shared);
-        worker->stats->due += counted;
-        int64_t now_ns = lb_now();
-        if (due_ns > now_ns) {
-            lb_sleep_until(due_ns);
-            now_ns = lb_now();
-        } else {
-            /* a client that was free would have waited for this arrival */
-            worker->stats->queued += counted;
-        }
-        if (now_ns < stage_end_ns(shared) && !lb_stopping()) {
-            worker->stats->started += counted;
-            *ret_due_ns = due_ns;
-            *ret_started_ns = now_ns;
-            return true;
-        }
-        worker->stats->missed += counted;
-    }
+    if (!next_slot(worker, ret_due_ns, ret_started_ns)) return false;
+    client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
+    return true;
 }
 
 static void run_load(struct client *client) {
@@ -139,6 +188,7 @@ static void run_load(struct client *client) {
     while (next_attempt(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
+        client->began_ns = started_ns;
         if (shared->churn) started_ns = connect_anew(client, started_ns, measured);
         if (optimistic) {
             update_attempt(client, due_ns, started_ns, measured);
@@ -156,6 +206,7 @@ static void run_load(struct client *client) {
 static void drain_client(struct client *client) {
     struct session *session = client->session;
     struct shared *shared = client->worker->shared;
+    client_spent(client, &client->stats->state_idle_ns, LB_NEVER);
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     /* Other clients may wait for a grant that our last attempt may have left behind. */
     while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
@@ -223,6 +274,7 @@ void client_run(void *arg) {
     wait_phase(client, PHASE_GO);
     if (shared->churn) session_close(session);
     lb_sleep_until(shared->go_ns);
+    client->state_since_ns = shared->go_ns;
     if (shared->lock->lock->primitive == LB_LATCH) {
         latch_rounds(client);
     } else {

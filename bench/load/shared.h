@@ -17,6 +17,7 @@
 #include "bench/measure/crowd.h"
 #include "bench/measure/reacquire.h"
 #include "bench/measure/recorder.h"
+#include "bench/measure/stall.h"
 #include "bench/measure/store.h"
 #include "bench/measure/versions.h"
 #include "bench/oplog/oplog.h"
@@ -25,6 +26,7 @@
 #include "drivers/driver.h"
 
 #define KEY_TEXT_MAX 96
+#define ARRIVALS_KEPT 4096 /* of a thread, for the self-checks */
 #define OBSERVERS_MAX 3
 
 struct observer;
@@ -53,17 +55,30 @@ struct client_stats {
     /* One cache line for the members that each attempt touches. */
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
-    int64_t max_wait_ns;
+    int64_t max_wait_ns; /* of the waits that ended in the window or later; -1 = none did */
     /* The key that the client waits for, by which stuck keys are found; 0 = nothing. A client whose
      * try was busy still waits. */
     _Atomic int64_t waiting_ns;
     uint64_t shared_grants; /* in the window, as a reader */
     uint64_t inversions;    /* grants that another client got first although it asked later */
+    uint64_t trials;        /* grants of others, at any time, that ended while it waited */
     /* cells that it is in, about to enter, or has just left: the effects of its death on them are
      * excused */
     int inside;
     bool dead;            /* its process was killed; the supervisor writes this one */
     bool drained, closed; /* its progress, for the case that it is killed */
+    int64_t cut_off_ns;   /* the length of the wait that the drain limit ended; 0 = none */
+    /* It is in the release call of waiting_key. The key may be free only when that returns. */
+    _Atomic bool releasing;
+
+    /* Time that the client spent inside the window, by what it did. They add up to the window's
+     * length, unless the client was killed or did not come back from its driver. */
+    int64_t state_connecting_ns; /* opening the session of an attempt, where each has its own */
+    int64_t state_thinking_ns;   /* closed loop: the pause that the plan asks for */
+    int64_t state_waiting_ns;    /* from the attempt's start to the end of its acquire call */
+    int64_t state_holding_ns;    /* from the grant to the release call */
+    int64_t state_releasing_ns;
+    int64_t state_idle_ns; /* neither: no slot was due, or the thread served other clients */
 
     bool guest; /* the figures of its session are counted by another client */
     bool bytes_known;
@@ -80,20 +95,30 @@ struct client_stats {
     _Atomic int64_t refused_ns;
 };
 
+/* A thread's processor time between two moments, which it passes a little late. */
+struct cpu_span {
+    int64_t begin_ns, end_ns; /* when it took the two readings, by lb_now() */
+    int64_t begin_cpu_ns, end_cpu_ns;
+    bool began, ended;
+};
+
 /* The figures of one worker thread. The thread writes; the supervisor reads the atomic ones while
  * it runs. */
 struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct heartbeat heartbeat;
+    struct stalls stalls;
     /* grants to others between two of a client; NULL = not kept */
     struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
-    /* Open loop: arrivals in the window; queued: those that fell due while all clients of the
-     * thread were busy. */
-    uint64_t due, started, missed, queued;
-    int64_t cpu_begin_ns, cpu_end_ns;
-    bool cpu_began, cpu_ended;
+    /* Open loop: arrivals in the window. Of them, queued: those that fell due while all clients of
+     * the thread were busy; stalled: those that fell due while the thread itself stood still, or
+     * behind such ones; stalled_missed: those of the stalled that were missed. */
+    uint64_t due, started, missed, queued, stalled, stalled_missed;
+    int64_t arrivals_ns[ARRIVALS_KEPT]; /* when the first ones of the window were due */
+    uint32_t arrival_count;
+    struct cpu_span cpu, idle_cpu; /* in the window; while all clients idled before it */
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
     bool dead; /* killed on purpose; the supervisor writes this one */
@@ -135,6 +160,10 @@ struct shared {
     struct keypicker keys;
     int clients, threads, processes;
     int readers; /* per cent of attempts */
+    /* Open loop: for so long after the window's end an arrival that was due before it may start. A
+     * request that waited shorter than its promise's limit must not count as one that waited longer.
+     * 0 without a promise. */
+    int64_t patience_ns;
     enum entry_kind entry;
     bool own_cells; /* one cell for each client: for the tool's own cost */
     uint32_t key_count;
@@ -156,12 +185,16 @@ struct shared {
     _Alignas(64) _Atomic int phase;
     int64_t go_ns; /* when the load begins; set before PHASE_GO */
     _Atomic int64_t window_begin_ns, window_end_ns;
+    _Atomic int64_t idle_begin_ns, idle_end_ns; /* nobody does anything; LB_NEVER = not measured */
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
     /* clients that could not reach the server any more at the end of the load */
     _Atomic int adrift;
 
     _Atomic int lost; /* clients that were killed on purpose */
+    /* when an attempt last ended, before the cut-off, so that it may have left a grant behind; 0 =
+     * none did */
+    _Atomic int64_t unsure_ns;
 
     struct shared_latch latch;
     struct oplog *oplog; /* of all operations; NULL = not kept */

@@ -53,9 +53,19 @@ static void record_update(struct client *client, enum lb_outcome outcome, const 
     }
     client_granted(client, tries->read_ns - started_ns);
     recorder_add(recorder, METRIC_ACQUIRE_DUE, tries->read_ns - due_ns);
-    recorder_add(recorder, METRIC_LAG, started_ns - due_ns);
+    recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, tries->writing_ns - tries->read_ns);
     recorder_add(recorder, METRIC_RELEASE, tries->written_ns - tries->writing_ns);
+}
+
+/* The tries that failed are part of the waiting. */
+static void note_states(struct client *client, const struct tries *tries) {
+    struct client_stats *stats = client->stats;
+    client_spent(client, &stats->state_waiting_ns,
+                 tries->read_ns ? tries->read_ns : client->ended_ns);
+    client_spent(client, &stats->state_holding_ns,
+                 tries->writing_ns ? tries->writing_ns : client->ended_ns);
+    client_spent(client, &stats->state_releasing_ns, client->ended_ns);
 }
 
 void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
@@ -68,6 +78,9 @@ void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
         outcome = try_until_written(client, &tries);
     }
     client->ended_ns = lb_now();
+    note_states(client, &tries);
+    client_waited(client, started_ns, outcome == LB_OK ? tries.read_ns : client->ended_ns);
+    client_note_cut_off(client, outcome, client->ended_ns - started_ns);
     if (measured) record_update(client, outcome, &tries, due_ns, started_ns);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);
     if (joined) session_part(client);

@@ -50,8 +50,19 @@ static void note_heartbeat(const struct shared *shared, struct heartbeat *heartb
                            int64_t now_ns) {
     int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
     int64_t last_ns = atomic_load_explicit(&heartbeat->beat_ns, memory_order_relaxed);
-    if (session_ns > 0 && last_ns < now_ns - session_ns) atomic_store(&heartbeat->gap_ns, last_ns);
+    if (session_ns > 0 && last_ns < now_ns - session_ns) {
+        atomic_store(&heartbeat->gap_ns, last_ns);
+        atomic_store(&heartbeat->gap_end_ns, now_ns);
+    }
     atomic_store(&heartbeat->beat_ns, now_ns);
+}
+
+/* Records how late the beat is, in the window. */
+static void measure_beat(struct worker *worker, int64_t now_ns) {
+    const struct shared *shared = worker->shared;
+    struct worker_stats *stats = worker->stats;
+    stalls_beat(&stats->stalls, now_ns, stage_begin_ns(shared), stage_end_ns(shared),
+                stats->recorder.now[METRIC_HICCUP]);
 }
 
 /* The heartbeat fiber: wakes the thread's clients when the phase changes, hands over the recorder's
@@ -62,20 +73,17 @@ static void heartbeat_run(void *arg) {
     int64_t beat_ns = shared->threads > THREADS_MANY ? HEARTBEAT_MANY_NS : HEARTBEAT_NS;
     int phase = PHASE_CONNECT;
     loop_shield(true);
-    int64_t due_ns = lb_now();
+    struct stalls *stalls = &context->worker.stats->stalls;
+    stalls_begin(stalls, beat_ns, lb_now());
     for (;;) {
-        due_ns += beat_ns;
-        lb_sleep_until(due_ns);
+        lb_sleep_until(stalls->due_ns);
         int64_t now_ns = lb_now();
-        if (now_ns >= atomic_load_explicit(&shared->window_begin_ns, memory_order_relaxed) &&
-            now_ns < atomic_load_explicit(&shared->window_end_ns, memory_order_relaxed)) {
-            recorder_add(&context->worker.stats->recorder, METRIC_HICCUP, now_ns - due_ns);
-        }
+        measure_beat(&context->worker, now_ns);
         worker_mark(&context->worker, now_ns);
+        worker_mark_idle(&context->worker, now_ns);
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
         note_heartbeat(shared, &context->worker.stats->heartbeat, now_ns);
         recorder_turn(&context->worker.stats->recorder);
-        if (now_ns > due_ns + beat_ns) due_ns = now_ns; /* one stall is one long hiccup, not many */
         int current = atomic_load(&shared->phase);
         if (current != phase) {
             phase = current;
@@ -294,7 +302,14 @@ bool workers_alive(const struct workers *workers, int process) {
 }
 
 int workers_pause(struct workers *workers, int process, bool stop) {
+    struct shared *shared = workers->shared;
     pid_t pid = workers->processes[process];
+    int64_t now_ns = lb_now();
+    for (int i = first_thread(shared, process); i < first_thread(shared, process + 1); i++) {
+        struct stalls *stalls = &shared->worker[i].stalls;
+        stalls_plan(stalls, stop ? now_ns : atomic_load(&stalls->planned_from_ns),
+                    stop ? LB_NEVER : now_ns);
+    }
     return pid > 0 ? kill(pid, stop ? SIGSTOP : SIGCONT) : -1;
 }
 

@@ -1,16 +1,39 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
-/* Whether the client's session had ended by a cut when it was met. Cuts that are being written say
+/* From when on a fault can have ended the session that this grant lives by. */
+static int64_t asked_ns(const struct findings *findings, const struct holding *who) {
+    int64_t asked_ns = atomic_load(&findings->holders[who->client].asked_ns);
+    return asked_ns > 0 && asked_ns < who->acquired_ns ? asked_ns : who->acquired_ns;
+}
+
+/* Whether a cut may have ended the client's session by when_ns. Cuts that are being written say
  * nothing. */
 static bool was_cut(const struct findings *findings, const struct holding *who, int64_t when_ns) {
     const struct found *found = &findings->holders[who->client];
     for (int i = 0; i < FOUND_CUTS; i++) {
         int64_t from_ns = atomic_load(&found->cuts[i].from_ns);
         if (from_ns == 0 || when_ns < lb_after(from_ns, findings->cut_grace_ns)) continue;
-        if (who->acquired_ns <= atomic_load(&found->cuts[i].to_ns)) return true;
+        if (asked_ns(findings, who) <= atomic_load(&found->cuts[i].to_ns)) return true;
     }
     return false;
+}
+
+/* Whether the client's thread stood still for so long that its session may have ended by when_ns.
+ * The beat is written last, so a gap is never overlooked while its end is being noted. */
+static bool stood_still(const struct findings *findings, const struct holding *who,
+                        int64_t when_ns) {
+    const struct heartbeat *heartbeat = findings->holders[who->client].heartbeat;
+    if (!heartbeat) return false;
+    int64_t beat_ns = atomic_load(&heartbeat->beat_ns), gap_ns = atomic_load(&heartbeat->gap_ns);
+    if (when_ns >= lb_after(beat_ns, findings->session_ns)) return true;
+    return gap_ns > 0 && atomic_load(&heartbeat->gap_end_ns) > asked_ns(findings, who) &&
+           when_ns >= lb_after(gap_ns, findings->session_ns);
+}
+
+static bool session_ended(const struct findings *findings, const struct holding *who,
+                          int64_t when_ns) {
+    return was_cut(findings, who, when_ns) || stood_still(findings, who, when_ns);
 }
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
@@ -21,13 +44,15 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* Also when its own lease was over before it came in. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
-    if (findings->holders && was_cut(findings, holder, when_ns)) return FOUND_STALLED;
-    const struct heartbeat *heartbeat =
-        findings->holders ? findings->holders[holder->client].heartbeat : NULL;
-    if (!heartbeat) return FOUND_DOUBLED;
-    int64_t alive_ns = atomic_load(&heartbeat->gap_ns);
-    if (alive_ns < holder->acquired_ns) alive_ns = atomic_load(&heartbeat->beat_ns);
-    return when_ns >= lb_after(alive_ns, findings->session_ns) ? FOUND_STALLED : FOUND_DOUBLED;
+    if (session_ended(findings, holder, when_ns)) return FOUND_STALLED;
+    /* What the holder's release says does not tell whether the intruder's session had ended. */
+    return session_ended(findings, intruder, when_ns) ? FOUND_EXPIRED : FOUND_DOUBLED;
+}
+
+void cell_old_token(struct findings *findings, const struct holding *me) {
+    int64_t now_ns = lb_now();
+    if (now_ns >= me->lease_end_ns || session_ended(findings, me, now_ns)) return;
+    atomic_fetch_add_explicit(&findings->token_errors, 1, memory_order_relaxed);
 }
 
 /* One that is free, or else the oldest of those that are over; NULL: they all last. */
@@ -63,11 +88,9 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
                    const struct holding *holder, const struct holding *intruder) {
     bool expired = how != FOUND_DOUBLED;
     atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
-    if (findings->holders) {
-        struct found *found = &findings->holders[holder->client];
-        atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
-        if (how == FOUND_STALLED) atomic_fetch_add(&found->stalled, 1);
-    }
+    struct found *found = &findings->holders[holder->client];
+    atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
+    if (how == FOUND_STALLED) atomic_fetch_add(&found->stalled, 1);
     int none = 0;
     if (atomic_compare_exchange_strong(&findings->first_state, &none, 1)) {
         findings->first_key = key;
@@ -77,15 +100,16 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
     }
 }
 
-void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
+void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder) {
+    const struct found *met = &findings->holders[owner - 1];
     struct holding holder = {
         .client = (uint32_t)(owner - 1),
-        .acquired_ns = atomic_load_explicit(&cell->acquired_ns, memory_order_relaxed),
-        .lease_end_ns = atomic_load_explicit(&cell->lease_end_ns, memory_order_relaxed),
-        .token = atomic_load_explicit(&cell->token, memory_order_relaxed),
+        .acquired_ns = atomic_load_explicit(&met->acquired_ns, memory_order_relaxed),
+        .lease_end_ns = atomic_load_explicit(&met->lease_end_ns, memory_order_relaxed),
+        .token = atomic_load_explicit(&met->token, memory_order_relaxed),
     };
-    if (findings->holders && atomic_load(&findings->holders[holder.client].gone)) return;
+    if (atomic_load(&met->gone)) return;
     findings_note(findings, findings_how(findings, &holder, intruder), key, &holder, intruder);
 }
 
@@ -115,11 +139,12 @@ void findings_untold(struct findings *findings, uint32_t client, uint32_t count)
 }
 
 enum verdict exclusion_verdict(const struct exclusion *x) {
-    if (x->grants == 0 && x->stuck == 0) return VERDICT_UNCHECKED;
+    if (x->grants == 0 && x->stuck == 0 && x->starved == 0) return VERDICT_UNCHECKED;
     if (x->double_holders || x->token_errors || x->early || x->oversold) return VERDICT_VIOLATED;
     if (x->lost_updates && !x->expired_holders) return VERDICT_VIOLATED;
     if (x->stuck) return VERDICT_STUCK;
-    return x->expired_holders ? VERDICT_EXPIRED : VERDICT_CLEAN;
+    if (x->expired_holders) return VERDICT_EXPIRED;
+    return x->starved ? VERDICT_STARVED : VERDICT_CLEAN;
 }
 
 struct exclusion cells_judge(const struct cell *cells, uint32_t count,

@@ -28,8 +28,9 @@ struct cell {
     /* Only the holder writes these. They are relaxed atomics, because a broken lock makes two
      * holders. */
     _Atomic int64_t releasing_ns; /* when the last holder called release */
-    _Atomic int64_t acquired_ns, lease_end_ns;
+    _Atomic int64_t acquired_ns;
     _Atomic uint64_t token;
+    _Atomic uint64_t tried; /* the grants before this one have been looked at: had they a waiter? */
     _Atomic uint32_t last_client, run; /* the last holder, and how many grants in a row it had */
 };
 
@@ -44,8 +45,8 @@ struct holding {
  * sessions of its clients end, and so do the grants that live as long as a session. */
 struct heartbeat {
     _Alignas(64) _Atomic int64_t beat_ns;
-    /* when the last gap that was longer than a session began; 0 = there was none */
-    _Atomic int64_t gap_ns;
+    /* the last gap that was longer than a session; 0 = there was none */
+    _Atomic int64_t gap_ns, gap_end_ns;
 };
 
 /* When an injection cut a client off from its servers or ended its connections. A grant that the
@@ -57,8 +58,13 @@ struct cut {
 
 #define FOUND_CUTS 4 /* only the latest ones are kept */
 
-/* How often another client entered a cell while this client was in it. */
+/* One client as the others find it in a cell: its grant, and how often it was found. */
 struct found {
+    /* The latest grant. Published before the owner word names the client, so that whoever meets it
+     * there never judges it by the lease of an earlier holder. */
+    _Alignas(64) _Atomic int64_t acquired_ns, lease_end_ns;
+    _Atomic uint64_t token;
+    /* how often another client entered a cell while this client was in it */
     _Atomic uint32_t doubled, expired;
     /* those of the expired whose thread had stood still, so that their session had ended */
     _Atomic uint32_t stalled;
@@ -68,6 +74,9 @@ struct found {
     _Atomic bool gone;
     /* used if its grants end with its session; the supervisor writes these */
     struct cut cuts[FOUND_CUTS];
+    /* When the client asked for the grant that it has. Kept if its grants end with its session: the
+     * session may have ended before the client learned of its grant. 0 = not kept */
+    _Atomic int64_t asked_ns;
 };
 
 /* What the checks found, over all cells of a stage; in shared memory. */
@@ -87,8 +96,8 @@ struct findings {
     int64_t session_ns; /* a session lasts at least this long after its thread's last heartbeat */
     /* a session lasts at least this long after a cut; 0 = it ends with its connection */
     int64_t cut_grace_ns;
-    /* one for each client, so that killed ones can be excused; NULL = not kept */
-    struct found *holders;
+    struct found *holders; /* one for each client */
+    bool by_session;       /* grants end with their client's session: found.asked_ns is kept */
 };
 
 /* What a client saw when it entered, for its own figures. */
@@ -102,8 +111,9 @@ struct entry {
 /* How a client was found by another one that entered. */
 enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
 
-/* Decides by the leases of both, by the heartbeat of the holder's thread, and by the injections
- * that cut the holder off. */
+/* Decides by the leases of both, by the heartbeats of their threads, and by the injections that cut
+ * them off. A session that ended while its client waited counts too: the client learns of the end
+ * after the grant. */
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder);
 
@@ -119,15 +129,30 @@ void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, i
 /* Ends the cut that began at from_ns. */
 void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
 
-void cell_overlap(struct cell *cell, struct findings *findings, uint32_t key, uint64_t owner,
+/* The intruder found the owner's word in the cell of this key: judges and counts it. */
+void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);
+
+/* The token is not greater than the last one: an error, unless the lease or the session of this
+ * client has ended by now. Fencing exists for clients that are late. */
+void cell_old_token(struct findings *findings, const struct holding *me);
+
+/* Makes a grant known to whoever meets its holder; to be called before the holder enters. */
+static inline void findings_publish(struct findings *findings, const struct holding *me) {
+    struct found *mine = &findings->holders[me->client];
+    atomic_store_explicit(&mine->acquired_ns, me->acquired_ns, memory_order_relaxed);
+    atomic_store_explicit(&mine->lease_end_ns, me->lease_end_ns, memory_order_relaxed);
+    atomic_store_explicit(&mine->token, me->token, memory_order_relaxed);
+}
 
 /* The holder enters; to be called right after its acquire returned. */
 static inline struct entry cell_enter(struct cell *cell, struct findings *findings, uint32_t key,
                                       const struct holding *me) {
+    findings_publish(findings, me);
+    /* Release: whoever finds this owner word sees the grant. */
     uint64_t owner =
         atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
-    if (__builtin_expect(owner != 0, 0)) cell_overlap(cell, findings, key, owner, me);
+    if (__builtin_expect(owner != 0, 0)) cell_overlap(findings, key, owner, me);
     uint64_t turn = atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
     struct entry entry = {
         .turn = turn,
@@ -142,15 +167,13 @@ static inline struct entry cell_enter(struct cell *cell, struct findings *findin
     }
     atomic_store_explicit(&cell->run, entry.run, memory_order_relaxed);
     atomic_store_explicit(&cell->acquired_ns, me->acquired_ns, memory_order_relaxed);
-    atomic_store_explicit(&cell->lease_end_ns, me->lease_end_ns, memory_order_relaxed);
-    /* A client whose lease ended before it entered may hold an older token; fencing exists for
-     * this, so it is not an error. */
-    if (me->token && me->acquired_ns < me->lease_end_ns) {
+    if (me->token) {
         uint64_t last = atomic_load_explicit(&cell->token, memory_order_relaxed);
         if (__builtin_expect(me->token <= last, 0)) {
-            atomic_fetch_add_explicit(&findings->token_errors, 1, memory_order_relaxed);
+            cell_old_token(findings, me);
+        } else {
+            atomic_store_explicit(&cell->token, me->token, memory_order_relaxed);
         }
-        atomic_store_explicit(&cell->token, me->token, memory_order_relaxed);
     }
     return entry;
 }
@@ -177,8 +200,10 @@ void cell_abandon(struct cell *cell, uint32_t client);
 void findings_untold(struct findings *findings, uint32_t client, uint32_t count);
 
 /* A renewal moved the end of the lease. */
-static inline void cell_renewed(struct cell *cell, int64_t lease_end_ns) {
-    atomic_store_explicit(&cell->lease_end_ns, lease_end_ns, memory_order_relaxed);
+static inline void findings_renewed(struct findings *findings, uint32_t client,
+                                    int64_t lease_end_ns) {
+    atomic_store_explicit(&findings->holders[client].lease_end_ns, lease_end_ns,
+                          memory_order_relaxed);
 }
 
 /* A client learned of its loss before it wrote anything, in `count` cells. Overlaps with it since
@@ -188,11 +213,20 @@ void findings_detected(struct findings *findings, uint32_t client, uint32_t doub
                        uint32_t count);
 
 /* From good to bad.
+ *   starved:  clients waited for longer than any slow server explains, until the drain limit ended
+ *             their waits, though no fault was planned.
  *   expired:  a holder outlived its lease or session, as a lease permits.
  *   stuck:    a free key that no client got any more. Nothing excuses this, but it harmed nothing
  *             that was guarded.
  *   violated: what was guarded was open to two clients at once. */
-enum verdict { VERDICT_UNCHECKED, VERDICT_CLEAN, VERDICT_EXPIRED, VERDICT_STUCK, VERDICT_VIOLATED };
+enum verdict {
+    VERDICT_UNCHECKED,
+    VERDICT_CLEAN,
+    VERDICT_STARVED,
+    VERDICT_EXPIRED,
+    VERDICT_STUCK,
+    VERDICT_VIOLATED
+};
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
  * a time: grants = counter + lost_updates + detected. */
@@ -202,6 +236,8 @@ struct exclusion {
     uint64_t double_holders, expired_holders, token_errors;
     /* keys that were free but that no client got any more; the supervisor fills this in */
     uint64_t stuck;
+    uint64_t
+        starved; /* waits that the drain limit ended, and that only the lock explains; as well */
     /* grants whose holder learned, before it wrote, that it had lost them */
     uint64_t detected;
     uint64_t early;    /* latches only: see struct findings */

@@ -9,6 +9,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "bench/base/processors.h"
+#include "bench/run/machine.h"
+
 /* The first line of a file, or null. */
 static json_t *line_of(const char *path) {
     char line[256] = "";
@@ -59,13 +62,14 @@ json_t *environment_json(void) {
 #else
     const char *build = "not optimized";
 #endif
-    return json_pack(
-        "{s:o, s:s, s:o, s:i, s:I, s:o, s:o, s:o, s:s, s:s, s:s, s:i}", "hostname_hash",
-        host_hash(), "kernel", text, "cpu_model", field_of("/proc/cpuinfo", "model name"), "cpus",
-        (int)sysconf(_SC_NPROCESSORS_ONLN), "memory_bytes",
+    struct processors processors = processors_look();
+    json_t *environment = json_pack(
+        "{s:o, s:s, s:o, s:i, s:i, s:I, s:o, s:s, s:s, s:s, s:i}", "hostname_hash", host_hash(),
+        "kernel", text, "cpu_model", field_of("/proc/cpuinfo", "model name"), "cpus",
+        processors.online, "cpus_usable", processors_usable(&processors), "memory_bytes",
         (json_int_t)sysconf(_SC_PHYS_PAGES) * (json_int_t)sysconf(_SC_PAGESIZE), "clock_source",
-        line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"), "governor",
-        line_of("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"), "sched_autogroup",
-        line_of("/proc/sys/kernel/sched_autogroup_enabled"), "libc", gnu_get_libc_version(),
-        "compiler", __VERSION__, "build", build, "timer_slack_ns", 1);
+        line_of("/sys/devices/system/clocksource/clocksource0/current_clocksource"), "libc",
+        gnu_get_libc_version(), "compiler", __VERSION__, "build", build, "timer_slack_ns", 1);
+    if (environment) machine_describe(environment, "");
+    return environment;
 }

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bench/run/stage_history.h"
 #include "bench/workload/keys.h"
 
 struct trial {
@@ -11,6 +13,7 @@ struct trial {
     bool caught;
     int caught_in; /* which repeat, the last */
     bool missed;   /* in a stage where any contention exposes it */
+    bool named;    /* by the user */
 };
 
 int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err) {
@@ -53,6 +56,23 @@ static void try_control(struct trial *trial, const struct stage *stage,
     if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
 }
 
+/* A control that the user named is judged like any lock by what it shows; and as the report has it,
+ * it must show something once where two clients may meet in a workload that exposes it. */
+static void try_named(struct trial *trial, const struct stage *stage, const struct plan_stage *of) {
+    const struct lb_about *about = &of->lock->lock->about;
+    const struct exclusion *found = &stage->exclusion;
+    bool exposed = !about->exposed_by || strcmp(about->exposed_by, of->plan->name) == 0;
+    trial->named = true;
+    trial->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
+                     found->verdict == VERDICT_STUCK;
+    trial->tried |= exposed && stage->status == STAGE_COMPLETE && stage->result.grants > 0 &&
+                    stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
+}
+
+static bool is_verdict(const struct stage *stage, const char *verdict) {
+    return stage->result.verdict && strcmp(stage->result.verdict, verdict) == 0;
+}
+
 static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line,
                        size_t size) {
     const struct {
@@ -80,28 +100,70 @@ static void say_broken(const struct lb_lock *lock, const struct exclusion *found
         snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
 }
 
+/* Nobody was let in beside another: only what fencing stands on was wrong. */
+static bool only_tokens(const struct stage *stage) {
+    const struct exclusion *x = &stage->exclusion;
+    const struct stage_history *history = stage->history;
+    bool judged = history && history->judged;
+    if (x->lost_updates || x->double_holders || x->expired_holders || x->early || x->oversold)
+        return false;
+    if (judged && history->judgement.violations + history->judgement.expired > 0) return false;
+    return x->token_errors > 0 || (judged && history->judgement.token_errors > 0);
+}
+
+static void say_wrong_tokens(const struct lb_lock *lock, const struct stage *stage, char *line,
+                             size_t size) {
+    uint64_t count = stage->exclusion.token_errors;
+    if (count == 0) count = stage->history->judgement.token_errors;
+    snprintf(
+        line, size,
+        "FENCING TOKENS WRONG: %llu token%s of %s did not grow in %llu grants; it admitted one "
+        "client at a time",
+        (unsigned long long)count, count == 1 ? "" : "s", lock->name,
+        (unsigned long long)stage->exclusion.grants);
+}
+
 bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
                  char *line, size_t size) {
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
-    judge->grants += found->grants;
+    if (stage->result.grants > 0) judge->grants += (uint64_t)stage->result.grants;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
         try_control(&judge->control[of->lock - judge->plan->locks], stage, of);
         return false;
     }
+    if (lock->caps & LB_CAP_CONTROL)
+        try_named(&judge->control[of->lock - judge->plan->locks], stage, of);
+    judge->tested |= is_verdict(stage, "clean");
+    judge->untested |= is_verdict(stage, "untested");
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
         judge->violated |= found->verdict == VERDICT_VIOLATED;
         judge->expired |= found->verdict == VERDICT_EXPIRED;
-        say_broken(lock, found, line, size);
+        bool excluded = only_tokens(stage);
+        judge->admitted_two |= found->verdict == VERDICT_VIOLATED && !excluded;
+        if (excluded) {
+            say_wrong_tokens(lock, stage, line, size);
+        } else {
+            say_broken(lock, found, line, size);
+        }
         return true;
     }
     if (found->stuck > 0) {
         judge->stuck = true;
         snprintf(line, size,
-                 "STUCK: %s left %llu keys that are free but that no client gets any "
-                 "more",
-                 lock->name, (unsigned long long)found->stuck);
+                 "STUCK: %s left %llu keys that are free but that no client gets any more: nobody "
+                 "was granted key %u for the last %.1f s, while %d clients waited",
+                 lock->name, (unsigned long long)found->stuck, stage->stuck_keys.key,
+                 (double)stage->stuck_keys.idle_ns / 1e9, stage->stuck_keys.clients);
+        return true;
+    }
+    if (found->starved > 0) {
+        judge->starved = true;
+        snprintf(line, size,
+                 "STARVED: %llu clients of %s waited until the drain limit (run.drain) ended their "
+                 "waits",
+                 (unsigned long long)found->starved, lock->name);
         return true;
     }
     return false;
@@ -115,8 +177,8 @@ bool judge_is_done(const struct judge *judge, const struct plan_stage *of) {
 const char *judge_missed(const struct judge *judge) {
     for (int i = 0; i < judge->plan->lock_count; i++) {
         const struct trial *trial = &judge->control[i];
-        bool elsewhere = judge->plan->locks[i].plan != NULL;
-        if (elsewhere ? trial->tried && !trial->caught : trial->missed)
+        bool once = trial->named || judge->plan->locks[i].plan != NULL;
+        if (once ? trial->tried && !trial->caught : trial->missed)
             return judge->plan->locks[i].lock->name;
     }
     return NULL;
@@ -127,5 +189,7 @@ const char *judge_verdict(const struct judge *judge) {
     if (judge_missed(judge)) return "control-missed";
     if (judge->expired) return "expired";
     if (judge->stuck) return "stuck";
-    return judge->grants == 0 ? "nothing-granted" : "clean";
+    if (judge->starved) return "starved";
+    if (judge->grants == 0) return "nothing-granted";
+    return judge->untested && !judge->tested ? "untested" : "clean";
 }

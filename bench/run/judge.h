@@ -1,8 +1,8 @@
 /* judge: derives the verdict on the whole run from the findings of its stages.
  *
  * A lock that people would use must come out clean. A control that "all" included must be caught by
- * the workload that is meant to expose it, otherwise the checks can't be trusted; a control that
- * the user named is judged like any lock. */
+ * the workload that is meant to expose it, otherwise the checks can't be trusted. A control
+ * that the user named is judged like any lock, and must show its mistake where it can. */
 #ifndef BENCH_RUN_JUDGE_H
 #define BENCH_RUN_JUDGE_H
 
@@ -11,10 +11,13 @@
 
 struct judge {
     const struct plan *plan;
-    uint64_t grants;       /* grants of all stages, including warm-up and drain */
-    bool violated;         /* a lock that must exclude did not */
+    uint64_t grants;       /* measured ones, of all stages */
+    bool violated;         /* a lock that must exclude did not, or its fencing tokens were wrong */
+    bool admitted_two;     /* more than tokens were wrong */
     bool expired;          /* holders of such a lock outlived their leases, and nothing worse */
     bool stuck;            /* a free key of such a lock that no client got any more */
+    bool starved;          /* clients waited for such a lock until the drain limit */
+    bool tested, untested; /* stages of such locks that came out clean, and without a trial */
     struct trial *control; /* one for each of plan->locks */
 };
 

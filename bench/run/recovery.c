@@ -46,6 +46,12 @@ bool fault_victims(const struct fault_event *fault, const struct shared *shared,
     return true;
 }
 
+bool fault_met_hold(const struct fault_event *fault, const struct hold *hold) {
+    return hold->from_ns <= fault->begin_ns &&
+           (hold->to_ns > fault->begin_ns ||
+            ((hold->flags & HOLD_DEAD) && fault->kind == INJECT_KILL));
+}
+
 /* Whether an injection takes service away from all clients for a time. */
 static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     uint32_t first, end;
@@ -94,10 +100,8 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
         if (!fault->acted) continue;
         uint32_t first, last;
-        bool held = hold->from_ns <= fault->begin_ns &&
-                    (hold->to_ns > fault->begin_ns ||
-                     ((hold->flags & HOLD_DEAD) && fault->kind == INJECT_KILL));
-        if (!held || !fault_victims(fault, sum->shared, &first, &last)) continue;
+        if (!fault_met_hold(fault, hold) || !fault_victims(fault, sum->shared, &first, &last))
+            continue;
         if (hold->client < first || hold->client >= last) continue;
         size_t next = place + 1;
         while (next < end &&

@@ -31,6 +31,9 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
                      const struct stage *stage, const struct shared *shared, struct lb_err *err);
 void recovery_done(struct recovery *recovery);
 
+/* Whether the hold lasted when the fault began. A killed holder's last stamp is its hold's end. */
+bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
+
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);

@@ -1,14 +1,17 @@
 /* run: see run.h. */
 #include "bench/run/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/run/canary.h"
 #include "bench/run/environment.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 #include "bench/run/supervise.h"
+#include "bench/run/thresholds.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/stages.h"
 #include "results/format/write.h"
@@ -22,6 +25,7 @@ struct run_state {
     int64_t written_ns;
     int number; /* of the next stage */
     struct judge judge;
+    struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
     struct lb_err err;            /* the first thing that went wrong */
 };
@@ -67,6 +71,25 @@ static json_t *control_plans_json(const struct plan *plan) {
     return plans;
 }
 
+/* Says in one line which checks of the machine found something; .environment.advice has the rest. */
+static void warn_of_machine(json_t *warnings, const json_t *environment) {
+    const json_t *advice = json_object_get(environment, "advice"), *text;
+    char names[300] = "";
+    size_t i;
+    json_array_foreach(advice, i, text) {
+        const char *words = json_string_value(text);
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
+                 (int)strcspn(words, ":"), words);
+    }
+    if (*names)
+        json_array_append_new(
+            warnings,
+            json_sprintf("this machine may blur the figures (%s): `lockbench doctor` says "
+                         "how, and what to do about it",
+                         names));
+}
+
 static int begin_run(struct run_state *run, struct lb_err *err) {
     const struct run_ask *ask = run->ask;
     if (outdir_make(&run->out, ask->out, ask->results, ask->plan->name, err) != 0) return -1;
@@ -103,14 +126,20 @@ static void write_so_far(struct run_state *run) {
     run->written_ns = lb_now();
 }
 
+/* A dash for what was not measured. */
+static const char *format_us(double ns, char *text, size_t size) {
+    if (isnan(ns)) return "-";
+    snprintf(text, size, "%.1f", ns / 1e3);
+    return text;
+}
+
 static void say_stage(struct run_state *run, const struct stage *stage,
                       const struct stage_ask *ask) {
-    char line[300];
-    const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
+    char line[300], p50[32], p99[32];
+    const struct run_latency *acquire = &stage->result.latency[METRIC_ACQUIRE];
     double rate = stage->window_ns ? stage->result.throughput_per_s : 0;
-    snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9.1f us  p99 %10.1f us%s", ask->id,
-             rate, (double)hist_quantile(acquire, 0.5) / 1e3,
-             (double)hist_quantile(acquire, 0.99) / 1e3,
+    snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9s us  p99 %10s us%s", ask->id, rate,
+             format_us(acquire->p50, p50, sizeof p50), format_us(acquire->p99, p99, sizeof p99),
              stage->status == STAGE_COMPLETE  ? ""
              : stage->status == STAGE_PARTIAL ? "  PARTIAL"
                                               : "  FAILED");
@@ -212,6 +241,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     }
     say_stage(run, stage, &stage_ask);
     judge_stage_of(run, stage, of);
+    thresholds_take(&run->thresholds, stage, &stage_ask, of);
     add_stage(run, stage, of);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
@@ -335,6 +365,48 @@ static void run_asked(struct run_state *run) {
     place_close(place);
 }
 
+/* The promises count where nothing worse was found. */
+static void conclude_promises(struct run_state *run, struct run_end *end) {
+    json_t *json = thresholds_json(&run->thresholds);
+    struct lb_err err = {0};
+    char why[sizeof end->why];
+    int code = thresholds_exit(&run->thresholds, why, sizeof why);
+    if (!json) {
+        err_set(&err, LB_EXIT_MACHINE, "out of memory for the promises");
+        note_trouble(run, &err);
+        return;
+    }
+    json_object_set_new(run->json, "slo", json);
+    if (end->exit_code != LB_EXIT_OK || code == LB_EXIT_OK) return;
+    end->exit_code = code;
+    snprintf(end->why, sizeof end->why, "%s", why);
+}
+
+/* All stages, between the two measurements of the canary. */
+static void run_between_canaries(struct run_state *run, const struct plan_stage *stages,
+                                 int count) {
+    const struct run_ask *ask = run->ask;
+    struct canary before = {.count = 0}, after = {.count = 0};
+    struct lb_err err = {0};
+    double part;
+    if (ask->canary) canary_measure(&before, ask->canary, ask->interrupts);
+    run_all(run, stages, count);
+    if (!ask->canary) {
+        json_object_set_new(run->json, "canary", json_null());
+        return;
+    }
+    canary_measure(&after, ask->canary, ask->interrupts);
+    json_object_set_new(run->json, "canary", canary_json(&before, &after));
+    if (!canary_moved(&before, &after, &part)) return;
+    err_set(
+        &err, 0,
+        "the machine changed during the run: without a lock the load generator was %.0f %% %s "
+        "after it than before it, so a comparison of stages that ran at different times is void",
+        100 * fabs(part), part < 0 ? "slower" : "faster");
+    say_line(run, err.text);
+    json_array_append_new(run->warnings, json_string(err.text));
+}
+
 static void conclude_run(struct run_state *run, struct run_end *end) {
     const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
     if (*run->ask->interrupts > 0) {
@@ -345,6 +417,8 @@ static void conclude_run(struct run_state *run, struct run_end *end) {
     snprintf(end->verdict, sizeof end->verdict, "%s", verdict);
     json_object_set_new(run->json, "verdict", json_string(verdict));
     json_object_set_new(run->json, "ended_at", result_now_json());
+    /* The last of the warnings: those of the run itself come first. */
+    warn_of_machine(run->warnings, json_object_get(run->json, "environment"));
     end->exit_code = run->err.code;
     snprintf(end->why, sizeof end->why, "%s", run->err.text);
     if (*run->ask->interrupts > 0) {
@@ -354,7 +428,12 @@ static void conclude_run(struct run_state *run, struct run_end *end) {
     if (run->judge.grants == 0 && !end->exit_code) {
         end->exit_code = LB_EXIT_MACHINE;
         snprintf(end->why, sizeof end->why,
-                 "no lock was ever granted: see the outcomes in the report");
+                 "no lock was granted in a measured window: see the outcomes in the report");
+    }
+    if (run->judge.starved) {
+        end->exit_code = LB_EXIT_MACHINE;
+        snprintf(end->why, sizeof end->why,
+                 "clients of a lock waited until the drain limit (run.drain) ended their waits");
     }
     if (run->judge.stuck) {
         end->exit_code = LB_EXIT_MACHINE;
@@ -374,8 +453,12 @@ static void conclude_run(struct run_state *run, struct run_end *end) {
     }
     if (run->judge.violated) {
         end->exit_code = LB_EXIT_VIOLATED;
-        snprintf(end->why, sizeof end->why, "mutual exclusion was violated");
+        snprintf(end->why, sizeof end->why, "%s",
+                 run->judge.admitted_two
+                     ? "mutual exclusion was violated"
+                     : "fencing tokens did not grow, though locks admitted one client at a time");
     }
+    conclude_promises(run, end);
 }
 
 /* Writes the result for the last time; to another place if the intended one can't be written. */
@@ -405,18 +488,20 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
         goto out;
     }
     if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
+    if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
     result = begin_run(&run, err);
     if (result != 0) goto out;
     if (ask->next) {
         run_asked(&run);
     } else {
-        run_all(&run, stages, keep_reachable(&run, stages, count));
+        run_between_canaries(&run, stages, keep_reachable(&run, stages, count));
     }
     conclude_run(&run, &end);
     save_result(&run, &end);
     *ret_end = end;
 out:
     judge_done(&run.judge);
+    thresholds_done(&run.thresholds);
     free(stages);
     json_decref(run.json);
     json_decref(run.stages);

@@ -24,6 +24,7 @@ struct run_took {
 
 struct run_ask {
     const struct plan *plan;
+    const struct plan *canary; /* of the stages of canary.h; NULL = none are run */
     const struct place_url *urls;
     int url_count;
     const char *out;        /* --out, or NULL */

@@ -66,6 +66,7 @@ struct stage_second {
  * its limit. */
 struct stage_batch {
     uint64_t counted, within;
+    int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 
 /* Whether it became steady; see steady.h. */
@@ -83,6 +84,15 @@ struct stage_sale {
     uint64_t left;     /* in the store at the end, if known */
     uint64_t oversold; /* sold more than once: sold - (stock - left), key by key */
     bool known;        /* whether the store could be read at the end */
+};
+
+/* Keys that nobody held and nobody was granted, although clients waited for them all that time. */
+struct stage_idle_keys {
+    uint64_t count;
+    /* of the one that was idle for longest: for how long, and how many clients waited */
+    uint32_t key;
+    int64_t idle_ns;
+    int clients;
 };
 
 /* Its guarded store. */
@@ -117,14 +127,22 @@ struct stage {
     uint64_t commands;    /* in the window; also of a lock in memory, which results do not tell */
     double client_cpu_ns; /* in the window; -1 = not known */
     double server_cpu_ns; /* -1 = not known */
+    /* processor time a second while all clients idled before the load; -1 = not known */
+    double client_idle_ns_per_s, server_idle_ns_per_s;
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
+    int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
+    uint64_t stalled_missed; /* open loop: slots that were missed because of our own stalls */
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all clients had ended */
     struct lb_err tidy_err;    /* why that could not be counted or removed */
     struct exclusion exclusion;
+    struct stage_idle_keys stuck_keys; /* idle until the end */
+    struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */
+    /* a fault, a killed client or a grant that was left behind may explain waits that did not end */
+    bool disturbed;
     bool has_first;
     uint32_t first_key;
     struct holding first_holder, first_intruder;
@@ -148,6 +166,9 @@ bool stage_is_limited(const struct stage *stage, const struct stage_ask *ask);
 /* All warnings to be read together with the figures, including those limits: an array of texts, the
  * most important first. New reference; NULL when out of memory. */
 json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask);
+
+/* Whether the load generator itself stood still for so much of the window that latencies show it. */
+bool stage_stood_still(const struct stage *stage);
 
 /* Whether the load generator's threads had no time left. */
 bool stage_is_busy(const struct stage *stage);

@@ -9,6 +9,7 @@
 #include "bench/workload/keys.h"
 #include "results/format/hdr.h"
 #include "results/format/write.h"
+#include "results/stats/quantile.h"
 
 #define TEXT_MAX 64
 
@@ -137,18 +138,46 @@ static int fill_latency(struct run_stage *result, struct run_latency *latency, c
     latency->p999 = (double)hist_quantile(h, 0.999);
     latency->max = (double)h->max;
     latency->over = (double)h->over;
+    run_latency_trim(latency);
     return latency->hdr ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+/* Whether clients that do not hold always wait: a closed loop without pauses on one key, which
+ * nothing disturbs. */
+static bool is_always_asked(const struct plan *plan, int clients) {
+    return plan->arrival.kind == ARRIVAL_CLOSED && plan->mode == MODE_WAIT &&
+           plan->think.mean_ns == 0 && plan->think.kind == DIST_CONSTANT && !plan->churn &&
+           keys_count(&plan->keys, clients) == 1;
+}
+
+/* Little's law for permits: throughput x (hold + idle) = permits. It tells of waiting only where the
+ * clients that hold or wait, on average, are more than the permits are good for. */
+static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
+    struct run_stage *result = &stage->result;
+    double holders = floor(result->bound / result->permits);
+    double per_ns = result->throughput_per_s / 1e9;
+    double hold_ns = result->latency[METRIC_HOLD].mean;
+    double acquire_ns = result->latency[METRIC_ACQUIRE].mean;
+    if (strcmp(result->primitive, lb_primitive_name(LB_SEMAPHORE)) != 0) return;
+    if (!is_always_asked(plan, stage->clients) || stage->faults.count > 0) return;
+    if (stage->clients > holders && per_ns * (hold_ns + acquire_ns) > holders)
+        result->permit_idle_ns = holders / per_ns - hold_ns;
+}
+
+/* null where so few grants do not support the quantile. */
+static json_t *second_quantile(const struct stage_second *second, double quantile, int64_t ns) {
+    return quantile_supported((double)second->ok, quantile) ? json_integer(ns) : json_null();
 }
 
 static json_t *series_json(const struct stage *stage) {
     json_t *series = json_array();
     for (int i = 0; i < stage->second_count; i++) {
         const struct stage_second *second = &stage->seconds[i];
-        json_array_append_new(series,
-                              json_pack("{s:f, s:I, s:I, s:I}", "t_s", second->t_s, "ok",
-                                        (json_int_t)second->ok, "acquire_p50_ns",
-                                        (json_int_t)second->acquire_p50_ns, "acquire_p99_ns",
-                                        (json_int_t)second->acquire_p99_ns));
+        json_t *p50 = second_quantile(second, 0.5, second->acquire_p50_ns);
+        json_t *p99 = second_quantile(second, 0.99, second->acquire_p99_ns);
+        json_array_append_new(series, json_pack("{s:f, s:I, s:o, s:o}", "t_s", second->t_s, "ok",
+                                                (json_int_t)second->ok, "acquire_p50_ns", p50,
+                                                "acquire_p99_ns", p99));
     }
     return series;
 }
@@ -177,6 +206,9 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
         if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)
             return -1;
     }
+    result->inside_mean_ns = result->latency[METRIC_HOLD].mean;
+    fill_permit_idle(stage, ask->plan);
+    run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
     if (stage->has_first) result->overlap = run_stage_keep(result, overlap_json(stage));
     result->faults = run_stage_keep(result, fault_log_json(&stage->faults, stage->window_begin_ns));
     result->series = run_stage_keep(result, series_json(stage));

@@ -148,6 +148,22 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     free(wanted);
 }
 
+/* Counts the grants that each fault's victims had when it began: those of all clients, where the fault
+ * hit no particular ones. */
+static void count_held(struct stage *stage, const struct book *book, const struct shared *shared) {
+    for (int k = 0; k < stage->faults.count; k++) {
+        struct fault_event *fault = &stage->faults.events[k];
+        uint32_t first = 0, end = (uint32_t)shared->clients;
+        fault_victims(fault, shared, &first, &end);
+        fault->held = 0;
+        for (size_t i = 0; i < book->hold_count; i++) {
+            const struct hold *hold = &book->holds[i];
+            bool victims = hold->client >= first && hold->client < end;
+            fault->held += victims && !(hold->flags & HOLD_GHOST) && fault_met_hold(fault, hold);
+        }
+    }
+}
+
 static int read_back(struct book *book, struct stage_history *history,
                      const struct shared *shared) {
     struct oplog_file file;
@@ -182,6 +198,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
+        count_held(stage, &book, shared);
         draw_timeline(history, &book, order, stage, shared);
         recovery_compute(&history->recovery, &book, order, stage, shared, &err);
     }

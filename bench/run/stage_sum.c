@@ -7,6 +7,8 @@
 
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_store.h"
+#include "bench/run/stuck.h"
+#include "results/format/bound.h"
 #include "results/format/write.h"
 
 double jain_index(const uint64_t *amounts, int count) {
@@ -56,28 +58,40 @@ static void sum_worker(struct run_stage *result, const struct worker_stats *work
     }
     result->stack_bytes_max = fmax(result->stack_bytes_max, (double)worker->stack_bytes_max);
     result->blocked_ns_max = fmax(result->blocked_ns_max, (double)worker->blocked_max_ns);
+    result->stood_still_ns = fmax(result->stood_still_ns, (double)worker->stalls.lost_ns);
     if (!open) return;
     add_to(&result->due, (double)worker->due);
     add_to(&result->started, (double)worker->started);
     add_to(&result->missed, (double)worker->missed);
     add_to(&result->queued, (double)worker->queued);
+    add_to(&result->stalled, (double)worker->stalled);
+}
+
+static double cpu_per_s(const struct cpu_span *span) {
+    return (double)(span->end_cpu_ns - span->begin_cpu_ns) * 1e9 /
+           (double)(span->end_ns - span->begin_ns);
 }
 
 static void sum_workers(struct stage *stage, const struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
-    bool cpu_known = true, open = shared->plan->arrival.kind != ARRIVAL_CLOSED;
-    double cpu_ns = 0;
+    bool cpu_known = true, idle_known = true, open = shared->plan->arrival.kind != ARRIVAL_CLOSED;
+    double cpu_ns = 0, idle_ns_per_s = 0;
     for (int i = 0; i < shared->threads; i++) {
         const struct worker_stats *worker = &shared->worker[i];
         sum_worker(&stage->result, worker, open);
-        cpu_known &= worker->cpu_began && worker->cpu_ended;
-        cpu_ns += (double)(worker->cpu_end_ns - worker->cpu_begin_ns);
+        stage->stalled_missed += worker->stalled_missed;
+        cpu_known &= worker->cpu.ended;
+        cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
+        idle_known &= worker->idle_cpu.ended && worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;
+        if (idle_known) idle_ns_per_s += cpu_per_s(&worker->idle_cpu);
         if (!stage->err.code && worker->first_err.code) stage->err = worker->first_err;
     }
     if (cpu_known) stage->client_cpu_ns = cpu_ns;
+    if (idle_known) stage->client_idle_ns_per_s = idle_ns_per_s;
     /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from
-     * it. */
-    if (lock->caps & LB_CAP_BLOCKS_THREAD) stage->result.blocked_ns_max = NAN;
+     * it, and its waits can't be told from stalls of ours. */
+    if (lock->caps & LB_CAP_BLOCKS_THREAD)
+        stage->result.blocked_ns_max = stage->result.stood_still_ns = NAN;
 }
 
 /* Sums over clients that become quotients. */
@@ -88,14 +102,26 @@ struct client_sums {
     bool bytes_known;
 };
 
+static void sum_states(struct run_stage *result, const struct client_stats *client) {
+    add_to(&result->state_connecting_ns, (double)client->state_connecting_ns);
+    add_to(&result->state_thinking_ns, (double)client->state_thinking_ns);
+    add_to(&result->state_waiting_ns, (double)client->state_waiting_ns);
+    add_to(&result->state_holding_ns, (double)client->state_holding_ns);
+    add_to(&result->state_releasing_ns, (double)client->state_releasing_ns);
+    add_to(&result->state_idle_ns, (double)client->state_idle_ns);
+}
+
 static void sum_client(struct run_stage *result, struct client_sums *sums,
                        const struct client_stats *client) {
     add_to(&result->grants, (double)client->grants);
     add_to(&result->shared_grants, (double)client->shared_grants);
-    result->max_wait_ns = fmax(result->max_wait_ns, (double)client->max_wait_ns);
+    add_to(&result->tested_grants, (double)client->trials);
+    if (client->max_wait_ns >= 0)
+        result->max_wait_ns = fmax(result->max_wait_ns, (double)client->max_wait_ns);
     result->longest_run = fmax(result->longest_run, (double)client->longest_run);
     if (client->detect_max_ns > 0)
         result->detect_ns_max = fmax(result->detect_ns_max, (double)client->detect_max_ns);
+    sum_states(result, client);
     sums->commands += client->commands;
     sums->wakeups += (double)client->wakeups;
     sums->retries += (double)client->retries;
@@ -109,6 +135,26 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     result->connect_max_ns = fmax(result->connect_max_ns, (double)client->connect_ns);
 }
 
+/* Processor time of the window that the same parties would not have taken idle; below 0 = not known. An
+ * idle thread wakes more often than a busy one, so that the difference may come out below 0. */
+static double net_of_idle(const struct stage *stage, double cpu_ns, double idle_ns_per_s) {
+    if (cpu_ns < 0 || idle_ns_per_s < 0) return -1;
+    return fmax(cpu_ns - idle_ns_per_s * (double)stage->window_ns / 1e9, 0);
+}
+
+static void fill_cpu(struct stage *stage) {
+    struct run_stage *result = &stage->result;
+    double client_idle = stage->client_idle_ns_per_s, server_idle = stage->server_idle_ns_per_s;
+    double client_net = net_of_idle(stage, stage->client_cpu_ns, client_idle);
+    double server_net = net_of_idle(stage, stage->server_cpu_ns, server_idle);
+    result->client_cpu_ns_per_grant = per_grant(known(stage->client_cpu_ns), result->grants);
+    result->server_cpu_ns_per_grant = per_grant(known(stage->server_cpu_ns), result->grants);
+    result->client_idle_ns_per_s = known(client_idle);
+    result->server_idle_ns_per_s = known(server_idle);
+    result->client_cpu_net_ns_per_grant = per_grant(known(client_net), result->grants);
+    result->server_cpu_net_ns_per_grant = per_grant(known(server_net), result->grants);
+}
+
 static void fill_cost(struct stage *stage, const struct client_sums *sums,
                       const struct lb_lock *lock) {
     struct run_stage *result = &stage->result;
@@ -119,8 +165,7 @@ static void fill_cost(struct stage *stage, const struct client_sums *sums,
     }
     if (sums->bytes_known && sums->bytes > 0)
         result->bytes_per_grant = per_grant(sums->bytes, grants);
-    result->client_cpu_ns_per_grant = per_grant(known(stage->client_cpu_ns), grants);
-    result->server_cpu_ns_per_grant = per_grant(known(stage->server_cpu_ns), grants);
+    fill_cpu(stage);
     if (lock->primitive != LB_OPTIMISTIC) return;
     result->retries = sums->retries;
     result->retries_per_grant = per_grant(sums->retries, grants);
@@ -174,6 +219,24 @@ static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     }
 }
 
+/* Waits that the drain limit ended. Those that were longer than any slow server explains make the
+ * verdict, unless there may be another reason: a fault of the plan, a grant that was left behind, or
+ * an open loop, which may ask for more than any lock can do. A stage that was cut short says
+ * nothing. */
+static void note_starved(struct stage *stage, const struct shared *shared) {
+    if (shared->plan->mode != MODE_WAIT || stage->status != STAGE_COMPLETE) return;
+    uint64_t ended = 0, starved = 0;
+    for (int i = 0; i < shared->clients; i++) {
+        const struct client_stats *client = &shared->client[i];
+        if (client->dead) continue;
+        ended += client->cut_off_ns > 0;
+        starved += client->cut_off_ns > stuck_patience_ns(shared);
+    }
+    stage->result.starved = (double)ended;
+    bool closed = shared->plan->arrival.kind == ARRIVAL_CLOSED;
+    if (closed && !stage->disturbed && stage->faults.count == 0) stage->exclusion.starved = starved;
+}
+
 /* What is not in cells. */
 static void judge_others(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
@@ -185,11 +248,17 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     x->verdict = exclusion_verdict(x);
 }
 
-static void fill_exclusion(struct stage *stage, const struct lb_lock *lock) {
-    static const char *const verdicts[] = {"unchecked", "clean", "expired", "stuck", "violated"};
-    const struct exclusion *x = &stage->exclusion;
+/* own_keys: each client has a key of its own. */
+static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool own_keys) {
+    static const char *const verdicts[] = {
+        [VERDICT_UNCHECKED] = "unchecked", [VERDICT_CLEAN] = "clean",
+        [VERDICT_STARVED] = "starved",     [VERDICT_EXPIRED] = "expired",
+        [VERDICT_STUCK] = "stuck",         [VERDICT_VIOLATED] = "violated"};
+    struct exclusion *x = &stage->exclusion;
     struct run_stage *result = &stage->result;
     bool baseline = lock->caps & LB_CAP_BASELINE;
+    /* What was granted in the warm-up alone is no measurement. */
+    if (x->verdict == VERDICT_CLEAN && !(result->grants > 0)) x->verdict = VERDICT_UNCHECKED;
     result->verdict = baseline ? "baseline" : verdicts[x->verdict];
     result->checked_grants = (double)x->grants;
     result->counter = (double)x->counter;
@@ -201,7 +270,14 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock) {
     result->detected = (double)x->detected;
     result->early = (double)x->early;
     result->oversold = (double)x->oversold;
-    if (x->verdict == VERDICT_CLEAN && !baseline) result->bound95 = 3.0 / (double)x->grants;
+    /* Nobody waits for another holder of a latch, or of an optimistic lock. */
+    if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
+        result->tested_grants = NAN;
+    if (x->verdict != VERDICT_CLEAN || baseline) return;
+    double tested = isnan(result->tested_grants) ? (double)x->grants : result->tested_grants;
+    if (stage->clients < 2 || own_keys) tested = 0; /* nobody met anybody */
+    result->bound95 = bound_of_grants(tested);
+    if (tested == 0) result->verdict = "untested";
 }
 
 static void fill_store(struct run_stage *result, const struct stage_store *store) {
@@ -249,7 +325,7 @@ static void check_accounting(struct stage *stage, const struct shared *shared) {
             stage->result.attempts, sum);
 }
 
-void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck) {
+void stage_sum(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
     stage->clients = shared->clients;
     stage->threads = shared->threads;
@@ -259,13 +335,14 @@ void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck)
     sum_clients(stage, shared);
     sum_reacquired(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
-    stage->exclusion.stuck = stuck;
+    stage->exclusion.stuck = stage->stuck_keys.count;
+    note_starved(stage, shared);
     stage_store_sum(stage, shared);
     judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);
     note_first_overlap(stage, &shared->findings);
-    fill_exclusion(stage, shared->lock->lock);
+    fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_store(result, &stage->store);
     stage_history_fill(stage);
     check_accounting(stage, shared);

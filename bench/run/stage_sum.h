@@ -6,9 +6,8 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
-/* Fills all of stage but its histograms, series, status and times. stuck: free keys that no client
- * got any more. */
-void stage_sum(struct stage *stage, const struct shared *shared, uint64_t stuck);
+/* Fills all of stage but its histograms, series, status, times, and what the supervisor saw. */
+void stage_sum(struct stage *stage, const struct shared *shared);
 
 /* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are equal, 1/n when one
  * has everything. 0 if the sum is 0. Source: Jain, Chiu, Hawe, "A Quantitative Measure of

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "bench/run/self_check.h"
 #include "bench/run/stage.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/steady.h"
@@ -14,6 +15,9 @@
 #define BUSY_SHARE 0.95
 #define LATE_NS LB_MS_NS /* at this quantile and later: it shows in the figures */
 #define LATE_QUANTILE 0.99
+/* Less than this decides nothing: in a short window each switch of processes would be a limit. */
+#define STALLS_LEAST_NS (20 * LB_MS_NS)
+#define STALLED_LEAST 10
 #define HANDOFFS_MIN 30 /* fewer say little of their mean */
 
 __attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
@@ -29,10 +33,11 @@ static double late_ms(const struct stage *stage, enum metric metric) {
 
 /* ---- the load generator's own limits ---- */
 
-/* The engine's own timers were late. A driver that blocks its thread by design makes them so. */
-static bool timers_were_late(const struct stage *stage, const struct lb_lock *lock) {
+/* The engine's own timers were late. A driver that blocks its thread by design makes them so: then the
+ * time that was lost is not known (NAN). */
+static bool timers_were_late(const struct stage *stage) {
     return hist_quantile(stage->hist[METRIC_HICCUP], LATE_QUANTILE) > LATE_NS &&
-           !(lock->caps & LB_CAP_BLOCKS_THREAD);
+           stage->result.stood_still_ns >= STALLS_LEAST_NS;
 }
 
 static bool starts_were_late(const struct stage *stage) {
@@ -51,6 +56,33 @@ static bool starts_were_late_for_no_reason(const struct stage *stage, const stru
     return starts_were_late(stage) && !pool_was_busy(stage) && !(lock->caps & LB_CAP_BLOCKS_THREAD);
 }
 
+bool stage_stood_still(const struct stage *stage) {
+    const struct run_stage *result = &stage->result; /* NAN = not known, or no open loop */
+    bool long_enough = result->stood_still_ns >= STALLS_LEAST_NS &&
+                       result->stood_still_ns > (1 - LATE_QUANTILE) * (double)stage->window_ns;
+    bool many_slots =
+        result->stalled >= STALLED_LEAST && result->stalled > (1 - LATE_QUANTILE) * result->due;
+    return long_enough || many_slots;
+}
+
+static void add_stood_still(json_t *warnings, const struct stage *stage) {
+    const struct run_stage *result = &stage->result;
+    double longest_ns = fmin((double)stage->hist[METRIC_HICCUP]->max, result->stood_still_ns);
+    char time[100] = " before the window", slots[100] = "";
+    if (result->stood_still_ns > 0)
+        snprintf(time, sizeof time, " for %.3g s of %.3g s, at most %.3g s at a time",
+                 result->stood_still_ns / 1e9, (double)stage->window_ns / 1e9, longest_ns / 1e9);
+    if (result->stalled > 0)
+        snprintf(slots, sizeof slots,
+                 ", and %.0f of %.0f slots fell due meanwhile or waited behind those",
+                 result->stalled, result->due);
+    warn(
+        warnings,
+        "generator-limited: lockbench itself stood still%s (it was stopped, or the machine was busy)%s: "
+        "that is not the lock's doing",
+        time, slots);
+}
+
 /* Of the window, for which the threads ran; -1 = not known. */
 static double busy_share(const struct stage *stage) {
     double have_ns = (double)stage->window_ns * stage->threads;
@@ -67,12 +99,15 @@ bool stage_lost_cpu(const struct stage *stage) {
 
 static void add_limits(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
     const struct lb_lock *lock = ask->lock->lock;
-    if (timers_were_late(stage, lock))
+    if (stage_stood_still(stage)) {
+        add_stood_still(warnings, stage);
+    } else if (timers_were_late(stage)) {
         warn(
             warnings,
             "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
             "threads or an idler machine would tell more",
             late_ms(stage, METRIC_HICCUP));
+    }
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))
         warn(warnings,
@@ -85,7 +120,7 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
             "generator-limited: the host of this virtual machine took %.2g s of processor time in %.2g s "
             "(steal): clients and servers stood still meanwhile",
             (double)stage->stolen_ns / 1e9, (double)(stage->window_ns + stage->drain_ns) / 1e9);
-    if (starts_were_late_for_no_reason(stage, lock))
+    if (!stage_stood_still(stage) && starts_were_late_for_no_reason(stage, lock))
         warn(
             warnings,
             "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
@@ -114,6 +149,32 @@ static void add_left_behind(json_t *warnings, const struct stage *stage) {
              (unsigned long long)stage->residue.count, stage->residue.example);
     if (stage->tidy_err.code)
         warn(warnings, "could not ask the server what was left on it: %s", stage->tidy_err.text);
+}
+
+static void add_idle_keys(json_t *warnings, const struct stage_idle_keys *idle, bool to_the_end) {
+    if (idle->count == 0) return;
+    warn(warnings,
+         "key %u: nobody was granted it for %s%.1f s, while %d client%s waited for it and nobody "
+         "held it%s",
+         idle->key, to_the_end ? "the last " : "", (double)idle->idle_ns / 1e9, idle->clients,
+         idle->clients == 1 ? "" : "s", to_the_end ? "" : "; then it was granted again");
+    if (idle->count > 1)
+        warn(warnings, "the same of %llu keys; key %u is the one that was idle for longest",
+             (unsigned long long)idle->count, idle->key);
+}
+
+static void add_starved(json_t *warnings, const struct stage *stage, const struct plan *plan) {
+    add_idle_keys(warnings, &stage->stuck_keys, true);
+    add_idle_keys(warnings, &stage->idle_keys, false);
+    if (!(stage->result.starved > 0)) return;
+    warn(
+        warnings,
+        "the drain limit, %.3g s after the window (run.drain), had to end %.0f wait%s: no percentile "
+        "of acquire has them%s",
+        (double)plan->drain_ns / 1e9, stage->result.starved, stage->result.starved == 1 ? "" : "s",
+        stage->stuck_keys.count > 0
+            ? ""
+            : "; a longer drain shows whether the lock would have granted them");
 }
 
 static void add_stale_writes(json_t *warnings, const struct stage_store *store) {
@@ -159,6 +220,16 @@ static void add_unsteady(json_t *warnings, const struct stage *stage, const stru
     }
 }
 
+static void add_wall_step(json_t *warnings, const struct stage *stage) {
+    double step_s = stage->result.wall_step_ns / 1e9;
+    if (stage->wall_largest_ns == 0) return;
+    warn(
+        warnings,
+        "this machine's wall clock stepped by %+.3g s in all, at most %.3g s at once, while the stage "
+        "ran: servers here that time leases by it ended them %s by that, which is no fault of the lock",
+        step_s, (double)stage->wall_largest_ns / 1e9, step_s >= 0 ? "early" : "late");
+}
+
 /* Grants a second that the one key of a mutex can do, by what was measured; infinite when that is
  * no limit. */
 static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
@@ -168,6 +239,12 @@ static double one_key_capacity(const struct stage *stage, const struct stage_ask
     if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode == MODE_TRY) return INFINITY;
     double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
     return capacity > 0 ? capacity * 1e9 : INFINITY;
+}
+
+/* More requests waited for a client at the window's end than chance leaves there: arrivals scatter by
+ * the square root of their number, so a lock that just carries the rate may be that far behind. */
+static bool backlog_grew(double missed, double due) {
+    return missed > 2 * sqrt(due);
 }
 
 static void add_overload(json_t *warnings, const struct stage *stage, const struct stage_ask *ask) {
@@ -182,11 +259,12 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
             "the queue grows for ever, and the waits are as long as the window",
             stage->offered_per_s, most_per_s);
     if (ask->plan->arrival.kind == ARRIVAL_CLOSED) return;
-    if (stage->result.missed > 0)
+    double missed = stage->result.missed - (double)stage->stalled_missed;
+    if (backlog_grew(missed, stage->result.due))
         warn(warnings,
              "%.0f of %.0f slots could not be started before the window's end: the lock does not "
              "carry this rate with %d clients",
-             stage->result.missed, stage->result.due, stage->clients);
+             missed, stage->result.due, stage->clients);
     if (starts_were_late(stage) && pool_was_busy(stage))
         warn(warnings,
              "starts were late by %.1f ms at p99: %.0f of %.0f slots fell due while all %sclients "
@@ -204,11 +282,14 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
             "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
             "that moment are ours, not the server's",
             blocked_ns / 1e6);
+    add_starved(warnings, stage, ask->plan);
     add_left_behind(warnings, stage);
     add_stale_writes(warnings, &stage->store);
     add_history(warnings, stage->history);
     add_limits(warnings, stage, ask);
+    add_wall_step(warnings, stage);
     add_unsteady(warnings, stage, ask->plan);
     add_overload(warnings, stage, ask);
+    self_checks_warn(stage->result.self_checks, warnings);
     return warnings;
 }

@@ -3,8 +3,30 @@
 
 #include <stdlib.h>
 
+#define PATIENCE_NS (5 * LB_S_NS)
 #define LOOK_NS (200 * LB_MS_NS)
-#define STALL_NS (2 * LB_S_NS) /* between two looks: the machine slept, and its clients with it */
+#define STALL_NS (2 * LB_S_NS) /* between two looks: the machine stood still, and its clients too */
+
+struct stuck_key {
+    int64_t looked_ns, free_ns; /* at that look it was free since then; LB_NEVER = in use */
+    int64_t found_ns;           /* the free_ns with which it was found idle; 0 = it was not */
+    int64_t idle_ns;            /* of that finding */
+    int64_t counted_ns;         /* the look that counted the clients */
+    int clients;                /* that waited for it all that time */
+};
+
+/* So long what a disturbance has left may keep others away. */
+static int64_t explained_ns(const struct shared *shared) {
+    int64_t lease_ns = shared->plan->lease_ns;
+    return lb_after(LB_S_NS + shared->lock->lock->about.crash_slack_ns,
+                    lease_ns < LB_NEVER / 4 ? 3 * lease_ns : LB_NEVER);
+}
+
+int64_t stuck_patience_ns(const struct shared *shared) {
+    int64_t most_ns = PATIENCE_NS + shared->lock->lock->about.crash_slack_ns;
+    int64_t lease_ns = explained_ns(shared);
+    return most_ns < lease_ns ? most_ns : lease_ns;
+}
 
 void stuck_init(struct stuck *stuck, const struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
@@ -12,22 +34,31 @@ void stuck_init(struct stuck *stuck, const struct shared *shared) {
     bool holds = lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ||
                  lock->primitive == LB_SEMAPHORE;
     if (!holds || (lock->caps & LB_CAP_BASELINE)) return;
-    stuck->limit_ns =
-        lb_after(LB_S_NS + lock->about.crash_slack_ns,
-                 shared->plan->lease_ns < LB_NEVER / 4 ? 3 * shared->plan->lease_ns : LB_NEVER);
-    if (stuck->limit_ns >
-        shared->plan->warmup_ns + shared->plan->duration_ns + shared->plan->drain_ns)
-        return;
-    stuck->found = calloc(shared->key_count, sizeof *stuck->found);
+    stuck->explained_ns = explained_ns(shared);
+    stuck->patience_ns = stuck_patience_ns(shared);
+    stuck->keys = calloc(shared->key_count, sizeof *stuck->keys);
 }
 
 void stuck_done(struct stuck *stuck) {
-    free(stuck->found);
-    stuck->found = NULL;
+    free(stuck->keys);
+    stuck->keys = NULL;
 }
 
-/* Since when a key is free; LB_NEVER = a client holds it. */
-static int64_t free_since_ns(const struct shared *shared, uint32_t key) {
+/* Whether a client that is alive is in a release call of the key. */
+static bool is_being_released(const struct shared *shared, uint32_t key) {
+    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
+    for (int i = 0; i < shared->clients; i++) {
+        const struct client_stats *client = &shared->client[i];
+        if (!atomic_load(&client->releasing) || client->dead) continue;
+        for (int k = 0; k < keys; k++) {
+            if (atomic_load(&client->waiting_key[k]) == key) return true;
+        }
+    }
+    return false;
+}
+
+/* Since when nobody is inside; LB_NEVER = a client is. */
+static int64_t left_since_ns(const struct shared *shared, uint32_t key) {
     int64_t since_ns = 0;
     if (shared->crowds.crowd && crowd_inside(&shared->crowds, &shared->findings, key))
         return LB_NEVER;
@@ -43,34 +74,85 @@ static int64_t free_since_ns(const struct shared *shared, uint32_t key) {
     return since_ns;
 }
 
-static bool waits_in_vain(const struct stuck *stuck, const struct client_stats *client,
-                          int64_t now_ns) {
+/* The same, and a release that is under way keeps the key in use. At most once a look, because it
+ * looks at all clients. */
+static int64_t free_since_ns(const struct stuck *stuck, uint32_t key, int64_t now_ns) {
+    struct stuck_key *at = &stuck->keys[key];
+    if (at->looked_ns != now_ns) {
+        at->looked_ns = now_ns;
+        at->free_ns =
+            is_being_released(stuck->shared, key) ? LB_NEVER : left_since_ns(stuck->shared, key);
+    }
+    return at->free_ns;
+}
+
+/* How long the client is known to have waited for free keys; at most 0 = it did not. */
+static int64_t idle_wait_ns(const struct stuck *stuck, const struct client_stats *client,
+                            int64_t now_ns) {
     const struct shared *shared = stuck->shared;
     int64_t since_ns = atomic_load_explicit(&client->waiting_ns, memory_order_relaxed);
-    if (since_ns == 0 || now_ns - since_ns <= stuck->limit_ns || client->dead) return false;
+    if (since_ns == 0 || now_ns - since_ns <= stuck->patience_ns || client->dead) return 0;
     /* A client that tries again and again is known to wait in vain until its last answer, but not
      * while it rests. */
     int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
     int64_t known_ns = refused_ns >= since_ns ? refused_ns : now_ns;
     int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
     for (int i = 0; i < keys; i++) {
-        int64_t free_ns = free_since_ns(shared, atomic_load(&client->waiting_key[i]));
+        int64_t free_ns = free_since_ns(stuck, atomic_load(&client->waiting_key[i]), now_ns);
         if (free_ns > since_ns) since_ns = free_ns;
     }
-    if (stuck->disturbed_ns > since_ns) since_ns = stuck->disturbed_ns;
-    return since_ns < LB_NEVER && known_ns - since_ns > stuck->limit_ns;
+    if (stuck->stalled_ns > since_ns) since_ns = stuck->stalled_ns;
+    return since_ns < LB_NEVER ? known_ns - since_ns : 0;
+}
+
+static void add_idle_key(struct stage_idle_keys *idle, const struct stuck *stuck,
+                         const struct stuck_key *key) {
+    idle->count++;
+    if (key->idle_ns <= idle->idle_ns) return;
+    idle->idle_ns = key->idle_ns;
+    idle->key = (uint32_t)(key - stuck->keys);
+    idle->clients = key->clients;
+}
+
+static void note_idle(struct stuck *stuck, struct stuck_key *key, int64_t idle_ns, int64_t now_ns) {
+    if (key->found_ns != key->free_ns) { /* it was granted since the last finding */
+        if (key->found_ns) add_idle_key(&stuck->passing, stuck, key);
+        key->found_ns = key->free_ns;
+        key->idle_ns = 0;
+    }
+    if (key->counted_ns != now_ns) key->clients = 0;
+    key->counted_ns = now_ns;
+    key->clients++;
+    if (idle_ns > key->idle_ns) key->idle_ns = idle_ns;
+}
+
+bool stuck_is_explained(const struct stuck *stuck, int64_t now_ns) {
+    return stuck->disturbed_ns && now_ns - stuck->disturbed_ns <= stuck->explained_ns;
 }
 
 void stuck_look(struct stuck *stuck, int64_t now_ns) {
-    if (!stuck->found || now_ns - stuck->looked_ns < LOOK_NS) return;
-    if (now_ns - stuck->looked_ns > STALL_NS) stuck->disturbed_ns = now_ns;
+    if (!stuck->keys || now_ns - stuck->looked_ns < LOOK_NS) return;
+    if (stuck->looked_ns && now_ns - stuck->looked_ns > STALL_NS) stuck->stalled_ns = now_ns;
     stuck->looked_ns = now_ns;
-    if (now_ns - stuck->disturbed_ns <= stuck->limit_ns) return;
+    int64_t unsure_ns = atomic_load(&stuck->shared->unsure_ns);
+    if (unsure_ns > stuck->disturbed_ns) stuck->disturbed_ns = unsure_ns;
+    if (stuck_is_explained(stuck, now_ns)) return;
     for (int i = 0; i < stuck->shared->clients; i++) {
         const struct client_stats *client = &stuck->shared->client[i];
-        if (!waits_in_vain(stuck, client, now_ns)) continue;
-        bool *found = &stuck->found[atomic_load(&client->waiting_key[0])];
-        stuck->count += !*found;
-        *found = true;
+        int64_t idle_ns = idle_wait_ns(stuck, client, now_ns);
+        if (idle_ns <= stuck->patience_ns) continue;
+        note_idle(stuck, &stuck->keys[atomic_load(&client->waiting_key[0])], idle_ns, now_ns);
+    }
+}
+
+void stuck_conclude(struct stuck *stuck, struct stage_idle_keys *ret_stuck,
+                    struct stage_idle_keys *ret_passing) {
+    *ret_stuck = (struct stage_idle_keys){0};
+    *ret_passing = stuck->passing;
+    for (uint32_t i = 0; stuck->keys && i < stuck->shared->key_count; i++) {
+        const struct stuck_key *key = &stuck->keys[i];
+        if (!key->found_ns) continue;
+        bool granted = left_since_ns(stuck->shared, i) != key->found_ns;
+        add_idle_key(granted ? ret_passing : ret_stuck, stuck, key);
     }
 }

@@ -1,28 +1,53 @@
-/* stuck: looks for free keys that no client gets.
+/* stuck: looks for free keys that nobody is granted although clients wait for them.
  *
- * A key is stuck when a client has waited for it longer than three leases, the lock's stated slack
- * and a second, while no client was inside it and none entered or left. A client whose tries find
- * the key busy waits as well, until its last answer: nobody knows what it would find while it
- * rests. After an action of the supervisor (a fault, while it lasts) the time starts again. */
+ * A key is idle when for 5 s (and the lock's stated slack) nobody held it, nobody was in a release
+ * call of it, nobody was granted it, and a client waited all that time. That is longer than a slow
+ * server or an election takes, and no lease is a reason for it: the last holder's release has
+ * returned. For a short lease it is less: three leases and a second are enough to outlast what any
+ * holder may have left. A key that is idle until the end of the stage is stuck; one that is granted
+ * again was idle for a time, which accuses nobody.
+ *
+ * A wait that something else may explain is not looked at: after an action of the supervisor (a
+ * fault, a killed client), and after an attempt that may have left a grant behind, for three leases,
+ * a second and the slack; and the time for which the machine stood still.
+ *
+ * A client whose tries find the key busy waits as well, until its last answer: nobody knows what it
+ * would find while it rests. */
 #ifndef BENCH_RUN_STUCK_H
 #define BENCH_RUN_STUCK_H
 
 #include "bench/load/shared.h"
+#include "bench/run/stage.h"
+
+struct stuck_key;
 
 struct stuck {
     const struct shared *shared;
-    bool *found; /* one for each key; NULL = not watched */
-    uint64_t count;
-    int64_t limit_ns;
-    int64_t looked_ns;    /* the last look */
-    int64_t disturbed_ns; /* time before this does not count */
+    struct stuck_key *keys;         /* shared->key_count; NULL = not watched */
+    struct stage_idle_keys passing; /* idle once, and granted again since */
+    int64_t patience_ns;            /* for which a key must be idle */
+    int64_t explained_ns;           /* for which a disturbance explains waits */
+    int64_t looked_ns;              /* the last look; 0 = none yet */
+    int64_t stalled_ns;             /* the machine stood still until then */
+    int64_t disturbed_ns;           /* the last disturbance; 0 = none */
 };
+
+/* The time for which a key that nobody holds may go without a grant: a slow server or an election
+ * explains it. */
+int64_t stuck_patience_ns(const struct shared *shared);
 
 /* No key is watched if the lock holds nothing, or when out of memory. */
 void stuck_init(struct stuck *stuck, const struct shared *shared);
 void stuck_done(struct stuck *stuck);
 
-/* Looks at the keys; cheap, so it may be called too often. */
+/* Looks at the keys at a time by lb_now(); cheap, so it may be called too often. */
 void stuck_look(struct stuck *stuck, int64_t now_ns);
+
+/* After the last look: the keys that were idle until the end, and those that were idle before. */
+void stuck_conclude(struct stuck *stuck, struct stage_idle_keys *ret_stuck,
+                    struct stage_idle_keys *ret_passing);
+
+/* Whether a disturbance may explain waits that lasted until then. */
+bool stuck_is_explained(const struct stuck *stuck, int64_t now_ns);
 
 #endif

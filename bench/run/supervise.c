@@ -14,18 +14,24 @@
 #include "bench/load/layout.h"
 #include "bench/load/worker.h"
 #include "bench/run/promise.h"
+#include "bench/run/self_check.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
+#include "bench/run/wall.h"
 #include "results/format/hlog.h"
+#include "results/format/write.h"
 
 #define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
 #define STUCK_NS (10 * LB_S_NS)       /* past the cut-off: a driver that does not come back */
+#define IDLE_PART 20                  /* of the window, for which all idle before the load ... */
+#define IDLE_LEAST_NS (50 * LB_MS_NS) /* ... but for so long at least ... */
+#define IDLE_MOST_NS LB_S_NS          /* ... and so long at most */
 #define HEAD_START_NS (20 * LB_MS_NS) /* between PHASE_GO and the load's begin */
 
 struct supervisor {
@@ -35,6 +41,7 @@ struct supervisor {
     struct workers *workers;
     struct stuck stuck;
     struct faults faults;
+    struct wall wall;
     bool cut; /* the drain limit came before everybody had drained */
     struct hist *interval[METRICS];
     FILE *hlog;
@@ -103,6 +110,7 @@ static void pass_time(struct supervisor *sup, int64_t until_ns) {
     int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS;
     int64_t fault_ns = go_on_with_faults(sup, now_ns);
     stuck_look(&sup->stuck, now_ns);
+    wall_look(&sup->wall);
     if (fault_ns < next_ns) next_ns = fault_ns;
     sleep_to(next_ns < until_ns ? next_ns : until_ns);
     watch_for_trouble(sup);
@@ -202,8 +210,10 @@ static void close_batch(struct supervisor *sup) {
         realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
     if (!grown) return;
     stage->batches = grown;
-    stage->batches[stage->batch_count++] = (struct stage_batch){
-        .counted = now.counted - sup->batched.counted, .within = now.within - sup->batched.within};
+    stage->batches[stage->batch_count++] =
+        (struct stage_batch){.counted = now.counted - sup->batched.counted,
+                             .within = now.within - sup->batched.within,
+                             .end_ns = lb_now() - atomic_load(&sup->shared->window_begin_ns)};
     sup->batched = now;
 }
 
@@ -292,6 +302,30 @@ static int get_ready(struct supervisor *sup) {
     return 0;
 }
 
+/* Lets everything that is connected idle for a twentieth of the window, and notes the processor time
+ * that this takes: clients' heartbeats and keep-alives, servers' own life. No grant costs it, although
+ * it falls into the window, too. */
+static void measure_idle(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    const struct topo *topo = sup->ask->topo;
+    int64_t for_ns = sup->ask->plan->duration_ns / IDLE_PART;
+    for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
+    int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
+    int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
+    atomic_store(&shared->idle_end_ns, end_ns);
+    atomic_store(&shared->idle_begin_ns, begin_ns);
+    while (lb_now() < end_ns && sup->stage->status == STAGE_COMPLETE) {
+        int64_t next_ns = lb_now() + 50 * LB_MS_NS;
+        sleep_to(next_ns < end_ns ? next_ns : end_ns);
+        watch_for_trouble(sup);
+    }
+    int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1, took_ns = lb_now() - begin_ns;
+    sup->stage->result.idle_s = (double)took_ns / 1e9;
+    if (cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns)
+        sup->stage->server_idle_ns_per_s =
+            (double)(cpu_end_ns - cpu_begin_ns) * 1e9 / (double)took_ns;
+}
+
 /* The first error of an operation of any worker; NULL if none failed. */
 static const struct lb_err *first_err(const struct shared *shared) {
     for (int i = 0; i < shared->threads; i++) {
@@ -365,6 +399,7 @@ static void supervise_drain(struct supervisor *sup) {
         if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) return;
         go_on_with_faults(sup, lb_now());
         stuck_look(&sup->stuck, lb_now());
+        wall_look(&sup->wall);
         struct lb_err err = {0};
         if (workers_check(sup->workers, &err) != 0) return;
         if (lb_now() >= limit_ns) {
@@ -405,10 +440,14 @@ static void supervise_load(struct supervisor *sup) {
     supervise_window(sup, begin_ns);
     supervise_drain(sup);
     int64_t drained_ns = lb_now();
+    wall_look(&sup->wall);
+    stage->wall_largest_ns = sup->wall.largest_ns;
+    stage->result.wall_step_ns = (double)sup->wall.step_ns;
     /* Not before: a processor that stands still counts what it lost when it goes on. */
     stage->stolen_ns = steal_between_ns(stolen_begin_ns, steal_now_ns());
     end_faults(sup);
     look_for_adrift(sup);
+    stage->disturbed = stuck_is_explained(&sup->stuck, drained_ns);
     sup->cut = drained_ns >= atomic_load(&sup->shared->cutoff_ns);
     int64_t end_ns = atomic_load(&sup->shared->window_end_ns);
     stage->window_begin_ns = begin_ns;
@@ -472,6 +511,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->steady =
         (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
+    sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->stolen_ns = -1;
     for (int metric = 0; metric < METRICS; metric++) {
         sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
@@ -492,6 +532,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->offered_per_s = shared->arrival.rate_per_s;
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->one_key &= shared->readers == 0;
+    shared->patience_ns = ask->promise.limit_ns;
     shared->connect_deadline_ns = lb_now() + CONNECT_NS;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
@@ -505,6 +546,15 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     return 0;
 }
 
+static int check_self(struct supervisor *sup, struct lb_err *err) {
+    struct self_facts facts;
+    struct run_stage *result = &sup->stage->result;
+    int failed = self_facts_take(&facts, sup->stage, sup->ask, sup->shared, err);
+    if (!failed) result->self_checks = run_stage_keep(result, self_checks_json(&facts));
+    self_facts_done(&facts);
+    return failed;
+}
+
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     struct supervisor sup = {.ask = ask, .seen_interrupts = 0};
     struct stage *stage = NULL;
@@ -513,6 +563,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     if (sup.workers) {
         stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {
+            measure_idle(&sup);
             supervise_load(&sup);
         } else {
             /* No client may load: the window ends before it begins. */
@@ -524,10 +575,11 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         sup.stage->status = STAGE_FAILED;
     }
     stage_history_end(sup.stage, sup.shared);
-    stage_sum(sup.stage, sup.shared, sup.stuck.count);
+    stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
+    stage_sum(sup.stage, sup.shared);
     close_log(&sup);
     struct lb_err undescribed = {0};
-    if (stage_describe(sup.stage, ask, &undescribed) != 0) {
+    if (check_self(&sup, &undescribed) != 0 || stage_describe(sup.stage, ask, &undescribed) != 0) {
         sup.stage->status = STAGE_FAILED;
         sup.stage->err = undescribed;
     }

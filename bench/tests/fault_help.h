@@ -48,7 +48,12 @@ static inline double stage_number(const json_t *run, const char *path) {
     return cli_number_at(run, whole);
 }
 
+/* A stage of one client, or of clients with a key each, can't be clean: nothing put the lock to the
+ * test. */
 static inline void assert_stage_is(const json_t *run, const char *status, const char *verdict) {
+    bool own = strcmp(cli_text_at(run, "stages.0.key_distribution"), "own") == 0;
+    bool alone = own || cli_number_at(run, "stages.0.clients") < 2;
+    if (alone && strcmp(verdict, "clean") == 0) verdict = "untested";
     assert_string_equal(cli_text_at(run, "stages.0.status"), status);
     if (strcmp(cli_text_at(run, "stages.0.exclusion.verdict"), verdict) != 0) {
         char *text = json_dumps(cli_get(run, "stages.0.exclusion"), 0);

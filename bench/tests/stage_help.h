@@ -25,6 +25,7 @@ struct stage_wish {
     uint32_t permits, bound;
     uint64_t stock;
     bool churn, renew;
+    struct stage_promise promise;
 };
 
 static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) {
@@ -62,6 +63,7 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
                             .server = &place->server,
                             .clients = plan->clients[0],
                             .readers = wish->readers,
+                            .promise = wish->promise,
                             .id = "test",
                             .topology = "test",
                             .durability = "test",

@@ -223,7 +223,8 @@ static void tell(struct told *told, int counted, int within) {
     told->stage.batches = calloc(10, sizeof *told->stage.batches);
     told->stage.batch_count = 10;
     for (int b = 0; b < 10; b++) {
-        told->stage.batches[b] = (struct stage_batch){(uint64_t)counted, (uint64_t)within};
+        told->stage.batches[b] = (struct stage_batch){(uint64_t)counted, (uint64_t)within,
+                                                      (int64_t)(b + 1) * LB_S_NS / 2};
         for (int i = 0; i < counted; i++) {
             int64_t wait_ns = i < within ? 5 * LB_MS_NS : 100 * LB_MS_NS;
             hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], wait_ns);
@@ -277,10 +278,37 @@ TEST(what_never_started_is_over_the_limit) {
     told_free(told);
 }
 
+/* 2000 slots in 5 s, of which so many were granted before the window's last half second and all others
+ * after it, all within the limit. */
+static struct probe probe_of_backlog(int each_half) {
+    struct told *told = told_new(400, 10 * LB_S_NS);
+    tell(told, 200, 200);
+    for (int b = 0; b < 9; b++)
+        told->stage.batches[b].counted = told->stage.batches[b].within = (uint64_t)each_half;
+    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    told_free(told);
+    return probe;
+}
+
+TEST(a_growing_backlog_breaks_the_promise) {
+    struct probe probe = probe_of_backlog(200);
+    assert_false(probe.grew);
+    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_true(fabs(probe.served_per_s - 1799 / 4.5) < 0.01);
+    /* 1800 were due: 108 fewer are within three standard deviations, 144 fewer are not. */
+    assert_false(probe_of_backlog(188).grew);
+    probe = probe_of_backlog(184);
+    assert_true(probe.grew);
+    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_true(fabs(probe.served_per_s - 1655 / 4.5) < 0.01);
+    assert_true(probe_result(&probe, 0.01).grew);
+}
+
 /* The engine's timers were late by so much; limit_ns: of the promise. */
 static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_ns) {
     struct told *told = told_new(400, limit_ns);
     tell(told, 200, within);
+    told->stage.result.stood_still_ns = 100 * (double)late_ns;
     for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], late_ns);
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
     told_free(told);
@@ -331,6 +359,7 @@ TEST(lateness_adds_up_in_a_queue) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, 100);
         told->stage.result.ok = busy ? 1500 : 15;
+        told->stage.result.stood_still_ns = 200 * LB_MS_NS;
         for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, busy ? PROBE_LATE : PROBE_NOT_LIMITED);
@@ -346,7 +375,8 @@ TEST(a_long_window_counts_to_its_end) {
     told->stage.batches = calloc(1000, sizeof *told->stage.batches);
     for (int b = 0; b < 1000; b++) {
         bool over = b >= 700;
-        told->stage.batches[b] = (struct stage_batch){10, over ? 5 : 10};
+        told->stage.batches[b] =
+            (struct stage_batch){10, over ? 5 : 10, (int64_t)(b + 1) * LB_S_NS / 2};
         for (int i = 0; i < 10; i++)
             hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
                         over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
@@ -414,7 +444,7 @@ TEST(a_failed_stage_is_no_sample) {
 TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     /* 400/s for 5 s: 2000 operations, 20 of which may be over. */
     struct told *told = told_new(400, 10 * LB_MS_NS);
-    struct stage_batch one = {400, 400};
+    struct stage_batch one = {400, 400, LB_S_NS / 2};
     told->stage.batches = calloc(1, sizeof *told->stage.batches);
     told->stage.batch_count = 1;
     told->stage.batches[0] = one;

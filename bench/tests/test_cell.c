@@ -1,16 +1,20 @@
 /* test_cell: the exclusion checks: each is seen to fail, and none accuses a clean history. */
 #include <pthread.h>
 
+#include "bench/load/entry.h"
 #include "bench/measure/cell.h"
 #include "bench/tests/unit.h"
 
 static struct cell cell;
 static struct findings findings;
+static struct found all_holders[8];
 
 static int setup(void **state) {
     (void)state;
     memset(&cell, 0, sizeof cell);
     memset(&findings, 0, sizeof findings);
+    memset(all_holders, 0, sizeof all_holders);
+    findings.holders = all_holders;
     return 0;
 }
 
@@ -63,6 +67,20 @@ static void test_two_holders(void **state) {
     assert_int_equal(findings.first_intruder.acquired_ns, 200);
 }
 
+/* The other one comes in between the first two instructions of an entry, on a key whose last holder's
+ * lease is long over: it must be judged by the lease of the one that it meets. */
+static void test_who_has_just_come_in_is_met_with_its_own_lease(void **state) {
+    (void)state;
+    leave(2, enter(2, 100, 500, 0), 110);
+    struct holding me = {3, 1000, 2000, 0};
+    findings_publish(&findings, &me);
+    atomic_store(&cell.owner, 3 + 1);
+    enter(4, 1001, 2001, 0);
+    struct exclusion x = cells_judge(&cell, 1, &findings);
+    assert_int_equal(x.double_holders, 1);
+    assert_int_equal(x.expired_holders, 0);
+}
+
 static void test_a_holder_outlived_its_lease(void **state) {
     (void)state;
     struct entry a = enter(3, 100, 500, 0), b = enter(4, 500, 900, 0);
@@ -89,6 +107,60 @@ static void test_who_comes_in_late_is_no_second_holder(void **state) {
     assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
 }
 
+/* A client stood still between the stamp of its grant and its entry. Its lease ended meanwhile, and
+ * another client came and went. The late client's token is rightly the older one. */
+static void test_an_old_token_of_who_stood_still(void **state) {
+    (void)state;
+    int64_t now_ns = lb_now();
+    leave(4, enter(4, now_ns - LB_S_NS, now_ns + LB_S_NS, 6), now_ns);
+    leave(3, enter(3, now_ns - 3 * LB_S_NS, now_ns - 2 * LB_S_NS, 5), now_ns);
+    assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 0);
+    assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
+    /* Inside its lease it is an error. */
+    leave(3, enter(3, now_ns - 3 * LB_S_NS, now_ns + 3600 * LB_S_NS, 5), now_ns);
+    assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 1);
+}
+
+/* The program stood still from 100 to 700 ms ago while client 0 waited. Its session lasts 200 ms: the
+ * lock went to client 1, and client 0 learns of its grant before it learns that it is over. */
+static void session_in_a_stall(bool late_is_intruder, uint64_t late_token, int64_t gap_ns) {
+    static struct found holders[2];
+    static struct heartbeat beats[2];
+    int64_t now_ns = lb_now(), resumed_ns = now_ns - 100 * LB_MS_NS;
+    setup(NULL);
+    memset(holders, 0, sizeof holders);
+    findings.holders = holders;
+    findings.session_ns = 200 * LB_MS_NS;
+    for (int i = 0; i < 2; i++) holders[i].heartbeat = &beats[i];
+    atomic_store(&beats[0].beat_ns, now_ns);
+    atomic_store(&beats[0].gap_ns, resumed_ns - gap_ns);
+    atomic_store(&beats[0].gap_end_ns, resumed_ns);
+    atomic_store(&beats[1].beat_ns, now_ns);
+    atomic_store(&holders[0].asked_ns, now_ns - LB_S_NS);
+    atomic_store(&holders[1].asked_ns, now_ns - LB_S_NS);
+    int64_t first_ns = late_is_intruder ? now_ns - 300 * LB_MS_NS : resumed_ns + 1;
+    uint32_t first = late_is_intruder ? 1 : 0;
+    uint64_t first_token = first == 0 ? late_token : 6, second_token = first == 0 ? 6 : late_token;
+    struct entry a = enter(first, first_ns, LB_NEVER, first_token);
+    struct entry b = enter(1 - first, resumed_ns + 2, LB_NEVER, second_token);
+    leave(first, a, now_ns);
+    leave(1 - first, b, now_ns);
+}
+
+static void test_a_session_that_ended_while_its_client_waited(void **state) {
+    (void)state;
+    for (int late_is_intruder = 0; late_is_intruder < 2; late_is_intruder++) {
+        session_in_a_stall(late_is_intruder, 5, 600 * LB_MS_NS);
+        struct exclusion x = cells_judge(&cell, 1, &findings);
+        assert_int_equal(x.double_holders, 0);
+        assert_int_equal(x.token_errors, 0);
+        assert_int_equal(x.verdict, VERDICT_EXPIRED);
+        /* A stall that no session ends by excuses nothing. */
+        session_in_a_stall(late_is_intruder, 5, 50 * LB_MS_NS);
+        assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
+    }
+}
+
 /* A grant that was handed over after its lease's end, when others had come and gone: its token is
  * old, and what fencing guards would refuse it. */
 static void test_an_old_token_of_a_lease_that_is_over(void **state) {
@@ -96,8 +168,33 @@ static void test_an_old_token_of_a_lease_that_is_over(void **state) {
     leave(0, enter(0, 100, 500, 6), 110);
     leave(1, enter(1, 600, 550, 5), 610);
     assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
-    leave(0, enter(0, 700, 900, 6), 710); /* it has not become the last one */
+    leave(0, enter(0, 700, LB_NEVER, 6), 710); /* it has not become the last one */
     assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 1);
+}
+
+/* Who waits for a lock that others get again and again tests each of their grants, once. */
+static void test_grants_that_somebody_waited_for(void **state) {
+    (void)state;
+    struct client client = {.at = {.kind = ENTRY_CELL, .cell = &cell}};
+    static const struct {
+        int64_t asked_ns;
+        uint64_t asked_turn, turn;
+        int64_t left_ns;
+        uint64_t trials;
+    } cases[] = {
+        {100, 0, 0, 0, 0},   /* the first of all */
+        {110, 0, 5, 150, 5}, /* asked in the first grant, and waited for five */
+        {130, 2, 6, 160, 1}, /* waited for some of the same */
+        {200, 7, 7, 190, 0}, /* nobody was there */
+        {210, 7, 9, 220, 2}, /* asked in the grant of before */
+        {215, 7, 10, 230, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        client.at.asked_ns = cases[i].asked_ns;
+        client.at.asked_turn = cases[i].asked_turn;
+        client.at.entry = (struct entry){.turn = cases[i].turn, .releasing_ns = cases[i].left_ns};
+        assert_int_equal(entry_trials(&client), cases[i].trials);
+    }
 }
 
 static void test_tokens_must_grow(void **state) {
@@ -146,28 +243,28 @@ static void test_no_grant_is_no_verdict(void **state) {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-struct crowd {
+struct rush {
     uint32_t client;
     bool locks;
 };
 
 static void *in_and_out(void *arg) {
-    const struct crowd *crowd = arg;
+    const struct rush *rush = arg;
     for (int i = 0; i < 200000; i++) {
-        if (crowd->locks) pthread_mutex_lock(&mutex);
-        struct entry entry = enter(crowd->client, lb_now(), LB_NEVER, 0);
-        leave(crowd->client, entry, lb_now());
-        if (crowd->locks) pthread_mutex_unlock(&mutex);
+        if (rush->locks) pthread_mutex_lock(&mutex);
+        struct entry entry = enter(rush->client, lb_now(), LB_NEVER, 0);
+        leave(rush->client, entry, lb_now());
+        if (rush->locks) pthread_mutex_unlock(&mutex);
     }
     return NULL;
 }
 
 static struct exclusion run_crowd(bool locks) {
     pthread_t threads[4];
-    struct crowd crowd[4];
+    struct rush rush[4];
     for (uint32_t i = 0; i < 4; i++) {
-        crowd[i] = (struct crowd){.client = i, .locks = locks};
-        pthread_create(&threads[i], NULL, in_and_out, &crowd[i]);
+        rush[i] = (struct rush){.client = i, .locks = locks};
+        pthread_create(&threads[i], NULL, in_and_out, &rush[i]);
     }
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
     return cells_judge(&cell, 1, &findings);
@@ -228,6 +325,8 @@ static void test_an_excuse_covers_one_overlap(void **state) {
     assert_int_equal(atomic_load(&holders[3].doubled), 1);
 }
 
+static int64_t asked_ns;
+
 /* What a fault on purpose does to a client's connection is not the lock's doing. */
 static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int64_t acquired_ns,
                           int64_t met_ns) {
@@ -237,9 +336,9 @@ static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int6
     findings.cut_grace_ns = grace_ns;
     findings_cut(&findings, 0, from_ns, LB_NEVER);
     if (to_ns != LB_NEVER) findings_cut_over(&findings, 0, from_ns, to_ns);
+    atomic_store(&holders[0].asked_ns, asked_ns);
     struct holding holder = {0, acquired_ns, LB_NEVER, 0}, intruder = {1, met_ns, LB_NEVER, 0};
     enum how how = findings_how(&findings, &holder, &intruder);
-    findings.holders = NULL;
     return how;
 }
 
@@ -249,6 +348,10 @@ static void test_who_was_cut_off(void **state) {
     assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_STALLED);
     assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
     assert_int_equal(found_how(0, 100, 110, 111, 120), FOUND_DOUBLED); /* a grant from after it */
+    /* It asked before the cut, and learned of its grant after it: its session may have ended. */
+    asked_ns = 90;
+    assert_int_equal(found_how(40, 100, 110, 141, 142), FOUND_STALLED);
+    asked_ns = 0;
     /* its session lasts longer */
     assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED);
     assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_STALLED);
@@ -281,16 +384,19 @@ static void test_who_was_cut_off(void **state) {
     holder.client = 1; /* which was not cut */
     holder.acquired_ns = 50;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
-    findings.holders = NULL;
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_turns_are_clean, setup),
         cmocka_unit_test_setup(test_two_holders, setup),
+        cmocka_unit_test_setup(test_who_has_just_come_in_is_met_with_its_own_lease, setup),
         cmocka_unit_test_setup(test_a_holder_outlived_its_lease, setup),
         cmocka_unit_test_setup(test_who_comes_in_late_is_no_second_holder, setup),
         cmocka_unit_test_setup(test_an_old_token_of_a_lease_that_is_over, setup),
+        cmocka_unit_test_setup(test_an_old_token_of_who_stood_still, setup),
+        cmocka_unit_test_setup(test_a_session_that_ended_while_its_client_waited, setup),
+        cmocka_unit_test_setup(test_grants_that_somebody_waited_for, setup),
         cmocka_unit_test_setup(test_tokens_must_grow, setup),
         cmocka_unit_test_setup(test_lost_updates_alone, setup),
         cmocka_unit_test_setup(test_each_cell_counts_for_itself, setup),

@@ -278,7 +278,7 @@ TEST(a_killed_check_leaves_nothing_running) {
     cli_start(&cli, NULL,
               ARGS("check", "redis-setnx", "--fault", "pause,server-restart", "--out", out));
     cli_until(&cli, cli_has_second,
-              cli_path("killed/cells/redis-setnx.pause.1/000-redis-setnx-c4-r0.hlog"),
+              cli_path("killed/cells/redis-setnx.pause.1/000-redis-setnx-c9-r0.hlog"),
               "the first second of load");
     kill(cli.pid, SIGKILL);
     waitpid(cli.pid, NULL, 0);

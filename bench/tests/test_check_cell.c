@@ -1,5 +1,7 @@
 /* The verdict on a cell from hand-made results of runs, its comparison with what was expected, and
  * several seeds as one. */
+#include <math.h>
+
 #include "bench/check/cell_result.h"
 #include "bench/tests/unit.h"
 #include "results/format/write.h"
@@ -90,10 +92,64 @@ static json_int_t whole(const json_t *seen, const char *name) {
     return json_integer_value(json_object_get(seen, name));
 }
 
+static void assert_bound(const json_t *seen, double bound) {
+    const json_t *is = json_object_get(seen, "bound95");
+    if (bound == 0) {
+        assert_true(json_is_null(is));
+    } else if (fabs(json_real_value(is) - bound) > 1e-9) {
+        fail_msg("bound95 is %g, not %g", json_real_value(is), bound);
+    }
+}
+
+/* A fault is one trial of the lock, if it acted while a victim held. */
+TEST(the_bound_of_a_fault_counts_faults) {
+    static const struct {
+        int acted, idle; /* further faults; idle: nobody held */
+        double bound;
+    } cases[] = {{0, 0, 0.95}, {2, 0, 1 - 0.368403149864}, {2, 5, 1 - 0.368403149864}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run = good_run();
+        for (int k = 0; k < cases[i].acted + cases[i].idle; k++) {
+            add_fault(run, "fault", "pause", true, 1.5);
+            json_t *fault = json_array_get(part(run, "faults"), (size_t)k + 1);
+            json_object_set_new(fault, "held", json_integer(k < cases[i].acted ? 2 : 0));
+        }
+        add_fault(run, "fault", "pause", false, 2);
+        json_t *seen = judge(run, NULL, true);
+        assert_bound(seen, cases[i].bound);
+        assert_int_equal(whole(seen, "faults_hit"), 1 + cases[i].acted);
+        assert_seen(seen, "safe", NULL);
+    }
+    /* All sections together are one trial. */
+    json_t *run = good_run();
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    add_fault(run, "fault.2", "server-kill", true, 1.5);
+    json_t *seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    json_decref(seen);
+    /* Nobody held when the only fault acted: it has shown nothing of the lock. */
+    run = good_run();
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "held", json_integer(0));
+    seen = judge(run, NULL, true);
+    assert_bound(seen, 0);
+    assert_int_equal(whole(seen, "faults_hit"), 0);
+    json_decref(seen);
+    /* Without a fault, grants are the trials; three of them bound nothing. */
+    seen = judge(good_run(), NULL, false);
+    assert_bound(seen, 3.0 / 300);
+    assert_true(json_is_null(json_object_get(seen, "faults_hit")));
+    json_decref(seen);
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "grants", json_integer(2));
+    seen = judge(run, NULL, false);
+    assert_bound(seen, 0);
+    json_decref(seen);
+}
+
 TEST(what_is_fine_is_safe_with_its_bound) {
     json_t *seen = judge(good_run(), NULL, true);
     assert_int_equal(whole(seen, "grants"), 300);
-    assert_true(json_real_value(json_object_get(seen, "bound95")) == 3.0 / 300);
+    assert_bound(seen, 0.95); /* one fault */
     assert_string_equal(json_string_value(json_object_get(seen, "server")), "redis 7.0.15");
     assert_string_equal(json_string_value(json_object_get(seen, "topology")), "redis");
     assert_true(json_is_true(json_object_get(seen, "recovered")));
@@ -197,6 +253,14 @@ TEST(what_shows_nothing_is_inconclusive) {
     run = good_run();
     json_object_set_new(part(run, "exclusion"), "grants", json_integer(0));
     assert_seen(judge(run, NULL, true), "inconclusive", "ever granted");
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("unchecked"));
+    assert_seen(judge(run, NULL, true), "inconclusive",
+                "nobody was granted anything in the window");
+    run = good_run();
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("starved"));
+    json_object_set_new(part(run, NULL), "fairness", json_pack("{s:i}", "starved", 2));
+    assert_seen(judge(run, NULL, false), "inconclusive", "2 clients waited until the drain limit");
     run = good_run();
     json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
     json_object_set_new(part(run, "recovery"), "count", json_integer(0));
@@ -383,7 +447,7 @@ TEST(several_seeds_show_their_worst) {
     assert_int_equal(whole(recovery, "max"), 3 * S_NS);
     assert_seen(all, "expired", NULL);
     all = json_of(merged(one_seed("safe", 100, 1, 1), one_seed("safe", 200, 2, 2)));
-    assert_true(json_real_value(json_object_get(all, "bound95")) == 3.0 / 300);
+    assert_bound(all, 1 - 0.223606797750); /* two faults */
     assert_int_equal(whole(all, "seed"), 1);
     assert_seen(all, "safe", NULL);
 }

@@ -81,6 +81,21 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
     }
 }
 
+/* The short tour holds for about a round trip, so that a second grant meets the holder. */
+TEST(compare_catches_double_grants) {
+    char *out = cli_path("compare-doubled");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "compare", "--lock", "sim", "--set", "load.clients=16", "--set",
+                           "sim.double_every=100", "--set", "run.duration=500ms", "--set",
+                           "run.warmup=50ms", "--out", out));
+    assert_code(&cli, 3);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.hold"), "100us");
+    assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") > 0);
+    json_decref(run);
+    cli_free(&cli);
+}
+
 TEST(a_dry_run_prints_a_plan_that_gives_itself) {
     DIR *dir = opendir("workloads");
     int workloads = 0;

@@ -35,7 +35,8 @@ TEST(sides_take_turns) {
     assert_true(exists(out, "base/03/run.json") && exists(out, "new/03/run.json"));
     assert_false(exists(out, "new/04"));
     assert_has(cli.out, "differs: plan.options.sim.service");
-    assert_has(cli.out, "(4 and 4 samples)");
+    if (!strstr(cli.out, "left out"))
+        assert_has(cli.out, "(4 and 4 samples)"); /* an idle machine */
     char path[600];
     snprintf(path, sizeof path, "%s/compare.json", out);
     json_t *json = cli_json(path);
@@ -58,14 +59,24 @@ TEST(sides_take_turns) {
 }
 
 TEST(what_got_slower_is_found) {
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8",
-                                        "--set", "sim.service=20ms", "--against-set",
-                                        "sim.service=1ms", "--json", "--out", cli_path("slower")));
-    assert_code(&cli, 4);
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "8", "--set",
+                           "run.duration=400ms", "--set", "sim.service=20ms", "--against-set",
+                           "sim.service=1ms", "--json", "--out", cli_path("slower")));
     json_t *json = json_loads(cli.out, 0, NULL);
     assert_non_null(json);
-    assert_string_equal(cli_text_at(json, "rows.0.figures.throughput.verdict"), "worse");
-    assert_true(cli_number_at(json, "rows.0.figures.throughput.shift") < -0.5);
+    /* Stages that a busy machine limited are no samples; with too few samples left, the answer is
+     * that there is none. */
+    bool busy =
+        cli_number_at(json, "rows.0.base_limited") + cli_number_at(json, "rows.0.new_limited") > 2;
+    if (!busy || cli.code == 4) {
+        assert_code(&cli, 4);
+        assert_string_equal(cli_text_at(json, "rows.0.figures.throughput.verdict"), "worse");
+        assert_true(cli_number_at(json, "rows.0.figures.throughput.shift") < -0.5);
+    } else {
+        assert_code(&cli, 5);
+        assert_string_equal(cli_text_at(json, "rows.0.figures.throughput.verdict"), "inconclusive");
+    }
     json_decref(json);
     cli_free(&cli);
 }

@@ -200,6 +200,7 @@ static void test_a_session_that_ended(void **state) {
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
     /* It lives again, but stood still since the grant. */
     atomic_store(&heartbeat.gap_ns, 100);
+    atomic_store(&heartbeat.gap_end_ns, 200);
     atomic_store(&heartbeat.beat_ns, 200);
     intruder.acquired_ns = 210;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);

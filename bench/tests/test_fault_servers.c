@@ -91,6 +91,8 @@ TEST(keys_go_before_their_time) {
         json_t *run = fault_run("redis-setnx", text, 3);
         assert_stage_is(run, "complete", "violated");
         assert_fault(run, 0, kinds[i], true, i == 0 ? "jumped by 60.000 s" : "");
+        /* the server's clock, and not this machine's */
+        assert_true(cli_number_at(run, "stages.0.executor.wall_step_ns") == 0);
         json_decref(run);
     }
 }

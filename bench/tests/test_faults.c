@@ -14,9 +14,10 @@ TEST(test_a_killed_process_is_nobodys_fault) {
                          "acquire.lease=300ms", "run.duration=2s", "run.drain=500ms",
                          "acquire.mode=timed", "acquire.timeout=50ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        /* Two of three: one is left alive, which is said once, however often it is tried. */
-        assert_int_equal(stage->faults.count, 3);
-        assert_false(stage->faults.events[2].acted);
+        /* Two of three: one is left alive, which is said once, however often it is tried; a machine
+         * that stands still may leave no time to say it. */
+        assert_in_range(stage->faults.count, 2, 3);
+        assert_true(stage->faults.count == 2 || !stage->faults.events[2].acted);
         for (int f = 0; f < 2; f++) {
             assert_int_equal(stage->faults.events[f].kind, INJECT_KILL);
             assert_true(stage->faults.events[f].begin_ns >= stage->window_begin_ns + 50 * LB_MS_NS);
@@ -24,7 +25,8 @@ TEST(test_a_killed_process_is_nobodys_fault) {
         }
         assert_int_not_equal(stage->faults.events[0].process, stage->faults.events[1].process);
         assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-        assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+        assert_true(stage->exclusion.verdict !=
+                    VERDICT_VIOLATED);      /* late at most: a busy machine */
         assert_false(stage->residue_known); /* the dead may have left something with reason */
         stage_free(stage);
     }
@@ -116,6 +118,24 @@ TEST(test_a_busy_key_is_not_stuck) {
                      "run.duration=1800ms"));
     assert_int_equal(stage->exclusion.stuck, 0);
     assert_true(stage->result.max_wait_ns > 1300 * LB_MS_NS); /* three leases and a second */
+    stage_free(stage);
+}
+
+/* A lock that overtakes one client for ever: the key is not stuck, since others get it, but the
+ * client waits until the drain limit. */
+TEST(test_a_client_that_is_shut_out_starves) {
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.shuts_out_second = true}, (struct stage_wish){0},
+                SETS("load.clients=3", "acquire.lease=20ms", "load.hold=1ms", "run.duration=1100ms",
+                     "run.drain=300ms"));
+    assert_int_equal(stage->exclusion.stuck, 0);
+    assert_int_equal((int)stage->result.starved, 1);
+    assert_int_equal(stage->exclusion.starved, 1);
+    /* a machine that stands still may outlast so short a lease */
+    if (stage->exclusion.expired_holders == 0)
+        assert_string_equal(stage->result.verdict, "starved");
+    assert_true(stage->result.max_wait_ns > 1200 * LB_MS_NS);
+    assert_true(any_text_has(stage->result.warnings, "had to end 1 wait:"));
     stage_free(stage);
 }
 

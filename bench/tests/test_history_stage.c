@@ -86,14 +86,24 @@ TEST(test_right_ones_are_clean) {
     }
 }
 
-TEST(test_wrong_ones_are_violated) {
-    for (int i = 0; i < KINDS; i++) {
-        const struct kind *kind = &kinds[i];
+/* On a busy machine two clients may not meet in one short stage. */
+static struct stage *run_until_violated(const struct kind *kind) {
+    for (int tries = 0; tries < 10; tries++) {
         struct stage *stage =
             run_toy(kind->lock, kind->wrong, kind->wish, SETS(CROWD, "load.hold=500us", kind->set));
-        const struct stage_history *history = judged(stage);
-        if (history->judgement.verdict != OPLOG_VIOLATED) fail_msg("kind %d came out clean", i);
-        assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+        bool both = judged(stage)->judgement.verdict == OPLOG_VIOLATED &&
+                    stage->exclusion.verdict == VERDICT_VIOLATED;
+        if (both) return stage;
+        stage_free(stage);
+    }
+    fail_msg("kind %d came out clean", (int)(kind - kinds));
+    return NULL;
+}
+
+TEST(test_wrong_ones_are_violated) {
+    for (int i = 0; i < KINDS; i++) {
+        struct stage *stage = run_until_violated(&kinds[i]);
+        const struct stage_history *history = stage->history;
         assert_true(history->judgement.violations > 0);
         assert_true(history->judgement.witness_count >= 2);
         assert_true(history->timeline_count > 0 && history->timeline_count <= TIMELINE_MAX);
@@ -130,7 +140,8 @@ TEST(test_unknown_outcomes) {
     stage_free(stage);
 }
 
-/* Whose process is killed while it holds leaves a key that is out of reach until its lease ends. */
+/* A killed holder leaves a key that is out of reach until its lease ends. A machine that stands still
+ * for longer than the lease makes another holder late; it never makes two holders. */
 TEST(test_a_killed_holder) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
@@ -139,7 +150,8 @@ TEST(test_a_killed_holder) {
                      "run.duration=2500ms"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 3);
-    assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
+    assert_true(history->judgement.verdict != OPLOG_VIOLATED);
+    assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
     assert_int_equal(history->recovery.trial_count, 3);
     assert_int_equal(history->recovery.unrecovered, 0);
     for (int i = 0; i < 3; i++) assert_true(history->recovery.trials_ns[i] > 0);

@@ -23,8 +23,11 @@ static const struct exclusion clean = {.verdict = VERDICT_CLEAN, .grants = 9};
 static const struct exclusion expired = {
     .verdict = VERDICT_EXPIRED, .grants = 9, .expired_holders = 2};
 static const struct exclusion stuck = {.verdict = VERDICT_STUCK, .grants = 9, .stuck = 2};
+static const struct exclusion starved = {.verdict = VERDICT_STARVED, .grants = 9, .starved = 3};
 static const struct exclusion violated = {
     .verdict = VERDICT_VIOLATED, .grants = 9, .double_holders = 2};
+static const struct exclusion tokens = {
+    .verdict = VERDICT_VIOLATED, .grants = 9, .token_errors = 2};
 static const struct exclusion nothing = {.verdict = VERDICT_UNCHECKED};
 
 /* of the controls that bring one */
@@ -38,13 +41,16 @@ static char line[200];
 static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
     struct lb_err err = {0};
     entry = (struct plan_lock){.lock = lock, .chosen = chosen, .plan = elsewhere ? &own : NULL};
-    plan =
-        (struct plan){.keys = {.pick = KEYS_UNIFORM, .count = 1}, .locks = &entry, .lock_count = 1};
+    plan = (struct plan){.name = "contended",
+                         .keys = {.pick = KEYS_UNIFORM, .count = 1},
+                         .locks = &entry,
+                         .lock_count = 1};
     assert_int_equal(judge_init(&judge, &plan, &err), 0);
 }
 
 static bool take(const struct exclusion *found, int clients) {
     struct stage stage = {.status = STAGE_COMPLETE, .clients = clients, .exclusion = *found};
+    stage.result.grants = (double)found->grants;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
     return judge_stage(&judge, &stage, &of, line, sizeof line);
@@ -71,6 +77,14 @@ TEST(real_locks_must_come_out_clean) {
     assert_true(take(&expired, 8));
     assert_true(take(&violated, 8));
     assert_non_null(strstr(line, "EXCLUSION VIOLATED by real:"));
+    assert_true(judge.admitted_two);
+    expect("violated");
+    /* Tokens alone: exclusion held, and what fencing stands on did not. */
+    begin(&real, false, false);
+    assert_true(take(&tokens, 8));
+    assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; it "
+                              "admitted one client at a time");
+    assert_false(judge.admitted_two);
     expect("violated");
     /* Free keys that nobody gets break no exclusion, but violations weigh more. */
     begin(&real, false, false);
@@ -82,6 +96,11 @@ TEST(real_locks_must_come_out_clean) {
     take(&stuck, 8);
     take(&clean, 8);
     expect("stuck");
+    begin(&real, false, false);
+    assert_true(take(&starved, 8));
+    assert_non_null(strstr(line, "STARVED: 3 clients of real waited until the drain limit"));
+    take(&clean, 8);
+    expect("starved");
     begin(&baseline, false, false);
     assert_false(take(&violated, 8));
     expect("clean");
@@ -97,10 +116,20 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     take(&clean, 8);
     assert_string_equal(judge_missed(&judge), "unsafe-none");
     expect("control-missed");
-    /* Named, it is a lock like others. */
+    /* Named, it is a lock like others, */
     begin(&none, true, false);
     assert_true(take(&violated, 8));
     expect("violated");
+    /* and missed if it shows nothing where two clients may meet. */
+    begin(&none, true, false);
+    assert_false(take(&clean, 1));
+    assert_null(judge_missed(&judge));
+    assert_false(take(&clean, 8));
+    assert_string_equal(judge_missed(&judge), "unsafe-none");
+    expect("control-missed");
+    begin(&expiring, true, false); /* in a workload that does not expose it */
+    assert_false(take(&clean, 8));
+    expect("clean");
 }
 
 TEST(elsewhere_a_control_must_show_its_mistake_once) {

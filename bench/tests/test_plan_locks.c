@@ -133,9 +133,9 @@ TEST(ladders_make_stages) {
     struct lb_err err = {0};
     int count = 0;
     char name[96];
-    struct plan *plan =
-        load("[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\n",
-             "mem-rwlock, null", NULL, &err);
+    struct plan *plan = load(
+        "[load]\nclients = 2, 4\n[acquire]\nreaders = 0, 50\n[run]\nrepeat = 2\norder = plan\n",
+        "mem-rwlock, null", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     struct plan_stage *stages = stages_new(plan, &count);
     assert_int_equal(count, 16);
@@ -154,6 +154,45 @@ TEST(ladders_make_stages) {
     assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-rwlock-c1-r0");
     free(stages);
     plan_free(plan);
+}
+
+/* The locks of the stages of a plan, with blanks between. */
+static char *order_of(const char *text, char *order, size_t size) {
+    struct lb_err err = {0};
+    int count = 0;
+    size_t used = 0;
+    struct plan *plan = load(text, "mem-rwlock, null, mem-mutex, mem-semaphore", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    struct plan_stage *stages = stages_new(plan, &count);
+    order[0] = '\0';
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(order + used, size - used, "%s ", stages[i].lock->lock->name);
+    free(stages);
+    plan_free(plan);
+    return order;
+}
+
+/* The same seed gives the same order, another seed and another repeat another one. */
+TEST(locks_run_in_an_order_drawn_from_the_seed) {
+    char plan[200], one[200], again[200], other[200], twice[400];
+    order_of("[run]\norder = plan\n", plan, sizeof plan);
+    assert_string_equal(plan, "mem-rwlock mem-mutex mem-semaphore null ");
+    order_of("[load]\nseed = 1\n", one, sizeof one);
+    order_of("[load]\nseed = 1\n", again, sizeof again);
+    assert_string_equal(one, again);
+    bool differs = false;
+    for (int seed = 2; seed < 8; seed++) {
+        char text[40];
+        snprintf(text, sizeof text, "[load]\nseed = %d\n", seed);
+        differs |= strcmp(order_of(text, other, sizeof other), one) != 0;
+        assert_int_equal(strlen(other), strlen(plan)); /* each of them once */
+    }
+    assert_true(differs);
+    order_of("[run]\nrepeat = 6\n", twice, sizeof twice);
+    differs = false;
+    for (int repeat = 1; repeat < 6; repeat++)
+        differs |= strncmp(twice, twice + repeat * (int)strlen(plan), strlen(plan)) != 0;
+    assert_true(differs);
 }
 
 /* Its clients go in rounds, through the sessions that they have. */

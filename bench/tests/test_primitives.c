@@ -1,5 +1,7 @@
 /* test_primitives: the check of each kind of lock is seen to pass with a right toy and to fail with
  * one that is broken in the way that it looks for. */
+#include <math.h>
+
 #include "bench/tests/toy_help.h"
 
 #define RIGHT                                                                                      \
@@ -24,6 +26,11 @@ TEST(test_readers_share_and_writers_do_not) {
     assert_clean(stage);
     assert_true(stage->result.shared_grants > 0 &&
                 stage->result.shared_grants < stage->result.grants);
+    /* Each of the two has a histogram of its waits. */
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_SHARED]->count, stage->result.shared_grants);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_EXCLUSIVE]->count,
+                     stage->result.grants - stage->result.shared_grants);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE]->count, stage->result.grants);
     stage_free(stage);
     /* Readers alone hold together: 6 of them for 2 ms each, in 150 ms, are more than 75 one after
      * another. */
@@ -32,6 +39,22 @@ TEST(test_readers_share_and_writers_do_not) {
     assert_clean(stage);
     assert_int_equal(stage->result.shared_grants, stage->result.grants);
     assert_true(stage->result.grants > 60);
+    stage_free(stage);
+}
+
+/* A reader leaves while others stay, so its release enables nobody's grant. */
+TEST(test_only_writers_have_a_handoff) {
+    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},
+                                  SETS(CROWD, "load.hold=1ms"));
+    assert_clean(stage);
+    assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
+    stage_free(stage);
+    stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 50},
+                    SETS(CROWD, "load.hold=1ms"));
+    assert_clean(stage);
+    assert_true(stage->hist[METRIC_HANDOFF]->count > 0);
+    assert_true(stage->hist[METRIC_HANDOFF]->count <=
+                (int64_t)(stage->result.grants - stage->result.shared_grants));
     stage_free(stage);
 }
 
@@ -62,6 +85,29 @@ TEST(test_permits_up_to_the_bound) {
     stage_free(stage);
 }
 
+/* A permit has no name, so nobody can tell whose release enabled a grant. What can be told is for
+ * how long a permit lies idle while others wait for one. */
+TEST(test_permits_have_an_idle_time_and_no_handoff) {
+    struct stage_wish wish = {.permits = 1, .bound = 2};
+    struct stage *stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));
+    const struct run_stage *result = &stage->result;
+    assert_clean(stage);
+    assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
+    double idle_ns = 2e9 / result->throughput_per_s - hist_mean(stage->hist[METRIC_HOLD]);
+    assert_true(fabs(result->permit_idle_ns - idle_ns) < 1);
+    stage_free(stage);
+    /* Nobody waits: as many permits as clients, or clients that pause. */
+    wish.bound = 6;
+    stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));
+    assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
+    assert_true(isnan(stage->result.permit_idle_ns));
+    stage_free(stage);
+    wish.bound = 2;
+    stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms", "load.think=5ms"));
+    assert_true(isnan(stage->result.permit_idle_ns));
+    stage_free(stage);
+}
+
 TEST(test_each_slot_has_one_holder) {
     struct stage_wish wish = {.bound = 3};
     struct stage *stage =
@@ -78,6 +124,7 @@ TEST(test_the_first_unlock_must_not_free) {
     struct stage_wish wish = {.depth = 3};
     struct stage *stage = run_toy(&toy_mutex, RIGHT, wish, SETS(CROWD));
     assert_clean(stage);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_EXCLUSIVE]->count, 0); /* there are no readers */
     stage_free(stage);
     for (uint64_t i = 0; i < TOY_KEYS; i++)
         assert_int_equal(atomic_load(&toy_kept.key[i].depth), 0);

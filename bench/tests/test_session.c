@@ -149,4 +149,32 @@ TEST(test_a_lost_session_ends_the_hold) {
     stage_free(stage);
 }
 
+/* In an open loop, too, a slow connect is the server's: the attempt started when it began to
+ * connect. */
+TEST(test_a_slow_connect_is_no_late_start) {
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.connect_ns = 30 * LB_MS_NS},
+        (struct stage_wish){.churn = true},
+        SETS("load.clients=8", "load.arrival=constant:40/s", "run.warmup=0", "run.duration=300ms"));
+    assert_int_equal(stage->hist[METRIC_LAG]->count, stage->result.grants);
+    assert_true(stage->hist[METRIC_LAG]->min < 30 * LB_MS_NS);
+    assert_true(stage->hist[METRIC_ACQUIRE_DUE]->min >= 30 * LB_MS_NS);
+    stage_free(stage);
+}
+
+/* Clients that sleep until their slots are due when the stage ends early: those slots are no part of
+ * it. */
+TEST(test_slots_after_an_early_end_are_not_due) {
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.interrupt_at = 5}, (struct stage_wish){0},
+        SETS("load.clients=8", "load.arrival=constant:20/s", "run.warmup=0", "run.duration=1h"));
+    no_interrupts = 0;
+    assert_int_equal(stage->status, STAGE_PARTIAL);
+    assert_true(stage->result.due <= 20 * (double)stage->window_ns / 1e9 + 1);
+    /* All eight slept for a slot. One slot may be due just before the end, and then too late. */
+    assert_true(stage->result.due - stage->result.started <= 1);
+    assert_true(stage->result.missed <= 1);
+    stage_free(stage);
+}
+
 TEST_MAIN(NULL, NULL)

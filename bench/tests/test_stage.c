@@ -62,8 +62,9 @@ TEST(test_a_freeze_shows_in_due_latency) {
     assert_true(due->max >= 390 * LB_MS_NS);
     /* At most two calls can begin in a freeze with one client: an acquire and the ping. */
     assert_true(hist_quantile(service, 0.9) < 190 * LB_MS_NS);
-    /* All slots of the freeze but the first fell due while the one client was busy. */
-    assert_true(stage->result.queued >= 78);
+    /* All slots of the freeze but the first fell due while the one client was busy, or while the machine
+     * was. */
+    assert_true(stage->result.queued + stage->result.stalled >= 78);
     stage_free(stage);
 }
 
@@ -83,6 +84,7 @@ TEST(test_late_starts_are_told_apart) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_false(warns_of(stage, "starts were late"));
     for (int i = 0; i < 1000000; i++) hist_record(stage->hist[METRIC_LAG], 5 * LB_MS_NS);
+    stage->result.stood_still_ns = 0;
     stage->result.due = 1000;
     stage->result.queued = 9;
     assert_true(warns_of(
@@ -101,6 +103,29 @@ TEST(test_double_grants_are_caught) {
     assert_true(stage->exclusion.double_holders > 0);
     assert_true(stage->has_first);
     stage_free(stage);
+}
+
+/* A grant tests the lock if its client had to wait for another holder; of clients with keys of their
+ * own, none does. */
+TEST(test_who_waited_put_the_lock_to_the_test) {
+    static const char *const keys[] = {"load.keys=1", "load.keys=own"};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_stage_of(
+            "sim", SETS("load.clients=4", keys[i], "load.hold=200us", "sim.service=50us"));
+        const struct run_stage *result = &stage->result;
+        assert_string_equal(result->verdict, i == 0 ? "clean" : "untested");
+        if (i == 0) {
+            assert_true(result->tested_grants > result->checked_grants / 2);
+            assert_true(result->tested_grants <
+                        result->checked_grants); /* the first waits for none */
+            assert_true(fabs(result->bound95 * result->tested_grants - 3) < 1e-9);
+        } else {
+            assert_true(result->tested_grants == 0);
+            assert_true(isnan(result->bound95));
+        }
+        assert_true(result->inside_mean_ns >= 200e3);
+        stage_free(stage);
+    }
 }
 
 TEST(test_lost_releases_wait_for_the_lease) {
@@ -198,7 +223,8 @@ TEST(test_what_is_in_flight_is_drained) {
     stage_free(stage);
 }
 
-/* A lock that nobody frees: the drain limit ends the waits, and they are counted. */
+/* A lock that nobody frees: the drain limit ends the waits, and they are counted. Nothing was granted
+ * in the window, so nothing about it is known to be right. */
 TEST(test_the_drain_limit_ends_waits) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
@@ -206,6 +232,14 @@ TEST(test_the_drain_limit_ends_waits) {
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
     assert_true(stage->drain_ns >= 150 * LB_MS_NS);
     assert_int_equal(stage->exclusion.grants, 1);
+    assert_true(stage->result.starved == 3); /* also those whose wait began in the warm-up */
+    /* 300 ms without a grant may be a slow server's */
+    assert_string_equal(stage->result.verdict, "unchecked");
+    assert_true(stage->result.max_wait_ns >= 250 * LB_MS_NS); /* window, drain, part of warm-up */
+    const json_t *second = json_array_get(stage->result.series, 0);
+    assert_true(json_is_null(json_object_get(second, "acquire_p50_ns")));
+    assert_true(json_is_null(json_object_get(second, "acquire_p99_ns")));
+    assert_true(any_text_has(stage->result.warnings, "had to end 3 waits:"));
     stage_free(stage);
 }
 
@@ -219,6 +253,24 @@ TEST(test_slots_that_nobody_came_to) {
     assert_int_equal(stage->result.due, 30);
     assert_int_equal(stage->result.missed, 29);
     assert_true(stage->result.queued >= 29);
+    stage_free(stage);
+}
+
+/* 30 slots for a client that takes 20 ms for each: it comes to about half of them within the window, and
+ * to all of them within the promise's limit after it. */
+TEST(test_slots_of_a_promise_may_start_after_the_window) {
+    const char *const *sets =
+        SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=20ms", "run.warmup=0",
+             "run.duration=300ms", "run.drain=20s");
+    struct stage *stage = run_stage_of("mem-mutex", sets);
+    assert_int_equal(stage->result.due, 30);
+    assert_true(stage->result.missed >= 15);
+    stage_free(stage);
+    struct stage_wish wish = {.promise = {METRIC_ACQUIRE_DUE, 0.99, 20 * LB_S_NS}};
+    stage = run_stage_as("mem-mutex", &wish, sets);
+    assert_int_equal(stage->result.due, 30);
+    assert_int_equal(stage->result.missed, 0);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE]->count, 30);
     stage_free(stage);
 }
 
@@ -264,6 +316,84 @@ TEST(test_who_comes_next) {
     struct stage *many = run_stage_of("mem-semaphore", SETS("load.clients=4", "run.duration=50ms"));
     assert_true(isnan(many->result.lwss_window));
     stage_free(many);
+}
+
+/* All of the clients' time in the window is in one state or another, whatever they do. */
+TEST(test_states_add_up_to_the_window) {
+    static const struct {
+        const char *lock, *load, *other;
+        bool churn;
+    } cases[] = {{"sim", "load.hold=1ms", "load.think=exponential:2ms", false},
+                 {"sim", "load.arrival=poisson:300/s", "sim.service=1ms", false},
+                 {"sim", "load.hold=300ms", "run.warmup=100ms", false}, /* outlasts the window */
+                 {"sim", "load.hold=1ms", "sim.service=100us", true},
+                 {"mem-mutex", "load.hold=1ms", "acquire.mode=wait", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stage *stage =
+            run_stage_as(cases[i].lock, &(struct stage_wish){.churn = cases[i].churn},
+                         SETS("load.clients=3", cases[i].load, cases[i].other));
+        const struct run_stage *result = &stage->result;
+        double sum = result->state_connecting_ns + result->state_thinking_ns +
+                     result->state_waiting_ns + result->state_holding_ns +
+                     result->state_releasing_ns + result->state_idle_ns;
+        assert_true(sum == 3.0 * (double)stage->window_ns);
+        assert_true(result->state_waiting_ns > 0 || result->state_idle_ns > 0);
+        assert_true((result->state_thinking_ns > 0) == (i == 0));
+        stage_free(stage);
+    }
+}
+
+/* The window lies in one client's hold and in the other one's wait: no attempt begins in it, and the
+ * wait is the longest of all. */
+TEST(test_a_wait_that_spans_the_window_counts) {
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=2", "load.hold=400ms", "sim.service=0", "run.warmup=100ms"));
+    assert_true(stage->result.max_wait_ns >= 150 * LB_MS_NS);
+    if (stage->result.grants == 0) assert_string_equal(stage->result.verdict, "unchecked");
+    assert_true(stage->result.starved == 0);
+    stage_free(stage);
+}
+
+/* A client that only holds has waited for nothing. */
+TEST(test_nobody_waited) {
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "load.hold=400ms"));
+    assert_true(stage->result.attempts == 0);
+    assert_true(isnan(stage->result.max_wait_ns));
+    assert_string_equal(stage->result.verdict, "unchecked");
+    stage_free(stage);
+}
+
+/* Chance leaves some requests waiting at the bell, a rate that is too high leaves many. */
+TEST(test_requests_that_wait_at_the_bell) {
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    stage->result.due = 1000;
+    stage->result.queued = 0;
+    stage->result.missed = 1;
+    assert_false(warns_of(stage, "does not carry this rate"));
+    stage->result.missed = 60;
+    assert_false(warns_of(stage, "does not carry this rate"));
+    stage->result.missed = 70; /* more than two standard deviations of 1,000 arrivals */
+    assert_true(warns_of(stage, "70 of 1000 slots could not be started"));
+    stage_free(stage);
+}
+
+/* What an idle program takes is no cost of a grant, and most of it where grants are few. */
+TEST(test_idle_time_is_measured_apart) {
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=1", "load.hold=20ms", "sim.service=0", "run.duration=400ms"));
+    const struct run_stage *result = &stage->result;
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_true(result->idle_s >= 0.05);
+    assert_true(result->client_idle_ns_per_s > 0);
+    assert_true(result->client_cpu_net_ns_per_grant >= 0);
+    assert_true(result->client_cpu_net_ns_per_grant < result->client_cpu_ns_per_grant);
+    double idle_ns = result->client_idle_ns_per_s * (double)stage->window_ns / 1e9;
+    double net_ns = fmax(result->client_cpu_ns_per_grant * result->grants - idle_ns, 0);
+    assert_true(fabs(net_ns - result->client_cpu_net_ns_per_grant * result->grants) < 1);
+    assert_true(isnan(result->server_idle_ns_per_s)); /* it has no server */
+    print_message("client CPU a grant: %.0f ns, net %.0f ns\n", result->client_cpu_ns_per_grant,
+                  result->client_cpu_net_ns_per_grant);
+    stage_free(stage);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -33,6 +33,9 @@ struct toy_faults {
     uint64_t residue;           /* what is left on the server */
     bool deaf;                  /* a release says that all is well, whatever the server said */
     bool later_first;           /* the last who came is served first */
+    int64_t connect_ns;         /* what opening a session takes besides */
+    int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
+    bool shuts_out_second;      /* the second client is never granted anything */
 };
 
 static struct toy_faults toy;
@@ -82,7 +85,7 @@ static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, s
     struct toy_shared *shared = session->server->shared;
     atomic_fetch_add(&shared->connects, 1);
     atomic_fetch_add(&shared->open, 1);
-    lb_sleep_until(lb_now() + 50 * LB_US_NS);
+    lb_sleep_until(lb_now() + 50 * LB_US_NS + toy.connect_ns);
     return 0;
 }
 
@@ -187,7 +190,9 @@ static inline void toy_loses_session(void *arg) {
     if (!toy.silent) lb_session_lost(session);
 }
 
-static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, int64_t came_ns) {
+static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, uint32_t client,
+                                int64_t came_ns) {
+    if (toy.shuts_out_second && client == 1) return false;
     if (!toy.later_first) return true;
     int64_t newest_ns = atomic_load(&shared->key[key].newest_ns);
     return came_ns >= newest_ns || lb_now() > newest_ns + 5 * LB_MS_NS;
@@ -207,12 +212,14 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     int64_t came_ns = lb_now();
     if (toy.later_first) atomic_store(&shared->key[key].newest_ns, came_ns);
     int64_t sent_ns = came_ns;
-    while (!toy_may_pass(shared, key, came_ns) || !toy_take_all(shared, request, owner)) {
+    while (!toy_may_pass(shared, key, request->client, came_ns) ||
+           !toy_take_all(shared, request, owner)) {
         enum lb_outcome outcome = toy_wait(session, request);
         if (outcome != LB_OK) return toy_out(session, outcome);
         sent_ns = lb_now();
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
+    if (number == toy.interrupt_at) no_interrupts = 1;
     /* with several: the first key's */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
     bool ends = session->lock->caps & LB_CAP_LEASE;

@@ -122,8 +122,8 @@ static int unknown_section(const struct setting *setting, const char *place, str
         nearest_offer(&nearest, registry_backends()[i]->name);
     return err_set(
         err, LB_EXIT_USAGE,
-        "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, check, fault, "
-        "fault.2 to fault.8, servers, or a lock's or backend's name",
+        "%s: there is no section [%.40s]%s; allowed: workload, load, acquire, run, slo, check, "
+        "fault, fault.2 to fault.8, servers, or a lock's or backend's name",
         place, setting->section, nearest_hint(&nearest, hint, sizeof hint));
 }
 

@@ -48,6 +48,9 @@ struct keyspace {
     double zipf_s;
 };
 
+/* Whether the load generator is measured without a lock before the run and after it. */
+enum run_canary { CANARY_AUTO, CANARY_YES, CANARY_NO };
+
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
 /* What lies between the read and the write of the guarded counter, and so which overlaps the
@@ -138,7 +141,7 @@ struct plan_lock {
     const void *options;         /* lock->algorithm->options_bytes, owned by the plan */
     const void *backend_options; /* backend->connector->options_bytes, owned by the plan */
     bool
-        chosen; /* named by the user, not chosen by "all": a control is then judged like any lock */
+        chosen; /* named by the user, not chosen by "all": a control is then judged like any lock; see run/judge.h */
     /* run.controls = exposed: the workload that shows this control, owned by the outer plan; NULL =
      * this plan */
     const struct plan *plan;
@@ -183,9 +186,13 @@ struct plan {
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;
+    enum run_canary canary;
+    bool in_plan_order; /* the locks of a place run as the plan lists them, not shuffled */
     /* a stage ends when its figures change by less than this from second to second; 0 = not asked
      * for */
     double steady_percent;
+
+    const char *promises; /* of the run: thresholds_read reads them; "" = none */
 
     enum check_gap gap;
     int64_t gap_ns;
@@ -227,6 +234,9 @@ struct plan_wish {
     const char *locks;
     const char *const *sets;
     int set_count;
+    /* --slo: promises beside those of the workload */
+    const char *const *promises;
+    int promise_count;
     /* Returns why a lock can't run here on this topology (NULL = embedded) with this durability
      * (for example a missing server), or NULL if it can. The caller provides it, since a plan asks
      * no server; may be NULL. ret_install: what to install, or NULL. Both texts are copied. */

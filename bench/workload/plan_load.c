@@ -9,6 +9,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
+#include "bench/slo/threshold.h"
 #include "bench/workload/draft.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
@@ -70,6 +71,24 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
     return 0;
 }
 
+/* Puts the promises of the command line behind those of the workload. */
+static int add_promises(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
+    struct threshold all[THRESHOLDS_MAX];
+    for (int i = 0; i < wish->promise_count; i++) {
+        const char *before = draft->plan->promises, *promise = wish->promises[i];
+        size_t size = strlen(before) + strlen(promise) + 3;
+        char *joined = arena_alloc(draft->arena, size);
+        if (!joined) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        snprintf(joined, size, "%s%s%s", before, *before ? ", " : "", promise);
+        if (thresholds_read(joined, all, err) < 0) {
+            err_prefix(err, "--slo");
+            return -1;
+        }
+        draft->plan->promises = joined;
+    }
+    return 0;
+}
+
 static int load_draft(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
     struct plan *plan = draft->plan;
     struct settings *settings = &draft->settings;
@@ -88,6 +107,7 @@ static int load_draft(struct draft *draft, const struct plan_wish *wish, struct 
     for (int i = 0; i < settings->count; i++) {
         if (draft_apply(draft, &settings->item[i], err)) return -1;
     }
+    if (add_promises(draft, wish, err)) return -1;
     if (wish->locks) {
         plan->wished = arena_text(draft->arena, wish->locks);
         if (!plan->wished) return err_set(err, LB_EXIT_MACHINE, "out of memory");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bench/slo/threshold.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/shape.h"
 #include "bench/workload/topologies.h"
@@ -38,6 +39,21 @@ static const struct lb_option_type type_locks = {
     .read = option_read_text,
     .text = option_format_text,
     .words = "all, one-of-each (backend), controls, or names of locks, backends or primitives",
+};
+
+static int read_promises(const struct lb_option *option, const char *text, void *values,
+                         struct arena *arena, struct lb_err *err) {
+    struct threshold unused[THRESHOLDS_MAX];
+    if (thresholds_read(text, unused, err) < 0) return -1;
+    return option_read_text(option, text, values, arena, err);
+}
+
+static const struct lb_option_type type_promises = {
+    .name = "promises",
+    .bytes = sizeof(char *),
+    .read = read_promises,
+    .text = option_format_text,
+    .words = "promises with commas between, as acquire_due.p99<=20ms, not_granted<=0.1%",
 };
 
 static const struct lb_option workload_keys[] = {
@@ -110,6 +126,11 @@ static const struct lb_option run_keys[] = {
      "how long attempts in progress at the end of the window may take to finish"},
     {"repeat", LB_OPT_INT32, offsetof(struct plan, repeat), "1", 1, 1000, NULL,
      "how often the whole list of stages is measured"},
+    {"order", LB_OPT_CHOICE8, offsetof(struct plan, in_plan_order), "shuffled", 0, 0,
+     "shuffled,plan",
+     "shuffled: the locks on the same servers run in an order drawn from load.seed, anew in each repeat; plan: as they are listed"},
+    {"canary", LB_OPT_CHOICE32, offsetof(struct plan, canary), "auto", 0, 0, "auto,yes,no",
+     "whether the load generator is measured without a lock for a second before the run and after it; auto: where several stages take 20s or more together"},
     {"steady", LB_OPT_PERCENT, offsetof(struct plan, steady_percent), "no", 0.001, 100, "no",
      "a stage ends before run.duration when it changes by less than this from second to second"},
     {"controls", LB_OPT_CHOICE8, offsetof(struct plan, controls_exposed), "here", 0, 0,
@@ -130,6 +151,12 @@ static const struct lb_option check_keys[] = {
      "yes: a holder compares its clock with its lease before it writes, and does not write if the lease or session may be over"},
     {"history", LB_OPT_BOOL8, offsetof(struct plan, history), "no", 0, 0, NULL,
      "whether each operation is recorded, and all of them are judged after the stage"},
+    {0},
+};
+
+static const struct lb_option slo_keys[] = {
+    {"promises", &type_promises, offsetof(struct plan, promises), "", 0, 2000, NULL,
+     "limits of figures that each lock is to keep, with commas between: acquire_due.p99<=20ms, not_granted<=0.1%"},
     {0},
 };
 
@@ -177,10 +204,9 @@ static const struct lb_option servers_keys[] = {
     {0},
 };
 static const struct section table[] = {
-    {"workload", workload_keys}, {"load", load_keys},
-    {"acquire", acquire_keys},   {"run", run_keys},
-    {"check", check_keys},       {"fault", fault_keys},
-    {"servers", servers_keys},   {0},
+    {"workload", workload_keys}, {"load", load_keys},       {"acquire", acquire_keys},
+    {"run", run_keys},           {"slo", slo_keys},         {"check", check_keys},
+    {"fault", fault_keys},       {"servers", servers_keys}, {0},
 };
 
 const struct section *sections(void) {

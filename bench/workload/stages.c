@@ -6,12 +6,16 @@
 
 #include "bench/workload/topologies.h"
 
-#define PLACES_MAX 256 /* (backend, topology) pairs */
+#define SHUFFLED_MAX 512 /* locks; more of them run in the plan's order */
+#define PLACES_MAX 256   /* (backend, topology) pairs */
+/* Other random numbers than those of arrivals, clients and sweeps with the same seed. */
+#define STREAM (UINT64_C(1) << 42)
 
 struct building {
     const struct plan *plan;
     struct plan_stage *stage; /* NULL: only count */
     int count;
+    int order[SHUFFLED_MAX]; /* numbers of the plan's locks, in the current repeat */
 };
 
 /* A latch with one client would wait for itself. */
@@ -65,14 +69,35 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
     return false;
 }
 
+static bool is_shuffled(const struct plan *plan) {
+    return !plan->in_plan_order && plan->lock_count <= SHUFFLED_MAX;
+}
+
+/* Draws the order of the locks anew for a repeat (Fisher and Yates), so that no lock is always the
+ * first on fresh servers, or the one after a heavy one. */
+static void order_locks(struct building *building, int repeat) {
+    const struct plan *plan = building->plan;
+    struct lb_rng rng;
+    if (!is_shuffled(plan)) return;
+    for (int i = 0; i < plan->lock_count; i++) building->order[i] = i;
+    rng_seed(&rng, plan->seed + (uint64_t)repeat, STREAM);
+    for (int i = plan->lock_count - 1; i > 0; i--) {
+        int other = (int)rng_below(&rng, (uint64_t)i + 1), kept = building->order[i];
+        building->order[i] = building->order[other];
+        building->order[other] = kept;
+    }
+}
+
 /* All stages at one place. */
 static void add_place(struct building *building, const struct lb_backend *backend,
                       const char *topology) {
     const struct plan *plan = building->plan;
     for (int repeat = 0; repeat < plan->repeat; repeat++) {
+        order_locks(building, repeat);
         for (int i = 0; i < plan->lock_count; i++) {
-            if (runs_at(plan, &plan->locks[i], backend, topology))
-                add_lock(building, &plan->locks[i], topology, repeat);
+            int number = is_shuffled(plan) ? building->order[i] : i;
+            const struct plan_lock *lock = &plan->locks[number];
+            if (runs_at(plan, lock, backend, topology)) add_lock(building, lock, topology, repeat);
         }
     }
 }

@@ -16,7 +16,7 @@ struct plan_stage {
 
 /* Returns all stages. Those of one backend on one topology are together, so that its servers start
  * once. Within them repeats are the outer loop, so that a machine that becomes slower affects all
- * locks. The caller frees the array; NULL when out of memory. */
+ * locks; in each repeat the locks run in an order that is drawn from the seed (run.order). The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */

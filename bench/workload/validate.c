@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "bench/slo/threshold.h"
 #include "bench/workload/draft.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/keys.h"
@@ -74,6 +75,21 @@ static int check_faults(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
+/* A closed loop has no due times, so nothing can be promised about them. */
+static int check_promises(const struct draft *draft, struct lb_err *err) {
+    struct threshold threshold[THRESHOLDS_MAX];
+    int count = thresholds_read(draft->plan->promises, threshold, err);
+    if (count < 0) return -1;
+    for (int i = 0; i < count && draft->plan->arrival.kind == ARRIVAL_CLOSED; i++) {
+        if (!threshold_needs_schedule(&threshold[i])) continue;
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s can't be promised: a closed loop has no due times: promise acquire "
+                       "instead, or set load.arrival = poisson:100/s, say",
+                       threshold[i].text);
+    }
+    return 0;
+}
+
 /* Refuses the first key whose value contradicts the value of another key. */
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
@@ -119,6 +135,7 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
         snprintf(why, sizeof why, rules[i].why, rules[i].number);
         return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
     }
+    if (check_promises(draft, err)) return -1;
     return check_faults(draft, err);
 }
 

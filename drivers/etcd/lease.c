@@ -52,7 +52,7 @@ static void renew(struct etcd_session *e) {
         outcome = renew_one(e, lease, &ttl_s);
         known = ttl_s > 0;
     }
-    if (e->lease != lease || e->ending) return; /* given up meanwhile */
+    if (e->lease != lease || e->ending) return; /* the session gave the lease up meanwhile */
     if (outcome == LB_OK && known) {
         e->alive_until_ns = sent_ns + ttl_s * LB_S_NS;
         lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
@@ -72,13 +72,14 @@ static void keep_lease_alive(void *arg) {
     }
 }
 
-/* Takes a lease of a number of our own. LB_OK, its number and time-to-live. */
+/* Takes a lease with a number that this client chooses. LB_OK, its number and time-to-live. */
 static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *ret_lease,
                              int64_t *ret_ttl_s, struct lb_err *err) {
     Etcdserverpb__LeaseGrantRequest request = ETCDSERVERPB__LEASE_GRANT_REQUEST__INIT;
     request.ttl = asked_s;
     for (int tries = 3;; tries--) {
-        /* Not by the plan's seed alone: a lease of an earlier run may still be there. */
+        /* The number does not depend on the plan's seed alone, since a lease of an earlier run may
+         * still exist. */
         uint64_t number = (rng_u64(&e->owner->rng) ^ (uint64_t)lb_now()) & UINT64_C(0xffffffffffff);
         request.id = MARK << 48 | (int64_t)number;
         enum lb_outcome outcome = etcd_call(&e->call, &etcd_lease_grant, &request.base, err);
@@ -100,7 +101,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
     int64_t sent_ns = lb_now();
     e->asked_ttl_s = (asked_ns + LB_S_NS - 1) / LB_S_NS; /* etcd counts in seconds */
     e->lost = false;
-    /* The server gives at least the election time-out and a half: 2 s by default. */
+    /* The server's shortest lease is one and a half election timeouts: 2 s by default. */
     if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
     e->alive_until_ns = sent_ns + e->ttl_s * LB_S_NS;
     lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
@@ -115,7 +116,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
 }
 
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    (void)deadline_ns; /* the session's patience was made of it */
+    (void)deadline_ns; /* the session's patience depends on the lease */
     return etcd_lease_start(etcd_session_of(session), 0, err);
 }
 
@@ -152,7 +153,7 @@ void etcd_lease_end(struct etcd_session *e) {
     e->lease = e->trace = 0;
 }
 
-/* Counts the leases of ours but the session's own. */
+/* Counts the leases that lockbench made, without the session's own. */
 static int count_leases(struct etcd_session *e, struct lb_residue *residue, struct lb_err *err) {
     struct etcd_line line = {0};
     Etcdserverpb__LeaseLeasesRequest request = ETCDSERVERPB__LEASE_LEASES_REQUEST__INIT;

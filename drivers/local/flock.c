@@ -52,8 +52,8 @@ static int find_file(struct lb_session *session, const struct lb_request *reques
     return 0;
 }
 
-/* A wait that gives up at the deadline or when the run is cut off: the timer's signal ends the call
- * again and again until we have seen why, so none is lost between the look and the call. */
+/* Waits until the deadline or until the run is cut off. The timer sends its signal again and again,
+ * so that a signal which arrives between the check and the call does no harm. */
 static int wait_until(struct file_session *state, kernel_fn *kernel, int fd, int64_t deadline_ns) {
     int64_t look_ns = lb_now() + 100 * LB_MS_NS;
     if (look_ns > deadline_ns) look_ns = deadline_ns;
@@ -83,8 +83,7 @@ static enum lb_outcome lock_file(struct lb_session *session, const struct lb_req
     if (failed == ENAMETOOLONG)
         return lb_fail(session, LB_REFUSED, "file: key too long for a file name");
     if (failed) return lb_fail(session, LB_BROKEN, "file: %s", strerror(failed));
-    /* For the kernel it is ours already: taking it again would succeed, and one release would free
-     * both. */
+    /* The kernel would grant the lock to its holder again, and one release would free both. */
     if (state->file[place].held) return LB_BUSY;
     int fd = state->file[place].fd;
     failed = kernel(fd, CALL_TRY);
@@ -104,7 +103,7 @@ static enum lb_outcome unlock_file(struct lb_session *session, const struct lb_r
                                    kernel_fn *kernel) {
     struct file_session *state = session->state;
     int place;
-    /* The kernel frees what is not held without a word. */
+    /* The kernel reports no error when a lock that is not held is released. */
     if (find_file(session, request, &place) != 0 || !state->file[place].held) return LB_LOST;
     state->file[place].held = false;
     int failed = kernel(state->file[place].fd, CALL_FREE);
@@ -133,8 +132,8 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
     return unlock_file(session, request, by_ofd);
 }
 
-/* wait_until's signal takes a waiter out of the kernel's queue, and it goes in again behind the
- * others. */
+/* The signal of wait_until takes the waiter out of the kernel's queue; the waiter then queues again
+ * behind the others. */
 #define KERNEL_ORDER                                                                                  \
     "none promised; the kernel wakes waiters in order, but a client that waits for more than 100 ms " \
     "queues again every 20 ms"

@@ -85,7 +85,7 @@ static bool is_stale(const struct lockfile_session *mine, const char *path) {
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Removes a stale file, unless somebody else is just removing one. */
+/* Removes a stale file, unless another client is removing one at this moment. */
 static void remove_stale(const struct lockfile_session *mine, const char *path) {
     if (!is_stale(mine, path)) return;
     int guard = open(mine->guard, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -94,7 +94,7 @@ static void remove_stale(const struct lockfile_session *mine, const char *path) 
     close(guard);
 }
 
-/* Frees what is ours. LB_LOST if somebody has removed it. */
+/* Frees this client's lock. LB_LOST if another client has removed the file. */
 static enum lb_outcome free_file(struct lb_session *session, const char *path) {
     const struct lockfile_session *mine = session->lock_state;
     struct stat now;
@@ -128,7 +128,7 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     snprintf(mine->guard, sizeof mine->guard, "%s/.guard", server->dir);
     snprintf(own, sizeof own, "%s/.%ld-%u-%s.owner", server->dir, (long)getpid(), made++,
              mine->host);
-    unlink(own); /* of a process that had our pid and died */
+    unlink(own); /* of a process that had the same pid and died */
     int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(errno));
     struct stat now = {0};
@@ -141,7 +141,7 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     return written ? 0 : err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(failed));
 }
 
-/* Removes the own files of sessions whose processes have died: nobody would ever. */
+/* Removes the sessions' own files whose processes have died. Nothing else would remove them. */
 static int lockfile_setup(struct lb_session *session, struct lb_err *err) {
     const struct file_server *server = session->server->state;
     const struct lockfile_session *mine = session->lock_state;
@@ -178,7 +178,7 @@ static enum lb_outcome lockfile_acquire(struct lb_session *session,
     if (place == HELD)
         return lb_fail(session, LB_REFUSED, "file: more than %d keys held at once", HELD);
     backoff_start(&backoff, &options->poll);
-    int64_t look_ns = lb_now(); /* at once: a try must find a dead owner's too */
+    int64_t look_ns = lb_now(); /* at once, so that a try also finds the lock of a dead owner */
     for (;;) {
         if (link(mine->own, path) == 0) break;
         if (errno != EEXIST) return lb_fail(session, LB_BROKEN, "%s: %s", path, strerror(errno));
@@ -206,7 +206,7 @@ static enum lb_outcome lockfile_release(struct lb_session *session,
     if (held->held == 0) return LB_LOST;
     char *path = mine->held[held->held - 1];
     held->held = 0;
-    if (!path[0]) return LB_LOST; /* it went with an earlier session */
+    if (!path[0]) return LB_LOST; /* the file was removed together with an earlier session */
     enum lb_outcome outcome = free_file(session, path);
     path[0] = '\0';
     return outcome;

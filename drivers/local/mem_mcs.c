@@ -15,7 +15,7 @@
 
 enum node_state { NODE_WAITS, NODE_GRANTED, NODE_LEFT };
 
-/* A node of nobody's, + 1; 0 if all that this client may look at are queued. */
+/* The index of a free node + 1; 0 if all nodes of this client are queued. */
 static uint32_t take_node(struct memory_shared *shared, uint32_t client) {
     for (uint32_t i = 0; i < MCS_NODES_OF; i++) {
         uint32_t index = (client * MCS_NODES_OF + i) % MCS_NODES;
@@ -33,7 +33,7 @@ static void free_node(struct memory_shared *shared, uint32_t number) {
     atomic_store_explicit(&shared->node[number - 1].in_use, 0, memory_order_release);
 }
 
-/* Waits in the queue. False when it has given up, and left the node to who passes by. */
+/* Waits in the queue. False when this client has given up; the next release removes its node. */
 static bool await(struct mem_mcs_node *node, struct spin *spin, int64_t deadline_ns) {
     while (atomic_load_explicit(&node->state, memory_order_acquire) != NODE_GRANTED) {
         if (spin_again(spin, deadline_ns)) continue;
@@ -81,8 +81,8 @@ static int64_t after(struct memory_shared *shared, _Atomic uint32_t *tail, uint3
         if (last == number && atomic_compare_exchange_strong_explicit(
                                   tail, &last, 0, memory_order_acq_rel, memory_order_relaxed))
             return 0;
-        /* It has drawn its place and not yet said so to us: two instructions, unless it lost the
-         * processor. */
+        /* The waiter has its place but has not yet linked its node. That takes two instructions,
+         * unless the waiter lost the processor. */
         if (spin_again(&spin, LB_NEVER)) continue;
         if (patience_ns == LB_NEVER) patience_ns = lb_now() + GRACE_NS;
         if (lb_now() >= patience_ns) return -1;
@@ -108,7 +108,7 @@ static enum lb_outcome mcs_release(struct lb_session *session, const struct lb_r
                                                     NODE_GRANTED, memory_order_acq_rel,
                                                     memory_order_acquire))
             return LB_OK;
-        /* It has left: its place is ours to pass on. */
+        /* That waiter has given up, so this release passes its place on. */
     }
 }
 

@@ -49,7 +49,7 @@ static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct l
 
 static enum lb_outcome rwlock_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    /* Unlocking what is not held would break it for all. */
+    /* To unlock a lock that is not held would break it for all clients. */
     if (!memory_taken_back(grant)) return LB_LOST;
     int failed = pthread_rwlock_unlock(rwlock_of(session, request));
     return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed)) : LB_OK;

@@ -61,7 +61,7 @@ static enum lb_outcome semaphore_acquire(struct lb_session *session,
 
 static enum lb_outcome semaphore_release(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
-    /* sem_post(3) by who holds none would be a permit more. */
+    /* sem_post(3) by a client without a permit would add a permit. */
     if (!memory_taken_back(grant)) return LB_LOST;
     if (sem_post(&slot_of(session, request)->semaphore) == 0) return LB_OK;
     return lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(errno));

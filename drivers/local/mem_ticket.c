@@ -15,7 +15,7 @@ static struct mem_ticket_slot *slot_of(const struct lb_session *session,
     return &memory_of(session)->ticket[memory_slot(request)];
 }
 
-/* Takes back the note of a ticket; true for one of all who try. */
+/* Takes back the note of a ticket; true for exactly one of the clients that try. */
 static bool take_note(struct mem_ticket_slot *slot, uint64_t ticket) {
     uint64_t note = ticket + 1;
     return atomic_compare_exchange_strong(&slot->left[ticket % TICKET_RING], &note, 0);
@@ -60,7 +60,7 @@ static enum lb_outcome ticket_release(struct lb_session *session, const struct l
     struct mem_ticket_slot *slot = slot_of(session, request);
     uint64_t ticket = memory_taken_back(grant);
     if (ticket == 0) return LB_LOST;
-    /* Its number plus one is the next one's. */
+    /* The next ticket is this one plus one. */
     do atomic_store(&slot->serving, ticket);
     while (take_note(slot, ticket++));
     return LB_OK;

@@ -24,7 +24,8 @@ static inline void spin_pause(void) {
 #endif
 }
 
-/* Between two looks at the lock. False when the deadline has passed or the run was cut off. */
+/* Pauses between two looks at the lock. False when the deadline has passed or the run was cut
+ * off. */
 static inline bool spin_again(struct spin *spin, int64_t deadline_ns) {
     if (++spin->looks % SPIN_PAUSES != 0) {
         spin_pause();

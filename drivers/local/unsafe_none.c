@@ -1,4 +1,5 @@
-/* unsafe_none: no lock at all, in the clothes of one: the control that every check must catch. */
+/* unsafe_none: has the functions of a lock and excludes nobody. It is the control that every check
+ * must catch. */
 #include "drivers/local/local.h"
 
 static enum lb_outcome none_acquire(struct lb_session *session, const struct lb_request *request,

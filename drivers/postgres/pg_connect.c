@@ -1,7 +1,6 @@
-/* pg_connect: opening and closing a session. See driver.h for the contracts.
- *
- * A host that is not a number is looked up at each connect, which blocks the thread: libpq has no
- * other way. */
+/* pg_connect: opening and closing a session. See driver.h for the contracts. pg_conninfo has looked
+ * the host up; only the hosts of a list (host1,host2) are looked up in each connect, by libpq, which
+ * blocks the thread. */
 #include "drivers/postgres/pg_impl.h"
 
 #include "drivers/wait.h"

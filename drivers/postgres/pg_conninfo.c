@@ -1,9 +1,13 @@
-/* pg_conninfo: a URL as libpq takes it. It connects to nothing and resolves nothing.
+/* pg_conninfo: a URL as libpq takes it. It connects to nothing.
  *
  * libpq's own messages about a malformed URL quote it, with the password in it: they are never
  * shown. */
 #include "drivers/postgres/pg_impl.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/resolve.h"
 #include "drivers/url.h"
 
 /* libpq ends the password at the first "@" and takes the rest for the host, so that a part of the
@@ -23,6 +27,35 @@ static void add_keyword(struct pg_conninfo *info, int *count, const char *keywor
     info->keyword[*count] = keyword;
     info->value[*count] = value;
     (*count)++;
+}
+
+static const char **value_of(struct pg_conninfo *info, const char *keyword) {
+    for (int i = 0; info->keyword[i]; i++) {
+        if (strcmp(info->keyword[i], keyword) == 0) return &info->value[i];
+    }
+    return NULL;
+}
+
+/* Looks the host up, so that libpq does not do so in each connect. It keeps the name, which TLS and
+ * password files need. What is left to libpq: lists of hosts, and a name that can't be found. */
+static void add_addresses(struct pg_conninfo *info, int *count) {
+    const char **host = value_of(info, "host");
+    struct lb_err ignored = {0};
+    if (!host || !**host || strpbrk(*host, "/,@") || value_of(info, "hostaddr")) return;
+    const struct resolved *resolved = resolve_host(*host, &ignored);
+    if (!resolved) return;
+    size_t each = strlen(*host) + sizeof resolved->address[0] + 1;
+    info->hosts = calloc(RESOLVED_MAX, each);
+    info->addresses = calloc(RESOLVED_MAX, each);
+    if (!info->hosts || !info->addresses) return;
+    for (int i = 0; i < resolved->count; i++) {
+        if (i > 0) strcat(info->hosts, ",");
+        if (i > 0) strcat(info->addresses, ",");
+        strcat(info->hosts, *host);
+        strcat(info->addresses, resolved->address[i]);
+    }
+    *host = info->hosts;
+    add_keyword(info, count, "hostaddr", info->addresses);
 }
 
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err) {
@@ -58,6 +91,7 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
         add_keyword(info, &count, option->keyword, option->val);
     }
     add_keyword(info, &count, "fallback_application_name", "lockbench");
+    add_addresses(info, &count);
     /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the
      * thread. */
     if (!gss_said) add_keyword(info, &count, "gssencmode", "disable");
@@ -66,5 +100,7 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
 
 void pg_conninfo_done(struct pg_conninfo *info) {
     PQconninfoFree(info->parsed);
+    free(info->hosts);
+    free(info->addresses);
     memset(info, 0, sizeof *info);
 }

@@ -16,6 +16,7 @@ struct pg_conninfo {
     PQconninfoOption *parsed; /* owns the texts */
     const char *keyword[PG_KEYWORDS_MAX];
     const char *value[PG_KEYWORDS_MAX];
+    char *hosts, *addresses; /* of a host with a name: once for each address, with commas between */
 };
 
 struct pg_session {

@@ -16,7 +16,8 @@
 /* How a round trip is to be sent. */
 enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
 
-/* The script's place among those whose digests the session remembers; computed on its first use. */
+/* The script's place in the session's table of digests. The digest is computed on the script's
+ * first use. */
 static int place_of(struct redis_state *state, const struct redis_script *script) {
     int i = 0;
     while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script &&
@@ -56,7 +57,7 @@ static bool put_commands(struct redis_conn *conn, const struct redis_command *co
     return true;
 }
 
-/* Takes the node for this fiber, connected. Then redis_leave. */
+/* Connects the node if necessary and reserves it for this fiber until redis_leave. */
 static enum lb_outcome enter_node(struct lb_session *session, struct redis_node *node,
                                   int64_t deadline_ns) {
     if (!gate_enter(&node->gate, deadline_ns))
@@ -104,8 +105,8 @@ static bool redirected(struct lb_session *session, struct redis_node **node, con
     if (!moved) return true;
     state->cluster->node[slot] = (uint8_t)(next - state->node);
     next->primary = true;
-    /* One slot has moved: others will have too. If that can't be learned now, the next MOVED tells
-     * again. */
+    /* Where one slot has moved, others probably have moved too. If the map can't be read now, the
+     * next MOVED starts another attempt. */
     struct lb_err ignored = {0};
     redis_cluster_learn(session, next, &ignored);
     return true;
@@ -136,7 +137,7 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
             how |= WHOLE_SCRIPT;
         } else if ((state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) &&
                    strncmp(text, "READONLY", 8) == 0) {
-            /* It was the primary: the next session will ask who is. */
+            /* No primary any more. The next session asks the sentinels for the new one. */
             return conn_die(node->conn, LB_BROKEN, "no primary any more", text);
         } else if (!follow || !redirected(session, &node, text, &how)) {
             return LB_OK;
@@ -181,7 +182,7 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
     if (reply->value.type != REDIS_STRING)
         return err_set(err, LB_EXIT_MACHINE,
                        "redis: CLUSTER NODES: an answer of an unexpected type");
-    if (reply->value.len + 1 >= sizeof from->conn->text) /* cut: a range may have lost digits */
+    if (reply->value.len + 1 >= sizeof from->conn->text) /* cut, perhaps within a number */
         return err_set(err, LB_EXIT_MACHINE, "redis: CLUSTER NODES: longer than %zu bytes",
                        sizeof from->conn->text);
     return redis_cluster_parse(redis_state_of(session), reply->value.text, from->host, err);
@@ -235,8 +236,9 @@ static void collect_answer(struct redis_node *node, int64_t deadline_ns,
                               node->host, node->port);
 }
 
-/* A late answer is dropped, NOSCRIPT too, and then the command was not done: so a node is told the
- * whole script until this connection has seen it know it. */
+/* A late answer is dropped. If that answer was NOSCRIPT, the command was not done. So each request
+ * carries the whole script until an answer on this connection has shown that the node knows the
+ * script. */
 static uint32_t script_bit(struct lb_session *session, const struct redis_command *command) {
     int place = command->script ? place_of(redis_state_of(session), command->script) : 0;
     return command->script && place < REDIS_SCRIPTS_MAX - 1 ? UINT32_C(1) << place : 0;
@@ -253,8 +255,8 @@ static bool is_noscript(const struct redis_answer *answer) {
            strncmp(answer->reply->value.text, "NOSCRIPT", 8) == 0;
 }
 
-/* Sends the script's text to the nodes that do not know it. They have a time of their own: a slow
- * one among the others may have used up the first. */
+/* Sends the script's text to the nodes that do not know it. This second round has a timeout of its
+ * own, since a slow node may have used up the first one. */
 static void teach(struct lb_session *session, const struct redis_command *command,
                   int64_t timeout_ns, struct redis_answer *answers, int count) {
     int64_t deadline_ns = lb_now() + timeout_ns;
@@ -263,7 +265,7 @@ static void teach(struct lb_session *session, const struct redis_command *comman
         struct redis_conn *conn = redis_node_at(session, i)->conn;
         if (answers[i].outcome == LB_OK) conn->known |= script_bit(session, command);
         if (!is_noscript(&answers[i])) continue;
-        conn->known = 0; /* it has forgotten all of them */
+        conn->known = 0; /* the server has forgotten all scripts */
         answers[i] = (struct redis_answer){.outcome = send_one(conn, command, true, deadline_ns)};
         told[i] = answers[i].outcome == LB_OK;
     }
@@ -284,7 +286,8 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         if (entered[i] && node->conn && !node->conn->dead)
             answers[i].outcome = send_to(session, node, command, deadline_ns);
     }
-    /* Only when all that stand have been sent to: connecting may take all the time there is. */
+    /* Lost connections are made anew only after the command was sent on all others, since
+     * connecting may use up the timeout. */
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
         if (!entered[i] || (node->conn && !node->conn->dead)) continue;
@@ -297,7 +300,8 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
             collect_answer(node, deadline_ns, &answers[i]);
     }
     if (command->script) teach(session, command, timeout_ns, answers, count);
-    /* Only now: until here another fiber's round trip would have overwritten answers. */
+    /* The nodes are released only now: an earlier round trip of another fiber would have
+     * overwritten the answers. */
     for (int i = 0; i < count; i++) {
         if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
     }

@@ -33,8 +33,8 @@ unsigned redis_slot(const char *key, size_t len) {
     return crc16(key, len) % REDIS_SLOTS;
 }
 
-/* Splits "host:port@busport,hostname" in place: an IPv6 host has colons too, so the last one
- * counts. An empty host is that of the node which was asked. 0, or -1. */
+/* Splits "host:port@busport,hostname" in place at the last colon, since an IPv6 address contains
+ * colons. An empty host means the host of the node that was asked. 0, or -1. */
 static int parse_address(char *text, const char *asked_host, const char **ret_host, int *ret_port) {
     text[strcspn(text, "@,")] = '\0';
     char *colon = strrchr(text, ':');
@@ -45,7 +45,8 @@ static int parse_address(char *text, const char *asked_host, const char **ret_ho
     return *ret_port > 0 && *ret_port < 65536 ? 0 : -1;
 }
 
-/* "0-5460" or "7"; "[93-<-id]" and "[93->-id]" are slots on their way, still their old node's. */
+/* "0-5460" or "7". "[93-<-id]" and "[93->-id]" are slots that are being moved; their old node still
+ * serves them. */
 static int parse_slots(struct redis_cluster *cluster, const char *range, int node) {
     char *end;
     if (*range == '[') return 0;
@@ -70,7 +71,7 @@ static int parse_line(struct redis_state *state, char *line, const char *asked_h
     const char *host;
     int port;
     if (parse_address(field[1], asked_host, &host, &port) != 0) return -1;
-    if (primaries && !rest) return 0; /* it serves nothing */
+    if (primaries && !rest) return 0; /* this node serves no slot */
     struct redis_node *node = redis_node_add(state, host, port);
     if (!node) return primaries ? -1 : 0;
     if (!primaries) return 0;
@@ -85,7 +86,7 @@ int redis_cluster_parse(struct redis_state *state, const char *text, const char 
                         struct lb_err *err) {
     for (int i = 0; i < state->node_count; i++) state->node[i].primary = false;
     memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
-    /* Primaries first: they must find room. */
+    /* Primaries come first, so that the table has room for each of them. */
     for (int primaries = 1; primaries >= 0; primaries--) {
         for (const char *at = text; *at;) {
             char line[1024];

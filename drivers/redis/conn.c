@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "drivers/resolve.h"
 #include "drivers/wait.h"
 
 #define OUT_BYTES (16 * 1024)        /* the commands of one round trip */
@@ -36,7 +37,8 @@ static size_t put_number(char *out, char kind, size_t number) {
     return used;
 }
 
-/* One for all connections of a thread, instead of 16 KiB in each. */
+/* All connections of a thread share one buffer. A buffer in each connection would cost 16 KiB a
+ * client. */
 static _Thread_local struct {
     size_t used;
     char bytes[OUT_BYTES];
@@ -84,8 +86,8 @@ static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size
     return LB_OK;
 }
 
-/* The rest of what did not fit into the socket's buffer, from a copy: the thread's buffer is
- * others' meanwhile. */
+/* Sends the bytes that did not fit into the socket's buffer. They are copied first, because other
+ * fibers use the thread's buffer meanwhile. */
 static enum lb_outcome send_rest(struct redis_conn *conn, const char *rest, size_t len, bool began,
                                  int64_t deadline_ns) {
     char *copy = malloc(len);
@@ -135,14 +137,14 @@ static int parse(struct redis_conn *conn, int wanted) {
     return 1;
 }
 
-/* unasked: what comes is no answer, so more of it, or the connection's end, may have come along
- * with what was read, and gives no new edge: it is looked for before the next wait. And lb_wake
- * ends the wait as its deadline would. */
+/* unasked: for messages, which are not answers. A further message, or the end of the connection,
+ * may have arrived together with the bytes that were read. Such an arrival gives no new edge, so
+ * the socket is read again before the next wait. lb_wake ends the wait as its deadline would. */
 static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int64_t deadline_ns,
                                        bool unasked) {
     redisReader *reader = conn->context->reader;
     conn->have = 0;
-    if (conn->owed == 0 && reader->ridx < 0) { /* else it goes on with a half-read one */
+    if (conn->owed == 0 && reader->ridx < 0) { /* a half-read reply is dropped */
         conn->text_used = 0;
         begin_reply(conn, 0);
     }
@@ -152,8 +154,8 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
         int ready =
             conn->unread ? LB_READABLE : lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
         if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
-        /* One look more: other waits of this fiber may have used up the time while the answer lay
-         * here. */
+        /* The socket is read once more: the answer may have arrived while other waits of this fiber
+         * used up the time. */
         late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
         while (done == 0) {
             char data[4096];
@@ -167,8 +169,8 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
             if (!conn->counted) conn->session->more_bytes += (uint64_t)got;
             done =
                 redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
-            /* Half a reply: read on until EAGAIN, for an end that came along with it gives no new
-             * edge. */
+            /* The reply is incomplete. Reading continues until EAGAIN, because the end of the
+             * connection may have arrived with these bytes and gives no new edge. */
         }
         if (late && done == 0) return LB_TIMEOUT;
     }
@@ -200,7 +202,7 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 
 /* --- opening and closing --- */
 
-/* Proves who we are and picks the database, and that the server lets us in. */
+/* Logs in, selects the database, and verifies that the server accepts commands. */
 static int log_in(struct redis_conn *conn, const char *host, int port, bool plain,
                   int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(conn->session);
@@ -217,8 +219,8 @@ static int log_in(struct redis_conn *conn, const char *host, int port, bool plai
         if (conn_ask(conn, select, 2, deadline_ns, err) != 0) return -1;
         if (reply->value.type == REDIS_ERROR) goto refused;
     }
-    /* A server that is full accepts and then answers the first command with an error: let this be
-     * the first. */
+    /* A server with too many clients accepts the connection and answers its first command with an
+     * error. This PING is that first command. */
     if (conn_ask(conn, (const struct redis_word[]){{"PING", 4}}, 1, deadline_ns, err) != 0)
         return -1;
     if (reply->value.type == REDIS_ERROR) goto refused;
@@ -229,10 +231,22 @@ refused:
                    "redis at %s:%d refuses: %s", host, port, reply->value.text);
 }
 
+/* The address to connect to: hiredis would look the name up in each connect, and tries IPv4 first. */
+static const char *address_of(const char *host, struct lb_err *err) {
+    const struct resolved *resolved = resolve_host(host, err);
+    for (int i = 0; resolved && i < resolved->count; i++) {
+        if (resolved->ipv4[i]) return resolved->address[i];
+    }
+    return resolved ? resolved->address[0] : NULL;
+}
+
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
               bool plain, int64_t deadline_ns, struct lb_err *err) {
+    struct lb_err why = {0};
+    const char *address = address_of(host, &why);
+    if (!address) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, why.text);
     conn->session = session;
-    conn->context = redisConnectNonBlock(host, port);
+    conn->context = redisConnectNonBlock(address, port);
     if (!conn->context || conn->context->err) {
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        conn->context ? conn->context->errstr : "out of memory");
@@ -246,7 +260,7 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        failed ? strerror(failed) : "no connection in time");
     }
-    /* Edge-triggered from here on for reading only, so that room to write is not reported with each
+    /* From here on only reading is watched, so that room for writing is not reported with each
      * answer. */
     lb_fd_forget(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));

@@ -53,7 +53,7 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
     state->cluster = malloc(sizeof *state->cluster);
     if (!state->cluster) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
-    /* Any node that answers knows all others. */
+    /* Each node of a cluster knows all others, so one that answers is enough. */
     for (int i = 0; i < url->host_count; i++) {
         struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
         struct lb_err why = {0};
@@ -61,7 +61,7 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
             redis_cluster_learn(session, node, &why) == 0) {
             return 0;
         }
-        redis_node_drop(session, node); /* it may be back when a key needs it */
+        redis_node_drop(session, node); /* the node may be back when a key needs it */
         err_set(err, why.code, "%s", why.text);
         if (why.code == LB_EXIT_USAGE) return -1;
     }
@@ -130,7 +130,7 @@ static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_n
     const struct redis_command command = {.words = words, .count = 1};
     const struct redis_reply *reply = NULL;
     if (redis_state_of(session)->mode == REDIS_INDEPENDENTS) {
-        /* As a lock over all of them has it: the slowest counts. */
+        /* A lock on independent servers asks all of them, so the slowest one counts. */
         struct redis_answer answers[REDIS_NODES_MAX];
         int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
         for (int i = 0; i < count; i++) {

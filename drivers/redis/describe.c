@@ -50,7 +50,7 @@ static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
     return 0;
 }
 
-/* Every node must find the cluster whole: one that does not yet refuses commands. */
+/* Each node must see the whole cluster. A node that does not yet do so refuses commands. */
 static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
                             struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
@@ -117,7 +117,7 @@ int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb
     info_fact(facts, reply->value.text, "redis_mode:", "mode");
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
-        struct lb_err forbidden = {0}; /* by a managed server: then the fact is missing */
+        struct lb_err forbidden = {0}; /* managed servers may refuse it */
         if (redis_ask(session, node, words, 3, &reply, &forbidden) != 0) continue;
         if (reply->value.type == REDIS_ARRAY && reply->count == 2)
             lb_fact(facts, settings[i], "%s",

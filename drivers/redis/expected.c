@@ -55,7 +55,7 @@ const struct lb_expectation redis_wait_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
 };
 
-/* All rows but that of a waiter's death are those of the others that are told. */
+/* Only the row for a waiter's death differs from the other locks whose waiters are told. */
 const struct lb_expectation redis_fair_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
@@ -125,9 +125,9 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
         SAFE("a waiter that was not notified looks again when the next permit would end"),
 };
 
-/* A latch that is not there is open. One that stays shut is unstated: each latch is made anew for
- * its round, and whoever awaits asks again every 2 s, so no run can show it. So is one-way: all
- * wait for the one whose answers are lost. */
+/* A missing latch is open. A latch that never opens is unstated: each round makes a latch of its
+ * own, and a waiter asks again every 2 s, so no run can show it. The one-way cut is unstated too,
+ * because all clients wait for the client whose answers are lost. */
 const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("one script counts down, and notifies at zero"),
     [LB_SCENARIO_PAUSE] = SAFE("a count does not end by time; others wait"),
@@ -150,7 +150,8 @@ const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
 
 /* --- several servers --- */
 
-/* All of them are needed, and so one of them that still has the key keeps it. */
+/* All servers are needed for a grant, so one server that still has the key prevents a second
+ * grant. */
 const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
@@ -172,8 +173,8 @@ const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
         STUCK("a dead holder's lease lasts one minute longer on one server, and all are needed"),
 };
 
-/* Whose renewals wait for each server for so short a time that a holder gives up before its lease
- * ends. */
+/* The renewals of these locks wait for each server so briefly that a holder gives up before its
+ * lease ends. */
 const struct lb_expectation redis_redlock_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,

@@ -1,5 +1,6 @@
-/* feed: a connection of its own for subscriptions: what is sent on it is not waited for, and what
- * comes on it is taken one by one. See redis.h. It knows no channel and no message. */
+/* feed: a second connection, for subscriptions. The sender does not wait for answers; a reader
+ * takes what arrives, one reply at a time. See redis.h. This file does not interpret channels or
+ * messages. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* names: of keys, of holders, and which of them are left on the servers. See redis.h. */
+/* names: the names of keys and holders, and the count of keys that are left on the servers. See
+ * redis.h. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>
@@ -28,7 +29,8 @@ void redis_lease_ms(int64_t lease_ns, char out[24]) {
     snprintf(out, 24, "%lld", ms > 0 ? ms : 1);
 }
 
-/* before + prefix as a glob pattern that matches them as they are, and whatever comes behind. */
+/* Writes a glob pattern that matches each text which begins with before + prefix, both taken
+ * literally. */
 static size_t pattern_of(char *out, size_t size, const char *before, const char *prefix) {
     const char *const parts[] = {before, prefix};
     size_t used = 0;
@@ -90,7 +92,7 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
             if (redis_ask(session, redis_node_at(session, i), words, 3, &reply, &why) == 0)
                 count_residue(residue, "channel", reply->count > 0 ? reply->element[0].text : "",
                               reply->total);
-            else if (k == 0) /* sharded ones came with Redis 7 */
+            else if (k == 0) /* servers before Redis 7 have no sharded channels */
                 return err_set(err, why.code, "%s", why.text);
         }
     }

@@ -46,8 +46,8 @@ static void wake(struct pubsub_wait *wait) {
     if (wait->asleep) lb_wake(wait->fiber);
 }
 
-/* Gives permits to the channel's waiters, first to those that have none; what is too much is kept
- * by the first. */
+/* Distributes wake-ups among the channel's waiters, first to those that have none. The first waiter
+ * keeps the surplus. */
 static void wake_waiters(struct pubsub_line *line, const char *channel, int permits) {
     for (struct pubsub_wait *at = line->first; at && permits > 0; at = at->next) {
         if (at->permits > 0 || !is_on(at, channel)) continue;
@@ -67,8 +67,8 @@ static void on_message(struct pubsub_line *line, const char *channel, const char
     wake_waiters(line, channel, first->count(message, waiters));
 }
 
-/* The connection is gone, or of no more use, and with it what it was subscribed to. Somebody may be
- * sending on it: it is closed when the session ends. */
+/* The connection is lost or useless, and so are its subscriptions. Another fiber may be sending on
+ * it, so it is closed only when the session ends. */
 static void lose(struct pubsub_line *line) {
     line->gone = true;
     for (struct pubsub_wait *at = line->first; at; at = at->next) {
@@ -81,8 +81,8 @@ static bool confirmed(const struct pubsub_wait *wait) {
     return wait->line->answered >= wait->number;
 }
 
-/* We unsubscribe only when nobody is on, and who comes later is not confirmed before the answer to
- * that. */
+/* The last waiter unsubscribes. A waiter that comes later is not confirmed before the answer to
+ * that UNSUBSCRIBE. */
 static bool unasked(const struct pubsub_line *line, const char *channel) {
     struct pubsub_wait *at = line->first;
     while (at && !(is_on(at, channel) && confirmed(at))) at = at->next;
@@ -92,7 +92,7 @@ static bool unasked(const struct pubsub_line *line, const char *channel) {
 static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) {
     const struct redis_value *element = reply->element;
     if (reply->value.type == REDIS_ARRAY && reply->count == 3) {
-        /* A slot that moves to another node takes its channels' subscribers away. */
+        /* When a slot moves to another node, the old node ends its channels' subscriptions. */
         if (strcmp(element[0].text, "sunsubscribe") == 0 && unasked(line, element[1].text)) {
             lose(line);
             return;
@@ -110,7 +110,7 @@ static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) 
     }
 }
 
-/* Somebody else who waits must read on. */
+/* Another waiter must take over the reading. */
 static void hand_over(struct pubsub_line *line) {
     if (line->reader) return;
     struct pubsub_wait *at = line->first;
@@ -212,7 +212,7 @@ void pubsub_leave(struct pubsub_wait *wait) {
         const char *command = redis_is_cluster(wait->session) ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
         struct lb_err before = wait->session->err;
         send_word(line, wait->session, command, wait->channel);
-        wait->session->err = before; /* a dead connection is subscribed to nothing: no failure */
+        wait->session->err = before; /* no failure: a dead connection has no subscriptions */
     }
     hand_over(line);
 }

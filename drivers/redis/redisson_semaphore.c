@@ -1,10 +1,10 @@
 /* redis-semaphore: Redisson's RSemaphore: a counter of the permits that are left. It knows no
  * holders.
  *
- * So nobody can tell whose permit is whose: that one gives back only what it took is this driver's
- * own book, not the server's; a permit whose holder died never comes back; and after an acquire
- * whose answer was lost nobody can find out whether it took one, so there is no settling it: as
- * with the real client, that permit may be gone for good. */
+ * So the server can't tell which client has which permit. This driver, not the server, makes sure
+ * that a client gives back only what it took. A permit whose holder died never comes back. After an
+ * acquire whose answer was lost, no request can find out whether a permit was taken, so the acquire
+ * can't be settled: as with the real client, that permit may be lost for ever. */
 #include "drivers/redis/redisson_sc.h"
 
 struct semaphore_grant {

@@ -14,7 +14,7 @@ void redisson_drop_latch(struct lb_session *session, struct redis_node *node, co
     const struct redis_word words[] = {{"DEL", 3}, {latch, 0}};
     struct lb_err before = session->err;
     redis_post(session, node, &(struct redis_command){.words = words, .count = 2});
-    session->err = before; /* what can't be sent is no failure of the unlock: the key expires */
+    session->err = before; /* no failure of the unlock: the key expires */
 }
 
 enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *node,
@@ -29,7 +29,7 @@ enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *n
         return redis_refuse(session, reply);
     if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
         redisson_drop_latch(session, node, words[keys - 1].text);
-    /* 2 is ours: where the real scripts call it a success that the lock was gone already. */
+    /* 2 is an addition to the real scripts, which report success when the lock was already gone. */
     if (answer.type == REDIS_NIL || answer.integer == 2) return LB_LOST;
     *ret_held = answer.integer == 0;
     return LB_OK;

@@ -1,13 +1,12 @@
-/* redis-redlock: SET NX PX on five servers that know nothing of each other, held by whom most of
- * them granted it, for the lease less the time that asking took and less the drift of their clocks.
- * To the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible with it
- * and with redsync: the same key, a random token, the same effects of release and extension. All
- * servers are asked at once; one that does not answer in node_timeout has not granted. It knows no
- * order and mints no token; it can't, without consensus.
- *
- * What a late server is told to release comes behind what it was told to set, on one connection, so
- * nothing stays behind. A server that restarts empty within a lease may grant it again: with two of
- * five that is a second majority. redis.io: keep it out for a lease, or fsync always. */
+/* redis-redlock: SET NX PX on five independent servers. A client holds the lock if a majority
+ * granted it, for the lease less the time that the requests took and less the drift of the servers'
+ * clocks. To the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible
+ * with it and with redsync: the same key, a random token, the same effects of release and
+ * extension. All servers are asked at once; one that does not answer in node_timeout has not
+ * granted. It knows no order and mints no token; it can't, without consensus. What a late server is
+ * told to release comes behind what it was told to set, on one connection, so nothing stays behind.
+ * A server that restarts empty within a lease may grant it again: with two of five that is a second
+ * majority. redis.io: keep it out for a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
 #include "drivers/wait.h"
@@ -17,8 +16,8 @@
 /* What the servers said to one command. */
 struct votes {
     int count, yes, no;
-    int late; /* will do it yet, and after it what they are told next */
-    /* a connection was lost: a server may have done it, and can't be told otherwise in order */
+    int late; /* will do it later, and then what they are told next */
+    /* a connection was lost: the server may still do the command, after a release */
     bool unsure;
 };
 
@@ -57,7 +56,7 @@ static struct votes ask_owner_checked(struct lb_session *session, const struct l
     return ask_all(session, &command);
 }
 
-/* Fails for want of servers that answer. */
+/* Fails the operation because too few servers answered. */
 static enum lb_outcome no_majority(struct lb_session *session, const struct votes *votes,
                                    bool unsure) {
     return lb_fail(session, unsure ? LB_UNKNOWN : LB_BROKEN,
@@ -70,13 +69,13 @@ int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
     return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
 }
 
-/* Tells all servers to release what the same connections had been told to set. True if a majority
- * did, or will do it in that order: then nothing of ours is held, nor will be. */
+/* Sends the release on the connections that carried the SET. True if a majority has done it or will
+ * do it in that order: then this client holds nothing, now and later. */
 static bool undo(struct lb_session *session, const struct lb_request *request,
                  const struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
     if (votes.yes + votes.no + votes.late < majority(votes.count)) return false;
-    session->err.code = 0; /* the few that are not there do not matter */
+    session->err.code = 0; /* a minority that is not reachable does not matter */
     return true;
 }
 
@@ -138,7 +137,7 @@ enum lb_outcome redlock_release(struct lb_session *session, const struct lb_requ
     int need = majority(votes.count);
     if (votes.yes >= need || votes.no > votes.count - need) session->err.code = 0;
     if (votes.yes >= need) return LB_OK;
-    /* So many have it not that no majority can have had it. */
+    /* So many servers do not have the key that no majority can have had it. */
     if (votes.no > votes.count - need) return LB_LOST;
     return no_majority(session, &votes, true);
 }
@@ -170,7 +169,8 @@ enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_reques
     return outcome;
 }
 
-/* On new connections: what the old ones had sent, a server may do later. So only answers count. */
+/* The connections are new. A server may still execute what the old connections sent, so only
+ * answers count. */
 enum lb_outcome redlock_settle(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);

@@ -24,7 +24,7 @@ enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request 
 enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
                              struct lb_grant *grant);
 
-/* How much of a lease is not to be relied on, for the servers' clocks. */
+/* The part of a lease that the holder must not rely on, because the servers' clocks drift. */
 int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns);
 
 /* refuses what is not three or more independent servers, or no majority */

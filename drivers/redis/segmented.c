@@ -82,7 +82,7 @@ static enum lb_outcome segmented_renew(struct lb_session *session, const struct 
     return outcome;
 }
 
-/* Only the segment that was tried last is in doubt: those before it were busy. */
+/* Only the segment that was tried last is in doubt. The ones before it were busy. */
 static enum lb_outcome segmented_settle(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     enum lb_outcome outcome = segmented_release(session, request, grant);

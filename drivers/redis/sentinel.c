@@ -78,8 +78,8 @@ int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struc
         struct redis_conn *conn = calloc(1, sizeof *conn);
         struct lb_err why = {0};
         if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        /* Sentinels that hang are passed over soon. A server may be far away, and nobody else is
-         * the primary. */
+        /* A sentinel that does not answer is skipped early. A server gets more time: it may be far
+         * away, and there is only one primary. */
         int64_t share_ns = sentinels ? 0 : (deadline_ns - lb_now()) / url->host_count;
         int64_t until_ns = lb_now() + (share_ns > ASK_NS ? share_ns : ASK_NS);
         if (until_ns > deadline_ns) until_ns = deadline_ns;

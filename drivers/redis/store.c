@@ -1,8 +1,6 @@
-/* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value,
- * changed by scripts, so that nothing comes between the look at the token and the write. See
- * drivers/store.h.
- *
- * Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below. */
+/* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value.
+ * Scripts change it, so that no other command comes between the check of the token and the write.
+ * See drivers/store.h. Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below. */
 #include "drivers/redis/store.h"
 
 #include <inttypes.h>

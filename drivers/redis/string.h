@@ -35,8 +35,8 @@ string_try_fn string_try;
 enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
                                const struct lb_request *request, struct lb_grant *grant);
 
-/* Runs an owner-checked script of one key (argument may be NULL). LB_OK; LB_LOST: it is not
- * ours. */
+/* Runs a script of one key that checks the owner (argument may be NULL). LB_OK; LB_LOST: this
+ * client is not the owner. */
 enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument);

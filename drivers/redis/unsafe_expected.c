@@ -1,6 +1,6 @@
-/* unsafe_expected: what the controls on Redis do when nothing happens and under the faults of the
- * short tour. Their mistakes must show in the workloads that expose them (.about); some show here
- * too. See drivers/expect.h. */
+/* unsafe_expected: what the controls on Redis do without faults and under the faults of the default
+ * schedule. Their mistakes must show in the workloads that expose them (.about); some mistakes show
+ * here too. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/redis/backend.h"
 

@@ -66,7 +66,7 @@ static enum lb_outcome repaired_acquire(struct lb_session *session,
     return string_poll(session, request, grant, try_repaired);
 }
 
-/* There is no owner to compare with. */
+/* The value names no owner that could be compared. */
 static enum lb_outcome del(struct lb_session *session, const struct lb_request *request,
                            struct lb_grant *grant) {
     (void)grant;

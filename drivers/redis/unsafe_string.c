@@ -32,7 +32,7 @@ static enum lb_outcome two_calls(struct lb_session *session, const struct lb_req
     enum lb_outcome outcome = ask_key(session, request, "SETNX", mine->token, &set);
     if (outcome != LB_OK) return outcome;
     if (!set) return LB_BUSY;
-    /* Whoever dies here leaves the key for ever. */
+    /* A client that dies here leaves a key that never expires. */
     int64_t sent_ns = lb_now();
     outcome = ask_key(session, request, "PEXPIRE", lease_ms, &expires);
     if (outcome != LB_OK) return outcome;
@@ -52,7 +52,7 @@ static enum lb_outcome del_release(struct lb_session *session, const struct lb_r
                                    struct lb_grant *grant) {
     (void)grant;
     long long deleted = 0;
-    return ask_key(session, request, "DEL", NULL, &deleted); /* whose it was, nobody asks */
+    return ask_key(session, request, "DEL", NULL, &deleted); /* without a check of the owner */
 }
 
 struct get_del_options {
@@ -79,7 +79,7 @@ static enum lb_outcome get_del_release(struct lb_session *session, const struct 
 
 struct late_grant {
     struct string_grant string; /* first: see string.h */
-    int64_t next_ns;            /* when the holder means to renew */
+    int64_t next_ns;            /* when the holder will renew */
 };
 
 /* One second before the lease ends; of a short lease as much less as the article's 1 of 30 s. */
@@ -107,7 +107,8 @@ static enum lb_outcome late_renew(struct lb_session *session, const struct lb_re
     redis_lease_ms(more_ns, more_ms);
     enum lb_outcome outcome = ask_key(session, request, "PEXPIRE", more_ms, &extended);
     if (outcome != LB_OK) return outcome;
-    /* Whether there was a key, and whose, nobody asks. */
+    /* The mistake: the answer, which tells whether there was a key, is not checked, and neither is
+     * its owner. */
     mine->next_ns = sent_ns + more_ns;
     grant->lease_end_ns = sent_ns + more_ns;
     return LB_OK;

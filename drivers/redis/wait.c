@@ -1,12 +1,11 @@
-/* redis-wait: SET NX PX, and WAIT for replicas to have it, sent at once on one connection: WAIT
- * counts those that acknowledged this connection's own last write, so on another one it says
- * nothing. Too few in time: the key is deleted again, and the try counts as one that found it busy.
- * A renewal waits the same; one that too few replicas acknowledged extends nothing that the holder
- * relies on. Release is redis-setnx's; whoever speaks SET NX PX is excluded. With `short = accept`
- * it does what many programs do: it waits, and does not look at the count.
- *
- * It makes it likelier that a promoted replica knows the lock, not certain: the one that
- * acknowledged need not be the one that is promoted. */
+/* redis-wait: SET NX PX and WAIT, sent together on one connection. WAIT counts the replicas that
+ * acknowledged the last write of its own connection, so it must use the same one. If too few
+ * replicas answer in time, the key is deleted again, and the try counts as busy. A renewal waits in
+ * the same way; if too few replicas acknowledge it, the holder does not rely on the extension.
+ * Release is redis-setnx's; every client of SET NX PX is excluded. With `short = accept` the lock
+ * does what many programs do: it waits and ignores the count. It makes it likelier that a promoted
+ * replica knows the lock, not certain: the one that acknowledged need not be the one that is
+ * promoted. */
 #include "drivers/redis/string.h"
 
 #include <stdio.h>
@@ -16,7 +15,7 @@
 struct wait_options {
     struct string_options string; /* first: see string_poll */
     int64_t replicas, timeout_ns;
-    int64_t accept; /* too few will do */
+    int64_t accept; /* too few replicas are accepted */
 };
 
 /* A write and its WAIT. LB_OK with both replies. */
@@ -86,8 +85,8 @@ static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_re
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(session, reply);
     if (reply->value.integer != 1) return LB_LOST;
-    /* With too few replicas it ends when it would have ended without us; the next renewal may do
-     * better. */
+    /* With too few replicas the lease ends when it would have ended without this renewal; the next
+     * renewal may succeed. */
     if (enough) grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;
 }

@@ -61,7 +61,7 @@ static bool has(const struct lb_session *session, enum kind_fault fault) {
 
 static struct part *part_at(const struct lb_session *session, uint32_t index, const char *name) {
     struct kinds_shared *shared = session->server->shared;
-    struct part *part = &shared->part[index % PARTS];
+    struct part *part = &shared->part[has(session, KIND_ONE_KEY) ? 0 : index % PARTS];
     if (!part->name[0]) snprintf(part->name, sizeof part->name, "%.60s", name);
     return part;
 }
@@ -237,6 +237,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
         bool turn = !queues || request->held > 0 || first(session, request, part);
         if (turn && enter(session, request, part, grant)) break;
         if (once) return LB_BUSY;
+        while (has(session, KIND_SPINS)) continue;
         if (lb_now() >= request->deadline_ns || lb_stopping()) {
             if (queued && !has(session, KIND_LEAVES)) leave(request, part);
             return LB_TIMEOUT;

@@ -17,6 +17,8 @@ enum kind_fault {
     KIND_TRUSTS_DEAD,  /* a killed process's place in the queue stays */
     KIND_BLIND,        /* residue sees nothing */
     KIND_LEAVES,       /* a waiter that gives up leaves its place in the queue */
+    KIND_ONE_KEY,      /* all keys are one lock */
+    KIND_SPINS,        /* who waits neither returns nor lets others run */
     /* re-entry, shared sessions */
     KIND_FREES_AT_ONCE, /* the first release frees what was taken several times */
     KIND_NOT_TWICE,     /* its holder finds it busy */

@@ -57,10 +57,15 @@ struct conform_result {
     bool overlap;
 };
 
+/* After so long a check ends the process, with a message that names the lock and the check: a call
+ * that neither returns nor waits can't be cut off. */
+extern unsigned conform_limit_s;
+
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
- * proxy. Main thread, while there is no other. */
+ * proxy. After a failure an embedded place is opened anew, NULL if that fails: what a failed check
+ * left locked would let all that follow wait for nothing. Main thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place,
+                 const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result);
 
 /* An exception that no capability can tell, by name; must be justified here, in the table. */

@@ -1,6 +1,7 @@
 /* conform_crowd: many clients: order where it is claimed, a turn for everybody, one session for
  * several. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/engine/loop.h"
 #include "bench/measure/cell.h"
@@ -99,6 +100,7 @@ static void share(void *arg) {
 
 static struct cell shared_cell; /* outlive a client that hangs */
 static struct findings shared_findings;
+static struct found shared_holders[2 * SHARERS];
 
 static void share_session(struct actor *client) {
     static struct sharer sharers[2][SHARERS];
@@ -124,7 +126,8 @@ void conform_share(struct trial *trial) {
     struct actor *one = actor_new(trial), *other = actor_new(trial);
     if (!one || !other || !actor_use_key(one, &key) || !actor_use_key(other, &key)) return;
     shared_cell = (struct cell){.owner = 0};
-    shared_findings = (struct findings){.double_holders = 0};
+    memset(shared_holders, 0, sizeof shared_holders);
+    shared_findings = (struct findings){.holders = shared_holders};
     actor_begin(one, share_session);
     actor_begin(other, share_session);
     actor_end(one);

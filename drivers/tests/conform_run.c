@@ -1,15 +1,52 @@
-/* conform_run: one check of one lock, with what it needs beside servers. */
+/* conform_run: one check of one lock, with what it needs beside servers, and its time limit. */
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "drivers/tests/conform.h"
 #include "drivers/tests/conform_child.h"
 #include "drivers/tests/conform_place.h"
 
+unsigned conform_limit_s = 200;
+
+/* Written before the alarm is set: a signal handler may only write. */
+static char limit_message[400];
+
+static void end_at_limit(int signal_number) {
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, limit_message, strlen(limit_message));
+    _exit(written < 0 ? 2 : 1);
+}
+
+static void set_limit(const struct conform_check *check, const struct lb_lock *lock) {
+    snprintf(limit_message, sizeof limit_message,
+             "ERROR: %s: '%s' did not end in %u s, and can't be cut off: a call of the driver "
+             "neither returns nor waits. The lock's other checks are not run.\n",
+             lock->name, check->name, conform_limit_s);
+    signal(SIGALRM, end_at_limit);
+    alarm(conform_limit_s);
+}
+
+/* Memory as before any check. */
+static void open_anew(const struct plan_lock *lock, struct place **place,
+                      struct conform_result *result) {
+    struct lb_err err = {0};
+    if (lb_topologies(lock->lock)) return;
+    place_close(*place);
+    *place = conform_open(lock, &err);
+    if (*place) return;
+    size_t used = strlen(result->failure);
+    snprintf(result->failure + used, sizeof result->failure - used, "; and opened anew: %s",
+             err.text);
+}
+
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
-                 const struct plan_lock *far_lock, struct place *place,
+                 const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result) {
     struct lb_err err = {0};
-    struct trial trial = {.lock = lock, .place = place};
+    struct trial trial = {.lock = lock, .place = *place};
+    set_limit(check, lock->lock);
     /* First the forks, while there is one thread. */
     if (check->needs & CONFORM_CHILDREN) {
         struct trial_key key = trial_key();
@@ -17,7 +54,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
         trial.waiter = child_start(&trial, &key);
     }
     if (check->needs & CONFORM_FAR)
-        trial.far = conform_open_far(far_lock, place, &trial.proxy, &err);
+        trial.far = conform_open_far(far_lock, *place, &trial.proxy, &err);
     if (err.code)
         snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
     else
@@ -28,4 +65,6 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     child_free(trial.waiter);
     snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
     ret_result->overlap = trial.overlap;
+    if (trial.failure[0]) open_anew(lock, place, ret_result);
+    alarm(0);
 }

@@ -1,6 +1,9 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
  * for it. A suite that was never seen to fail is a decoration.
  * Needs: servers. */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "bench/tests/unit.h"
 #include "drivers/tests/bad_kinds.h"
 #include "drivers/tests/bad_lock.h"
@@ -59,6 +62,7 @@ static const struct {
     {&bad_mutex, KIND_LEAVES, "a timed wait ends in time and leaves nothing"},
     {&bad_mutex, KIND_FREES_AT_ONCE, "held until it was released as often as taken"},
     {&bad_mutex, KIND_NOT_TWICE, "held until it was released as often as taken"},
+    {&bad_mutex, KIND_ONE_KEY, "keys are independent"},
     {&bad_mutex, KIND_OWNER_IS_SESSION, "clients that share a session exclude each other"},
     {&bad_rwlock, KIND_READS_ALONE, "readers hold together, writers alone"},
     {&bad_rwlock, KIND_READS_ALONE, "readers and writers wait for each other"},
@@ -104,7 +108,7 @@ static const struct conform_check *check_of(const char *name) {
 static struct conform_result result;
 
 /* Runs one check of a lock at a place. Whether it passed; else why not is in result. */
-static bool passes(const struct lb_lock *lock, const char *const *sets, struct place *place,
+static bool passes(const struct lb_lock *lock, const char *const *sets, struct place **place,
                    const struct conform_check *check) {
     struct lb_err err = {0};
     struct plan_lock planned, far;
@@ -135,7 +139,7 @@ static int pass_all(const struct lb_lock *lock) {
     for (const struct conform_check *check = conform_checks; check->name; check++) {
         const char *reason;
         if (!conform_applies(check, lock, false, &reason)) continue;
-        if (!passes(lock, NULL, place, check))
+        if (!passes(lock, NULL, &place, check))
             fail_msg("%s: '%s' failed: %s", lock->name, check->name, result.failure);
         passed++;
     }
@@ -157,7 +161,7 @@ TEST(test_right_ones_pass_all) {
 static bool caught[128]; /* by the check's place in conform_checks: it was seen to fail */
 
 /* Fails unless the check does. */
-static void must_fail(const struct lb_lock *lock, const char *const *sets, struct place *place,
+static void must_fail(const struct lb_lock *lock, const char *const *sets, struct place **place,
                       const char *name, int fault) {
     if (passes(lock, sets, place, check_of(name)))
         fail_msg("%s: fault %d passed '%s'", lock->name, fault, name);
@@ -170,12 +174,13 @@ static void must_catch(const struct lb_lock *lock, int fault, const char *check)
     const char *sets[] = {set, NULL};
     snprintf(set, sizeof set, "fault=%d", fault);
     struct place *place = open_bad(lock, sets);
-    must_fail(lock, sets, place, check, fault);
+    must_fail(lock, sets, &place, check, fault);
     place_close(place);
 }
 
 TEST(test_each_fault_is_caught) {
-    bool seen[BAD_FAULTS] = {[BAD_NOTHING] = true}, kinds_seen[KIND_FAULTS] = {[KIND_RIGHT] = true};
+    bool seen[BAD_FAULTS] = {[BAD_NOTHING] = true},
+         kinds_seen[KIND_FAULTS] = {[KIND_RIGHT] = true, [KIND_SPINS] = true};
     trial_patience_ns = LB_S_NS; /* wrong locks let us wait */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         must_catch(&lock_bad, faults[i].fault, faults[i].check);
@@ -198,6 +203,49 @@ TEST(test_each_fault_is_caught) {
 static bool overlaps(const struct lb_lock *lock, int fault, const char *check) {
     must_catch(lock, fault, check);
     return result.overlap;
+}
+
+/* What a failed check left locked is not in the way of the next one: each of the checks behind it
+ * would wait for as long as it may. */
+TEST(test_one_failed_check_does_not_stop_the_others) {
+    char set[32];
+    const char *sets[] = {set, NULL};
+    snprintf(set, sizeof set, "fault=%d", KIND_ONE_KEY);
+    struct place *place = open_bad(&bad_mutex, sets);
+    trial_patience_ns = LB_S_NS;
+    assert_false(passes(&bad_mutex, sets, &place, check_of("keys are independent")));
+    if (!passes(&bad_mutex, sets, &place, check_of("a waiter gets what is freed")))
+        fail_msg("the next check failed, too: %s", result.failure);
+    trial_patience_ns = 30 * LB_S_NS;
+    place_close(place);
+}
+
+/* A call that neither returns nor waits ends the process, which says whose call it was. */
+TEST(test_a_call_that_spins_is_named) {
+    char said[600] = "";
+    int ends[2], status = 0;
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        char set[32];
+        const char *sets[] = {set, NULL};
+        snprintf(set, sizeof set, "fault=%d", KIND_SPINS);
+        dup2(ends[1], STDERR_FILENO);
+        struct place *place = open_bad(&bad_mutex, sets);
+        conform_limit_s = 1;
+        passes(&bad_mutex, sets, &place, check_of("a waiter gets what is freed"));
+        _exit(0);
+    }
+    close(ends[1]);
+    ssize_t length = 0, more;
+    while ((more = read(ends[0], said + length, sizeof said - 1 - (size_t)length)) > 0)
+        length += more;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(said, bad_mutex.name) ||
+        !strstr(said, "'a waiter gets what is freed' did not end in 1 s"))
+        fail_msg("status %d, and it said: %s", status, said);
 }
 
 TEST(test_an_overlap_is_told_from_slowness) {
@@ -252,10 +300,10 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
         struct lb_lock wrong = bad_redis_lock(redis_faults[i].fault);
         const char *name = redis_faults[i].check;
         trial_patience_ns = 30 * LB_S_NS;
-        if (!passes(&right, NULL, place, check_of(name)))
+        if (!passes(&right, NULL, &place, check_of(name)))
             fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
-        must_fail(&wrong, NULL, place, name, (int)redis_faults[i].fault);
+        must_fail(&wrong, NULL, &place, name, (int)redis_faults[i].fault);
         /* That one left the server where it was when the check failed. */
         if (check_of(name)->needs & CONFORM_OWNED) {
             place_close(place);
@@ -270,7 +318,7 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
 static void must_fail_there(struct lb_lock wrong, const char *name, int64_t patience_ns) {
     struct place *place = open_real(&wrong);
     trial_patience_ns = patience_ns;
-    must_fail(&wrong, NULL, place, name, 0);
+    must_fail(&wrong, NULL, &place, name, 0);
     trial_patience_ns = 30 * LB_S_NS;
     place_close(place);
 }

@@ -1,4 +1,8 @@
 /* test_stream: drivers/stream.c against a peer that splits, delays and drops bytes. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+
 #include "bench/engine/loop.h"
 #include "bench/tests/unit.h"
 #include "drivers/stream.h"
@@ -187,6 +191,29 @@ TEST(test_sends_what_it_is_given) {
     char *seen = play(&t, steps, 1);
     assert_string_equal(seen, "hello\r\n");
     free(seen);
+}
+
+static int looked_up; /* names, not numbers */
+
+/* In front of the C library's. */
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints,
+                struct addrinfo **ret) {
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    looked_up += !(hints->ai_flags & AI_NUMERICHOST);
+    return real(host, service, hints, ret);
+}
+
+/* A look-up stops all clients of the thread: one is enough for all connections of a run. */
+TEST(test_a_host_is_looked_up_once) {
+    looked_up = 0;
+    for (int i = 0; i < 3; i++) {
+        struct talk t = {.host = "localhost", .lines = 1};
+        PLAY(&t, {.await = "hello\r\n", .say = "one\r\n"});
+        assert_int_equal(t.connected, 0);
+        assert_int_equal(t.outcome[0], LB_OK);
+    }
+    if (looked_up > 1) fail_msg("%d look-ups", looked_up);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -3,10 +3,12 @@
  * states are counted there, not listed. See check_doc.h. */
 #include "report/check/check_doc.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/check/check_sums.h"
+#include "results/format/bound.h"
 
 #define SERVERS_MAX 12
 #define SKIPS_SHOWN 3
@@ -90,13 +92,24 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
     struct check_sums sums;
     char text[NUMBER_TEXT_MAX];
     check_sum_all(view, &sums);
-    doc_item(doc, TONE_PLAIN,
-             "Safe means: none seen in n grants. With 95 %% confidence fewer than 3 in n would go "
-             "wrong under this fault and load; the safe cells' n is %s at the least",
-             number_count_text(sums.safe_grants_min, text));
-    if (sums.safe_grants_min > 0)
-        doc_span(doc, DOC_PLAIN, " (bound %.1e)", 3 / sums.safe_grants_min);
-    doc_span(doc, DOC_PLAIN, ".");
+    doc_item(doc, TONE_PLAIN, "Safe means: nothing wrong was seen.");
+    if (!isnan(sums.safe_hits_min)) {
+        doc_span(
+            doc, DOC_PLAIN,
+            " Under a fault each fault that hits a holder is one trial; the safe cells have at "
+            "least %s",
+            number_count_text(sums.safe_hits_min, text));
+        if (sums.safe_hits_min > 0)
+            doc_span(doc, DOC_PLAIN,
+                     ": with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
+                     100 * bound_of_faults(sums.safe_hits_min));
+        doc_span(doc, DOC_PLAIN, ". More seeds give more trials.");
+    }
+    if (sums.safe_grants_min > 3)
+        doc_span(doc, DOC_PLAIN,
+                 " Without a fault each grant is one trial; the safe cells have at least %s: with "
+                 "95 %% confidence fewer than %.1e of them go wrong.",
+                 number_count_text(sums.safe_grants_min, text), 3 / sums.safe_grants_min);
 }
 
 /* What the figures rest on, and how to see them again. */
@@ -134,8 +147,9 @@ static void add_run(const struct check_view *view, struct doc *doc) {
 static void add_caveats(struct doc *doc) {
     static const char *const items[][2] = {
         {"Safe is not proved.",
-         "No error in n grants means a rate of at most 3/n with 95 % confidence, for this fault, "
-         "this load and these seeds."},
+         "No error in k faults means with 95 % confidence that fewer than 1 - 0.05^(1/k) of such "
+         "faults go wrong: 95 % after one, 63 % after three, 26 % after ten. Without a fault, no "
+         "error in n grants means fewer than 3/n. This holds for this load and these seeds."},
         {"Expired is not the server's fault.",
          "A lease permits that a holder outlives it. The data is protected only by a fencing "
          "token that the resource itself checks, or by a lock that lasts as long as a connection."},

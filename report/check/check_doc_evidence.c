@@ -40,8 +40,17 @@ static void add_verdict(const struct check_view *view, const struct check_cell *
 static void add_grants(const struct check_cell *cell, struct doc *doc) {
     if (isnan(cell->grants)) return;
     add_count(doc, "grants", cell->grants);
-    if (cell->bound95 > 0)
+    if (cell->bound95 > 0 && !check_under_fault(cell))
         doc_span(doc, DOC_PLAIN, "; with 95 %% confidence fewer than %.1e go wrong", cell->bound95);
+}
+
+static void add_faults_hit(const struct check_cell *cell, struct doc *doc) {
+    if (isnan(cell->faults_hit)) return;
+    add_count(doc, "faults that hit a holder or waiter", cell->faults_hit);
+    if (cell->bound95 > 0)
+        doc_span(doc, DOC_PLAIN,
+                 "; with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
+                 100 * cell->bound95);
 }
 
 static void add_residue(const struct check_cell *cell, struct doc *doc) {
@@ -62,6 +71,7 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     doc_term(doc, "expected", "%s", cell->expected ? cell->expected : "");
     if (cell->expected_why) doc_span(doc, DOC_PLAIN, ": %s", cell->expected_why);
     add_grants(cell, doc);
+    add_faults_hit(cell, doc);
     add_count(doc, "overlaps", cell->overlaps);
     add_count(doc, "lost updates", cell->lost_updates);
     add_text(doc, "stale writes", store);
@@ -122,6 +132,7 @@ static void add_faults(const struct check_cell *cell, struct doc *doc) {
         add_number(doc, fault, "process");
         add_number(doc, fault, "node");
         add_number(doc, fault, "key");
+        add_number(doc, fault, "held");
         if (json_is_true(acted)) doc_span(doc, DOC_PLAIN, "; acted");
         if (json_is_false(acted)) doc_span(doc, DOC_STRONG, "; did not act");
         if (sign) doc_span(doc, DOC_PLAIN, ": %s", sign);

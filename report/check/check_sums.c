@@ -27,11 +27,14 @@ static void add(struct check_sums *sums, const struct check_cell *cell) {
     sums->stale_accepted += known(cell->stale_accepted_unfenced);
     sums->stale_rejected += known(cell->stale_rejected_fenced);
     sums->unavailable_max = greater(sums->unavailable_max, cell->unavailable_ns);
-    if (cell->verdict == CHECK_SAFE && cell->grants > 0)
+    if (cell->verdict == CHECK_SAFE)
+        sums->safe_hits_min = less(sums->safe_hits_min, cell->faults_hit);
+    if (cell->verdict == CHECK_SAFE && cell->grants > 0 && !check_under_fault(cell))
         sums->safe_grants_min = less(sums->safe_grants_min, cell->grants);
 }
 
-static const struct check_sums nothing = {.unavailable_max = NAN, .safe_grants_min = NAN};
+static const struct check_sums nothing = {
+    .unavailable_max = NAN, .safe_grants_min = NAN, .safe_hits_min = NAN};
 
 static bool is_real(const struct check_view *view, int lock) {
     return !view->check->locks[lock].control;

@@ -11,7 +11,8 @@ struct check_sums {
     double grants, overlaps;
     double stale_attempted, stale_accepted, stale_rejected;
     double unavailable_max; /* NAN: not measured */
-    double safe_grants_min; /* of the safe cells; NAN: none */
+    double safe_grants_min; /* of the safe cells without a fault; NAN: none */
+    double safe_hits_min;   /* faults that hit somebody, of the safe cells; NAN: none */
 };
 
 void check_sum_fault(const struct check_view *view, int fault, struct check_sums *sums);

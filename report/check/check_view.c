@@ -55,6 +55,10 @@ bool check_silent(const struct check_cell *cell) {
     return cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED;
 }
 
+bool check_under_fault(const struct check_cell *cell) {
+    return strcmp(cell->fault_name, "none") != 0 && strcmp(cell->fault_name, CHECK_EXPOSED) != 0;
+}
+
 static void count_cell(struct check_counts *counts, const struct check_cell *cell) {
     counts->cells++;
     counts->verdict[cell->verdict]++;

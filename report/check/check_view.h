@@ -64,6 +64,8 @@ const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
+/* In a column with a fault: its trials are faults, not grants. */
+bool check_under_fault(const struct check_cell *cell);
 
 /* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse
  * than stated or a control was not caught, "+" where it is better, else "". */

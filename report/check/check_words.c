@@ -17,7 +17,9 @@ static const struct {
     [CHECK_EXPIRED] =
         {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
     [CHECK_STUCK] = {"S", "no client got the key for longer than the theory allows"},
-    [CHECK_VIOLATED] = {"V", "two holders inside their leases, or the lock's state was lost"},
+    [CHECK_VIOLATED] =
+        {"V",
+         "two holders inside their leases, wrong fencing tokens, or the lock's state was lost"},
     [CHECK_INCONCLUSIVE] = {"?", "no fault took effect, or nothing was granted before or after it"},
     [CHECK_FAILED] = {"x", "the run failed"},
 };

@@ -197,11 +197,14 @@ static void put_in(struct compare_pick *pick, const struct ref *ref) {
     pick->runs[pick->count++] = ref->run;
 }
 
-/* Distinct runs; refs of a side stand in their order. */
+/* Distinct runs with a stage that is a sample; refs of a side stand in their order. */
 static int samples_of(const struct compare_pick *pick) {
-    int count = 0;
-    for (int i = 0; i < pick->count; i++)
-        count += !pick->by_run || i == 0 || pick->runs[i] != pick->runs[i - 1];
+    int count = 0, last = -1;
+    for (int i = 0; i < pick->count; i++) {
+        if (report_limited(pick->stages[i])) continue;
+        count += !pick->by_run || pick->runs[i] != last;
+        last = pick->runs[i];
+    }
     return count;
 }
 
@@ -222,11 +225,15 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
                                 .new_guarantee = guarantee_text(new->stages[0]),
                                 .base_count = samples_of(base),
                                 .new_count = samples_of(new),
+                                .base_limited = compare_count_limited(base),
+                                .new_limited = compare_count_limited(new),
                                 .baseline = base->stages[0]->baseline,
                                 .violated = is_violated(new),
                                 .stuck = is_stuck(new)};
     first->load = NULL;
     compare->stuck |= row->stuck;
+    compare->limited_count += row->base_limited + row->new_limited;
+    compare->stage_count += base->count + new->count;
     if (!row->guarantee || !row->new_guarantee)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int failed = 0;

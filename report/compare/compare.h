@@ -19,7 +19,7 @@
 
 enum compare_verdict {
     COMPARE_UNKNOWN, /* one of the sides has no such figure */
-    COMPARE_SAME,    /* no change shown, and one of more than twice min_effect is excluded */
+    COMPARE_SAME,    /* no change shown, and one above COMPARE_SAME_TIMES min_effect is excluded */
     COMPARE_BETTER,
     COMPARE_INCONCLUSIVE, /* too few samples, or too noisy */
     COMPARE_WORSE
@@ -30,6 +30,10 @@ enum compare_verdict {
 #define COMPARE_METRICS_MAX 32
 int compare_metric_count(void);
 const struct result_field *compare_metric(int index);
+
+/* What is compared of a stage; NAN = not measured, or another figure stands in its place (the
+ * response time of an open loop instead of the time from asking). INFINITY = never. */
+double compare_value(const struct result_field *metric, const struct run_stage *stage);
 
 struct compare_side {
     double *values; /* one a stage; owned */
@@ -42,7 +46,8 @@ struct compare_side {
 struct compare_figure {
     enum compare_verdict verdict;
     struct compare_side base, new;
-    /* new against base: 0.05 = 5 % more; low, high: of the confidence interval */
+    /* new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high: of the confidence
+     * interval; low is -INFINITY where the samples are too few for one */
     double shift, low, high;
     double p;   /* corrected */
     int wanted; /* inconclusive: repeats on each side that would do */
@@ -57,8 +62,10 @@ struct compare_row {
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* samples */
-    bool violated, stuck;      /* in the new ones, a lock that is not broken on purpose */
-    bool baseline;             /* no lock at all: the tool's own cost */
+    /* stages that are no samples: the load generator was their limit */
+    int base_limited, new_limited;
+    bool violated, stuck; /* in the new ones, a lock that is not broken on purpose */
+    bool baseline;        /* no lock at all: the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 
@@ -80,13 +87,22 @@ struct compare {
     int alone_count, missing;      /* missing: of them, those that only the base has */
     int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
     int partial_count;             /* runs of both sides that did not come to their end */
+    /* stages of both sides that are no samples since the load generator was their limit, and all */
+    int limited_count, stage_count;
     /* why there are fewer runs than were wanted, or NULL; borrowed */
     const char *partial_reason;
     bool violated, stuck; /* any lock of the new runs, also one that the base has not */
 };
 
-#define COMPARE_MIN_EFFECT 0.03
+/* The defaults, for the tables of options as text, too. */
+#define COMPARE_MIN_EFFECT_PERCENT 3
+#define COMPARE_MIN_EFFECT (COMPARE_MIN_EFFECT_PERCENT / 100.0)
 #define COMPARE_ALPHA 0.05
+#define COMPARE_TEXT_OF(number) #number
+#define COMPARE_TEXT(number) COMPARE_TEXT_OF(number)
+
+/* A figure is COMPARE_SAME when its interval excludes changes greater than so many times min_effect. */
+#define COMPARE_SAME_TIMES 2
 
 struct compare_ask {
     const char *const *base, *const *new; /* runs, or folders of runs */

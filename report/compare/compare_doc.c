@@ -4,6 +4,7 @@
 
 #include "report/compare/compare.h"
 #include "report/doc/number.h"
+#include "report/run/field_value.h"
 
 #define LINES_SHOWN 12 /* of differences, and of what one side lacks */
 
@@ -17,7 +18,7 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(figure->low)) {
         snprintf(text, size, "%s", NUMBER_NONE);
-    } else if (isinf(figure->high) || isinf(figure->low)) {
+    } else if (figure->low == -INFINITY) {
         snprintf(text, size, "too few runs");
     } else {
         snprintf(text, size, "[%s, %s]", number_change_text(figure->low, low),
@@ -29,6 +30,15 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
 static char *value_text(double value, const struct result_field *metric, char *text) {
     return result_field_is_time(metric) ? number_time_text(value, text)
                                         : number_text(value, &number_plain, text);
+}
+
+/* size at least NUMBER_TEXT_MAX. */
+static char *shift_text(const struct compare_figure *figure, char *text, size_t size) {
+    if (isinf(figure->shift)) {
+        snprintf(text, size, "%s", isinf(figure->new.median) ? NUMBER_NEVER : "from 0");
+        return text;
+    }
+    return number_change_text(figure->shift, text);
 }
 
 /* What an inconclusive figure would need, or how sure a change is. */
@@ -55,14 +65,14 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
                        : exit_code == LB_EXIT_INCONCLUSIVE
                            ? "inconclusive: too few runs, or too noisy"
                            : "no regression shown";
-    doc_say(
-        doc,
-        exit_code == LB_EXIT_OK             ? TONE_GOOD
-        : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
-                                            : TONE_BAD,
-        "%s. %d figure%s worse, %d better, %d without a change of %.3g %% shown, %d inconclusive",
-        word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s", counts[COMPARE_BETTER],
-        counts[COMPARE_SAME], 100 * compare->min_effect, counts[COMPARE_INCONCLUSIVE]);
+    doc_say(doc,
+            exit_code == LB_EXIT_OK             ? TONE_GOOD
+            : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
+                                                : TONE_BAD,
+            "%s. %d figure%s worse, %d better, %d without a change above %.3g %%, %d inconclusive",
+            word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s",
+            counts[COMPARE_BETTER], counts[COMPARE_SAME],
+            100 * COMPARE_SAME_TIMES * compare->min_effect, counts[COMPARE_INCONCLUSIVE]);
     doc_set_headline(doc);
 }
 
@@ -74,6 +84,11 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
         doc_item(doc, TONE_WARN,
                  "%d of the runs %s partial; only stages that came to their end are samples",
                  compare->partial_count, compare->partial_count == 1 ? "is" : "are");
+    if (compare->limited_count > 0)
+        doc_item(doc, TONE_WARN,
+                 "%d of %d stages %s left out: their limit was the load generator, not the lock",
+                 compare->limited_count, compare->stage_count,
+                 compare->limited_count == 1 ? "is" : "are");
     for (int i = 0; i < compare->difference_count && i < LINES_SHOWN; i++)
         doc_item(doc, TONE_WARN, "differs: %s", compare->differences[i]);
     if (compare->difference_count > LINES_SHOWN)
@@ -106,7 +121,7 @@ static void add_figure(struct doc *doc, const struct result_field *metric,
     doc_cell(doc, "%s", metric->title);
     doc_value(doc, figure->base.median, "%s", value_text(figure->base.median, metric, text));
     doc_value(doc, figure->new.median, "%s", value_text(figure->new.median, metric, text));
-    doc_value(doc, figure->shift, "%s", number_change_text(figure->shift, text));
+    doc_value(doc, figure->shift, "%s", shift_text(figure, text, sizeof text));
     doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
     doc_cell(doc, "%s", compare_word(figure->verdict));
     doc_set_tone(doc, tone_of(figure->verdict));
@@ -123,6 +138,10 @@ static void add_row(struct doc *doc, const struct compare_row *row) {
               row->violated ? ": EXCLUSION VIOLATED"
               : row->stuck  ? ": STUCK"
                             : "");
+    if (row->base_limited + row->new_limited > 0)
+        doc_span(doc, DOC_DETAIL,
+                 "left out, generator-limited: %d stages of the base, %d of the new",
+                 row->base_limited, row->new_limited);
     bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
     doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
@@ -142,8 +161,9 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
     doc_say(
         doc, TONE_PLAIN,
         "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by "
-        "Holm over all figures; shift and interval by Hodges and Lehmann. One run is one sample.",
-        100 * compare->min_effect, compare->alpha);
+        "Holm over all figures; shift and interval by Hodges and Lehmann. No change shown: the "
+        "interval excludes changes above %.3g %%. One run is one sample.",
+        100 * compare->min_effect, compare->alpha, 100 * COMPARE_SAME_TIMES * compare->min_effect);
 }
 
 static const char *const csv_titles[] = {
@@ -159,8 +179,8 @@ static void add_csv_row(struct doc *doc, const struct compare_row *row, int metr
     doc_cell(doc, "%.0f", row->clients);
     doc_cell(doc, "%s", row->load);
     doc_cell(doc, "%s", compare_metric(metric)->compared);
-    doc_figure(doc, figure->base.median);
-    doc_figure(doc, figure->new.median);
+    field_figure_cell(doc, figure->base.median);
+    field_figure_cell(doc, figure->new.median);
     doc_figure(doc, figure->shift);
     doc_figure(doc, figure->low);
     doc_figure(doc, figure->high);

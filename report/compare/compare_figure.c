@@ -1,17 +1,20 @@
 /* compare_figure: one figure of one lock under one load: its samples on both sides, how far they
  * lie apart, and what may be said of that. It refuses to drop a sample that is inconvenient: a run
- * that granted nothing is one. */
+ * that granted nothing is one. A stage whose limit was the load generator is none: it measured the
+ * tool. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/compare/compare_parts.h"
+#include "report/run/model.h"
 #include "results/stats/rank.h"
 
 #define LEVEL 0.95
 #define SAMPLES_MAX 2000 /* a side: all pairs of them are looked at */
 #define WANTED_FEW 10    /* where there is no interval yet that could tell */
+#define BEYOND_ANY 300   /* of logarithms: only never and 0 lie so far from another figure */
 
 const struct result_field *compare_metric(int index) {
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
@@ -20,22 +23,38 @@ const struct result_field *compare_metric(int index) {
     return NULL;
 }
 
+double compare_value(const struct result_field *metric, const struct run_stage *stage) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        const struct result_field *other = compare_metric(m);
+        bool stands_in = other->instead_of && strcmp(other->instead_of, metric->path) == 0;
+        if (stands_in && !isnan(result_field_figure(other, stage))) return NAN;
+    }
+    return result_field_figure(metric, stage);
+}
+
 int compare_metric_count(void) {
     int count = 0;
     while (count < COMPARE_METRICS_MAX && compare_metric(count)) count++;
     return count;
 }
 
-/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end or
- * has the figure. *at moves behind them. */
+int compare_count_limited(const struct compare_pick *pick) {
+    int count = 0;
+    for (int i = 0; i < pick->count; i++) count += report_limited(pick->stages[i]);
+    return count;
+}
+
+/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end,
+ * was a sample and has the figure. *at moves behind them. */
 static double next_sample(const struct compare_pick *pick, const struct result_field *metric,
                           int *at, double *room) {
     int run = pick->runs[*at], count = 0;
     do {
         const struct run_stage *stage = pick->stages[*at];
-        double value = result_field_figure(metric, stage);
+        double value = compare_value(metric, stage);
         bool complete = stage->status && strcmp(stage->status, "complete") == 0;
-        if (complete && !isnan(value)) room[count++] = value;
+        bool is_sample = complete && !report_limited(stage);
+        if (is_sample && !isnan(value)) room[count++] = value;
         ++*at;
     } while (pick->by_run && *at < pick->count && pick->runs[*at] == run);
     return rank_median(room, count);
@@ -65,13 +84,17 @@ static bool all_zero(const struct compare_side *side) {
     return true;
 }
 
-/* A zero among others stays the smallest of all. */
+/* A zero among others stays the smallest of all, and never the greatest. */
 static double *logs_of(const struct compare_side *side) {
     double *logs = malloc(((size_t)side->count + 1) * sizeof *logs);
-    for (int i = 0; logs && i < side->count; i++) {
-        logs[i] = log(side->values[i] > 0 ? side->values[i] : DBL_MIN);
-    }
+    for (int i = 0; logs && i < side->count; i++)
+        logs[i] = log(fmin(fmax(side->values[i], DBL_MIN), DBL_MAX));
     return logs;
+}
+
+/* A difference of logarithms as a change of the figure. */
+static double change_of(double difference) {
+    return difference > BEYOND_ANY ? INFINITY : expm1(difference);
 }
 
 /* Both sides have samples: shift, interval and p. */
@@ -83,9 +106,9 @@ static int fill_shift(struct compare_figure *figure) {
     figure->p = rank_p(x, x_count, y, y_count);
     failed = rank_shift(x, x_count, y, y_count, LEVEL, &shift);
     if (failed) goto out;
-    figure->shift = expm1(shift.estimate);
-    figure->low = isinf(shift.low) ? -INFINITY : expm1(shift.low);
-    figure->high = isinf(shift.high) ? INFINITY : expm1(shift.high);
+    figure->shift = change_of(shift.estimate);
+    figure->low = isinf(shift.low) ? -INFINITY : change_of(shift.low);
+    figure->high = change_of(shift.high);
     figure->verdict = COMPARE_INCONCLUSIVE; /* for now */
 out:
     free(x);
@@ -106,6 +129,13 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
             err, LB_EXIT_USAGE,
             "compare: %s: %d samples of one lock under one load; at most %d can be compared",
             base->stages[0]->lock, most, SAMPLES_MAX);
+    /* A side without a sample since the load generator was its limit: nothing can be said. Without a
+     * sample on both sides it is said once, of the grants. */
+    bool base_left_out = figure->base.count == 0 && compare_count_limited(base) > 0;
+    bool new_left_out = figure->new.count == 0 && compare_count_limited(new) > 0;
+    bool any = figure->base.count + figure->new.count > 0;
+    if ((base_left_out || new_left_out) && (any || is_throughput))
+        figure->verdict = COMPARE_INCONCLUSIVE;
     if (figure->base.count == 0) return 0;
     bool idle = all_zero(&figure->new);
     if (is_throughput && idle && !all_zero(&figure->base)) {
@@ -144,7 +174,8 @@ static void judge(struct compare_figure *figure, const struct result_field *metr
     if (changed) {
         figure->verdict =
             (figure->shift > 0) == (metric->better > 0) ? COMPARE_BETTER : COMPARE_WORSE;
-    } else if (figure->low > -2 * least && figure->high < 2 * least) {
+    } else if (figure->low > -COMPARE_SAME_TIMES * least &&
+               figure->high < COMPARE_SAME_TIMES * least) {
         figure->verdict = COMPARE_SAME;
     } else {
         figure->wanted = wanted_repeats(figure, least, compare->alpha, family);

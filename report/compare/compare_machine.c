@@ -7,6 +7,7 @@
 
 #include "report/compare/compare.h"
 #include "report/doc/escape.h"
+#include "report/run/field_value.h"
 
 static json_t *number_json(double value) {
     return isfinite(value) ? json_real(value) : json_null();
@@ -14,8 +15,9 @@ static json_t *number_json(double value) {
 
 static json_t *side_json(const struct compare_side *side) {
     json_t *values = json_array();
-    for (int i = 0; i < side->count; i++) json_array_append_new(values, json_real(side->values[i]));
-    return json_pack("{s:o, s:o}", "median", number_json(side->median), "values", values);
+    for (int i = 0; i < side->count; i++)
+        json_array_append_new(values, field_figure_json(side->values[i]));
+    return json_pack("{s:o, s:o}", "median", field_figure_json(side->median), "values", values);
 }
 
 static json_t *figure_json(const struct compare_figure *figure) {
@@ -44,12 +46,13 @@ static int write_json(const struct compare *compare, FILE *out) {
             json_object_set_new(figures, compare_metric(m)->compared, figure_json(&row->figure[m]));
         }
         json_array_append_new(
-            rows,
-            json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:b, s:b, s:o}", "lock", row->lock,
-                      "new_lock", row->new_lock, "load", row->load, "clients", row->clients,
-                      "base_guarantee", row->guarantee, "new_guarantee", row->new_guarantee,
-                      "base_samples", row->base_count, "new_samples", row->new_count, "violated",
-                      row->violated, "stuck", row->stuck, "figures", figures));
+            rows, json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:i, s:i, s:b, s:b, s:o}",
+                            "lock", row->lock, "new_lock", row->new_lock, "load", row->load,
+                            "clients", row->clients, "base_guarantee", row->guarantee,
+                            "new_guarantee", row->new_guarantee, "base_samples", row->base_count,
+                            "new_samples", row->new_count, "base_limited", row->base_limited,
+                            "new_limited", row->new_limited, "violated", row->violated, "stuck",
+                            row->stuck, "figures", figures));
     }
     json_t *json = json_pack(
         "{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1",
@@ -74,15 +77,21 @@ static void junit_begin(FILE *out, const char *lock, const char *what, double cl
     fputs("\">", out);
 }
 
+static const char *median_text(double median, char text[NUMBER_TEXT_MAX]) {
+    snprintf(text, NUMBER_TEXT_MAX, "%.6g", median);
+    return isinf(median) ? NUMBER_NEVER : text;
+}
+
 static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     const struct compare_figure *figure = &row->figure[m];
     junit_begin(out, row->new_lock, compare_metric(m)->title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
-        char shift[NUMBER_TEXT_MAX];
-        fprintf(out, "<failure message=\"%s: %.6g, now ", compare_metric(m)->title,
-                figure->base.median);
-        fprintf(out, isnan(figure->p) ? "none\"/>" : "%.6g (%s, p = %.2g)\"/>", figure->new.median,
-                number_change_text(figure->shift, shift), figure->p);
+        char base[NUMBER_TEXT_MAX], new[NUMBER_TEXT_MAX], shift[NUMBER_TEXT_MAX];
+        fprintf(out, "<failure message=\"%s: %s, now ", compare_metric(m)->title,
+                median_text(figure->base.median, base));
+        fprintf(out, isnan(figure->p) ? "none\"/>" : "%s (%s, p = %.2g)\"/>",
+                median_text(figure->new.median, new), number_change_text(figure->shift, shift),
+                figure->p);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
         fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
@@ -162,6 +171,7 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
         for (int m = 0; m < compare_metric_count(); m++) {
             const struct compare_side *side = new ? &row->figure[m].new : &row->figure[m].base;
             if (i >= side->count) continue;
+            /* "inf" is a number to Go. */
             fprintf(out, " %.6g %s", side->values[i], m == 0 ? "grants/s" : "");
             if (m > 0)
                 fprintf(out, "%s-%s", result_field_is_time(compare_metric(m)) ? "ns" : "n",

@@ -22,7 +22,11 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err);
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
 
-/* compare_figure: a figure's samples, shift and uncorrected p. 0, or -1 with err. */
+/* compare_figure: the stages of a side that are no samples since the load generator was their
+ * limit. */
+int compare_count_limited(const struct compare_pick *pick);
+
+/* A figure's samples, shift and uncorrected p. 0, or -1 with err. */
 int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err);

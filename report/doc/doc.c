@@ -281,7 +281,7 @@ void doc_value(struct doc *doc, double value, const char *format, ...) {
     struct doc_node *node = add_cell(doc);
     if (node) {
         node->value = value;
-        node->has_value = isfinite(value);
+        node->has_value = !isnan(value);
     }
     FORMAT_TEXT(doc, node, format);
 }
@@ -290,7 +290,7 @@ void doc_figure(struct doc *doc, double value) {
     struct doc_node *node = add_cell(doc);
     if (!node) return;
     node->value = value;
-    node->has_value = isfinite(value);
+    node->has_value = !isnan(value);
     node->is_figure = true;
 }
 

@@ -1,5 +1,6 @@
 /* doc_html: a document as elements of a page, without the page's head and end. It stands whole
  * without JavaScript: scripts sort its tables by data-v and read its data-... attributes. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,15 @@ static void write_head(const struct doc_node *table, FILE *out) {
     fputs("</tr></thead>\n", out);
 }
 
+/* As JavaScript reads it. */
+static void write_sort_value(double value, FILE *out) {
+    if (isinf(value)) {
+        fprintf(out, " data-v=\"%sInfinity\"", value < 0 ? "-" : "");
+    } else {
+        fprintf(out, " data-v=\"%.9g\"", value);
+    }
+}
+
 static int write_cell(const struct doc_column *column, const struct doc_node *cell, bool is_first,
                       FILE *out) {
     bool number = doc_is_number(column);
@@ -117,7 +127,7 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
                                 : "",
                 cell->best ? " best" : "", cell->tone == TONE_PLAIN ? "" : " ",
                 cell->tone == TONE_PLAIN ? "" : tone);
-    if (cell->has_value) fprintf(out, " data-v=\"%.9g\"", cell->value);
+    if (cell->has_value) write_sort_value(cell->value, out);
     write_attributes(cell, out);
     fputc('>', out);
     if (cell->is_figure) {

@@ -10,9 +10,14 @@ const struct number_unit number_plain = {"", 1};
 
 static const struct number_unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
-static char *put(char *text, const char *what) {
-    snprintf(text, NUMBER_TEXT_MAX, "%s", what);
+static char *copy_words(const char *words, char *text) {
+    snprintf(text, NUMBER_TEXT_MAX, "%s", words);
     return text;
+}
+
+/* Of a value that is no number. */
+static char *odd_text(double value, char *text) {
+    return copy_words(isinf(value) && value > 0 ? NUMBER_NEVER : NUMBER_NONE, text);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -25,7 +30,7 @@ char *number_change_text(double shift, char *text) {
     if (isnan(shift)) {
         snprintf(text, NUMBER_TEXT_MAX, "%s", NUMBER_NONE);
     } else if (isinf(shift)) {
-        snprintf(text, NUMBER_TEXT_MAX, shift > 0 ? "+inf" : "-inf");
+        copy_words(shift > 0 ? "without limit" : "-inf", text);
     } else if (shift >= 9) {
         snprintf(text, NUMBER_TEXT_MAX, "%.40sx", number_text(1 + shift, &number_plain, times));
     } else {
@@ -72,10 +77,10 @@ static void separate(char *text) {
 }
 
 char *number_text(double value, const struct number_unit *unit, char *text) {
-    if (!isfinite(value)) return put(text, NUMBER_NONE);
+    if (!isfinite(value)) return odd_text(value, text);
     value /= unit->scale;
-    if (value == 0) return put(text, "0");
-    if (fabs(value) < 0.0001) return put(text, "<0.0001");
+    if (value == 0) return copy_words("0", text);
+    if (fabs(value) < 0.0001) return copy_words("<0.0001", text);
     /* Rounded first: 999.6 has four digits once it is shown. */
     int magnitude = (int)floor(log10(fabs(value)));
     double step = pow(10, magnitude - 2);
@@ -88,7 +93,7 @@ char *number_text(double value, const struct number_unit *unit, char *text) {
 }
 
 char *number_time_text(double ns, char *text) {
-    if (!isfinite(ns)) return put(text, NUMBER_NONE);
+    if (!isfinite(ns)) return odd_text(ns, text);
     const struct number_unit *unit = unit_of(ns);
     number_text(ns, unit, text);
     size_t length = strlen(text);
@@ -97,7 +102,7 @@ char *number_time_text(double ns, char *text) {
 }
 
 char *number_count_text(double count, char *text) {
-    if (!isfinite(count)) return put(text, NUMBER_NONE);
+    if (!isfinite(count)) return odd_text(count, text);
     snprintf(text, NUMBER_TEXT_MAX, "%.0f", count);
     separate(text);
     return text;

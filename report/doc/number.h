@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #define NUMBER_NONE "\xe2\x80\x93" /* an en dash, for NAN */
+#define NUMBER_NEVER "never"       /* for INFINITY: a wait that nothing ended */
 #define NUMBER_TEXT_MAX 48
 
 struct number_unit {
@@ -22,7 +23,7 @@ extern const struct number_unit number_plain;
 const struct number_unit *number_time_unit(const double *values, int count);
 
 /* value / unit->scale with three significant digits and thousands separators: "21,300", "0.0412",
- * "–"; below 0.0001 of the unit "<0.0001". Writes at most NUMBER_TEXT_MAX bytes into text and
+ * "–", "never"; below 0.0001 of the unit "<0.0001". Writes at most NUMBER_TEXT_MAX bytes into text and
  * returns it. */
 char *number_text(double value, const struct number_unit *unit, char *text);
 

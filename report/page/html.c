@@ -46,8 +46,8 @@ static const struct chart charts[] = {
      NULL, 0},
     {"handoff", "Handoff: from one holder to the next",
      "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
-     "Dots are p50, "
-     "p90 and p99.",
+     "Of readers and writers the writers' alone; permits have an idle time instead. Dots are p50, p90 and "
+     "p99.",
      NULL, 0},
     {"fairness", "Fairness: who was served",
      "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "

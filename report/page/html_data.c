@@ -16,23 +16,25 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
 }
 
-static json_t *figures_of(const struct report_row *row, int *rc) {
+/* Without what gives way in the comparison: of an open loop the page shows times from due. */
+static json_t *figures_of(const struct report_group *group, const struct report_row *row, int *rc) {
     static const unsigned groups[] = {IN_COMPARISON, IN_LATENCY, IN_FAIRNESS, IN_COST};
     json_t *object = json_object();
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
         for (const struct column *column = columns_of(groups[g]); column->key; column++) {
             double value = column_value(column, row);
-            if (isfinite(value)) put(object, column->key, escape_json_figure(value), rc);
+            if (isfinite(value) && !column_gives_way(column, group))
+                put(object, column->key, escape_json_figure(value), rc);
         }
     }
     return object;
 }
 
-static json_t *row_of(const struct report_row *row, int *rc) {
+static json_t *row_of(const struct report_group *group, const struct report_row *row, int *rc) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
-    put(object, "figures", figures_of(row, rc), rc);
+    put(object, "figures", figures_of(group, row, rc), rc);
     if (row->typical->grants_per_client) {
         if (json_object_set(object, "perClient", (json_t *)row->typical->grants_per_client))
             *rc = -1;
@@ -49,7 +51,7 @@ static json_t *group_of(const struct report_group *group, const struct answers *
     put(object, "contended", json_boolean(group == answers->contended), rc);
     put(object, "rows", rows, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
-        if (json_array_append_new(rows, row_of(&group->rows[r], rc))) *rc = -1;
+        if (json_array_append_new(rows, row_of(group, &group->rows[r], rc))) *rc = -1;
     }
     return object;
 }

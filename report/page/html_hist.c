@@ -4,8 +4,8 @@
  * first.
  *
  * Carried are the times that people compare locks by: acquire, acquire_due where it says more than
- * acquire (in a closed loop everybody is always due), handoff, release, and the empty round trip to
- * hold them against; lag of open loops. Not hold (the plan's own), nor connect and what failed
+ * acquire (in a closed loop everybody is always due), readers' and writers' acquire, handoff,
+ * release, and the empty round trip to hold them against; lag of open loops. Not hold (the plan's own), nor connect and what failed
  * (their percentiles are in the tables). Where that is too much, repeats other than the typical one
  * are left out, then all but acquire, acquire_due and handoff. */
 #include <string.h>
@@ -20,8 +20,9 @@ enum carried { CARRY_ALL, CARRY_TYPICAL, CARRY_CORE };
 
 static const char *const names[] = {"all", "typical", "core"};
 static const enum metric core[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF};
-static const enum metric all[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
-                                  METRIC_RELEASE, METRIC_PING,        METRIC_LAG};
+static const enum metric all[] = {
+    METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_ACQUIRE_SHARED, METRIC_ACQUIRE_EXCLUSIVE,
+    METRIC_HANDOFF, METRIC_RELEASE,     METRIC_PING,           METRIC_LAG};
 
 bool html_is_open(const struct run_stage *stage) {
     return stage->arrival && strcmp(stage->arrival, "closed") != 0;

@@ -62,23 +62,11 @@ static bool same_line(const struct probe *x, const struct probe *y) {
            strcmp(x->load, y->load) == 0;
 }
 
-static int put_quantile(json_t *point, const char *name, const struct hist *hist, double quantile) {
-    double low, high;
-    json_t *all = json_array();
-    int rc = json_object_set_new(point, name, all);
-    rc |= json_array_append_new(all, json_integer(hist_quantile(hist, quantile)));
-    if (spread_quantile(hist, quantile, &low, &high)) return rc;
-    rc |= json_array_append_new(all, escape_json_figure(low));
-    return rc | json_array_append_new(all, escape_json_figure(high));
-}
-
-/* {"leg", "offered", "achieved", "missed", "mean", "p50": [value, low, high], ...}: due to held. */
-static json_t *point_of(const struct report *report, const struct probe *probe,
-                        struct lb_err *err) {
+/* {"leg", "offered", "achieved", "missed", "mean", "p50", ...}: from due to held, mean and count of
+ * those that were granted, percentiles of all that were due, null where too few were, or for never. */
+static json_t *point_of(const struct probe *probe) {
     const struct run_stage *stage = probe->stage;
-    const struct run *run = report->runs[report->locks[probe->lock].run];
-    struct hist *hist = NULL;
-    if (run_latency_hist(run, stage, METRIC_ACQUIRE_DUE, &hist, err)) return NULL;
+    const struct run_latency *due = &stage->latency[METRIC_ACQUIRE_DUE];
     json_t *point = json_object();
     int rc = escape_json_put(point, "leg", escape_json(stage->sweep_leg));
     rc |= escape_json_put(point, "stage", escape_json(stage->id));
@@ -86,23 +74,20 @@ static json_t *point_of(const struct report *report, const struct probe *probe,
     rc |= escape_json_put(point, "achieved", escape_json_figure(stage->throughput_per_s));
     rc |= escape_json_put(point, "missed", escape_json_figure(stage->missed));
     rc |= escape_json_put(point, "limited", json_boolean(report_limited(stage)));
-    if (hist) {
-        rc |= escape_json_put(point, "count", json_integer(hist->count));
-        rc |= escape_json_put(point, "mean", escape_json_figure(hist_mean(hist)));
-        rc |= put_quantile(point, "p50", hist, 0.5);
-        rc |= put_quantile(point, "p90", hist, 0.9);
-        rc |= put_quantile(point, "p99", hist, 0.99);
-        rc |= put_quantile(point, "p999", hist, 0.999);
-    }
-    hist_free(hist);
+    rc |= escape_json_put(point, "count", escape_json_figure(due->count));
+    rc |= escape_json_put(point, "mean", escape_json_figure(due->mean));
+    rc |= escape_json_put(point, "p50", escape_json_figure(stage->response_p50));
+    rc |= escape_json_put(point, "p90", escape_json_figure(stage->response_p90));
+    rc |= escape_json_put(point, "p99", escape_json_figure(stage->response_p99));
+    rc |= escape_json_put(point, "p999", escape_json_figure(stage->response_p999));
     if (rc == 0) return point;
     json_decref(point);
     return NULL;
 }
 
 /* M/D/1's mean wait along the rates, for one key: the service is hold and handoff, both as measured
- * where most was handed over. "model": null where no handoff was measured, or there are several
- * keys. */
+ * where most was handed over. "model": null where no handoff was measured, or where several clients
+ * may hold: several keys, permits, readers. */
 static json_t *model_of(const struct probe *probes, int count) {
     const struct run_stage *most = NULL;
     bool one_key =
@@ -112,7 +97,9 @@ static json_t *model_of(const struct probe *probes, int count) {
         double handed = stage->latency[METRIC_HANDOFF].count;
         if (handed > 0 && (!most || handed > most->latency[METRIC_HANDOFF].count)) most = stage;
     }
-    if (!most || !one_key || !(most->latency[METRIC_HOLD].mean >= 0)) return json_null();
+    if (!most || !one_key || most->readers > 0 || most->bound > 1 ||
+        !(most->latency[METRIC_HOLD].mean >= 0))
+        return json_null();
     double hold = most->latency[METRIC_HOLD].mean, handoff = most->latency[METRIC_HANDOFF].mean;
     double capacity = queue_capacity(hold / 1e9, handoff / 1e9);
     if (!isfinite(capacity)) return json_null();
@@ -165,15 +152,14 @@ static json_t *promise_of(const struct capacity *capacity, const struct probe *p
     return json_null();
 }
 
-static json_t *line_of(const struct report *report, const struct probe *probes, int count,
-                       const struct capacity *capacity, struct lb_err *err) {
+static json_t *line_of(const struct probe *probes, int count, const struct capacity *capacity) {
     json_t *line = json_object(), *points = json_array();
     int rc = escape_json_put(line, "lock", json_integer(probes->lock));
     rc |= escape_json_put(line, "load", escape_json(probes->load));
     rc |= escape_json_put(line, "clients", escape_json_figure(probes->stage->clients));
     rc |= escape_json_put(line, "points", points);
     for (int i = 0; i < count && rc == 0; i++)
-        rc |= json_array_append_new(points, point_of(report, &probes[i], err));
+        rc |= json_array_append_new(points, point_of(&probes[i]));
     if (rc == 0) rc |= escape_json_put(line, "model", model_of(probes, count));
     if (rc == 0) rc |= escape_json_put(line, "promise", promise_of(capacity, probes));
     if (rc == 0) return line;
@@ -207,7 +193,7 @@ static int add_lines(const struct report *report, const struct probe *probes, in
     for (int i = 0, next; i < count && rc == 0; i = next) {
         for (next = i + 1; next < count && same_line(&probes[i], &probes[next]);) next++;
         const struct capacity *capacity = capacities[report->locks[probes[i].lock].run];
-        rc = json_array_append_new(list, line_of(report, probes + i, next - i, capacity, err));
+        rc = json_array_append_new(list, line_of(probes + i, next - i, capacity));
     }
     for (int r = 0; capacities && r < report->run_count; r++) capacity_free(capacities[r]);
     free(capacities);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "report/doc/escape.h"
+#include "report/run/best.h"
 #include "report/run/spread.h"
 #include "report/run/words.h"
 
@@ -13,12 +14,10 @@ int html_lock_of(const struct report *report, int run, const struct run_stage *s
     return i;
 }
 
-static json_t *figure_of(const struct report *report, const struct report_group *group, int r,
-                         const struct column *column, struct lb_err *err) {
-    struct spread spread;
-    if (spread_of(report, &group->rows[r], column, &spread, err)) return NULL;
+static json_t *figure_of(const struct report_group *group, int r, const struct column *column) {
+    struct spread spread = spread_of(&group->rows[r], column);
     json_t *object = json_object();
-    int rc = escape_json_put(object, "ratio", escape_json_figure(column_ratio(column, group, r)));
+    int rc = escape_json_put(object, "ratio", escape_json_figure(best_ratio(column, group, r)));
     if (spread.kind != SPREAD_NONE) {
         rc |= escape_json_put(object, "low", escape_json_figure(spread.low));
         rc |= escape_json_put(object, "high", escape_json_figure(spread.high));
@@ -30,16 +29,15 @@ static json_t *figure_of(const struct report *report, const struct report_group 
     return NULL;
 }
 
-static json_t *row_of(const struct report *report, const struct report_group *group, int r,
-                      struct lb_err *err) {
+static json_t *row_of(const struct report_group *group, int r) {
     json_t *row = json_object(), *figures = json_object();
-    int rc = escape_json_put(row, "mean", escape_json_figure(column_ratio_mean(group, r)));
+    int rc = escape_json_put(row, "mean", escape_json_figure(best_ratio_mean(group, r)));
     rc |= json_object_set_new(row, "figures", figures);
     for (const struct column *column = columns_of(IN_COMPARISON); column->key && rc == 0;
          column++) {
         if (isnan(column_value(column, &group->rows[r]))) continue;
         /* A key has dots in it: no path. */
-        rc |= json_object_set_new(figures, column->key, figure_of(report, group, r, column, err));
+        rc |= json_object_set_new(figures, column->key, figure_of(group, r, column));
     }
     if (rc == 0) return row;
     json_decref(row);
@@ -70,7 +68,7 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
         json_t *rows = json_array();
         rc |= json_array_append_new(groups, rows);
         for (int r = 0; r < group->row_count && rc == 0; r++)
-            rc |= json_array_append_new(rows, row_of(report, group, r, err));
+            rc |= json_array_append_new(rows, row_of(group, r));
     }
     if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
     return rc ? -1 : 0;

@@ -158,28 +158,46 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     return settle(answer, ask, NAN);
 }
 
+/* Whether a probe says that a limit is broken. The worst ones have no figures: so many never got it that
+ * there is no such quantile. */
+static bool is_broken_for(const struct capacity_lock *lock, const struct capacity_probe *probe,
+                          double limit_ns) {
+    bool as_searched = probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= limit_ns;
+    return !probe->limited_by && (probe->grew || probe->low_ns > limit_ns || as_searched);
+}
+
+/* Whether a probe says that a limit is kept. What never started has no time: it must be too little to
+ * matter. */
+static bool is_kept_for(const struct planner_ask *ask, const struct capacity_probe *probe) {
+    bool few = !(probe->missed > (1 - ask->quantile) / 2 * probe->samples);
+    return probe->high_ns <= ask->limit_ns && few && !probe->grew;
+}
+
 /* Of the answer and the probes, under another limit than the one that was searched for: the
- * greatest load that keeps it below the least that breaks it. */
+ * greatest load that keeps it below the least that breaks it. Two probes must agree, since requests
+ * of one probe queue behind each other, so that its interval is too narrow near the edge. No rate is
+ * kept for long that is above what the closed loop did. */
 static void bounds_of_probes(const struct planner_ask *ask, struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
+    double breaks = INFINITY, carries = 0; /* by one probe */
     /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
     if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = lock->low;
     if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
         answer->breaks = lock->high;
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
-        /* The worst probes have no figures: so many never got it that there is no such quantile. */
-        bool broken = !probe->limited_by &&
-                      (probe->low_ns > ask->limit_ns ||
-                       (probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= ask->limit_ns));
-        if (broken && !(answer->breaks <= probe->value)) answer->breaks = probe->value;
+        if (!is_broken_for(lock, probe, ask->limit_ns)) continue;
+        double agreed = fmax(breaks, probe->value);
+        if (agreed < INFINITY && !(answer->breaks <= agreed)) answer->breaks = agreed;
+        breaks = fmin(breaks, probe->value);
     }
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
-        /* What never started has no time: it must be too little to matter. */
-        bool few = !(probe->missed > (1 - ask->quantile) / 2 * probe->samples);
-        bool kept = probe->high_ns <= ask->limit_ns && few && !(probe->value >= answer->breaks);
-        if (kept && !(answer->carries >= probe->value)) answer->carries = probe->value;
+        if (!is_kept_for(ask, probe) || probe->value >= answer->breaks) continue;
+        /* fmin passes over what is not known */
+        double agreed = fmin(fmin(carries, probe->value), lock->saturated_per_s);
+        if (agreed > 0 && !(answer->carries >= agreed)) answer->carries = agreed;
+        carries = fmax(carries, probe->value);
     }
 }
 
@@ -223,18 +241,25 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
 
 /* What the probes that kept their promise tell. */
 struct kept {
-    double most, most_ns;   /* the greatest load of them, 0: none; and its quantile */
+    double most, most_ns;   /* the greatest load that two of them agree on, 0: none; its quantile */
     double least, least_ns; /* the least load, and its quantile: next to nobody waits */
 };
 
 static struct kept kept_of(const struct capacity_lock *lock) {
     struct kept kept = {.most_ns = NAN, .least = INFINITY, .least_ns = NAN};
+    double greatest = 0, greatest_ns = NAN; /* of one probe */
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
         if (probe->verdict != CAPACITY_KEPT) continue;
-        if (probe->value > kept.most) {
-            kept.most = probe->value;
-            kept.most_ns = probe->quantile_ns;
+        bool above = probe->value > greatest;
+        double second = above ? greatest : probe->value;
+        if (second > kept.most) {
+            kept.most = second;
+            kept.most_ns = above ? greatest_ns : probe->quantile_ns;
+        }
+        if (above) {
+            greatest = probe->value;
+            greatest_ns = probe->quantile_ns;
         }
         if (probe->value >= kept.least) continue;
         kept.least = probe->value;
@@ -294,9 +319,9 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     const struct kept kept = kept_of(lock);
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns, most = kept.most;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
-    if (isnan(kept.least_ns))
+    if (isnan(kept.most_ns))
         return refuse(answer, ask, NAN,
-                      "no probe kept its promise: there is nothing to conclude from");
+                      "no two probes kept their promise: there is nothing to conclude from");
     /* The mean may be foretold and the far end not: then a promise about the far end is not,
      * either. */
     double own = lock->hold_ns + lock->handoff_ns;

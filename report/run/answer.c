@@ -4,28 +4,27 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/run/best.h"
+
 static const struct {
     const char *title, *key;
+    const char *due_title; /* of the figure that stands in its place in an open loop */
 } questions[QUESTIONS] = {
-    [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50"},
+    [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50", "fastest alone, from due"},
     [MOST_GRANTS] = {"most grants/s", "throughput_per_s"},
-    [SHORTEST_TAIL] = {"shortest wait, p99", "latency_ns.acquire.p99"},
+    [SHORTEST_TAIL] = {"shortest wait, p99", "latency_ns.acquire.p99",
+                       "shortest wait from due, p99"},
     [SHORTEST_HANDOFF] = {"shortest handoff, p50", "latency_ns.handoff.p50"},
     [FAIREST] = {"fairest (Jain)", "fairness.jain"},
 };
 
-const char *answer_title(enum question question) {
-    return questions[question].title;
+const char *answer_title(const struct answers *answers, enum question question) {
+    const struct column *column = answers->column[question];
+    bool from_due = column && column->instead_of;
+    return from_due ? questions[question].due_title : questions[question].title;
 }
 
-static const struct column *answer_column(enum question question) {
-    const struct column *column = columns_of(IN_COMPARISON);
-    while (strcmp(column->key, questions[question].key) != 0) column++;
-    return column;
-}
-
-char *answer_text(const struct answer *answer, enum question question, char *text) {
-    const struct column *column = answer_column(question);
+char *answer_text(const struct answer *answer, const struct column *column, char *text) {
     double value = column_value(column, answer->best);
     return column->kind == COLUMN_TIME ? number_time_text(value, text)
                                        : number_text(value, &number_plain, text);
@@ -57,27 +56,18 @@ static void choose_groups(const struct report *report, struct answers *answers) 
 
 static void answer_one(const struct report_group *group, const struct column *column,
                        enum durability durability, struct answer *answer) {
-    double best = NAN;
+    const struct report_row *best = best_row(column, group, durability);
+    if (!best) return;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
-        double value = column_value(column, row);
-        if (isnan(value) || !row->candidate || words_durability(row->typical) != durability)
-            continue;
-        if (isnan(best) || column->better * value > column->better * best) {
-            best = value;
-            answer->best = row;
-        }
-    }
-    if (!answer->best) return;
-    for (int r = 0; r < group->row_count; r++) {
-        const struct report_row *row = &group->rows[r];
-        double value = column_value(column, row);
-        if (row == answer->best || isnan(value) || !row->candidate) continue;
-        if (words_durability(row->typical) != durability || fabs(value - best) > ANSWER_TIE * best)
-            continue;
+        if (row == best || !row->candidate || !isfinite(column_value(column, row))) continue;
+        if (words_durability(row->typical) != durability) continue;
+        answer->untold |= best_is_untold(column, best) || best_is_untold(column, row);
+        if (!best_is_level(column, row, best)) continue;
         if (answer->tie_count < ANSWER_TIES) answer->ties[answer->tie_count] = row;
         answer->tie_count++;
     }
+    if (!answer->untold) answer->best = best;
 }
 
 void answer_make(const struct report *report, struct answers *ret_answers) {
@@ -86,10 +76,10 @@ void answer_make(const struct report *report, struct answers *ret_answers) {
     for (int q = 0; q < QUESTIONS; q++) {
         const struct report_group *group = answer_group(&answers, (enum question)q);
         if (!group) continue;
+        answers.column[q] = column_compared(questions[q].key, group);
         for (int d = 0; d < DURABILITIES; d++) {
-            answer_one(group, answer_column((enum question)q), (enum durability)d,
-                       &answers.cell[d][q]);
-            if (answers.cell[d][q].best) answers.has[d] = true;
+            answer_one(group, answers.column[q], (enum durability)d, &answers.cell[d][q]);
+            answers.has[d] |= answers.cell[d][q].best || answers.cell[d][q].untold;
         }
     }
     *ret_answers = answers;

@@ -24,6 +24,7 @@ static struct column column_of(const struct result_field *field) {
                            .better = field->better,
                            .offset = field->offset,
                            .replaces = field->replaces,
+                           .instead_of = field->instead_of,
                            .place = field->place};
 }
 
@@ -51,6 +52,27 @@ const struct column *columns_of(unsigned group) {
     return group_columns[__builtin_ctz(group)];
 }
 
+/* The column that stands in this one's place in the comparison of the group; NULL = none does. */
+static const struct column *stand_in(const struct column *column,
+                                     const struct report_group *group) {
+    for (const struct column *other = columns_of(IN_COMPARISON); other->key; other++) {
+        bool is_for = other->instead_of && strcmp(other->instead_of, column->key) == 0;
+        if (is_for && column_used(other, group)) return other;
+    }
+    return NULL;
+}
+
+bool column_gives_way(const struct column *column, const struct report_group *group) {
+    return stand_in(column, group) != NULL;
+}
+
+const struct column *column_compared(const char *key, const struct report_group *group) {
+    const struct column *column = columns_of(IN_COMPARISON);
+    while (strcmp(column->key, key) != 0) column++;
+    const struct column *other = stand_in(column, group);
+    return other ? other : column;
+}
+
 double column_stage_value(const struct column *column, const struct run_stage *stage) {
     double value;
     memcpy(&value, (const char *)stage + column->offset, sizeof value);
@@ -67,55 +89,20 @@ const struct number_unit *column_unit(const struct column *column,
     double *values = malloc((size_t)group->row_count * sizeof *values);
     if (!values) return number_time_unit(NULL, 0);
     int count = 0;
+    bool any = false;
     /* What is no lock, or none that waits, would pull the unit down to ns for all the others. */
     for (int r = 0; r < group->row_count; r++) {
-        if (report_is_real(&group->rows[r].figures))
-            values[count++] = column_value(column, &group->rows[r]);
+        double value = column_value(column, &group->rows[r]);
+        any |= isfinite(value);
+        if (report_is_real(&group->rows[r].figures) && isfinite(value)) values[count++] = value;
     }
-    const struct number_unit *unit = number_time_unit(values, count);
+    const struct number_unit *unit = any ? number_time_unit(values, count) : &number_plain;
     free(values);
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
-bool column_is_best(const struct column *column, const struct report_group *group, int row) {
-    double mine = column_value(column, &group->rows[row]);
-    enum durability durability = words_durability(group->rows[row].typical);
-    int worse = 0;
-    if (column->better == 0 || isnan(mine) || !group->rows[row].candidate) return false;
-    for (int r = 0; r < group->row_count; r++) {
-        double value = column_value(column, &group->rows[r]);
-        if (r == row || isnan(value) || !group->rows[r].candidate) continue;
-        if (words_durability(group->rows[r].typical) != durability) continue;
-        if (column->better * value > column->better * mine) return false;
-        worse += value != mine;
-    }
-    return worse > 0;
-}
-
-double column_ratio(const struct column *column, const struct report_group *group, int row) {
-    double mine = column_value(column, &group->rows[row]), best = NAN;
-    enum durability durability = words_durability(group->rows[row].typical);
-    if (column->better == 0 || isnan(mine) || !group->rows[row].candidate) return NAN;
-    for (int r = 0; r < group->row_count; r++) {
-        double value = column_value(column, &group->rows[r]);
-        if (isnan(value) || !group->rows[r].candidate) continue;
-        if (words_durability(group->rows[r].typical) != durability) continue;
-        if (isnan(best) || column->better * value > column->better * best) best = value;
-    }
-    if (!(best > 0 && mine > 0)) return NAN;
-    return column->better > 0 ? best / mine : mine / best;
-}
-
-double column_ratio_mean(const struct report_group *group, int row) {
-    double sum = 0;
-    int count = 0;
-    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        double ratio = column->replaces ? NAN : column_ratio(column, group, row);
-        if (isnan(ratio)) continue;
-        sum += log(ratio);
-        count++;
-    }
-    return count ? exp(sum / count) : NAN;
+bool column_is_ranked(const struct column *column, const struct report_group *group) {
+    return column->better != 0 && !column->replaces && !stand_in(column, group);
 }
 
 static bool is_special(const struct column *column, const struct report_group *group) {
@@ -127,6 +114,7 @@ static bool is_special(const struct column *column, const struct report_group *g
 
 bool column_shown(const struct column *column, const struct report_group *group, bool narrow) {
     if (column->replaces) return is_special(column, group);
+    if (column->instead_of) return column_used(column, group);
     for (const struct column *other = columns_of(IN_COMPARISON); narrow && other->key; other++) {
         if (!other->replaces || strcmp(other->replaces, column->key) != 0) continue;
         if (is_special(other, group)) return false;

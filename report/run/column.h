@@ -21,12 +21,22 @@ struct column {
     /* Shown only where some row has more than 0 of it; on a narrow screen in place of the column of
      * this key, for which it tells more. NULL = always shown. */
     const char *replaces;
+    /* Key of the column in whose place this one stands in the comparison of a group where any row
+     * has this figure; NULL = none. */
+    const char *instead_of;
     int place; /* in the comparison, from the left */
 };
 
 /* The columns of a group (IN_COMPARISON, ... of results/format/field.h), ended by a NULL key. The
  * same pointer for the same group, always; any thread may ask. */
 const struct column *columns_of(unsigned group);
+
+/* The column of the comparison that has this key, or the one that stands in its place in this group.
+ * The key must be one of the comparison's. */
+const struct column *column_compared(const char *key, const struct report_group *group);
+
+/* Whether another column stands in this one's place in the comparison of this group. */
+bool column_gives_way(const struct column *column, const struct report_group *group);
 
 double column_stage_value(const struct column *column, const struct run_stage *stage);
 double column_value(const struct column *column, const struct report_row *row);
@@ -35,18 +45,9 @@ double column_value(const struct column *column, const struct report_row *row);
 const struct number_unit *column_unit(const struct column *column,
                                       const struct report_group *group);
 
-/* True when a row has the best value among the locks of its own durability, and there are two to
- * compare: a lock in memory is not better than one on disk, it is another thing. */
-bool column_is_best(const struct column *column, const struct report_group *group, int row);
-
-/* How many times worse than the best of its durability, by this figure: 1 = it is the best. NAN
- * where nothing is better or worse, the row is no lock to choose, or the best of its durability is
- * 0. */
-double column_ratio(const struct column *column, const struct report_group *group, int row);
-
-/* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart;
- * NAN without any. */
-double column_ratio_mean(const struct report_group *group, int row);
+/* Whether the comparison ranks locks by it: a figure of which less or more is better, of no special
+ * kind, and without another one in its place in this group. */
+bool column_is_ranked(const struct column *column, const struct report_group *group);
 
 /* Whether the comparison of a group has the column; narrow: there is no room for all. */
 bool column_shown(const struct column *column, const struct report_group *group, bool narrow);

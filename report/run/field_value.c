@@ -1,11 +1,25 @@
 /* field_value: see field_value.h. */
 #include "report/run/field_value.h"
 
+#include <math.h>
+
 #include "report/doc/escape.h"
+
+void field_figure_cell(struct doc *doc, double figure) {
+    if (isinf(figure)) {
+        doc_cell(doc, RESULT_NEVER);
+    } else {
+        doc_figure(doc, figure);
+    }
+}
+
+json_t *field_figure_json(double figure) {
+    return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
+}
 
 void field_cell(struct doc *doc, const struct result_field *field, const void *of) {
     if (result_field_is_figure(field)) {
-        doc_figure(doc, result_field_figure(field, of));
+        field_figure_cell(doc, result_field_figure(field, of));
     } else if (field->kind == RESULT_FLAG) {
         doc_cell(doc, "%s", result_field_flag(field, of) ? "true" : "false");
     } else {
@@ -15,7 +29,7 @@ void field_cell(struct doc *doc, const struct result_field *field, const void *o
 }
 
 json_t *field_json(const struct result_field *field, const void *of) {
-    if (result_field_is_figure(field)) return escape_json_figure(result_field_figure(field, of));
+    if (result_field_is_figure(field)) return field_figure_json(result_field_figure(field, of));
     if (field->kind == RESULT_FLAG) return json_boolean(result_field_flag(field, of));
     return escape_json(result_field_text(field, of));
 }

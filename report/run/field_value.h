@@ -5,7 +5,11 @@
 #include "report/doc/doc.h"
 #include "results/format/field.h"
 
-/* of: the struct that has the field. A figure that was not measured is an empty cell and a null. */
+/* A figure alone: NAN is an empty cell and a null, INFINITY is RESULT_NEVER in both. */
+void field_figure_cell(struct doc *doc, double figure);
+json_t *field_figure_json(double figure);
+
+/* of: the struct that has the field. */
 void field_cell(struct doc *doc, const struct result_field *field, const void *of);
 /* NULL only for want of memory. */
 json_t *field_json(const struct result_field *field, const void *of);

@@ -7,6 +7,7 @@
 #include "report/run/field_value.h"
 #include "report/run/run_doc.h"
 #include "report/run/words.h"
+#include "results/format/bound.h"
 
 static json_t *row_of(int run, const struct run_stage *stage) {
     json_t *row = json_object();
@@ -38,7 +39,7 @@ static json_t *run_of(const struct run *run) {
 
 static json_t *lock_of(const struct report_lock *lock) {
     json_t *object = json_object();
-    bool clean = lock->state == LOCK_CLEAN && lock->competing > 0;
+    double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
     int rc = escape_json_put(object, "run", json_integer(lock->run));
     rc |= escape_json_put(object, "lock", escape_json(lock->name));
     rc |= escape_json_put(object, "verdict", escape_json(words_state(lock->state)));
@@ -46,7 +47,9 @@ static json_t *lock_of(const struct report_lock *lock) {
     rc |= escape_json_put(object, "competing_grants", escape_json_figure(lock->competing));
     rc |= escape_json_put(object, "lost_updates", escape_json_figure(lock->lost_updates));
     rc |= escape_json_put(object, "double_holders", escape_json_figure(lock->double_holders));
-    rc |= escape_json_put(object, "bound95", escape_json_figure(clean ? 3 / lock->competing : NAN));
+    rc |= escape_json_put(object, "bound95", escape_json_figure(bound));
+    rc |= escape_json_put(object, "inside_mean_ns", escape_json_figure(lock->inside_ns));
+    rc |= escape_json_put(object, "hardly_tested", json_boolean(report_hardly_tested(lock)));
     rc |= escape_json_put(object, "control", json_boolean(lock->stage->control));
     rc |= escape_json_put(object, "baseline", json_boolean(lock->stage->baseline));
     rc |= escape_json_put(object, "topology", escape_json(lock->stage->topology));

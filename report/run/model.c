@@ -74,10 +74,13 @@ enum lock_state report_stage_state(const struct run_stage *stage) {
         return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
     if (judged(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
     if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
-    if (!says(stage, "clean") || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
+    if (says(stage, "starved") && !stage->control) return LOCK_STARVED;
+    bool untested = says(stage, "untested") || (says(stage, "clean") && stage->tested_grants == 0);
+    bool nothing_wrong = untested || says(stage, "clean") || says(stage, "starved");
+    if (!nothing_wrong || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
     if (!report_competes(stage)) return LOCK_ALONE;
     if (stage->control) return stage->exposed_by ? LOCK_HIDDEN : LOCK_MISSED;
-    return LOCK_CLEAN;
+    return untested ? LOCK_ALONE : LOCK_CLEAN;
 }
 
 enum lock_state report_worse(enum lock_state a, enum lock_state b) {
@@ -141,8 +144,12 @@ static struct report_lock *add_lock(struct report *report, int run, const struct
     struct report_lock *lock = &report->locks[report->lock_count];
     char letter[8];
     bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
-    *lock = (struct report_lock){
-        .run = run, .name = stage->lock, .stage = stage, .state = LOCK_BASELINE};
+    *lock = (struct report_lock){.run = run,
+                                 .name = stage->lock,
+                                 .stage = stage,
+                                 .state = LOCK_BASELINE,
+                                 .inside_ns = NAN,
+                                 .round_trip_ns = NAN};
     if (asprintf(&lock->label, "%s%s%s%s%s", several ? report_run_letter(run, letter) : "",
                  several ? " " : "", stage->lock, elsewhere ? " @" : "",
                  elsewhere ? stage->topology : "") < 0) {
@@ -157,15 +164,28 @@ static void add(double *sum, double more) {
     if (!isnan(more)) *sum += more;
 }
 
+static void note_exposure(struct report_lock *lock, const struct run_stage *stage) {
+    add(&lock->competing,
+        isnan(stage->tested_grants) ? stage->checked_grants : stage->tested_grants);
+    if (isnan(stage->inside_mean_ns) || stage->inside_mean_ns <= lock->inside_ns) return;
+    lock->inside_ns = stage->inside_mean_ns;
+    lock->round_trip_ns = stage->latency[METRIC_PING].p50;
+}
+
+bool report_hardly_tested(const struct report_lock *lock) {
+    return lock->inside_ns < lock->round_trip_ns;
+}
+
 static void judge(struct report_lock *lock, const struct run_stage *stage) {
     lock->state = report_worse(lock->state, report_stage_state(stage));
     add(&lock->grants, stage->checked_grants);
-    if (report_competes(stage)) add(&lock->competing, stage->checked_grants);
+    if (report_competes(stage)) note_exposure(lock, stage);
     add(&lock->lost_updates, stage->lost_updates);
     add(&lock->double_holders, stage->double_holders);
     add(&lock->expired_holders, stage->expired_holders);
     add(&lock->token_errors, stage->token_errors);
     add(&lock->stuck, stage->stuck);
+    add(&lock->starved, stage->starved);
     add(&lock->early, stage->early);
     add(&lock->oversold, stage->oversold);
     add(&lock->history_violations, stage->history_violations);
@@ -176,6 +196,32 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     if (report_incomplete(stage)) lock->partial = true;
 }
 
+/* The stage of a lock on the servers of another stage; NULL if there is none. */
+static const struct run_stage *stage_beside(const struct run *run, const struct run_stage *stage,
+                                            const char *lock) {
+    for (int s = 0; s < run->stage_count; s++) {
+        const struct run_stage *other = &run->stages[s];
+        if (strcmp(other->lock, lock) == 0 && equal(other->topology, stage->topology) &&
+            equal(other->backend, stage->backend))
+            return other;
+    }
+    return NULL;
+}
+
+/* The locks on a stage's servers in the order of the plan, since the stages ran in an order that was
+ * drawn. 0, or -1 when out of memory. */
+static int add_locks_beside(struct report *report, int r, const struct run_stage *stage) {
+    const struct run *run = report->runs[r];
+    size_t i;
+    json_t *name;
+    json_array_foreach(json_object_get(run->plan, "locks"), i, name) {
+        const char *lock = json_string_value(name);
+        const struct run_stage *other = lock ? stage_beside(run, stage, lock) : NULL;
+        if (other && !find_lock(report, r, other) && !add_lock(report, r, other)) return -1;
+    }
+    return find_lock(report, r, stage) || add_lock(report, r, stage) ? 0 : -1;
+}
+
 static int make_locks(struct report *report) {
     size_t stages = 0;
     for (int r = 0; r < report->run_count; r++) stages += (size_t)report->runs[r]->stage_count;
@@ -184,10 +230,8 @@ static int make_locks(struct report *report) {
     for (int r = 0; r < report->run_count; r++) {
         for (int s = 0; s < report->runs[r]->stage_count; s++) {
             const struct run_stage *stage = &report->runs[r]->stages[s];
-            struct report_lock *lock = find_lock(report, r, stage);
-            if (!lock) lock = add_lock(report, r, stage);
-            if (!lock) return -1;
-            judge(lock, stage);
+            if (!find_lock(report, r, stage) && add_locks_beside(report, r, stage) != 0) return -1;
+            judge(find_lock(report, r, stage), stage);
         }
     }
     return 0;

@@ -16,11 +16,12 @@
  * maximum. */
 enum lock_state {
     LOCK_BASELINE,  /* no lock at all: the tool's own cost */
-    LOCK_UNCHECKED, /* granted nothing, so nothing was checked */
+    LOCK_UNCHECKED, /* granted nothing in the window, so nothing was checked */
     LOCK_ALONE,     /* only ever one client: nobody to exclude */
     LOCK_HIDDEN,    /* a control whose mistake this workload does not show */
     LOCK_CLEAN,     /* two clients or more, no overlap seen */
     LOCK_CAUGHT,    /* a control, broken on purpose, and the checker saw it */
+    LOCK_STARVED,   /* clients waited until the drain limit ended their waits */
     LOCK_EXPIRED,   /* overlaps only with holders past their lease's end */
     LOCK_STUCK,     /* left keys that are free and that nobody gets any more */
     LOCK_MISSED,    /* a control that was not seen: the checker is not to be trusted */
@@ -37,9 +38,15 @@ struct report_lock {
     /* any stage of it, for what all share: backend, claims, durability */
     const struct run_stage *stage;
     enum lock_state state;
-    double grants;    /* all that were checked */
-    double competing; /* those with two clients or more on common keys: what the bound stands on */
-    double lost_updates, double_holders, expired_holders, token_errors, stuck, early, oversold;
+    double grants; /* all that were checked */
+    /* those during which another client waited: what the bound stands on. Older results do not tell:
+     * those with two clients or more on common keys */
+    double competing;
+    /* the longest mean time that holders were inside, over the stages with competing clients, and the
+     * round trip there; NAN = not measured */
+    double inside_ns, round_trip_ns;
+    double lost_updates, double_holders, expired_holders, token_errors, stuck, starved, early,
+        oversold;
     /* found in the history of operations, after the run */
     double history_violations, history_expired;
     /* the stage that left most on the server, or NULL */
@@ -47,6 +54,9 @@ struct report_lock {
     const struct run_stage *overlap; /* the first stage with a first overlap, or NULL */
     bool partial;                    /* a stage of it is partial or failed */
 };
+
+/* Whether holders were inside for less than a round trip: then a second grant mostly finds nobody. */
+bool report_hardly_tested(const struct report_lock *lock);
 
 struct report_row {
     int lock;                        /* index in report->locks */

@@ -8,6 +8,7 @@
 
 #include "report/doc/number.h"
 #include "report/run/model.h"
+#include "results/format/bound.h"
 
 /* A stage and where it belongs. */
 struct ref {
@@ -143,8 +144,9 @@ static int fill_figures(struct report_row *row, const struct ref *refs, int coun
                                             : median_of(field, refs, count, values));
     }
     free(values);
-    double checked = row->figures.checked_grants;
-    row->figures.bound95 = row->state == LOCK_CLEAN && checked > 0 ? 3 / checked : NAN;
+    double tested = row->figures.tested_grants, checked = row->figures.checked_grants;
+    row->figures.bound95 =
+        row->state == LOCK_CLEAN ? bound_of_grants(isnan(tested) ? checked : tested) : NAN;
     return 0;
 }
 

@@ -6,17 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "results/format/bound.h"
+
 /* ---- the answers ---- */
 
 static void add_answer(struct doc *doc, const struct report *report, const struct answer *answer,
-                       enum question question) {
+                       const struct column *column) {
     char text[NUMBER_TEXT_MAX];
     doc_cell(doc, "%s", answer->best ? "" : NUMBER_NONE);
+    if (answer->untold) doc_span(doc, DOC_SOFT, " one run of each can't tell");
     if (!answer->best) return;
     doc_span(doc, DOC_STRONG, "%s", report->locks[answer->best->lock].label);
-    doc_span(doc, DOC_PLAIN, " %s", answer_text(answer, question, text));
+    doc_span(doc, DOC_PLAIN, " %s", answer_text(answer, column, text));
     if (answer->tie_count == 0) return;
-    doc_span(doc, DOC_LINE, "within 5 %%: ");
+    doc_span(doc, DOC_LINE, "level with it: ");
     for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++)
         doc_span(doc, DOC_SOFT, "%s%s", t > 0 ? ", " : "",
                  report->locks[answer->ties[t]->lock].label);
@@ -27,7 +30,7 @@ static void add_answer(struct doc *doc, const struct report *report, const struc
 static void add_question(struct doc *doc, const struct answers *answers, enum question question) {
     const struct report_group *group = answer_group(answers, question);
     char title[100], clients[NUMBER_TEXT_MAX];
-    snprintf(title, sizeof title, "%s%s%s%s", answer_title(question), group ? ", " : "",
+    snprintf(title, sizeof title, "%s%s%s%s", answer_title(answers, question), group ? ", " : "",
              group ? number_count_text(group->clients, clients) : "",
              !group                ? ""
              : group->clients == 1 ? " client"
@@ -60,7 +63,7 @@ static void add_answers(const struct report *report, const struct answers *answe
             doc_cell(doc, "%s", words_durability_text((enum durability)d));
             doc_cell(doc, "%s", words_durability_title((enum durability)d));
             for (int q = 0; q < QUESTIONS; q++)
-                add_answer(doc, report, &answers->cell[d][q], (enum question)q);
+                add_answer(doc, report, &answers->cell[d][q], answers->column[q]);
         }
         doc_end(doc);
     }
@@ -73,7 +76,12 @@ static const struct doc_column promise_columns[] = {
     {.title = "lock"},
     {.title = "verdict"},
     {.title = "grants", .figure = DOC_COUNT},
-    {.title = "n", .help = "grants to clients that competed with another one", .figure = DOC_COUNT},
+    {.title = "n",
+     .help = "grants during which another client waited for the key",
+     .figure = DOC_COUNT},
+    {.title = "inside",
+     .help = "mean time from grant to release: a second holder is seen only within it",
+     .figure = DOC_TIME},
     {.title = "lost updates", .help = "the shared counter's shortfall", .figure = DOC_COUNT},
     {.title = "second holders",
      .help = "seen inside together with another holder",
@@ -107,7 +115,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     const struct run_server *server = report_server(report, lock);
     const char *version = report_server_version(server);
     bool by_url = server && server->started_by && strcmp(server->started_by, "url") == 0;
-    bool bound = lock->state == LOCK_CLEAN && lock->competing > 0;
+    double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
     char claims[256];
     doc_row(doc, report_is_real(stage) ? DOC_ROW : DOC_ASIDE);
     doc_cell(doc, "%s", lock->label);
@@ -115,10 +123,11 @@ static void add_promise(struct doc *doc, const struct report *report,
     words_state_chip(doc, lock->state);
     doc_figure(doc, lock->grants);
     doc_figure(doc, lock->competing);
+    doc_figure(doc, lock->inside_ns);
     doc_figure(doc, lock->lost_updates);
     doc_figure(doc, lock->double_holders);
-    if (bound) {
-        doc_value(doc, 3 / lock->competing, "%.1e", 3 / lock->competing);
+    if (!isnan(bound)) {
+        doc_value(doc, bound, "%.1e", bound);
     } else {
         doc_cell(doc, "%s", NUMBER_NONE);
     }
@@ -132,9 +141,10 @@ static void add_promise(struct doc *doc, const struct report *report,
 
 static void add_promises(const struct report *report, struct doc *doc) {
     doc_section(doc, "promises", "What each lock promises, and was seen to do");
-    doc_table(doc, "figures sortable",
-              "Every lock, what it did in this run, and what it promises. n: grants to clients "
-              "that competed with another one.");
+    doc_table(
+        doc, "figures sortable",
+        "Every lock, what it did in this run, and what it promises. n: grants during "
+        "which another client waited for the key. Inside: the mean time from grant to release.");
     doc_columns(doc, promise_columns);
     for (int i = 0; i < report->lock_count; i++) add_promise(doc, report, &report->locks[i]);
     doc_end(doc);
@@ -185,6 +195,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     doc_section(doc, "verdict", "Does each lock exclude?");
     run_verdict(report, doc);
     doc_end(doc);
+    run_slo(report, doc);
     answer_make(report, &answers);
     add_answers(report, &answers, doc);
     run_comparison(report, &answers, doc);

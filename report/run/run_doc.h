@@ -16,6 +16,11 @@ void run_doc_end(const struct report *report, struct doc *doc);
 
 /* Does each lock exclude, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
+/* The promises of the runs and whether they were kept; nothing where there are none. */
+void run_slo(const struct report *report, struct doc *doc);
+/* The self-checks of the stages: what failed, in the verdict; how many there were, in a line. */
+void run_self_failed(const struct report *report, struct doc *doc);
+void run_self_line(const struct run *run, struct doc *doc);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
 /* The tables of a group of columns, folded, HTML only. Loads where no row has any are left out. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/run/absent.h"
+#include "report/run/best.h"
 #include "report/run/run_doc.h"
 
 #define BESIDE (DOC_HTML | DOC_MARKDOWN) /* what a terminal says in a line above the rows */
@@ -19,14 +21,16 @@ static int drop_rank(const struct column *column) {
 
 static bool has_ratio(const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
-        double ratio = column_ratio_mean(group, r);
+        double ratio = best_ratio_mean(group, r);
         if (!isnan(ratio) && ratio > 1) return true;
     }
     return false;
 }
 
 /* The formats that have a column of a group's table; 0: none. */
-static unsigned formats_of(const struct column *column, const struct report_group *group) {
+static unsigned formats_of(const struct column *column, const struct report_group *group,
+                           bool compares) {
+    if (compares && column_gives_way(column, group)) return 0;
     bool wide = column_used(column, group) && column_shown(column, group, false);
     return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
 }
@@ -50,7 +54,7 @@ static void add_columns(struct doc *doc, const struct report_group *group,
                             .figure = DOC_NUMBER,
                             .only = has_ratio(group) ? 0 : BESIDE});
     for (const struct column *column = columns; column->key; column++) {
-        unsigned formats = formats_of(column, group);
+        unsigned formats = formats_of(column, group, compares);
         if (formats == 0) continue;
         doc_column(doc, &(struct doc_column){.title = column->title,
                                              .brief = column->brief,
@@ -89,11 +93,12 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
     doc_set_title(doc, row->typical->durability);
     doc_cell(doc, "%s", words_guarantee(row->typical));
     doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
-    if (compares) doc_figure(doc, column_ratio_mean(group, r));
+    if (compares) doc_figure(doc, best_ratio_mean(group, r));
     for (const struct column *column = columns; column->key; column++) {
-        if (formats_of(column, group) == 0) continue;
+        if (formats_of(column, group, compares) == 0) continue;
         doc_figure(doc, column_value(column, row));
-        if (column_is_best(column, group, r)) doc_set_best(doc);
+        doc_set_title(doc, absent_why(column, row));
+        if (best_is_marked(column, group, r)) doc_set_best(doc);
     }
 }
 
@@ -146,6 +151,17 @@ static void add_rows(struct doc *doc, const struct report *report, const struct 
     }
 }
 
+/* Says once why cells of a column have a dash: what the first such row says. */
+static void add_absent_notes(struct doc *doc, const struct report_group *group) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
+        const char *why = NULL;
+        if (column_gives_way(column, group)) continue;
+        for (int r = 0; r < group->row_count && !why; r++)
+            why = absent_why(column, &group->rows[r]);
+        if (why) doc_note(doc, TONE_PLAIN, "%s " NUMBER_NONE ": %s", column->title, why);
+    }
+}
+
 static void add_notes(struct doc *doc, const struct report *report,
                       const struct report_group *group) {
     bool limited = false;
@@ -159,11 +175,14 @@ static void add_notes(struct doc *doc, const struct report *report,
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }
     if (has_ratio(group)) {
-        doc_note(doc, TONE_PLAIN,
-                 "* the best of its durability; \xc3\x97 best: how many times worse than those, "
-                 "geometric mean over the figures");
+        doc_note(
+            doc, TONE_PLAIN,
+            "* the best of its durability, and who is level with it (within 5 %% or the spread "
+            "of the repeats); \xc3\x97 best: how many times worse, geometric mean over the "
+            "figures; p99 of one run is not ranked");
         doc_set_only(doc, DOC_TERMINAL);
     }
+    add_absent_notes(doc, group);
     if (limited) {
         doc_note(doc, TONE_WARN,
                  "(~) generator-limited: the times include delays of the load generator or the "
@@ -240,7 +259,7 @@ void run_comparison(const struct report *report, const struct answers *answers, 
     doc_span(doc, DOC_STRONG, "Marked");
     doc_span(
         doc, DOC_PLAIN,
-        ": the best of its durability. Grey: no lock to choose (baseline, control, or one that "
+        ": the best of its durability, and who is level with it. Grey: no lock to choose (baseline, control, or one that "
         "failed).");
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];

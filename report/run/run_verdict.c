@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/run/run_doc.h"
+#include "results/format/bound.h"
 
 static const char *plural(double count) {
     return count == 1 ? "" : "s";
@@ -66,7 +67,8 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
     double grants = 0;
     int clean = count_state(report, LOCK_CLEAN);
     bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
-                      count_state(report, LOCK_STUCK) + count_state(report, LOCK_TOKENS) >
+                      count_state(report, LOCK_STUCK) + count_state(report, LOCK_STARVED) +
+                      count_state(report, LOCK_TOKENS) >
                   0;
     for (int i = 0; i < report->lock_count; i++) {
         const struct report_lock *lock = &report->locks[i];
@@ -80,6 +82,7 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
     number_count_text(grants, total);
     number_count_text(least->competing, few);
     number_count_text(floor(least->competing / 3), one_in);
+    bool bound = !isnan(bound_of_grants(least->competing));
     snprintf(many, sizeof many, ": %d locks", clean);
     doc_say(doc, TONE_GOOD, "%s%s, no overlap in %s grants to competing clients.",
             clean == 1 ? least->label
@@ -87,7 +90,10 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
                        : "Every lock that claims to exclude did",
             clean == 1 ? " excluded" : many, total);
     set_headline(doc, headed);
-    if (clean == 1) {
+    if (!bound) {
+        doc_say(doc, TONE_WARN, "The least tried is %s, with %s such grants: too few for a bound.",
+                least->label, few);
+    } else if (clean == 1) {
         doc_say(doc, TONE_GOOD,
                 "With 95 %% confidence fewer than 1 grant in %s overlaps (bound 3/n).", one_in);
     } else {
@@ -97,6 +103,26 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
             "of them overlaps (bound 3/n).",
             least->label, few, one_in);
     }
+}
+
+/* A second grant that comes a round trip later finds the holder gone. */
+static void say_hardly_tested(struct doc *doc, const struct report *report) {
+    const struct report_lock *longest = NULL;
+    int count = 0;
+    for (int i = 0; i < report->lock_count; i++) {
+        const struct report_lock *lock = &report->locks[i];
+        if (lock->state != LOCK_CLEAN || !report_hardly_tested(lock)) continue;
+        if (!longest || lock->inside_ns > longest->inside_ns) longest = lock;
+        count++;
+    }
+    if (!longest) return;
+    char inside[NUMBER_TEXT_MAX], trip[NUMBER_TEXT_MAX];
+    doc_say(doc, TONE_WARN,
+            "Exclusion was hardly tested for %d lock%s: holders stayed inside for %s at most on "
+            "average (%s), and a round trip takes %s, so a second grant would mostly have met "
+            "nobody. Set load.hold to a round trip or more.",
+            count, plural(count), number_time_text(longest->inside_ns, inside), longest->label,
+            number_time_text(longest->round_trip_ns, trip));
 }
 
 /* One sentence that names all locks in a state; nothing when there is none. */
@@ -140,14 +166,19 @@ static void say_headline(struct doc *doc, const struct report *report) {
               &headed);
     say_names(doc, report, LOCK_STUCK,
               "STUCK: ", " left keys that are free but that no client gets any more.", &headed);
+    say_names(doc, report, LOCK_STARVED,
+              "STARVED: ", " left clients waiting until the drain limit ended their waits.",
+              &headed);
     say_names(doc, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
               " admitted clients while an earlier holder still worked after the end of its lease.",
               &headed);
     say_clean(doc, report, &headed);
+    say_hardly_tested(doc, report);
     if (headed) return;
-    doc_say(doc, TONE_WARN,
-            "Exclusion was not put to the test: no lock was granted to two clients or more on the "
-            "same key.");
+    doc_say(
+        doc, TONE_WARN,
+        "Exclusion was not put to the test: no client of a lock for use had to wait for another "
+        "holder.");
     doc_set_headline(doc);
 }
 
@@ -219,16 +250,9 @@ static void say_residue(struct doc *doc, const struct report_lock *lock) {
             stage->residue_example ? stage->residue_example : "");
 }
 
-static void say_lock(struct doc *doc, const struct report_lock *lock, bool tested) {
-    char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX], tokens[NUMBER_TEXT_MAX];
-    bool odd = lock->state == LOCK_ALONE || lock->state == LOCK_HIDDEN ||
-               (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
-    bool silent = lock->state == LOCK_BASELINE || lock->state == LOCK_CLEAN ||
-                  lock->state == LOCK_MISSED || lock->state == LOCK_TOKENS ||
-                  (lock->state == LOCK_ALONE && !(tested && report_is_real(lock->stage)));
-    if (silent && !(lock->token_errors > 0)) return;
-    doc_say(doc, odd ? TONE_WARN : words_state_tone(lock->state), "%s", "");
-    number_count_text(lock->grants, grants);
+/* What the lock did, by its state. */
+static void add_state(struct doc *doc, const struct report_lock *lock) {
+    char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX];
     switch (lock->state) {
     case LOCK_VIOLATED:
     case LOCK_CAUGHT:
@@ -238,7 +262,13 @@ static void say_lock(struct doc *doc, const struct report_lock *lock, bool teste
         doc_span(doc, DOC_PLAIN, "%s left %s key%s that are free but that no client gets any more.",
                  lock->label, number_count_text(lock->stuck, twice), plural(lock->stuck));
         break;
+    case LOCK_STARVED:
+        doc_span(doc, DOC_PLAIN,
+                 "%s left %s wait%s without an end: the drain limit (run.drain) ended them.",
+                 lock->label, number_count_text(lock->starved, twice), plural(lock->starved));
+        break;
     case LOCK_EXPIRED:
+        number_count_text(lock->grants, grants);
         number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
         doc_span(
             doc, DOC_PLAIN,
@@ -247,10 +277,10 @@ static void say_lock(struct doc *doc, const struct report_lock *lock, bool teste
             lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
         break;
     case LOCK_ALONE:
-        if (silent) break;
         doc_span(
             doc, DOC_PLAIN,
-            "%s was never granted to competing clients here, so whether it excludes was not tested.",
+            "%s was not put to the test: no client had to wait for another holder, so whether it "
+            "excludes is not known.",
             lock->label);
         break;
     case LOCK_HIDDEN:
@@ -259,11 +289,25 @@ static void say_lock(struct doc *doc, const struct report_lock *lock, bool teste
                  lock->label, lock->stage->exposed_by);
         break;
     case LOCK_UNCHECKED:
-        doc_span(doc, DOC_PLAIN, "%s granted nothing, so nothing is known about it.", lock->label);
+        doc_span(doc, DOC_PLAIN,
+                 "%s granted nothing in the measured window, so nothing is known about it.",
+                 lock->label);
         break;
     default:
         break;
     }
+}
+
+static void say_lock(struct doc *doc, const struct report_lock *lock, bool tested) {
+    char tokens[NUMBER_TEXT_MAX];
+    bool odd = lock->state == LOCK_ALONE || lock->state == LOCK_HIDDEN ||
+               (lock->token_errors > 0 && lock->state < LOCK_EXPIRED);
+    bool silent = lock->state == LOCK_BASELINE || lock->state == LOCK_CLEAN ||
+                  lock->state == LOCK_MISSED || lock->state == LOCK_TOKENS ||
+                  (lock->state == LOCK_ALONE && !(tested && report_is_real(lock->stage)));
+    if (silent && !(lock->token_errors > 0)) return;
+    doc_say(doc, odd ? TONE_WARN : words_state_tone(lock->state), "%s", "");
+    if (!(silent && lock->state == LOCK_ALONE)) add_state(doc, lock);
     if (lock->token_errors > 0) {
         doc_span(doc, DOC_PLAIN, "%s%s's fencing tokens did not grow %s time%s.", silent ? "" : " ",
                  lock->label, number_count_text(lock->token_errors, tokens),
@@ -313,17 +357,19 @@ static void say_steady(struct doc *doc, const struct report *report) {
 
 #define SERVERS_SAID 6
 
-/* "redis 7.0.15, zookeeper 3.8.0 and 3 more". */
+/* "redis 7.0.15, zookeeper 3.8.0 and 3 more". What is embedded is no server. */
 static void add_servers(struct doc *doc, const struct run *run) {
-    for (int i = 0; i < run->server_count && i < SERVERS_SAID; i++) {
+    int count = 0;
+    for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
+        if (server->topology && strcmp(server->topology, "embedded") == 0) continue;
+        if (count++ >= SERVERS_SAID) continue;
         const char *version = report_server_version(server);
         const char *name = server->topology ? server->topology : server->backend;
-        doc_span(doc, DOC_PLAIN, "%s%s%s%s", i == 0 ? " on " : ", ", name ? name : "?",
+        doc_span(doc, DOC_PLAIN, "%s%s%s%s", count == 1 ? " on " : ", ", name ? name : "?",
                  version ? " " : "", version ? version : "");
     }
-    if (run->server_count > SERVERS_SAID)
-        doc_span(doc, DOC_PLAIN, " and %d more", run->server_count - SERVERS_SAID);
+    if (count > SERVERS_SAID) doc_span(doc, DOC_PLAIN, " and %d more", count - SERVERS_SAID);
 }
 
 static void add_machine(struct doc *doc, const struct run *run) {
@@ -375,6 +421,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     if (bad) say_partial(doc, report);
     say_limited(doc, report);
     say_steady(doc, report);
+    run_self_failed(report, doc);
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {
         for (int i = 0; i < report->lock_count; i++) {
             const struct report_lock *lock = &report->locks[i];

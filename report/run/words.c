@@ -11,12 +11,16 @@ static const struct {
     enum tone tone;
 } states[] = {
     [LOCK_BASELINE] = {"baseline", "no lock at all: what the tool itself costs", TONE_PLAIN},
-    [LOCK_UNCHECKED] = {"unchecked", "granted nothing, so nothing was checked", TONE_WARN},
+    [LOCK_UNCHECKED] = {"unchecked",
+                        "granted nothing in the measured window, so nothing was checked",
+                        TONE_WARN},
     [LOCK_ALONE] = {"untested", "one client at a time: nobody to exclude", TONE_PLAIN},
     [LOCK_HIDDEN] = {"hidden", "broken on purpose, in a way that this workload does not show",
                      TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},
     [LOCK_CAUGHT] = {"caught", "broken on purpose, and caught, as it must be", TONE_GOOD},
+    [LOCK_STARVED] = {"STARVED", "clients waited until the drain limit ended their waits",
+                      TONE_BAD},
     [LOCK_EXPIRED] =
         {"expired",
          "admitted a client after another one's lease had ended, while that one still held on",
@@ -40,17 +44,12 @@ enum tone words_state_tone(enum lock_state state) {
 
 void words_state_chip(struct doc *doc, enum lock_state state) {
     static const char *const marks[] = {
-        [LOCK_BASELINE] = "\xe2\x97\x8b",
-        [LOCK_UNCHECKED] = "?",
-        [LOCK_ALONE] = "\xe2\x97\x8b",
-        [LOCK_HIDDEN] = "\xe2\x97\x8b",
-        [LOCK_CLEAN] = "\xe2\x9c\x93",
-        [LOCK_CAUGHT] = "\xe2\x9c\x93",
-        [LOCK_EXPIRED] = "!",
-        [LOCK_STUCK] = "\xe2\x9c\x97",
-        [LOCK_MISSED] = "\xe2\x9c\x97",
-        [LOCK_TOKENS] = "\xe2\x9c\x97",
-        [LOCK_VIOLATED] = "\xe2\x9c\x97",
+        [LOCK_BASELINE] = "\xe2\x97\x8b", [LOCK_UNCHECKED] = "?",
+        [LOCK_ALONE] = "\xe2\x97\x8b",    [LOCK_HIDDEN] = "\xe2\x97\x8b",
+        [LOCK_CLEAN] = "\xe2\x9c\x93",    [LOCK_CAUGHT] = "\xe2\x9c\x93",
+        [LOCK_STARVED] = "\xe2\x9c\x97",  [LOCK_EXPIRED] = "!",
+        [LOCK_STUCK] = "\xe2\x9c\x97",    [LOCK_MISSED] = "\xe2\x9c\x97",
+        [LOCK_TOKENS] = "\xe2\x9c\x97",   [LOCK_VIOLATED] = "\xe2\x9c\x97",
     };
     enum tone tone = words_state_tone(state);
     doc_set_tone(doc, tone);

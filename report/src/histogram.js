@@ -6,6 +6,7 @@ import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding
 
 const STEPS = 12; // points a decade of a curve
 const COUNT_BITS = 64;
+const ABOVE = 5 * (1 - 1e-9); // so many times are to lie above a percentile: quantile_supported in results/stats
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
@@ -28,20 +29,23 @@ export function makeHistogram({ count, max, hdr }) {
   };
 }
 
+/** Whether so many times are enough for a percentile; 100 is the maximum. */
+const isSupported = (count, percent) => percent === 100 || count * (1 - percent / 100) > ABOVE;
+
 /** The histograms of a metric, one a repeat, the typical repeat's first. */
 export const histogramsOf = (row, metric) => row.repeats.map((repeat) => repeat[metric]).filter(Boolean);
 
-/** A row's percentile: the median over its repeats, as in the tables; undefined where nothing was recorded. */
+/** A row's percentile: the median over its repeats, as in the tables; undefined where too few times were recorded. */
 export function percentileOf(row, metric, percent) {
-  const histograms = histogramsOf(row, metric);
+  const histograms = histogramsOf(row, metric).filter(({ count }) => isSupported(count, percent));
   return histograms.length ? median(histograms.map((h) => h.at(percent))) : undefined;
 }
 
-/** The x = 1 / (1 - quantile) of a curve through histograms: even steps of a logarithmic axis, as far as each of them goes. */
+/** The x = 1 / (1 - quantile) of a curve through histograms: even steps of a logarithmic axis, as far as each supports them. */
 export function stepsOf(histograms) {
   const end = Math.min(...histograms.map((h) => h.count));
   const steps = [];
-  for (let i = 0; 10 ** (i / STEPS) < end; i++) steps.push(10 ** (i / STEPS));
+  for (let i = 0; ABOVE * 10 ** (i / STEPS) < end; i++) steps.push(10 ** (i / STEPS));
   return steps;
 }
 

@@ -140,12 +140,13 @@ function cell(lock, fault, seeds, patch = {}) {
   const count = fault === 'none' || !['safe', 'expired', 'violated'].includes(verdict) ? 0 : 20;
   const trials = Array.from({ length: count }, () => Math.round((crash[1] ?? 2 * ms) * (0.2 + 0.85 * draw() ** 0.5) + ms)).sort((a, b) => a - b);
   const q = (p) => (count ? trials[Math.max(0, Math.ceil(p * count) - 1)] : null);
+  const hits = fault === 'none' || fault === 'exposed' || verdict === 'failed' ? null : verdict === 'inconclusive' ? 0 : 20;
   const home = HOMES[lock.name] ?? {};
   return {
     lock: lock.name, fault, topology: home.topology ?? 'redis', durability: home.durability ?? null, server: home.server ?? null, verdict, workload: `check/${fault}`, failed_runs: verdict === 'failed' || verdict === 'inconclusive' ? 1 : 0, missed: false,
     why: { expired: 'a holder outlived its lease', violated: 'two holders inside their leases', stuck: 'nobody got the key for 24 s, 12 times the theory', inconclusive: 'no fault acted: nobody held the key', failed: 'the run failed: redis: could not connect' }[verdict] ?? null,
     expected, expected_why, compared: by > 0 ? 'worse' : by < 0 ? 'better' : 'as expected',
-    grants: verdict === 'failed' ? null : grants, bound95: verdict === 'safe' ? round(3 / grants, 9) : null, overlaps, detected: broke ? Math.floor(overlaps / 2) : 0, detect_ns_max: broke ? Math.round(40 * ms * draw()) : null,
+    grants: verdict === 'failed' ? null : grants, faults_hit: hits, bound95: verdict !== 'safe' ? null : round(hits === null ? 3 / grants : 1 - 0.05 ** (1 / hits), 9), overlaps, detected: broke ? Math.floor(overlaps / 2) : 0, detect_ns_max: broke ? Math.round(40 * ms * draw()) : null,
     lost_updates: broke ? Math.floor(3 * draw()) : 0, stale_attempted: attempted, stale_accepted_unfenced: attempted, stale_rejected_fenced: lock.token ? attempted : null, stale_accepted_fenced: lock.token ? 0 : null,
     recovered: fault === 'none' || verdict === 'failed' ? null : verdict !== 'stuck',
     recovery_ns: { count, min: q(0), p50: q(0.5), p90: q(0.9), max: q(1), theory_min: crash[0], theory_max: crash[1], theory: crash[2], trials },

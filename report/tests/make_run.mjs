@@ -198,7 +198,7 @@ const plan = { load: { clients: [1, 16], keys: '1', arrival: 'closed', hold: '0'
 
 function mixed() {
   const stages = [];
-  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 150, ...options }));
+  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 600, ...options }));
   for (const name of ['null', 'redis-setnx', 'zk-lock', 'pg-advisory']) { add(name, 1); add(name, 16); }
   add('redis-late', 1); add('redis-late', 16, { violated: true });
   add('mysql-getlock', 1); add('mysql-getlock', 16, { partial: true, error: 'the server went away: <b>Lost connection</b> & "more" \u001b[31mred\u001b[0m </script><script>throw 1</script>' });
@@ -210,7 +210,7 @@ function mixed() {
 
 function clean() {
   const stages = [];
-  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 120, ...options }));
+  const add = (name, clients, options) => stages.push(stage(stages.length, name, clients, { samples: 600, ...options }));
   for (const repeat of [0, 1, 2]) for (const name of ['redis-setnx', 'etcd-mutex']) { add(name, 1, { repeat }); add(name, 8, { repeat }); }
   add('redis-setnx', 8, { rate: 400, hold: 'exponential:1ms', limited: 'generator-limited: lag p99 is 14 % of acquire_due p99' });
   add('etcd-mutex', 8, { rate: 400, hold: 'exponential:1ms' });
@@ -222,7 +222,7 @@ function clean() {
 function modes() {
   const stages = [];
   const add = (name, clients, patch = {}, as = {}) => {
-    const s = stage(stages.length, name, clients, { samples: 100 });
+    const s = stage(stages.length, name, clients, { samples: 600 });
     Object.assign(s, { readers: 0, permits: 1, bound: 4, depth: 1, keys_at_once: 1, clients_per_session: 1, session: 'keep', fault: 'none',
       workload: null, expected: null, shared_grants: 0, retries: null, rounds: null, faults: [], residue: { count: 0, example: null } }, as);
     s.id = `${String(stages.length).padStart(3, '0')}-${s.lock}-c${clients}-r0`;
@@ -332,7 +332,10 @@ function overTime() {
     const scale = SECONDS / made.duration_s;
     made.duration_s = SECONDS;
     made.grants = made.attempts = made.outcomes.ok = Math.round(made.grants * scale);
-    if (made.arrivals) made.arrivals = { due: made.grants + 3, started: made.grants, missed: 3 };
+    if (made.arrivals) {
+      const { p50, p90, p99 } = made.latency_ns.acquire_due;
+      Object.assign(made, { arrivals: { due: made.grants + 3, started: made.grants, missed: 3 }, response_ns: { p50, p90, p99, p999: 'never' }, not_granted: 3 / (made.grants + 3) });
+    }
     stages.push(made);
     if (log) logs.push(logOf(made, SECONDS, log));
   };

@@ -8,6 +8,7 @@
 #include "report/check/check.h"
 #include "report/page/assets.h"
 #include "report/tests/report_help.h"
+#include "results/stats/quantile.h"
 
 #define GOLDEN "report/tests/golden/"
 
@@ -46,6 +47,8 @@ static void write_percentiles(const struct report *report, FILE *out) {
                                  0);
                 for (size_t p = 0; hist && p < sizeof percents / sizeof *percents; p++) {
                     double ns = (double)hist_quantile(hist, percents[p] / 100);
+                    bool few = !quantile_supported((double)hist->count, percents[p] / 100);
+                    if (few && percents[p] < 100) continue;
                     fprintf(out, "%s[%d,\"%s\",\"%s\",%g,%.0f]", separator, g, lock->label,
                             metric_name(metrics[m]), percents[p], ns);
                     separator = ",\n";

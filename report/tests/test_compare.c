@@ -44,11 +44,13 @@ static void write_stage(FILE *out, const struct made *made, struct lb_rng *rng, 
         repeat ? "," : "", made->lock, repeat, made->threads ? made->threads : 1,
         made->topology ? made->topology : "redis", 1000 * faster * around(rng, made->noise),
         made->verdict ? made->verdict : "clean");
-    fprintf(out, "\"acquire\":{\"p50\":%.9g,\"p99\":%.9g},",
+    fprintf(out, "\"acquire\":{\"count\":5000,\"hdr\":\"x\",\"p50\":%.9g,\"p99\":%.9g},",
             1e5 * slower * around(rng, made->noise), 1e6 * slower * around(rng, 2 * made->noise));
-    fprintf(out, "\"handoff\":{\"p50\":%.9g},\"release\":{\"p99\":%.9g}},",
-            5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
-    fprintf(out, "\"cost\":{\"commands_per_grant\":%.9g,\"client_cpu_ns_per_grant\":%.9g}%s}",
+    fprintf(
+        out,
+        "\"handoff\":{\"count\":5000,\"hdr\":\"x\",\"p50\":%.9g},\"release\":{\"count\":5000,\"hdr\":\"x\",\"p99\":%.9g}},",
+        5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
+    fprintf(out, "\"cost\":{\"commands_per_grant\":%.9g,\"client_cpu_net_ns_per_grant\":%.9g}%s}",
             3 * around(rng, made->noise / 4), 2e4 * around(rng, made->noise),
             made->more ? made->more : "");
 }
@@ -104,6 +106,15 @@ static char *text_of(const struct compare *compare, enum compare_format format) 
     return text;
 }
 
+/* Of the only row. */
+static const struct compare_figure *figure_of(const struct compare *compare, const char *name) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(compare_metric(m)->compared, name) == 0) return &compare->rows[0].figure[m];
+    }
+    fail_msg("nothing compared is called %s", name);
+    return NULL;
+}
+
 static void has(const char *text, const char *part) {
     if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
 }
@@ -144,8 +155,9 @@ TEST(direction_is_that_of_the_figure) {
     assert_int_equal(figure[0].verdict, COMPARE_BETTER); /* more grants a second */
     assert_int_equal(figure[1].verdict, COMPARE_WORSE);  /* longer waits */
     assert_true(figure[0].low > 0.15 && figure[0].high < 0.25 && figure[0].shift > figure[0].low);
-    assert_int_equal(figure[5].verdict, COMPARE_SAME);    /* client CPU */
-    assert_int_equal(figure[6].verdict, COMPARE_UNKNOWN); /* server CPU: not measured */
+    assert_int_equal(figure_of(compare, "client_cpu_net")->verdict, COMPARE_SAME);
+    assert_int_equal(figure_of(compare, "server_cpu_net")->verdict,
+                     COMPARE_UNKNOWN); /* not measured */
     assert_int_equal(compare_exit(compare), 4);
     compare_free(compare);
 }
@@ -202,6 +214,78 @@ TEST(large_changes_are_figures) {
     assert_null(strstr(text, "inf "));
     assert_null(strstr(text, "+inf"));
     free(text);
+    compare_free(compare);
+}
+
+/* An open loop: its users wait from when they were due, and who is never granted waits for ever. */
+#define OPEN(p99, not_granted)                                                                     \
+    ",\"response_ns\":{\"p50\":200000,\"p99\":" p99 "},\"not_granted\":" not_granted
+
+TEST(an_open_loop_is_compared_from_when_it_was_due) {
+    const struct made base = {
+        .lock = "a", .repeats = 10, .noise = 0.0001, .more = OPEN("10000000", "0")};
+    struct made late = base, lost = base;
+    late.more = OPEN("900000000", "0");
+    lost.more = OPEN("\"never\"", "0.02");
+    lost.slower = 0.5; /* of those that were granted */
+    struct compare *compare = compare_of(&base, &late, 1);
+    assert_int_equal(figure_of(compare, "acquire_p99")->verdict, COMPARE_UNKNOWN);
+    assert_int_equal(figure_of(compare, "acquire_due_p99")->verdict, COMPARE_WORSE);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    compare = compare_of(&base, &lost, 1);
+    const struct compare_figure *p99 = figure_of(compare, "acquire_due_p99");
+    assert_int_equal(p99->verdict, COMPARE_WORSE);
+    assert_true(p99->shift == INFINITY && p99->new.median == INFINITY);
+    assert_int_equal(figure_of(compare, "not_granted")->verdict, COMPARE_WORSE);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "10.0 ms   never   never [without limit, without limit] worse");
+    free(text);
+    text = text_of(compare, COMPARE_JSON);
+    has(text, "\"never\"");
+    free(text);
+    text = text_of(compare, COMPARE_CSV);
+    has(text, ",acquire_due_p99,10000000,never,,,,");
+    free(text);
+    compare_free(compare);
+    compare = compare_of(&lost, &base, 1);
+    assert_int_equal(figure_of(compare, "acquire_due_p99")->verdict, COMPARE_BETTER);
+    compare_free(compare);
+}
+
+/* Who gives up early waits little: the share that was not granted shows it. */
+TEST(giving_up_is_a_figure_of_its_own) {
+    const struct made base = {.lock = "a", .repeats = 10, .more = ",\"not_granted\":0.01"};
+    struct made new = base;
+    new.more = ",\"not_granted\":0.3";
+    new.slower = 0.7;
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(figure_of(compare, "acquire_p99")->verdict, COMPARE_BETTER);
+    assert_int_equal(figure_of(compare, "not_granted")->verdict, COMPARE_WORSE);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+}
+
+/* What the tool itself flagged as its own limit is no sample: said, and inconclusive without others. */
+TEST(generator_limited_stages_are_left_out) {
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made new = base;
+    new.faster = 0.8; /* by the load generator: no regression of the lock */
+    new.more = ",\"limited_by\":\"generator\"";
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->counts[COMPARE_WORSE], 0);
+    assert_int_equal(figure_of(compare, "throughput")->verdict, COMPARE_INCONCLUSIVE);
+    assert_int_equal(compare_exit(compare), LB_EXIT_INCONCLUSIVE);
+    assert_int_equal(compare->limited_count, 10);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "10 of 20 stages are left out: their limit was the load generator");
+    free(text);
+    text = text_of(compare, COMPARE_JSON);
+    has(text, "\"new_limited\": 10");
+    free(text);
+    compare_free(compare);
+    compare = compare_of(&new, &new, 1); /* nothing is left at all */
+    assert_int_equal(compare_exit(compare), LB_EXIT_INCONCLUSIVE);
     compare_free(compare);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "report/run/answer.h"
+#include "report/run/best.h"
 #include "report/run/run_doc.h"
 #include "report/tests/report_help.h"
 
@@ -205,7 +206,8 @@ TEST(test_partial_comes_first) {
 #define REPEAT(r, throughput, p50)                                                                 \
     STAGE("a", 4, "clean", 10,                                                                     \
           ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                   \
-          ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"p50\":" #p50 "}}")
+          ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"count\":10,\"hdr\":\"x\",\"p50\":" #p50   \
+          "}}")
 
 TEST(test_repeats) {
     struct report *report =
@@ -220,6 +222,43 @@ TEST(test_repeats) {
     assert_true(row->figures.bound95 == 3.0 / 30);
     assert_true(row->typical->repeat == 2);
     assert_true(report->locks[0].competing == 30);
+    report_free(report);
+}
+
+#define EXPOSED(lock, tested, inside)                                                              \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\","                      \
+    "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":" #tested                      \
+    ",\"inside_mean_ns\":" #inside                                                                 \
+    "},\"latency_ns\":{\"ping\":{\"count\":200,\"hdr\":\"x\",\"p50\":90000}}}"
+
+static void expect_said(const struct report *report, const char *words, bool said) {
+    char *text = verdict_of(report);
+    if ((strstr(text, words) != NULL) != said) fail_msg("'%s': %s", words, text);
+    free(text);
+}
+
+/* The trials of a lock are the grants that had to wait for another holder. */
+TEST(test_what_tests_exclusion) {
+    struct report *report = report_of(EXPOSED("a", 600, 120000), "");
+    assert_true(report->locks[0].competing == 600);
+    assert_true(report->groups[0].rows[0].figures.bound95 == 3.0 / 600);
+    assert_false(report_hardly_tested(&report->locks[0]));
+    expect_said(report, "hardly tested", false);
+    report_free(report);
+    /* Nobody waited: nothing is known. Three trials bound nothing. */
+    report = report_of(EXPOSED("a", 0, 120000), "");
+    assert_int_equal(report->locks[0].state, LOCK_ALONE);
+    expect_said(report, "not put to the test", true);
+    assert_true(isnan(report->groups[0].rows[0].figures.bound95));
+    report_free(report);
+    report = report_of(EXPOSED("a", 3, 120000), "");
+    assert_true(isnan(report->groups[0].rows[0].figures.bound95));
+    expect_said(report, "too few for a bound", true);
+    report_free(report);
+    /* Holders are gone before a second grant could arrive. */
+    report = report_of(EXPOSED("a", 600, 300), "");
+    assert_true(report_hardly_tested(&report->locks[0]));
+    expect_said(report, "Exclusion was hardly tested for 1 lock", true);
     report_free(report);
 }
 
@@ -275,11 +314,13 @@ TEST(test_answers) {
                         "safe");
     assert_false(answers.has[DURABILITY_NONE]);
     assert_null(answers.cell[DURABILITY_MEMORY][FASTEST_ALONE].best);
-    /* In the table "fast" is marked and "safe", the only one of its kind, is not. */
+    /* In the table "fast" is marked, and "near", which is level with it; "safe", the only one of its
+     * kind, is not. */
     const struct report_group *group = answers.contended;
     for (int r = 0; r < group->row_count; r++) {
-        bool marked = strcmp(report->locks[group->rows[r].lock].name, "fast") == 0;
-        assert_int_equal(column_is_best(columns_of(IN_COMPARISON), group, r), marked);
+        const char *name = report->locks[group->rows[r].lock].name;
+        bool marked = strcmp(name, "fast") == 0 || strcmp(name, "near") == 0;
+        assert_int_equal(best_is_marked(columns_of(IN_COMPARISON), group, r), marked);
     }
     report_free(report);
 }

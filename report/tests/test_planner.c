@@ -57,17 +57,19 @@ static void put_lock(FILE *out, const struct made *made) {
     } else {
         fprintf(out, "\"answer\":null,\"limited_by\":null,\"why\":\"its server was lost\",");
     }
-    fprintf(
-        out,
-        "\"probes\":[{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":3e6,\"low_ns\":7e6,\"high_ns\":9e6,"
-        "\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":10e6,\"low_ns\":"
-        "13e6,"
-        "\"high_ns\":18e6,\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"broken\",%s"
-        "\"samples\":1000,\"missed\":40}%s],",
-        low / 2, low, high,
-        made->endless ? "\"quantile_ns\":null,\"low_ns\":null,\"high_ns\":null,"
-                      : "\"quantile_ns\":60e6,\"low_ns\":50e6,\"high_ns\":80e6,",
-        or (made->more, ""));
+    /* Each twice: one probe alone decides nothing. */
+    for (int i = 0; i < 2; i++) {
+        fprintf(
+            out,
+            "%s{\"value\":%g,\"verdict\":\"kept\",\"quantile_ns\":3e6,\"low_ns\":7e6,\"high_ns\":"
+            "9e6,\"samples\":1000,\"missed\":0},{\"value\":%g,\"verdict\":\"kept\","
+            "\"quantile_ns\":10e6,\"low_ns\":13e6,\"high_ns\":18e6,\"samples\":1000,\"missed\":0},"
+            "{\"value\":%g,\"verdict\":\"broken\",%s\"samples\":1000,\"missed\":40}",
+            i > 0 ? "," : "\"probes\":[", low / 2, low, high,
+            made->endless ? "\"quantile_ns\":null,\"low_ns\":null,\"high_ns\":null,"
+                          : "\"quantile_ns\":60e6,\"low_ns\":50e6,\"high_ns\":80e6,");
+    }
+    fprintf(out, "%s],", or (made->more, ""));
     fprintf(
         out,
         "\"model\":{\"handoff_ns\":500000,\"hold_ns\":1000000,\"capacity_per_s\":666.7,\"wait_predicted_"
@@ -177,11 +179,19 @@ TEST(bad_and_lucky_probes_mislead_nobody) {
     ",\"high_ns\":" #high ",\"samples\":1000,\"missed\":0}"
     const struct made lost = {.low = -1, .endless = true},
                       lucky = {.endless = true, .more = PROBE(460, "kept", 8e6, 9e6)},
-                      odd = {.more = PROBE(300, "broken", 50e6, 80e6)};
+                      single = {.more =
+                                    PROBE(430, "kept", 5e6, 9e6) PROBE(380, "broken", 50e6, 80e6)},
+                      odd = {.more =
+                                 PROBE(300, "broken", 50e6, 80e6) PROBE(300, "broken", 50e6, 80e6)};
     struct planner_ask ask = {ASK, .rate = 450, .hold_ns = 1e6};
     ask.limit_ns = 19e6;
     judged(&lost, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
     judged(&lucky, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+    ask.limit_ns = 10e6; /* nor does one probe alone tell to either side */
+    ask.rate = 385;
+    judged(&single, ask, PLANNER_CLOSE, false,
+           "between 200/s, where the promise is kept, and 400/s", "lockbench capacity");
+    ask.rate = 450;
     ask.limit_ns = 21e6; /* of a looser promise it says nothing */
     judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown",
            "lockbench capacity");

@@ -11,7 +11,7 @@
 #define GOLDEN "report/tests/golden/trend/"
 #define HEADER                                                                                               \
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
-    "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu,server_cpu,commands\n"
+    "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
 
 static char *path_of(const char *name) {
     char *path = NULL;
@@ -81,6 +81,14 @@ static struct trend_view *look(struct trend *trend, int metric, int gate) {
     struct trend_view *view = trend_look(trend, &ask, &err);
     assert_string_equal(err.text, "");
     return view;
+}
+
+static int metric_of(const char *name) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(compare_metric(m)->compared, name) == 0) return m;
+    }
+    fail_msg("nothing compared is called %s", name);
+    return -1;
 }
 
 static struct trend *slower(void) {
@@ -232,6 +240,103 @@ TEST(scatter_shuts_no_gate) {
     if (alarms > 5) fail_msg("%d of 100", alarms);
 }
 
+static struct trend_view *look_with(struct trend *trend, const struct trend_acks *acks) {
+    struct lb_err err = {0};
+    const struct trend_ask ask = {
+        .metric = -1, .last = 10, .gate = 15, .min_effect = 0.03, .acks = acks};
+    struct trend_view *view = trend_look(trend, &ask, &err);
+    assert_string_equal(err.text, "");
+    return view;
+}
+
+/* Four figures became worse at the run of commit c030. */
+TEST(an_acknowledged_change_shuts_no_gate) {
+    static const struct {
+        const char *acks;
+        int worse, known;
+    } cases[] = {
+        {"", 4, 0},
+        {"# where lock figure why\n\nc030 redis-setnx * fsync is on now\n", 0, 4},
+        {"2026-run-030\t* throughput  wanted\r\n", 3, 1},
+        {"c031 * * a run later, since places move\n", 0, 4},
+        {"c010 * * another change\n", 4, 0},
+        {"c030 zk-lock * another lock\n", 4, 0},
+        {"c030 * throughput a\nc030 * acquire_p50 b", 2, 2},
+    };
+    struct trend *trend = slower();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend_acks *acks = trend_acks_parse(strdup(cases[i].acks), "x.acks", &err);
+        assert_string_equal(err.text, "");
+        struct trend_view *view = look_with(trend, acks);
+        if (view->worse != cases[i].worse || view->acknowledged != cases[i].known)
+            fail_msg("case %zu: %d worse, %d acknowledged", i, view->worse, view->acknowledged);
+        assert_int_equal(trend_exit(view), cases[i].worse ? LB_EXIT_REGRESSION : LB_EXIT_OK);
+        if (i == 1) {
+            struct doc doc = {0};
+            char *text = NULL;
+            size_t size;
+            FILE *out = open_memstream(&text, &size);
+            trend_doc(view, false, &doc);
+            assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, NULL), 0);
+            fclose(out);
+            has(text,
+                "0 figures WORSE by 3 % or more within the last 15 runs, 4 more\n  acknowledged");
+            has(text, "acknowledged: fsync is on now");
+            free(text);
+        }
+        trend_view_free(view);
+        trend_acks_free(acks);
+    }
+    trend_free(trend);
+}
+
+TEST(wrong_acknowledgements_are_one_clear_line) {
+    static const char *const cases[][2] = {
+        {"c1 redis-setnx throughput\n", "x.acks:1: expected COMMIT-OR-RUN LOCK FIGURE and why"},
+        {"# a\nc1 * speed because\n", "x.acks:2: no figure is called 'speed'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        assert_null(trend_acks_parse(strdup(cases[i][0]), "x.acks", &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, cases[i][1]);
+    }
+}
+
+/* 240 series that only scatter: the gate is about all of them together. */
+static struct trend *many_series(uint64_t seed, int days) {
+    char *text = NULL, lock[20];
+    size_t size;
+    struct lb_rng rng;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    rng_seed(&rng, seed, 22);
+    fputs(HEADER, out);
+    for (int i = 0; i < 240; i++) {
+        snprintf(lock, sizeof lock, "lock-%03d", i);
+        for (int day = 0; day < days; day++)
+            put_line(out, day, &(struct made){.rate = 1000 * around(&rng, 0.05), .lock = lock});
+    }
+    fclose(out);
+    struct trend *trend = trend_parse(text, "many.csv", &err);
+    assert_string_equal(err.text, "");
+    return trend;
+}
+
+TEST(a_gate_over_many_series_is_one_test) {
+    int alarms = 0;
+    for (uint64_t trial = 0; trial < 10; trial++) {
+        struct trend *trend = many_series(trial, 25);
+        struct trend_view *view = look(trend, 0, 10);
+        assert_int_equal(view->count, 240);
+        alarms += trend_exit(view) != 0;
+        trend_view_free(view);
+        trend_free(trend);
+    }
+    if (alarms > 1) fail_msg("%d of 10", alarms); /* a half on the average, at the most */
+}
+
 static void run_file(const char *path, const char *start, const char *options, const char *stages) {
     char *text = NULL;
     assert_true(
@@ -256,7 +361,7 @@ static void run_file(const char *path, const char *start, const char *options, c
  * is once. */
 TEST(runs_are_appended_once) {
     struct lb_err err = {0};
-    int added = 0, there = 0;
+    struct trend_added added = {0};
     char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
     const char *const runs[] = {run, later};
     run_file(run, "2026-01-01T00:00:00Z", "",
@@ -264,15 +369,15 @@ TEST(runs_are_appended_once) {
                  "bad", 0, 5,
                  ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
     run_file(later, "2026-01-02T00:00:00Z", "", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
-    assert_int_equal(trend_append(file, runs, 1, "v1", &added, &there, &err), 0);
-    assert_int_equal(added, 1);
-    assert_int_equal(trend_append(file, runs, 2, "v2", &added, &there, &err), 0);
-    assert_int_equal(added, 2);
-    assert_int_equal(there, 1);
+    assert_int_equal(trend_append(file, runs, 1, "v1", &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    assert_int_equal(trend_append(file, runs, 2, "v2", &added, &err), 0);
+    assert_int_equal(added.lines, 2);
+    assert_int_equal(added.there, 1);
     char *before = read_whole(file);
-    assert_int_equal(trend_append(file, runs, 2, NULL, &added, &there, &err), 0);
-    assert_int_equal(added, 0);
-    assert_int_equal(there, 3);
+    assert_int_equal(trend_append(file, runs, 2, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 0);
+    assert_int_equal(added.there, 3);
     char *after = read_whole(file);
     assert_string_equal(before, after);
     struct trend *trend = trend_read(file, &err);
@@ -293,6 +398,131 @@ TEST(runs_are_appended_once) {
     free(later);
 }
 
+/* A history of a version that had fewer figures: they get columns, and no line is lost. */
+TEST(new_figures_are_new_columns) {
+    struct lb_err err = {0};
+    char *text = slower_text(), *old = path_of("old.csv"), *run = path_of("later.json");
+    struct trend_added added = {0};
+    store(old, text);
+    store(run,
+          "{\"schema\":\"lockbench.run/1\",\"started_at\":\"2026-12-01T00:00:00Z\",\"stages\":[{"
+          "\"lock\":\"redis-setnx\",\"clients\":2,\"status\":\"complete\",\"arrival\":"
+          "\"poisson:5/s\",\"latency_ns\":{\"acquire\":{\"p50\":7}},\"response_ns\":{\"p50\":9,"
+          "\"p99\":\"never\"},\"not_granted\":0.25}]}");
+    assert_int_equal(trend_append(old, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    char *wide = read_whole(old);
+    /* Each old line is there as it was, with empty cells behind it. */
+    char *from = text, *at = wide;
+    for (char *end; (end = strchr(from, '\n')); from = end + 1, at = strchr(at, '\n') + 1) {
+        if (strncmp(at, from, (size_t)(end - from)) != 0) fail_msg("not kept: %.200s", from);
+    }
+    has(wide, ",commands,limited,acquire_due_p50,acquire_due_p99,not_granted");
+    struct trend *trend = trend_read(old, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 46);
+    const struct trend_line *line = &trend->lines[45];
+    assert_true(line->figure[metric_of("acquire_due_p50")] == 9);
+    assert_true(line->figure[metric_of("acquire_due_p99")] == INFINITY);
+    assert_true(line->figure[metric_of("not_granted")] == 0.25);
+    assert_true(isnan(line->figure[metric_of("acquire_p50")])); /* the other stands in its place */
+    assert_true(isnan(trend->lines[0].figure[metric_of("acquire_due_p50")]));
+    trend_free(trend);
+    free(wide);
+    assert_int_equal(trend_append(old, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.there, 1);
+    free(text);
+    free(old);
+    free(run);
+}
+
+#define LIMITED_STAGE(lock, repeat, rate, limited)                                                 \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":2,\"status\":\"complete\",\"arrival\":\"closed\",\"repeat\":" repeat           \
+    ",\"throughput_per_s\":" rate ",\"limited_by\":" limited "}"
+
+/* Generator-limited stages are in no median, and counted; a gate without others is inconclusive. */
+TEST(generator_limited_stages_are_left_out) {
+    struct lb_err err = {0};
+    char *file = path_of("limited.csv"), *run = path_of("limited.json");
+    struct trend_added added = {0};
+    store(
+        run,
+        "{\"schema\":\"lockbench.run/1\",\"started_at\":\"2026-12-01T00:00:00Z\",\"stages\":[" LIMITED_STAGE(
+            "a", "0", "100",
+            "null") "," LIMITED_STAGE("a", "1", "20",
+                                      "\"generator\"") "," LIMITED_STAGE("b", "0", "20",
+                                                                         "\"generator\"") "]}");
+    assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 2);
+    assert_int_equal(added.limited, 2);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_true(trend->lines[0].figure[0] == 100);
+    assert_string_equal(trend->lines[0].text[TREND_REPEATS], "1");
+    assert_string_equal(trend->lines[0].text[TREND_LIMITED], "1");
+    assert_true(isnan(trend->lines[1].figure[0]));
+    assert_string_equal(trend->lines[1].text[TREND_LIMITED], "1");
+    struct trend_view *view = look(trend, -1, 5);
+    assert_false(view->series[0].inconclusive);
+    assert_true(view->series[1].inconclusive);
+    assert_int_equal(trend_exit(view), LB_EXIT_INCONCLUSIVE);
+    trend_view_free(view);
+    view = look(trend, -1, 0);
+    assert_int_equal(trend_exit(view), LB_EXIT_OK);
+    trend_view_free(view);
+    trend_free(trend);
+    free(file);
+    free(run);
+}
+
+/* From 10 ms to never: a change for the worse, found and told. */
+TEST(never_is_worse_than_any_number) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 4, 1);
+    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
+          "executor,repeats,verdict,acquire_p99,acquire_due_p99\n",
+          out);
+    for (int day = 0; day < 28; day++) {
+        fprintf(out, "2026-01-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,1000,",
+                day + 1, day);
+        if (day < 20) fprintf(out, "%.6g\n", 1e7 * around(&rng, 0.05));
+        if (day >= 20) fputs("never\n", out);
+    }
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "x.csv", &err);
+    assert_string_equal(err.text, "");
+    struct trend_view *view = look(trend, -1, 10);
+    const struct trend_figure *figure = &view->series[0].figure[metric_of("acquire_due_p99")];
+    assert_int_equal(figure->change_count, 1);
+    assert_int_equal(figure->changes[0].index, 20);
+    assert_true(figure->changes[0].after == INFINITY && figure->latest == INFINITY);
+    assert_true(figure->worse);
+    assert_int_equal(view->series[0].figure[metric_of("acquire_p99")].count, 0);
+    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
+    text = NULL;
+    out = open_memstream(&text, &size);
+    assert_int_equal(trend_write_json(view, out), 0);
+    fclose(out);
+    has(text, "\"after\": \"never\"");
+    free(text);
+    struct doc doc = {0};
+    text = NULL;
+    trend_doc(view, true, &doc);
+    out = open_memstream(&text, &size);
+    assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, NULL), 0);
+    fclose(out);
+    has(text, "-> never");
+    free(text);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
 /* A lock that polls ten times as rarely did not become slower: it is another series. */
 TEST(other_options_are_another_series) {
     static const struct {
@@ -306,12 +536,12 @@ TEST(other_options_are_another_series) {
     struct lb_err err = {0};
     char *file = path_of("options.csv"), *run = path_of("options.json");
     const char *const runs[] = {run};
-    int added = 0, there = 0;
+    struct trend_added added = {0};
     for (int i = 0; i < 4; i++) {
         char start[32];
         snprintf(start, sizeof start, "2026-01-0%dT00:00:00Z", i + 1);
         run_file(run, start, cases[i].options, STAGE("a", 0, 100, ",\"backend\":\"r\""));
-        assert_int_equal(trend_append(file, runs, 1, NULL, &added, &there, &err), 0);
+        assert_int_equal(trend_append(file, runs, 1, NULL, &added, &err), 0);
     }
     struct trend *trend = trend_read(file, &err);
     assert_string_equal(err.text, "");
@@ -340,11 +570,11 @@ TEST(wrong_files_are_one_clear_line) {
         {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
         {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n",
-         "throughput 'fast' is no number"},
+         "throughput 'fast' is neither a number"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,nan,,,,,,,\n",
-         "throughput 'nan' is no number"},
+         "throughput 'nan' is neither a number"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n",
-         "throughput '-1' is no number"},
+         "throughput '-1' is neither a number"},
         {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
     };
@@ -422,8 +652,9 @@ TEST(otava_gets_a_file_a_series) {
     assert_null(strstr(text, "handoff_p50"));
     free(text);
     text = read_whole(series);
-    has(text, "time,commit,run,throughput,acquire_p50,acquire_p99,release_p99,client_cpu,commands\n"
-              "2026-01-01T12:00:00Z,c000,2026-run-000,");
+    has(text,
+        "time,commit,run,throughput,acquire_p50,acquire_p99,release_p99,client_cpu_net,commands\n"
+        "2026-01-01T12:00:00Z,c000,2026-run-000,");
     assert_null(strstr(text, ",,"));
     free(text);
     trend_view_free(view);

@@ -13,41 +13,68 @@ bool trend_is_worse(int metric, double before, double after) {
     return compare_metric(metric)->better > 0 ? after < before : after > before;
 }
 
-/* From the level before the first change among the newest runs to the level now: a change that was
- * undone since is none. The newest levels with too few runs to tell them from outliers are none
- * yet. */
-static void weigh(struct trend_figure *figure, int metric, const struct trend_ask *ask) {
-    int first = 0, changes = figure->change_count, end = figure->count;
-    while (changes > 0 && end - figure->changes[changes - 1].index < TREND_LEVEL)
-        end = figure->changes[--changes].index;
-    while (first < changes && figure->changes[first].index < figure->count - ask->gate) first++;
-    if (first == changes) return;
-    double before = figure->changes[first].before, after = figure->changes[changes - 1].after;
-    figure->shift = before > 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
-    figure->worse = fabs(figure->shift) >= ask->min_effect && trend_is_worse(metric, before, after);
+/* Never is as bad as ten times the worst that was measured: a number, for what computes with it. */
+static double stand_in_for_never(const struct trend_figure *figure) {
+    double greatest = 0;
+    for (int i = 0; i < figure->count; i++) {
+        if (isfinite(figure->values[i])) greatest = fmax(greatest, figure->values[i]);
+    }
+    return greatest > 0 ? 10 * greatest : 1;
+}
+
+/* Finds the change points. A level that is never in half of its runs or more is never. 0, or -1 when
+ * out of memory. */
+static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
+    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
+    double *finite = malloc(((size_t)figure->count + 1) * sizeof *finite);
+    if (!finite) return -1;
+    figure->never = stand_in_for_never(figure);
+    for (int i = 0; i < figure->count; i++) finite[i] = fmin(figure->values[i], figure->never);
+    int found = change_points(finite, figure->count, &options, figure->changes);
+    free(finite);
+    for (int c = 0; c < found; c++) {
+        struct change_point *change = &figure->changes[c];
+        int from = c > 0 ? change[-1].index : 0;
+        int to = c + 1 < found ? change[1].index : figure->count;
+        double before = rank_median(figure->values + from, change->index - from);
+        double after = rank_median(figure->values + change->index, to - change->index);
+        if (isinf(before)) change->before = INFINITY;
+        if (isinf(after)) change->after = INFINITY;
+    }
+    figure->change_count = found < 0 ? 0 : found;
+    return found < 0 ? -1 : 0;
+}
+
+/* Whether the series has a figure that stands in this one's place: then this one is not followed. */
+static bool gives_way(const struct trend_series *series, int metric) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        const char *instead_of = compare_metric(m)->instead_of;
+        if (!instead_of || strcmp(instead_of, compare_metric(metric)->path) != 0) continue;
+        for (int i = 0; i < series->count; i++) {
+            if (!isnan(series->lines[i]->figure[m])) return true;
+        }
+    }
+    return false;
 }
 
 static int fill_figure(struct trend_series *series, int metric, const struct trend_ask *ask) {
     struct trend_figure *figure = &series->figure[metric];
-    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
     size_t room = (size_t)series->count + 1;
     figure->values = malloc(room * sizeof *figure->values);
     figure->lines = malloc(room * sizeof *figure->lines);
     figure->changes = malloc(room * sizeof *figure->changes);
     if (!figure->values || !figure->lines || !figure->changes) return -1;
+    bool followed = !gives_way(series, metric);
     for (int i = 0; i < series->count; i++) {
         double value = series->lines[i]->figure[metric];
-        if (isnan(value)) continue;
+        if (isnan(value) || !followed) continue;
         figure->values[figure->count] = value;
         figure->lines[figure->count++] = i;
     }
     int from = figure->count > ask->last ? figure->count - ask->last : 0;
     figure->latest = figure->count > 0 ? figure->values[figure->count - 1] : NAN;
     figure->median = rank_median(figure->values + from, figure->count - from);
-    int found = change_points(figure->values, figure->count, &options, figure->changes);
-    if (found < 0) return -1;
-    figure->change_count = found;
-    weigh(figure, metric, ask);
+    if (find_changes(figure, ask) != 0) return -1;
     return 0;
 }
 
@@ -56,6 +83,27 @@ static int by_series_and_time(const void *a, const void *b) {
                             *y = *(const struct trend_line *const *)b;
     int order = trend_by_series(x, y);
     return order ? order : (x > y) - (x < y); /* the trend's lines are in the order of time */
+}
+
+static bool has_figures(const struct trend_line *line) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (!isnan(line->figure[m])) return true;
+    }
+    return false;
+}
+
+/* What the load generator took from the runs that a gate is about. */
+static void count_limited(struct trend_series *series, const struct trend_ask *ask) {
+    int usable = 0, without = 0;
+    int from = series->count > ask->gate ? series->count - ask->gate : 0;
+    for (int i = from; i < series->count && ask->gate > 0; i++) {
+        int limited = atoi(series->lines[i]->text[TREND_LIMITED]);
+        bool has = has_figures(series->lines[i]);
+        series->limited += limited > 0 ? limited : 0;
+        usable += has;
+        without += limited > 0 && !has;
+    }
+    series->inconclusive = without > 0 && usable < TREND_LEVEL;
 }
 
 static int add_series(struct trend_view *view, const struct trend_line **lines, int count) {
@@ -70,10 +118,12 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     const char *verdict = lines[count - 1]->text[TREND_VERDICT];
     series->violated = strcmp(verdict, words_state(LOCK_VIOLATED)) == 0 ||
                        strcmp(verdict, words_state(LOCK_TOKENS)) == 0;
+    count_limited(series, &view->ask);
+    view->inconclusive += series->inconclusive;
+    view->limited += series->limited;
     for (int m = 0; m < compare_metric_count(); m++) {
         if (view->ask.metric >= 0 && view->ask.metric != m) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
-        view->worse += series->figure[m].worse;
     }
     return 0;
 }
@@ -103,8 +153,9 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
     for (int from = 0, to; from < count && !failed; from = to) {
         for (to = from + 1; to < count && trend_by_series(lines[from], lines[to]) == 0;) to++;
         failed = add_series(view, lines + from, to - from);
-        if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
+    if (!failed) failed = trend_gate(view);
+    if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
     free(lines);
     if (!failed) return view;
@@ -130,7 +181,8 @@ int trend_exit(const struct trend_view *view) {
     for (int i = 0; i < view->count; i++) {
         if (view->series[i].violated) return LB_EXIT_VIOLATED;
     }
-    return view->ask.gate > 0 && view->worse > 0 ? LB_EXIT_REGRESSION : LB_EXIT_OK;
+    if (view->ask.gate > 0 && view->worse > 0) return LB_EXIT_REGRESSION;
+    return view->inconclusive > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,

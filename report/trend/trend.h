@@ -34,19 +34,27 @@ enum trend_text {
     TREND_DURABILITY,
     TREND_EXECUTOR, /* "1 x 2": processes by threads */
     TREND_REPEATS,  /* that the medians are of */
-    TREND_VERDICT,  /* the worst of them: "clean", "VIOLATED", ... */
+    TREND_VERDICT,  /* the worst of all: "clean", "VIOLATED", ... */
+    /* The columns below are empty in lines of files that have them not. */
+    TREND_LIMITED, /* stages that the medians leave out: their limit was the load generator */
     TREND_TEXTS
 };
+#define TREND_NEEDED TREND_LIMITED /* columns that a file must have: those before this one */
 
 struct trend_line {
     const char *text[TREND_TEXTS];      /* borrowed from the trend; never NULL */
-    double figure[COMPARE_METRICS_MAX]; /* NAN: not measured */
+    double figure[COMPARE_METRICS_MAX]; /* NAN: not measured; INFINITY: never */
 };
+
+#define TREND_COLUMNS_MAX 100
 
 struct trend {
     char *path, *buffer;
     struct trend_line *lines; /* in the order of their times */
     int count;
+    /* The columns of the file: an enum trend_text, TREND_TEXTS + a compared figure, or -1 for one
+     * that this program does not know. */
+    int column[TREND_COLUMNS_MAX], columns;
 };
 
 /* Reads a file. NULL with err (LB_EXIT_USAGE): the line that is wrong and how. */
@@ -55,17 +63,48 @@ struct trend *trend_read(const char *path, struct lb_err *err);
 struct trend *trend_parse(char *text, const char *path, struct lb_err *err);
 void trend_free(struct trend *trend);
 
+struct trend_added {
+    int lines; /* added */
+    int there; /* that were there already */
+    int limited; /* stages of the added lines that were left out: the load generator was their limit */
+};
+
 /* Appends a line for each lock and load of the runs, but for those that are there. Makes the file
- * if there is none. Locks that are broken on purpose and stages that did not come to their end have
- * no line. commit may be NULL. All lines or none are written. 0, or -1 with err. */
+ * if there is none, and adds the columns that it lacks. Locks that are broken on purpose and stages
+ * that did not come to their end have no line. A lock all of whose stages were generator-limited has
+ * a line without figures. commit may be NULL. All lines or none are written. 0, or -1 with err. */
 int trend_append(const char *path, const char *const *runs, int run_count, const char *commit,
-                 int *ret_added, int *ret_there, struct lb_err *err);
+                 struct trend_added *ret, struct lb_err *err);
 
 /* Runs that a new level must have before a gate takes it for one: fewer may be outliers. */
 #define TREND_LEVEL 3
 
+/* The chance that a gate is shut when nothing has changed. */
+#define TREND_GATE_RATE 0.05
+
+/* Changes that people have seen and accept: a text file that is kept beside the history, in git. */
+struct trend_ack {
+    const char *where;         /* the commit, or the run's name, with which the change came */
+    const char *lock, *figure; /* "*" = any */
+    const char *why;
+};
+
+struct trend_acks {
+    char *path, *buffer;
+    struct trend_ack *items;
+    int count;
+};
+
+/* Reads them: a line each, "WHERE LOCK FIGURE WHY ...", after # a comment. NULL with err
+ * (LB_EXIT_USAGE): the line that is wrong and how. */
+struct trend_acks *trend_acks_read(const char *path, struct lb_err *err);
+/* The same from text, which it takes over; path is for messages. */
+struct trend_acks *trend_acks_parse(char *text, const char *path, struct lb_err *err);
+void trend_acks_free(struct trend_acks *acks);
+
 struct trend_figure {
-    double *values; /* those that were measured; owned */
+    double *values; /* those that were measured, INFINITY = never; owned */
+    double never;   /* what a value of never counts as: ten times the greatest of the others */
     int *lines;     /* index in the series of each */
     int count;
     struct change_point *changes; /* index: in values; owned */
@@ -73,7 +112,10 @@ struct trend_figure {
     double latest, median; /* the median of the last `last` */
     /* from before the last `gate` runs' changes until now, 0.05 = 5 % more; 0 = no change */
     double shift;
-    bool worse; /* ... is one for the worse */
+    bool worse; /* ... is one for the worse that the gate counts */
+    /* How sure that change is: corrected over all figures of all series of the gate. NAN: no gate */
+    double p;
+    const char *acknowledged; /* ... is known: why, borrowed from ask.acks; NULL = it is not */
 };
 
 struct trend_series {
@@ -81,6 +123,10 @@ struct trend_series {
     int count;
     struct trend_figure figure[COMPARE_METRICS_MAX];
     bool violated; /* its newest run let two in */
+    /* With ask.gate: among so many newest runs some have no figures, since the load generator was
+     * their limit, and fewer than TREND_LEVEL have any. */
+    bool inconclusive;
+    int limited; /* stages that were left out of its newest ask.gate runs */
 };
 
 struct trend_ask {
@@ -89,7 +135,8 @@ struct trend_ask {
     int last;         /* runs that the median is of */
     int gate; /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
                         * is asked for */
-    double min_effect; /* 0.03 */
+    double min_effect;             /* 0.03 */
+    const struct trend_acks *acks; /* borrowed; NULL = none */
 };
 
 struct trend_view {
@@ -97,7 +144,10 @@ struct trend_view {
     struct trend_ask ask;
     struct trend_series *series;
     int count;
-    int worse; /* figures */
+    int worse;        /* figures */
+    int acknowledged; /* figures that would be worse */
+    int inconclusive; /* series */
+    int limited;      /* stages that were left out of the gate's runs */
 };
 
 /* NULL with err: no such lock, or out of memory. The trend must outlive it. */
@@ -105,8 +155,8 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
                               struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse; else
- * 0. */
+/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse, 5 when a
+ * series is inconclusive; else 0. */
 int trend_exit(const struct trend_view *view);
 
 /* What else is not the same at a change as at the line before it: "kernel, server", "" for

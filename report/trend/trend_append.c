@@ -1,11 +1,9 @@
 /* trend_append: the medians of runs as lines of a history's file. See trend.h. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +58,9 @@ static int environment_hash(const struct run *run, const struct run_stage *stage
     unsigned value = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(run->environment, parts[i]);
+        /* as many as could be used: a container's two of 64 are another machine than all of them */
+        const json_t *usable = json_object_get(run->environment, "cpus_usable");
+        if (usable && strcmp(parts[i], "cpus") == 0) part = usable;
         char text[300];
         snprintf(text, sizeof text, "%08x %s %.15g %.200s", value, parts[i],
                  json_number_value(part), json_is_string(part) ? json_string_value(part) : "");
@@ -134,7 +135,7 @@ static int add_stage(struct list *list, const struct run *run, const struct run_
     list->count++;
     const char *at = fresh->texts;
     for (int i = 0; i <= TREND_EXECUTOR; i++, at += strlen(at) + 1) fresh->line.text[i] = at;
-    fresh->line.text[TREND_REPEATS] = fresh->line.text[TREND_VERDICT] = "";
+    for (int i = TREND_EXECUTOR + 1; i < TREND_TEXTS; i++) fresh->line.text[i] = "";
     return 0;
 }
 
@@ -157,43 +158,61 @@ static int by_fresh(const void *a, const void *b) {
 }
 
 static bool is_there(const struct trend *trend, const struct trend_line *line) {
-    if (!trend) return false;
     for (int i = 0; i < trend->count; i++) {
         if (by_line(&trend->lines[i], line) == 0) return true;
     }
     return false;
 }
 
-/* One line: the medians of stages that differ in their repeat only. */
-static int write_line(const struct fresh *fresh, int count, FILE *out) {
+/* The median of a figure over stages that differ in their repeat only; NAN where none has it. values
+ * has room for all of them. */
+static double median_of(int metric, const struct fresh *fresh, int count, double *values) {
+    int known = 0;
+    for (int i = 0; i < count; i++) {
+        double value = compare_value(compare_metric(metric), fresh[i].stage);
+        if (!isnan(value) && !report_limited(fresh[i].stage)) values[known++] = value;
+    }
+    return rank_median(values, known);
+}
+
+static int count_limited(const struct fresh *fresh, int count) {
+    int limited = 0;
+    for (int i = 0; i < count; i++) limited += report_limited(fresh[i].stage);
+    return limited;
+}
+
+static void write_figure(double figure, FILE *out) {
+    if (isinf(figure)) {
+        fputs(RESULT_NEVER, out);
+    } else if (!isnan(figure)) {
+        fprintf(out, "%.9g", figure);
+    }
+}
+
+/* One line, in the columns of the file. */
+static int write_line(const struct trend *trend, const struct fresh *fresh, int count, FILE *out) {
     enum lock_state state = LOCK_BASELINE;
     double *values = malloc((size_t)count * sizeof *values);
     if (!values) return -1;
     for (int i = 0; i < count; i++) state = report_worse(state, report_stage_state(fresh[i].stage));
-    for (int i = 0; i <= TREND_EXECUTOR; i++) {
-        escape_csv(out, fresh->line.text[i]);
-        fputc(',', out);
-    }
-    fprintf(out, "%d,%s", count, words_state(state));
-    for (int m = 0; m < compare_metric_count(); m++) {
-        int known = 0;
-        for (int i = 0; i < count; i++) {
-            double value = result_field_figure(compare_metric(m), fresh[i].stage);
-            if (!isnan(value)) values[known++] = value;
+    for (int c = 0; c < trend->columns; c++) {
+        int column = trend->column[c];
+        if (c > 0) fputc(',', out);
+        if (column == TREND_REPEATS) {
+            fprintf(out, "%d", count - count_limited(fresh, count));
+        } else if (column == TREND_LIMITED) {
+            fprintf(out, "%d", count_limited(fresh, count));
+        } else if (column == TREND_VERDICT) {
+            escape_csv(out, words_state(state));
+        } else if (column >= TREND_TEXTS) {
+            write_figure(median_of(column - TREND_TEXTS, fresh, count, values), out);
+        } else if (column >= 0) {
+            escape_csv(out, fresh->line.text[column]);
         }
-        fputc(',', out);
-        if (known > 0) fprintf(out, "%.9g", rank_median(values, known));
     }
     fputc('\n', out);
     free(values);
     return 0;
-}
-
-static void write_header(FILE *out) {
-    for (int i = 0; i < TREND_TEXTS; i++) fprintf(out, "%s,", trend_columns[i]);
-    for (int m = 0; m < compare_metric_count(); m++)
-        fprintf(out, "%s%c", compare_metric(m)->compared,
-                m + 1 < compare_metric_count() ? ',' : '\n');
 }
 
 static int add_run(struct list *list, struct run *run, const char *commit, struct lb_err *err) {
@@ -210,22 +229,23 @@ static int add_run(struct list *list, struct run *run, const char *commit, struc
     return 0;
 }
 
-/* The new lines as text; malloced. */
-static char *new_lines(const struct trend *trend, struct list *list, int *ret_added,
-                       int *ret_there) {
+/* The new lines as text, after a header where it is not NULL; malloced. */
+static char *new_lines(const struct trend *trend, const char *header, struct list *list,
+                       struct trend_added *added) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
     int failed = !out;
     if (list->count > 0) qsort(list->item, (size_t)list->count, sizeof *list->item, by_fresh);
-    if (out && !trend) write_header(out);
+    if (out && header) fprintf(out, "%s\n", header);
     for (int from = 0, to; !failed && from < list->count; from = to) {
         for (to = from + 1;
              to < list->count && by_line(&list->item[from].line, &list->item[to].line) == 0;)
             to++;
         bool there = is_there(trend, &list->item[from].line);
-        *(there ? ret_there : ret_added) += 1;
-        if (!there) failed = write_line(&list->item[from], to - from, out);
+        *(there ? &added->there : &added->lines) += 1;
+        if (!there) added->limited += count_limited(&list->item[from], to - from);
+        if (!there) failed = write_line(trend, &list->item[from], to - from, out);
     }
     if (out && fclose(out) != 0) failed = 1;
     if (!failed) return text;
@@ -233,31 +253,61 @@ static char *new_lines(const struct trend *trend, struct list *list, int *ret_ad
     return NULL;
 }
 
-/* All of it or nothing: what a full disk cut off is taken away again. */
-static int append(int fd, const char *text, const char *path, struct lb_err *err) {
-    off_t end = lseek(fd, 0, SEEK_END);
-    size_t length = strlen(text), done = 0;
-    while (end >= 0 && done < length) {
-        ssize_t wrote = write(fd, text + done, length - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) break;
-        done += (size_t)wrote;
-    }
-    if (end >= 0 && done == length) return 0;
-    int why = errno;
-    if (end >= 0 && ftruncate(fd, end) != 0) why = errno;
-    return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(why));
+static const char *column_name(int column) {
+    return column < TREND_TEXTS ? trend_columns[column]
+                                : compare_metric(column - TREND_TEXTS)->compared;
 }
 
-static int append_list(const char *path, struct list *list, int *ret_added, int *ret_there,
+static bool has_column(const struct trend *trend, int column) {
+    for (int c = 0; c < trend->columns; c++) {
+        if (trend->column[c] == column) return true;
+    }
+    return false;
+}
+
+/* Adds the columns that the file lacks to trend->column. Their names, a comma before each, malloced;
+ * NULL when out of memory. */
+static char *missing_columns(struct trend *trend) {
+    char *names = NULL;
+    size_t size;
+    FILE *out = open_memstream(&names, &size);
+    if (!out) return NULL;
+    for (int column = 0; column < TREND_TEXTS + compare_metric_count(); column++) {
+        if (has_column(trend, column) || trend->columns == TREND_COLUMNS_MAX) continue;
+        fprintf(out, ",%s", column_name(column));
+        trend->column[trend->columns++] = column;
+    }
+    if (fclose(out) == 0) return names;
+    free(names);
+    return NULL;
+}
+
+/* Appends to an open file. trend: what is in it; of a new file nothing, not even columns. */
+static int append_to(int fd, const char *path, struct trend *trend, struct list *list,
+                     struct trend_added *added, struct lb_err *err) {
+    int before = trend->columns, rc;
+    char *names = missing_columns(trend), *text = NULL;
+    if (names) text = new_lines(trend, before == 0 ? names + 1 : NULL, list, added);
+    if (!text) {
+        rc = err_set(err, LB_EXIT_MACHINE, "out of memory");
+    } else if (before > 0 && trend->columns > before && added->lines > 0) {
+        rc = trend_store_widen(path, names, trend->columns - before, text, err);
+    } else {
+        rc = trend_store_append(fd, path, text, err);
+    }
+    free(names);
+    free(text);
+    return rc;
+}
+
+static int append_list(const char *path, struct list *list, struct trend_added *ret,
                        struct lb_err *err) {
     struct stat status;
-    struct trend *trend = NULL;
-    char *text = NULL;
-    int added = 0, there = 0, rc = -1,
-        fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
-    if (flock(fd, LOCK_EX) != 0 || fstat(fd, &status) != 0) { /* two of us at once, in CI */
+    struct trend none = {0}, *trend = NULL;
+    struct trend_added added = {0};
+    int rc = -1, fd = trend_store_open(path, err);
+    if (fd < 0) return -1;
+    if (fstat(fd, &status) != 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
         goto out;
     }
@@ -265,25 +315,16 @@ static int append_list(const char *path, struct list *list, int *ret_added, int 
         trend = trend_read(path, err);
         if (!trend) goto out;
     }
-    text = new_lines(trend, list, &added, &there);
-    if (!text) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto out;
-    }
-    rc = append(fd, text, path, err);
-    if (rc == 0) {
-        *ret_added = added;
-        *ret_there = there;
-    }
+    rc = append_to(fd, path, trend ? trend : &none, list, &added, err);
+    if (rc == 0) *ret = added;
 out:
-    free(text);
     trend_free(trend);
     close(fd);
     return rc;
 }
 
 int trend_append(const char *path, const char *const *paths, int run_count, const char *commit,
-                 int *ret_added, int *ret_there, struct lb_err *err) {
+                 struct trend_added *ret, struct lb_err *err) {
     struct list list = {0};
     int failed = 0;
     struct run **runs = calloc((size_t)run_count + 1, sizeof(struct run *));
@@ -295,7 +336,7 @@ int trend_append(const char *path, const char *const *paths, int run_count, cons
     if (!failed && list.count == 0)
         failed = err_set(err, LB_EXIT_USAGE,
                          "history: no stage of these runs came to its end: nothing to append");
-    if (!failed) failed = append_list(path, &list, ret_added, ret_there, err);
+    if (!failed) failed = append_list(path, &list, ret, err);
     free_list(&list);
     for (int i = 0; i < run_count; i++) run_free(runs[i]);
     free(runs);

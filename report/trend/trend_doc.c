@@ -20,11 +20,12 @@ static char *blocks_text(const struct trend_figure *figure, char *text) {
     double low = INFINITY, high = -INFINITY;
     char *to = text;
     for (int i = from; i < figure->count; i++) {
-        low = fmin(low, figure->values[i]);
-        high = fmax(high, figure->values[i]);
+        low = fmin(low, fmin(figure->values[i], figure->never));
+        high = fmax(high, fmin(figure->values[i], figure->never));
     }
     for (int i = from; i < figure->count; i++) {
-        int level = high > low ? (int)lround(7 * (figure->values[i] - low) / (high - low)) : 3;
+        double value = fmin(figure->values[i], figure->never);
+        int level = high > low ? (int)lround(7 * (value - low) / (high - low)) : 3;
         *to++ = '\xe2'; /* U+2581 .. U+2588 */
         *to++ = '\x96';
         *to++ = (char)(0x81 + level);
@@ -43,7 +44,7 @@ static char *change_text(const struct trend_series *series, int metric,
     char before[NUMBER_TEXT_MAX], after[NUMBER_TEXT_MAX], also[100],
         shift[NUMBER_TEXT_MAX + 1] = "";
     trend_also(series, figure, change, also, sizeof also);
-    if (change->before > 0) {
+    if (change->before > 0 && isfinite(change->after)) {
         shift[0] = ' ';
         number_change_text(change->after / change->before - 1, shift + 1);
     }
@@ -73,7 +74,18 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
         doc_span(doc, DOC_PLAIN, ". %d figure%s WORSE by %.3g %% or more within the last %d runs",
                  view->worse, view->worse == 1 ? "" : "s", 100 * view->ask.min_effect,
                  view->ask.gate);
+    if (view->ask.gate > 0 && view->acknowledged > 0)
+        doc_span(doc, DOC_PLAIN, ", %d more acknowledged", view->acknowledged);
+    if (view->inconclusive > 0)
+        doc_span(doc, DOC_PLAIN,
+                 ". %d series INCONCLUSIVE: fewer than %d of those runs have figures",
+                 view->inconclusive, TREND_LEVEL);
     doc_set_headline(doc);
+    if (view->limited > 0)
+        doc_say(doc, TONE_WARN,
+                "%d stages of those runs are left out: their limit was the load generator, not the "
+                "lock.",
+                view->limited);
 }
 
 static void add_figure(struct doc *doc, const struct trend_view *view,
@@ -81,12 +93,13 @@ static void add_figure(struct doc *doc, const struct trend_view *view,
     const struct trend_figure *figure = &series->figure[metric];
     char text[WORDS], line[3 * BLOCKS + 1];
     bool worse = figure->worse && view->ask.gate > 0, bad = false;
+    bool known = figure->acknowledged && view->ask.gate > 0;
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", compare_metric(metric)->title);
     doc_value(doc, figure->latest, "%s", value_text(figure->latest, metric, text));
     doc_value(doc, figure->median, "%s", value_text(figure->median, metric, text));
     doc_figure(doc, figure->count);
-    doc_cell(doc, "%s", worse ? "WORSE" : "");
+    doc_cell(doc, "%s", worse ? "WORSE" : known ? "acknowledged" : "");
     if (worse) doc_set_tone(doc, TONE_BAD);
     doc_cell(doc, "%s", blocks_text(figure, line));
     doc_cell(doc, "%s", "");
@@ -95,7 +108,22 @@ static void add_figure(struct doc *doc, const struct trend_view *view,
         bad |= trend_is_worse(metric, change->before, change->after);
         doc_span(doc, DOC_DETAIL, "%s", change_text(series, metric, change, text));
     }
+    if (known) doc_span(doc, DOC_DETAIL, "acknowledged: %s", figure->acknowledged);
     if (figure->change_count > 0) doc_set_tone(doc, bad ? TONE_WARN : TONE_GOOD);
+}
+
+/* The figures of a lock that the gate counts, or that are acknowledged, in one line. */
+static void add_gate_line(struct doc *doc, const struct trend_series *series, bool known) {
+    char text[WORDS];
+    size_t used = 0;
+    for (int m = 0; m < compare_metric_count() && used < sizeof text; m++) {
+        const struct trend_figure *figure = &series->figure[m];
+        if (known ? !figure->acknowledged : !figure->worse) continue;
+        int wrote = snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "",
+                             compare_metric(m)->title);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    if (used) doc_span(doc, DOC_DETAIL, "%s: %s", known ? "acknowledged" : "WORSE", text);
 }
 
 static void add_series(struct doc *doc, const struct trend_view *view,
@@ -108,6 +136,8 @@ static void add_series(struct doc *doc, const struct trend_view *view,
     doc_span(doc, DOC_DETAIL, "%s; %s; %s; executor %s, environment %s; newest %s: %s",
              text[TREND_TOPOLOGY], text[TREND_DURABILITY], text[TREND_SERVER], text[TREND_EXECUTOR],
              text[TREND_ENVIRONMENT], text[TREND_TIME], text[TREND_VERDICT]);
+    add_gate_line(doc, series, false);
+    add_gate_line(doc, series, true);
     if (series->count < FEW)
         doc_span(doc, DOC_DETAIL, "%d run%s: too few to tell a change from scatter", series->count,
                  series->count == 1 ? "" : "s");
@@ -138,4 +168,10 @@ void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {
         "Changes by Hunter's algorithm: E-divisive means, Student's t-test with p < %g, windows "
         "of %d runs, at least %.3g %%. What ran on another kind of machine is a series of its own.",
         CHANGE_MAX_P, CHANGE_WINDOW, 100 * view->ask.min_effect);
+    if (view->ask.gate > 0)
+        doc_say(
+            doc, TONE_PLAIN,
+            "The gate is corrected over all figures of all series (Benjamini and Hochberg): when "
+            "nothing has changed, it shuts with a probability of at most %.3g %%.",
+            100 * TREND_GATE_RATE);
 }

@@ -7,7 +7,6 @@
 #include "report/trend/trend_parts.h"
 #include "results/format/tree.h"
 
-#define FIELDS_MAX 100
 #define LINES_MAX 10000000
 
 const char *const trend_columns[TREND_TEXTS] = {
@@ -18,7 +17,7 @@ const char *const trend_columns[TREND_TEXTS] = {
     [TREND_CLIENTS] = "clients",   [TREND_LOAD] = "load",
     [TREND_TOPOLOGY] = "topology", [TREND_DURABILITY] = "durability",
     [TREND_EXECUTOR] = "executor", [TREND_REPEATS] = "repeats",
-    [TREND_VERDICT] = "verdict",
+    [TREND_VERDICT] = "verdict",   [TREND_LIMITED] = "limited",
 };
 
 int trend_by_series(const struct trend_line *a, const struct trend_line *b) {
@@ -39,10 +38,7 @@ struct reader {
     int line;
     const char *path;
     struct lb_err *err;
-    int column
-        [FIELDS_MAX]; /* of each field: an enum trend_text, TREND_TEXTS + a metric, -1: not known here
-                             */
-    int columns;
+    struct trend *trend;
 };
 
 static int bad(const struct reader *reader, const char *what) {
@@ -57,7 +53,7 @@ static int next_fields(struct reader *reader, char **fields) {
     if (!*from) return 0;
     for (;;) {
         bool quoted = *from == '"';
-        if (count == FIELDS_MAX) return bad(reader, "has too many fields");
+        if (count == TREND_COLUMNS_MAX) return bad(reader, "has too many fields");
         fields[count] = to = from += quoted;
         for (; *from && (quoted || !strchr(",\r\n", *from)); from++) {
             if (quoted && *from == '"' && *++from != '"') break;
@@ -96,16 +92,17 @@ static int column_of(const char *name) {
 }
 
 static int read_header(struct reader *reader) {
-    char *fields[FIELDS_MAX];
+    char *fields[TREND_COLUMNS_MAX];
     bool seen[TREND_TEXTS + COMPARE_METRICS_MAX] = {false};
-    reader->columns = next_fields(reader, fields);
-    if (reader->columns < 0) return -1;
-    for (int i = 0; i < reader->columns; i++) {
-        int column = reader->column[i] = column_of(fields[i]);
+    struct trend *trend = reader->trend;
+    trend->columns = next_fields(reader, fields);
+    if (trend->columns < 0) return -1;
+    for (int i = 0; i < trend->columns; i++) {
+        int column = trend->column[i] = column_of(fields[i]);
         if (column >= 0 && seen[column]) return bad(reader, "names a column twice");
         if (column >= 0) seen[column] = true;
     }
-    for (int i = 0; i < TREND_TEXTS; i++) {
+    for (int i = 0; i < TREND_NEEDED; i++) {
         if (!seen[i])
             return err_set(reader->err, LB_EXIT_USAGE,
                            "%s: is no history of lockbench: its first line names no column '%s'",
@@ -117,8 +114,8 @@ static int read_header(struct reader *reader) {
 static int read_line(struct reader *reader, char **fields, struct trend_line *line) {
     for (int i = 0; i < TREND_TEXTS; i++) line->text[i] = "";
     for (int m = 0; m < compare_metric_count(); m++) line->figure[m] = NAN;
-    for (int i = 0; i < reader->columns; i++) {
-        int column = reader->column[i];
+    for (int i = 0; i < reader->trend->columns; i++) {
+        int column = reader->trend->column[i];
         if (column < 0) continue;
         if (column < TREND_TEXTS) {
             line->text[column] = fields[i];
@@ -127,10 +124,13 @@ static int read_line(struct reader *reader, char **fields, struct trend_line *li
         char *end;
         double figure = strtod(fields[i], &end);
         if (!*fields[i]) continue;
-        if (*end || !isfinite(figure) || figure < 0)
+        if (strcmp(fields[i], RESULT_NEVER) == 0) {
+            figure = INFINITY;
+        } else if (*end || !isfinite(figure) || figure < 0)
             return err_set(reader->err, LB_EXIT_USAGE,
-                           "%s:%d: %s '%.40s' is no number of 0 or more", reader->path,
-                           reader->line, compare_metric(column - TREND_TEXTS)->compared, fields[i]);
+                           "%s:%d: %s '%.40s' is neither a number of 0 or more nor never",
+                           reader->path, reader->line,
+                           compare_metric(column - TREND_TEXTS)->compared, fields[i]);
         line->figure[column - TREND_TEXTS] = figure;
     }
     /* 2026-11-21T20:12:23Z: as text they order as they followed each other. */
@@ -149,16 +149,17 @@ static int by_time(const void *a, const void *b) {
     return order ? order : trend_by_series(x, y);
 }
 
-static int read_lines(struct reader *reader, struct trend *trend) {
-    char *fields[FIELDS_MAX];
+static int read_lines(struct reader *reader) {
+    struct trend *trend = reader->trend;
+    char *fields[TREND_COLUMNS_MAX];
     int room = 0;
     for (int count; (count = next_fields(reader, fields)) != 0;) {
         if (count < 0) return -1;
         if (count == 1 && !*fields[0]) continue; /* an empty line */
-        if (count != reader->columns)
+        if (count != trend->columns)
             return err_set(reader->err, LB_EXIT_USAGE,
                            "%s:%d: has %d fields, and the first line names %d", reader->path,
-                           reader->line, count, reader->columns);
+                           reader->line, count, trend->columns);
         if (trend->count == LINES_MAX) return bad(reader, "too many lines");
         if (trend->count == room) {
             room = room ? 2 * room : 64;
@@ -182,8 +183,8 @@ struct trend *trend_parse(char *text, const char *path, struct lb_err *err) {
         return NULL;
     }
     trend->buffer = text;
-    struct reader reader = {.at = text, .path = trend->path, .err = err};
-    if (read_header(&reader) == 0 && read_lines(&reader, trend) == 0) return trend;
+    struct reader reader = {.at = text, .path = trend->path, .err = err, .trend = trend};
+    if (read_header(&reader) == 0 && read_lines(&reader) == 0) return trend;
     trend_free(trend);
     return NULL;
 }

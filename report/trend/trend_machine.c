@@ -8,7 +8,12 @@
 #include <sys/stat.h>
 
 #include "report/doc/escape.h"
+#include "report/run/field_value.h"
 #include "report/trend/trend_parts.h"
+
+static json_t *level_json(double level) {
+    return isinf(level) ? json_string(RESULT_NEVER) : json_real(level);
+}
 
 static json_t *change_json(const struct trend_series *series, int metric,
                            const struct change_point *change) {
@@ -16,11 +21,11 @@ static json_t *change_json(const struct trend_series *series, int metric,
     const struct trend_line *line = series->lines[figure->lines[change->index]];
     double shift = change->before > 0 ? change->after / change->before - 1 : NAN;
     char also[100];
-    return json_pack("{s:i, s:s, s:s, s:s, s:f, s:f, s:o, s:f, s:b, s:s}", "index", change->index,
+    return json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:f, s:b, s:s}", "index", change->index,
                      "time", line->text[TREND_TIME], "commit", line->text[TREND_COMMIT], "run",
-                     line->text[TREND_RUN], "before", change->before, "after", change->after,
-                     "shift", escape_json_figure(shift), "p", change->p, "worse",
-                     (int)trend_is_worse(metric, change->before, change->after), "also",
+                     line->text[TREND_RUN], "before", level_json(change->before), "after",
+                     level_json(change->after), "shift", escape_json_figure(shift), "p", change->p,
+                     "worse", (int)trend_is_worse(metric, change->before, change->after), "also",
                      trend_also(series, figure, change, also, sizeof also));
 }
 
@@ -28,13 +33,14 @@ static json_t *figure_json(const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
     json_t *values = json_array(), *changes = json_array();
     for (int i = 0; i < figure->count; i++)
-        json_array_append_new(values, escape_json_figure(figure->values[i]));
+        json_array_append_new(values, field_figure_json(figure->values[i]));
     for (int i = 0; i < figure->change_count; i++)
         json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "latest", escape_json_figure(figure->latest),
-                     "median", escape_json_figure(figure->median), "shift",
-                     escape_json_figure(figure->shift), "worse", (int)figure->worse, "changes",
-                     changes, "values", values);
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o}", "latest",
+                     field_figure_json(figure->latest), "median", field_figure_json(figure->median),
+                     "shift", escape_json_figure(figure->shift), "worse", (int)figure->worse,
+                     "gate_p", escape_json_figure(figure->p), "acknowledged", figure->acknowledged,
+                     "changes", changes, "values", values);
 }
 
 static json_t *series_json(const struct trend_series *series) {
@@ -46,6 +52,8 @@ static json_t *series_json(const struct trend_series *series) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
     json_object_set_new(json, "runs", json_integer(series->count));
+    json_object_set_new(json, "limited", json_integer(series->limited));
+    json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
     for (int m = 0; m < compare_metric_count(); m++) {
         if (series->figure[m].count > 0)
             json_object_set_new(figures, compare_metric(m)->compared, figure_json(series, m));
@@ -103,7 +111,8 @@ static int write_series(const struct trend_series *series, const char *folder, c
         fputc(',', out);
         escape_csv(out, line->text[TREND_RUN]);
         for (int m = 0; m < compare_metric_count(); m++) {
-            if (is_full(series, m)) fprintf(out, ",%.9g", line->figure[m]);
+            double value = fmin(line->figure[m], series->figure[m].never);
+            if (is_full(series, m)) fprintf(out, ",%.9g", value);
         }
     }
     fputc('\n', out);

@@ -7,6 +7,24 @@
 /* "time", "commit", ...: the column's name in the file. */
 extern const char *const trend_columns[TREND_TEXTS];
 
+/* trend_store: opens a history's file, which it makes if there is none, and waits until nobody else
+ * writes to it. The descriptor, whose closing lets others in; -1 with err. */
+int trend_store_open(const char *path, struct lb_err *err);
+/* Appends text to an open file. 0, or -1 with err: then the file is as it was. */
+int trend_store_append(int fd, const char *path, const char *text, struct lb_err *err);
+/* Writes the file anew with `count` columns more, whose `names` have a comma before each, and with
+ * lines behind its own. The caller has it open. 0, or -1 with err: then the file is as it was. */
+int trend_store_widen(const char *path, const char *names, int count, const char *lines,
+                      struct lb_err *err);
+
+/* trend_gate: says of each figure of a view whether it became worse within the newest runs. 0, or -1
+ * when out of memory. */
+int trend_gate(struct trend_view *view);
+
+/* trend_ack: why a change of a series' figure is accepted, or NULL. */
+const char *trend_acks_why(const struct trend_acks *acks, const struct trend_series *series,
+                           int metric, const struct change_point *change);
+
 /* Order of two lines by what makes a series. */
 int trend_by_series(const struct trend_line *a, const struct trend_line *b);
 

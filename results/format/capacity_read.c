@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "results/format/tree.h"
+#include "results/format/write.h"
 
 #define LOCKS_MAX 2000
 #define PROBES_MAX 100000
@@ -50,12 +51,18 @@ static const struct result_field probe_fields[] = {
     PROBE(REAL, quantile_ns, "quantile_ns", .unit = "ns",
           .help = "the promise's quantile over all samples; null: among those that were never "
                   "granted, or too few samples"),
-    PROBE(REAL, low_ns, "low_ns", .unit = "ns",
-          .help = "begin of its interval, by the spread between half seconds of the share over the "
-                  "limit"),
+    PROBE(
+        REAL, low_ns, "low_ns", .unit = "ns",
+        .help =
+            "begin of its interval, by the spread between parts of the window of the share over the "
+            "limit"),
     PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
           .more = "Both are null where less than half of what is allowed is over the limit: the "
                   "spread there says nothing of the quantile's."),
+    PROBE(FLAG, grew, "grew",
+          .help =
+              "the backlog grew in the window by more than chance explains: broken, however many "
+              "were within the limit"),
     PROBE(COUNT, samples, "samples",
           .help = "operations due in the window (closed loop: begun in it)",
           .more = "So few that they tell nothing of the quantile are no part of the answer."),
@@ -99,6 +106,9 @@ static const struct result_field lock_fields[] = {
                  "allowed"),
     LOCK(FLAG, violated, "violated",
          .help = "a stage of the search saw two holders at once: no lock, whatever it carries"),
+    LOCK(REAL, saturated_per_s, "saturated_per_s", .unit = "1/s",
+         .help =
+             "what a closed loop did before a search by rate; an answer above it says so in why"),
     NO_MEMBER(OPTIONAL, "answer",
               .help = "the load at which the promise begins to break; null: no answer with "
                       "confidence"),
@@ -152,6 +162,39 @@ const struct result_document capacity_document = {
     .about = "What `lockbench capacity` found, beside the run.json whose stages are its probes.",
     .fields = root_fields,
 };
+
+void capacity_lock_clear(struct capacity_lock *lock) {
+    *lock = (struct capacity_lock){0};
+    result_field_clear_all(lock_fields, lock);
+}
+
+json_t *capacity_lock_json(const struct capacity_lock *lock) {
+    json_t *json = result_fields_json(lock_fields, lock), *probes = json_array();
+    for (int i = 0; i < lock->probe_count; i++)
+        json_array_append_new(probes, result_fields_json(probe_fields, &lock->probes[i]));
+    if (json && probes && json_array_size(probes) == (size_t)lock->probe_count &&
+        json_object_set(json, "probes", probes) == 0) {
+        json_decref(probes);
+        return json;
+    }
+    json_decref(json);
+    json_decref(probes);
+    return NULL;
+}
+
+json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
+    json_t *json = json_pack("{s:s}", "schema", CAPACITY_SCHEMA);
+    json_t *members = result_fields_json(root_fields, capacity);
+    bool made =
+        json && members && json_object_update(json, members) == 0 &&
+        json_object_set(json, "locks", locks) == 0 &&
+        json_object_set(json, "environment", (json_t *)(uintptr_t)capacity->environment) == 0;
+    json_decref(members);
+    json_decref(locks);
+    if (made) return json;
+    json_decref(json);
+    return NULL;
+}
 
 /* The word's index in a list; -1 with the error. */
 static int read_word(struct tree_place *place, const char *path, const char *word,

@@ -1,5 +1,5 @@
-/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs, for reports
- * and planners.
+/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs: read, for reports
+ * and planners, and written, by the same tables.
  *
  * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
  * and the first thing that is wrong is named with its path. Members that the schema does not know
@@ -45,6 +45,7 @@ struct capacity_probe {
     double quantile_ns, low_ns,
         high_ns; /* the SLO's quantile; its interval, both NAN: not known; high_ns alone: no upper end
                   */
+    bool grew;   /* the backlog grew in the window by more than chance explains */
     double samples, missed; /* operations due in the window; of these never started in it */
     double over_share;      /* of the samples, those over the limit, with all that failed */
 };
@@ -59,6 +60,8 @@ struct capacity_lock {
     double threads, processes, clients; /* clients: of the pool when searched by rate */
     double quantile, limit_ns;
     bool violated; /* a probe saw two holders at once: it is no lock, whatever it carries */
+    /* grants a second of the closed loop before the search; NAN: none, or not told (older files) */
+    double saturated_per_s;
     bool answered;
     /* the answer: arrivals a second, or clients; high NAN: not bounded */
     double value, low, high, level;
@@ -94,6 +97,13 @@ struct capacity *capacity_parse(const char *text, size_t length, const char *pat
 
 /* Takes NULL. Everything borrowed from it is gone with it. */
 void capacity_free(struct capacity *capacity);
+
+/* Sets each figure to absent. */
+void capacity_lock_clear(struct capacity_lock *lock);
+/* One element of .locks, with its probes; and the file, which takes over the array of its locks: its
+ * own are not looked at. New references; NULL when out of memory. */
+json_t *capacity_lock_json(const struct capacity_lock *lock);
+json_t *capacity_json(const struct capacity *capacity, json_t *locks);
 
 const char *capacity_verdict_name(enum capacity_verdict verdict); /* "kept", as in capacity.json */
 const char *capacity_limit_name(enum capacity_limit limit);       /* "slo"; NULL for none */

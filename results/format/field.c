@@ -10,6 +10,7 @@ bool result_field_is_figure(const struct result_field *field) {
     case RESULT_NS:
     case RESULT_REAL:
     case RESULT_REAL_NS:
+    case RESULT_NS_OR_NEVER:
     case RESULT_SIGNED:
     case RESULT_YES_NO:
         return true;
@@ -34,7 +35,8 @@ bool result_field_in_reports(const struct result_field *field) {
 }
 
 bool result_field_is_time(const struct result_field *field) {
-    return field->kind == RESULT_NS || field->kind == RESULT_REAL_NS;
+    return field->kind == RESULT_NS || field->kind == RESULT_REAL_NS ||
+           field->kind == RESULT_NS_OR_NEVER;
 }
 
 double result_field_figure(const struct result_field *field, const void *of) {

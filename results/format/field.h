@@ -20,9 +20,10 @@ enum result_kind {
     RESULT_COUNT,         /* a whole number */
     RESULT_NS,            /* whole nanoseconds */
     RESULT_REAL,
-    RESULT_REAL_NS, /* nanoseconds with a fraction: a mean, a quotient */
-    RESULT_SIGNED,  /* as RESULT_REAL, and may be negative */
-    RESULT_YES_NO,  /* a double: 1 = true, 0 = false, NAN = null */
+    RESULT_REAL_NS,     /* nanoseconds with a fraction: a mean, a quotient */
+    RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which the document has as RESULT_NEVER */
+    RESULT_SIGNED,      /* as RESULT_REAL, and may be negative */
+    RESULT_YES_NO,      /* a double: 1 = true, 0 = false, NAN = null */
     /* Containers. An object has no member: its own rows follow it. */
     RESULT_OBJECT,
     RESULT_OPTIONAL, /* an object that is null when all of its members are absent */
@@ -60,6 +61,8 @@ enum result_merge {
     MERGE_MAX
 };
 
+#define RESULT_NEVER "never"
+
 struct result_field {
     const char *path; /* "fairness.jain"; NULL ends a table */
     enum result_kind kind;
@@ -81,6 +84,9 @@ struct result_field {
     int place; /* in the comparison, from the left; the other groups keep the table's order */
     const char *replaces; /* path of a column that gives way to this one where both do not fit; this
                              one is shown only where some row has more than 0 of it */
+    /* path of the figure in whose place this one stands, in the comparison and in what is compared,
+       wherever this one was measured */
+    const char *instead_of;
     const char *compared; /* its name in `compare` and `history`; NULL = it is in neither */
     int compared_place;   /* ... and its place there */
     bool sums;            /* over the repeats of a stage it is added up; else the median is taken */

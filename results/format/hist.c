@@ -84,6 +84,20 @@ void hist_record_odd(struct hist *h, int64_t value) {
     if (value > h->max) h->max = value;
 }
 
+void hist_record_times(struct hist *h, int64_t value, int64_t times) {
+    if (times <= 0) return;
+    hist_record(h, value); /* the least, the greatest, and the slots that may be non-zero */
+    if (value < 0) {
+        h->under += times - 1;
+    } else if (value > h->highest) {
+        h->over += times - 1;
+    } else {
+        h->counts[hist_slot(h, value)] += times - 1;
+        h->count += times - 1;
+        h->sum += (uint64_t)value * (uint64_t)(times - 1);
+    }
+}
+
 int hist_add(struct hist *into, const struct hist *from) {
     if (into->digits != from->digits || into->highest != from->highest) return -1;
     /* Counted anew: a writer that was killed between two of its stores leaves a count that is off

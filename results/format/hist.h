@@ -69,6 +69,9 @@ static inline void hist_record(struct hist *h, int64_t value) {
     if (slot > h->last) h->last = slot;
 }
 
+/* Records the value so many times; times may be 0. */
+void hist_record_times(struct hist *h, int64_t value, int64_t times);
+
 /* Adds from's content to into. Same digits and highest, else -1 and nothing is added. */
 int hist_add(struct hist *into, const struct hist *from);
 

@@ -2,8 +2,20 @@
 #include "results/format/metric.h"
 
 const char *metric_name(enum metric metric) {
-    static const char *const names[METRICS] = {"acquire", "acquire_due", "release",     "hold",
-                                               "handoff", "lag",         "wait_failed", "ping",
-                                               "connect", "last_awake",  "hiccup"};
+    static const char *const names[METRICS] = {
+        [METRIC_ACQUIRE] = "acquire",
+        [METRIC_ACQUIRE_DUE] = "acquire_due",
+        [METRIC_ACQUIRE_SHARED] = "acquire_shared",
+        [METRIC_ACQUIRE_EXCLUSIVE] = "acquire_exclusive",
+        [METRIC_RELEASE] = "release",
+        [METRIC_HOLD] = "hold",
+        [METRIC_HANDOFF] = "handoff",
+        [METRIC_LAG] = "lag",
+        [METRIC_WAIT_FAILED] = "wait_failed",
+        [METRIC_PING] = "ping",
+        [METRIC_CONNECT] = "connect",
+        [METRIC_LAST_AWAKE] = "last_awake",
+        [METRIC_HICCUP] = "hiccup",
+    };
     return names[metric];
 }

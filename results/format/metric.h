@@ -3,11 +3,14 @@
 #define RESULTS_FORMAT_METRIC_H
 
 enum metric {
-    METRIC_ACQUIRE,     /* started to acquired */
-    METRIC_ACQUIRE_DUE, /* due to acquired */
-    METRIC_RELEASE,     /* releasing to released */
-    METRIC_HOLD,        /* acquired to releasing */
-    /* the previous holder's releasing to this acquired, if this client was already waiting */
+    METRIC_ACQUIRE,           /* started to acquired */
+    METRIC_ACQUIRE_DUE,       /* due to acquired */
+    METRIC_ACQUIRE_SHARED,    /* started to acquired, of those who asked as readers ... */
+    METRIC_ACQUIRE_EXCLUSIVE, /* ... and as writers, where a stage has readers */
+    METRIC_RELEASE,           /* releasing to released */
+    METRIC_HOLD,              /* acquired to releasing */
+    /* the previous holder's releasing to this acquired, if this client was already waiting; of
+     * readers and writers the writers', after the last holder to leave; none of permits */
     METRIC_HANDOFF,
     METRIC_LAG,         /* due to started */
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */

@@ -34,6 +34,8 @@ static const char *kind_text(const struct result_field *field) {
                                         [RESULT_NS] = "whole nanoseconds or null",
                                         [RESULT_REAL] = "number or null",
                                         [RESULT_REAL_NS] = "nanoseconds or null",
+                                        [RESULT_NS_OR_NEVER] =
+                                            "whole nanoseconds, \"never\" or null",
                                         [RESULT_SIGNED] = "number, may be negative, or null",
                                         [RESULT_YES_NO] = "true, false or null",
                                         [RESULT_OBJECT] = "object",

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "results/format/hdr.h"
+#include "results/format/response.h"
 #include "results/format/tree.h"
+#include "results/stats/quantile.h"
 
 #define STAGES_MAX                                                                                 \
     20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
@@ -21,6 +23,13 @@ static int check_hdr(struct tree_place *place, enum metric metric,
     snprintf(path, sizeof path, "latency_ns.%s", metric_name(metric));
     return tree_bad(place, path,
                     "has no histogram (hdr): the file is not lockbench's own, or was cut down");
+}
+
+void run_latency_trim(struct run_latency *latency) {
+    if (!quantile_supported(latency->count, 0.5)) latency->p50 = NAN;
+    if (!quantile_supported(latency->count, 0.9)) latency->p90 = NAN;
+    if (!quantile_supported(latency->count, 0.99)) latency->p99 = NAN;
+    if (!quantile_supported(latency->count, 0.999)) latency->p999 = NAN;
 }
 
 static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
@@ -50,6 +59,46 @@ static int read_overlap(struct tree_place *place, struct run_stage *stage) {
     return read_holder(place, overlap, "intruder", &stage->intruder);
 }
 
+/* ---- what is not granted ---- */
+
+static double share_not_granted(const struct run_stage *stage) {
+    double asked = stage->due > 0 ? stage->due : stage->attempts;
+    if (!(asked > 0) || isnan(stage->grants)) return NAN;
+    return stage->grants < asked ? 1 - stage->grants / asked : 0;
+}
+
+/* NAN where fewer than QUANTILE_ABOVE requests are beyond the quantile: it would be one of the last
+ * few. */
+static double supported_quantile(const struct hist *granted, double asked, double quantile) {
+    double found = response_quantile(granted, asked, quantile);
+    double never = asked - (granted ? (double)granted->count : 0);
+    bool enough = quantile_supported(asked, quantile) || (isinf(found) && never >= QUANTILE_ABOVE);
+    return enough ? found : NAN;
+}
+
+void run_fill_response(struct run_stage *stage, const struct hist *granted) {
+    bool has_times = granted && granted->count > 0;
+    stage->not_granted = share_not_granted(stage);
+    if (!(stage->due > 0) || (stage->grants > 0 && !has_times)) return;
+    /* As many times as grants, unless a worker was killed between the two counts. */
+    double asked = stage->due;
+    if (has_times && stage->grants > 0) asked *= (double)granted->count / stage->grants;
+    stage->response_p50 = supported_quantile(granted, asked, 0.5);
+    stage->response_p90 = supported_quantile(granted, asked, 0.9);
+    stage->response_p99 = supported_quantile(granted, asked, 0.99);
+    stage->response_p999 = supported_quantile(granted, asked, 0.999);
+}
+
+/* The same for a stage of a file of an older version. */
+static void fill_missing_response(struct run_stage *stage) {
+    const char *hdr = stage->latency[METRIC_ACQUIRE_DUE].hdr;
+    if (!isnan(stage->not_granted)) return;
+    struct lb_err unused = {0}; /* whoever draws the histogram says what is wrong with it */
+    struct hist *granted = stage->due > 0 && hdr ? hdr_decode(hdr, &unused) : NULL;
+    run_fill_response(stage, granted);
+    hist_free(granted);
+}
+
 static int read_stage(struct tree_place *place, json_t *object, struct run_stage *stage) {
     if (!json_is_object(object)) return tree_bad(place, "", "is not an object");
     if (tree_fields(place, object, run_stage_fields(), stage)) return -1;
@@ -58,7 +107,9 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
         return tree_bad(place, "clients", "is missing or absurd");
     for (int m = 0; m < METRICS; m++) {
         if (check_hdr(place, (enum metric)m, &stage->latency[m])) return -1;
+        run_latency_trim(&stage->latency[m]);
     }
+    fill_missing_response(stage);
     return read_overlap(place, stage);
 }
 
@@ -110,6 +161,38 @@ static const struct result_field skip_fields[] = {
     {.path = NULL},
 };
 
+static const struct result_field slo_fields[] = {
+    ROW(run_slo, TEXT, slo, "slo", .help = "the promise as it was written"),
+    ROW(run_slo, TEXT, lock, "lock", .help = "the lock that it is about"),
+    ROW(run_slo, TEXT, topology, "topology", .help = "servers that it ran on; null for none"),
+    ROW(run_slo, COUNT, clients, "clients", .help = "clients that shared the lock"),
+    ROW(run_slo, COUNT, readers, "readers", .unit = "%",
+        .help = "attempts that were shared (readers)"),
+    ROW(run_slo, REAL, rate_per_s, "rate_per_s", .unit = "1/s",
+        .help = "rate of arrivals where it is not the workload's own"),
+    ROW(run_slo, COUNT, repeats, "repeats", .help = "stages that were judged together"),
+    ROW(run_slo, TEXT, unit, "unit",
+        .help = "unit of figure, low, high and limit: ns, %, 1/s, bytes; null = a plain number"),
+    ROW(run_slo, SIGNED, figure, "figure",
+        .help = "what was measured, the median over the repeats; null = not measured, or never"),
+    ROW(run_slo, FLAG, never, "never",
+        .help = "the quantile lies among requests that were never granted"),
+    ROW(run_slo, SIGNED, low, "low",
+        .help = "lower end of the figure's interval; null = not known"),
+    ROW(run_slo, SIGNED, high, "high", .help = "upper end of it"),
+    ROW(run_slo, SIGNED, limit, "limit", .help = "the limit that was promised"),
+    ROW(run_slo, TEXT, verdict, "verdict", .words = "kept broken unsure",
+        .help = "unsure: the samples are too few, or scatter too much, to say kept or broken with "
+                "95 % confidence"),
+    ROW(run_slo, TEXT, basis, "basis",
+        .help = "what the verdict stands on: repeats, seconds of one run, one figure"),
+    {.path = NULL},
+};
+
+const struct result_field *run_slo_fields(void) {
+    return slo_fields;
+}
+
 static const struct result_field run_fields[] = {
     NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
     ROW(run, TEXT, tool_name, "tool.name", .help = "lockbench"),
@@ -122,24 +205,44 @@ static const struct result_field run_fields[] = {
                 "missing"),
     ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
     ROW(run, TEXT, verdict, "verdict",
-        .words = "clean violated expired control-missed stuck nothing-granted",
+        .words = "clean violated expired control-missed stuck starved nothing-granted untested",
         .help = "the worst of the run's findings, as the exit code says it",
-        .more = "violated: a lock that claims to exclude did not, or a control that was chosen by "
-                "name. expired: holders of a real lock outlived their leases, and nothing worse. "
-                "control-missed: a control was not caught, so the checks are not to be trusted. "
-                "stuck: a real lock left keys that are free and that nobody gets any more. Of "
-                "several: violated, control-missed, expired, stuck, in this order."),
+        .more =
+            "violated: a lock that claims to exclude did not, or a control that was chosen by "
+            "name. expired: holders of a real lock outlived their leases, and nothing worse. "
+            "control-missed: a control was not caught, so the checks are not to be trusted. "
+            "stuck: a real lock left keys that are free and that nobody gets any more. "
+            "starved: clients of a real lock waited until the drain limit ended their waits. "
+            "nothing-granted: no lock was granted in a measured window. untested: nothing was "
+            "wrong, but no client of a lock ever had to wait for another holder. Of several: violated, "
+            "control-missed, expired, stuck, starved, in this order."),
     NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
     ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
     NO_MEMBER(FREE, "control_plans",
               .help = "with run.controls = exposed: the plans that controls ran by, by workload"),
     NO_MEMBER(FREE, "environment",
-              .help = "hostname_hash, kernel, cpu_model, cpus, memory_bytes, clock_source, "
-                      "governor, sched_autogroup, libc, compiler, build, timer_slack_ns",
-              .more = "sched_autogroup: Linux schedules by sessions (\"1\")."),
+              .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "
+                      "clock_source, libc, compiler, build, timer_slack_ns; and what spoils "
+                      "measurements: governor, turbo, smt, cpus_allowed, cpu_quota, "
+                      "sched_autogroup, load_before, steal_before, swap_before_bytes, advice",
+              .more = "cpus_usable: what affinity (cpus_allowed) and the quota of control groups "
+                      "(cpu_quota, in processors) leave of cpus. smt: two processors share a core. "
+                      "sched_autogroup: Linux schedules by sessions (\"1\"). load_before: of the "
+                      "minute before. steal_before: share of the processor time wanted since the "
+                      "machine started that its host took. advice: a sentence for each that may "
+                      "spoil the figures."),
     NO_MEMBER(ROWS, "servers", .items = server_fields, .help = "the servers that were measured"),
     NO_MEMBER(ROWS, "skipped", .items = skip_fields, .help = "the locks that were left out"),
+    NO_MEMBER(ROWS, "slo", .items = slo_fields,
+              .help =
+                  "the promises (--slo, or [slo] of the workload), each for each lock and load; "
+                  "empty = none"),
+    ROW(run, ANY, canary, "canary",
+        .help = "grants a second of the load generator without a lock: {before_per_s: [...], "
+                "after_per_s: [...], moved_by, moved}; null where it was not measured",
+        .more = "moved: by more than a tenth and beyond its noise, so that stages which ran "
+                "at different times can't be compared."),
     ROW(run, TEXTS, warnings, "warnings",
         .help = "what is to be read beside the figures, in words"),
     NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
@@ -204,6 +307,10 @@ static int read_root(struct tree_place *place, struct run *run) {
                        &run->skip_count);
     run->skips = list;
     if (rc) return -1;
+    list = NULL;
+    rc = read_list(place, run->root, "slo", slo_fields, sizeof *run->slos, &list, &run->slo_count);
+    run->slos = list;
+    if (rc) return -1;
     return read_stages(place, run);
 }
 
@@ -253,6 +360,7 @@ void run_free(struct run *run) {
     free(run->stages);
     free(run->servers);
     free(run->skips);
+    free(run->slos);
     json_decref(run->root);
     free(run->path);
     free(run->dir);

@@ -39,6 +39,7 @@ struct run_holder {
 #define FIELD_MEMBER_FLAG bool
 #define FIELD_MEMBER_COUNT double
 #define FIELD_MEMBER_NS double
+#define FIELD_MEMBER_NS_OR_NEVER double
 #define FIELD_MEMBER_REAL double
 #define FIELD_MEMBER_REAL_NS double
 #define FIELD_MEMBER_SIGNED double
@@ -73,6 +74,13 @@ struct run_skip {
     const char *lock, *backend, *reason, *install;
 };
 
+/* One promise of a run (--slo), for one lock under one load. */
+struct run_slo {
+    const char *slo, *lock, *topology, *verdict, *basis, *unit;
+    double clients, readers, rate_per_s, repeats, figure, low, high, limit;
+    bool never; /* the figure is a quantile that lies among what was never granted */
+};
+
 struct run {
     char *path; /* of the file, for messages */
     char *dir;  /* its folder */
@@ -80,13 +88,15 @@ struct run {
         *verdict;
     const char *workload, *summary;
     bool partial;
-    const json_t *plan, *environment, *warnings; /* NULL when absent */
+    const json_t *plan, *environment, *warnings, *canary; /* NULL when absent */
     struct run_stage *stages;
     int stage_count;
     struct run_server *servers;
     int server_count;
     struct run_skip *skips;
     int skip_count;
+    struct run_slo *slos;
+    int slo_count;
     json_t *root; /* owns every text and json_t above */
 };
 
@@ -103,14 +113,27 @@ struct run *run_from_json(json_t *root, const char *path, struct lb_err *err);
 /* Takes NULL. Everything borrowed from the run is gone with it. */
 void run_free(struct run *run);
 
+/* Fills in stage->not_granted from the stage's counts, and stage->response_* of an open loop from
+ * them and from the histogram of METRIC_ACQUIRE_DUE, which may be NULL (see response.h). What was
+ * measured without its counts or without its histogram stays NAN, and so does a percentile that so
+ * few requests do not support. */
+void run_fill_response(struct run_stage *stage, const struct hist *granted);
+
 /* The histogram of a metric, decoded; the caller hist_frees. *ret_hist = NULL when nothing was
  * recorded. 0, or -1 with err (LB_EXIT_USAGE) when the text is not sound or disagrees with the
  * metric's count. */
 int run_latency_hist(const struct run *run, const struct run_stage *stage, enum metric metric,
                      struct hist **ret_hist, struct lb_err *err);
 
+/* Clears the percentiles that so few values do not support (quantile_supported). Whoever fills in a
+ * latency calls this last, and so does the reader, for files that are older than the rule. */
+void run_latency_trim(struct run_latency *latency);
+
 /* The rows of stage.def, in its order. They end with a path of NULL; any thread may read them. */
 const struct result_field *run_stage_fields(void);
+
+/* The members of an element of .slo. */
+const struct result_field *run_slo_fields(void);
 
 /* The parts of a latency object; their paths are relative to it. */
 const struct result_field *run_latency_fields(void);

@@ -29,6 +29,9 @@ static json_t *text_schema(const struct result_field *field) {
 
 static json_t *figure_schema(const struct result_field *field) {
     if (field->kind == RESULT_YES_NO) return type_or_null("boolean");
+    if (field->kind == RESULT_NS_OR_NEVER)
+        return json_pack("{s:[{s:s, s:i}, {s:[s, n]}]}", "anyOf", "type", "integer", "minimum", 0,
+                         "enum", RESULT_NEVER);
     bool whole = field->kind == RESULT_COUNT || field->kind == RESULT_NS;
     json_t *schema = type_or_null(whole ? "integer" : "number");
     if (field->kind != RESULT_SIGNED) json_object_set_new(schema, "minimum", json_integer(0));

@@ -59,15 +59,31 @@ static const struct result_field fault_items[] = {
          "when it was undone (a killed server: when it listened again); null = it was not",
          .unit = "s"),
     ITEM(FLAG, "acted", "it is known to have acted"),
+    ITEM(COUNT, "held", "the grants that its victims had when it began; null without a history"),
     ITEM(TEXT, "sign", "by what that is known, or why it did not"),
     {.path = NULL},
 };
 
 static const struct result_field series_items[] = {
     ITEM(SIGNED, "t_s", "begin of the second, from the window's begin", .unit = "s"),
-    ITEM(COUNT, "ok", "grants in it"),
-    ITEM(NS, "acquire_p50_ns", "from asking to holding, median"),
-    ITEM(NS, "acquire_p99_ns", "the same, p99"),
+    ITEM(COUNT, "ok", "grants in it; in the last one those of the drain, too"),
+    ITEM(NS, "acquire_p50_ns", "from asking to holding, median; null of fewer than 10 grants"),
+    ITEM(NS, "acquire_p99_ns", "the same, p99; null of fewer than 500 grants"),
+    {.path = NULL},
+};
+
+static const struct result_field self_check_items[] = {
+    ITEM(
+        TEXT, "name",
+        "outcomes, grants, records, log, states, arrivals, arrival-count, stationary, independent, "
+        "ping"),
+    ITEM(TEXT, "result", "passed, failed, or not-applicable (the stage can't tell)"),
+    ITEM(SIGNED, "figure", "what was found; null where it does not apply"),
+    ITEM(SIGNED, "limit", "up to which the figure passes; a trend or a step below that does, too"),
+    ITEM(REAL, "false_alarms",
+         "part of the stages in which chance alone fails it; 0 = it is exact"),
+    ITEM(TEXT, "what", "what must hold"),
+    ITEM(TEXT, "if_not", "what a failure means for the figures"),
     {.path = NULL},
 };
 

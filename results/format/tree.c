@@ -101,6 +101,15 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
     return 0;
 }
 
+static int tree_figure_or_never(struct tree_place *place, const json_t *object, const char *path,
+                                double *ret_figure) {
+    const char *text = json_string_value(tree_at(object, path));
+    if (!text || strcmp(text, RESULT_NEVER) != 0)
+        return tree_figure(place, object, path, ret_figure);
+    *ret_figure = INFINITY;
+    return 0;
+}
+
 /* true is 1 and false is 0, for a member that must also say "not known". */
 static int tree_yes_no(struct tree_place *place, const json_t *object, const char *path,
                        double *ret_figure) {
@@ -126,6 +135,8 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_REAL:
     case RESULT_REAL_NS:
         return tree_figure(place, object, field->path, at);
+    case RESULT_NS_OR_NEVER:
+        return tree_figure_or_never(place, object, field->path, at);
     case RESULT_SIGNED:
         return read_number(place, object, field->path, -TREE_COUNT_MAX, at);
     case RESULT_YES_NO:

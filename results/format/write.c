@@ -25,7 +25,8 @@ static json_t *text_or_count_json(const char *text) {
 static json_t *figure_json(enum result_kind kind, double figure) {
     if (isnan(figure)) return json_null();
     if (kind == RESULT_YES_NO) return json_boolean(figure != 0);
-    bool whole = kind == RESULT_COUNT || kind == RESULT_NS;
+    if (kind == RESULT_NS_OR_NEVER && isinf(figure)) return json_string(RESULT_NEVER);
+    bool whole = kind == RESULT_COUNT || kind == RESULT_NS || kind == RESULT_NS_OR_NEVER;
     return whole ? json_integer((json_int_t)figure) : json_real(figure);
 }
 

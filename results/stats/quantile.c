@@ -8,6 +8,10 @@
 #define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
 #define NEGLIGIBLE 1e-20 /* of the likeliest count */
 
+bool quantile_supported(double n, double q) {
+    return n * (1 - q) > QUANTILE_ABOVE * (1 - 1e-9); /* 1 - 0.9 is a little less than 0.1 */
+}
+
 static double normal_quantile(double p) {
     double low = -40, high = 40;
     for (int i = 0; i < 200; i++) {

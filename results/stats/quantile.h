@@ -6,7 +6,15 @@
 #ifndef RESULTS_STATS_QUANTILE_H
 #define RESULTS_STATS_QUANTILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#define QUANTILE_ABOVE 5 /* so many samples are to lie above a quantile */
+
+/* Whether n samples (0 and more) are enough for their q-quantile (0 < q < 1) to be called one.
+ * The quantile of fewer is hardly more than their maximum: p99 of 44 samples is
+ * the greatest of them. p50 needs 10, p99 500, p99.9 5,000. */
+bool quantile_supported(double n, double q);
 
 /* The q-quantile of the distribution that the n samples came from lies between the samples of ranks
  * *ret_low and *ret_high (1 = the smallest, n = the greatest; 1 <= low <= high <= n) with at least

@@ -2,12 +2,13 @@
 #include "results/stats/rank.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct ranked {
     double value;
-    int group;
+    bool group; /* the first one */
 };
 
 static int by_ranked(const void *a, const void *b) {
@@ -44,37 +45,106 @@ static double below(const double *count, int top, int u) {
     return sum / all;
 }
 
-double rank_p(const double *x, int x_count, const double *y, int y_count) {
+/* The values of both groups in order, with twice their mean ranks, which are whole numbers. */
+struct ranking {
+    int *twice; /* of each value, in order; owned */
+    bool *is_x; /* whether it is of the first group; owned */
+    int x_count, all;
+    double ties; /* sum of t^3 - t over the groups of t equal values */
+};
+
+static void free_ranking(struct ranking *ranking) {
+    free(ranking->twice);
+    free(ranking->is_x);
+}
+
+/* 0, or -1 when out of memory. */
+static int rank_both(const double *x, int x_count, const double *y, int y_count,
+                     struct ranking *ret) {
     int all = x_count + y_count;
-    if (x_count < 1 || y_count < 1) return 1;
     struct ranked *ranked = malloc((size_t)all * sizeof *ranked);
-    if (!ranked) return 1;
-    for (int i = 0; i < all; i++) {
-        ranked[i] = (struct ranked){i < x_count ? x[i] : y[i - x_count], i < x_count};
+    *ret = (struct ranking){.twice = malloc((size_t)all * sizeof *ret->twice),
+                            .is_x = malloc((size_t)all * sizeof *ret->is_x),
+                            .x_count = x_count,
+                            .all = all};
+    if (!ranked || !ret->twice || !ret->is_x) {
+        free(ranked);
+        free_ranking(ret);
+        return -1;
     }
+    for (int i = 0; i < all; i++)
+        ranked[i] = (struct ranked){i < x_count ? x[i] : y[i - x_count], i < x_count};
     qsort(ranked, (size_t)all, sizeof *ranked, by_ranked);
-    double rank_sum = 0, ties = 0;
     for (int from = 0, to; from < all; from = to) {
         for (to = from; to < all && ranked[to].value == ranked[from].value; to++) {
+            ret->is_x[to] = ranked[to].group;
         }
         double width = to - from;
-        for (int i = from; i < to; i++) rank_sum += ranked[i].group * (from + 1 + to) / 2.0;
-        ties += width * width * width - width;
+        for (int i = from; i < to; i++) ret->twice[i] = from + 1 + to;
+        ret->ties += width * width * width - width;
     }
     free(ranked);
-    double pairs = (double)x_count * y_count, u = rank_sum - x_count * (x_count + 1) / 2.0;
-    double far = fabs(u - pairs / 2);
-    if (ties == 0 && x_count <= RANK_EXACT_MAX && y_count <= RANK_EXACT_MAX) {
-        double *count = orders(x_count, y_count);
-        if (!count) return 1;
-        double p = 2 * below(count, x_count * y_count, (int)lround(pairs / 2 - far));
-        free(count);
-        return p < 1 ? p : 1;
+    return 0;
+}
+
+/* Of all ways to choose x_count of the values, the part whose sum of twice the ranks is as far from
+ * the mean as `far`, or farther. 1 when out of memory. */
+static double part_as_far(const struct ranking *ranking, int far) {
+    int m = ranking->x_count, top = 0, mean = m * (ranking->all + 1);
+    for (int i = 0; i < ranking->all; i++) top += ranking->twice[i];
+    size_t width = (size_t)top + 1;
+    /* ways[k * width + s]: to choose k of the values so far with the sum s */
+    double *ways = calloc(((size_t)m + 1) * width, sizeof *ways), all = 0, hits = 0;
+    if (!ways) return 1;
+    ways[0] = 1;
+    for (int i = 0; i < ranking->all; i++) {
+        int rank = ranking->twice[i];
+        for (int k = i + 1 < m ? i + 1 : m; k > 0; k--) {
+            double *to = ways + (size_t)k * width, *from = to - width;
+            for (int s = top; s >= rank; s--) to[s] += from[s - rank];
+        }
     }
+    for (int s = 0; s <= top; s++) {
+        double count = ways[(size_t)m * width + (size_t)s];
+        all += count;
+        if (abs(s - mean) >= far) hits += count;
+    }
+    free(ways);
+    return hits / all;
+}
+
+/* Without ties the distribution is that of U, and symmetrical. */
+static double p_without_ties(int x_count, int y_count, double pairs, double far) {
+    double *count = orders(x_count, y_count);
+    if (!count) return 1;
+    double p = 2 * below(count, x_count * y_count, (int)lround(pairs / 2 - far));
+    free(count);
+    return p < 1 ? p : 1;
+}
+
+static double p_by_normal(double pairs, int all, double ties, double far) {
     double spread = sqrt(pairs / 12 * (all + 1 - ties / ((double)all * (all - 1))));
     if (!(spread > 0)) return 1;
     double z = (far > 0.5 ? far - 0.5 : 0) / spread;
     return erfc(z / sqrt(2));
+}
+
+double rank_p(const double *x, int x_count, const double *y, int y_count) {
+    struct ranking ranking;
+    int all = x_count + y_count, sum = 0, most = x_count > y_count ? x_count : y_count;
+    if (x_count < 1 || y_count < 1 || rank_both(x, x_count, y, y_count, &ranking) != 0) return 1;
+    for (int i = 0; i < all; i++) sum += ranking.is_x[i] ? ranking.twice[i] : 0;
+    int twice_far = abs(sum - x_count * (all + 1)); /* twice the distance of U from its mean */
+    double pairs = (double)x_count * y_count, p;
+    if (ranking.ties == 0 && most <= RANK_EXACT_MAX) {
+        p = p_without_ties(x_count, y_count, pairs, twice_far / 2.0);
+    } else if (most <= RANK_TIED_MAX) {
+        p = part_as_far(&ranking, twice_far);
+    } else {
+        p = p_by_normal(pairs, all, ranking.ties, twice_far / 2.0);
+    }
+    free_ranking(&ranking);
+    return p;
 }
 
 /* The greatest k for which the k-th differences from both ends bound the shift at this level: a
@@ -152,6 +222,21 @@ int rank_holm(double *p, int count) {
         double adjusted = family[i].p * (count - i);
         if (adjusted > worst) worst = adjusted;
         p[family[i].index] = worst < 1 ? worst : 1;
+    }
+    free(family);
+    return 0;
+}
+
+int rank_benjamini_hochberg(double *p, int count) {
+    if (count < 1) return 0;
+    struct family *family = malloc((size_t)count * sizeof *family);
+    if (!family) return -1;
+    for (int i = 0; i < count; i++) family[i] = (struct family){p[i], i};
+    qsort(family, (size_t)count, sizeof *family, by_p);
+    double least = 1;
+    for (int i = count - 1; i >= 0; i--) {
+        least = fmin(least, family[i].p * count / (i + 1));
+        p[family[i].index] = least;
     }
     free(family);
     return 0;

@@ -5,13 +5,16 @@
 #ifndef RESULTS_STATS_RANK_H
 #define RESULTS_STATS_RANK_H
 
-#define RANK_EXACT_MAX                                                                             \
-    50 /* values in each group: up to here the distribution is exact, beyond it is normal */
+/* Values in each group: up to here the distribution is exact, beyond it is normal. */
+#define RANK_EXACT_MAX 50
+#define RANK_TIED_MAX 20 /* the same where values are equal */
 
-/* The two-sided p-value of Mann and Whitney's U (1947). Exact without ties and up to RANK_EXACT_MAX
- * values in each group; otherwise by the normal approximation, corrected for ties and for
- * continuity, as R's wilcox.test does. 1 when a group is empty or all values are equal. All values
- * must be finite. */
+/* The two-sided p-value of Mann and Whitney's U (1947). Exact up to RANK_EXACT_MAX values in each
+ * group, and with ties up to RANK_TIED_MAX; otherwise by the normal approximation, corrected for ties
+ * and for continuity, as R's wilcox.test does. With ties the distribution is that of the mean ranks
+ * over all ways to part the values into two such groups, counted by the shift algorithm of Streitberg
+ * and Roehmel (Exact distributions for permutation and rank tests, Statistical Software Newsletter
+ * 12, 1986). 1 when a group is empty or all values are equal, or when out of memory. */
 double rank_p(const double *x, int x_count, const double *y, int y_count);
 
 /* How far y lies above x: the estimate of Hodges and Lehmann (1963), the median of all differences,
@@ -32,6 +35,14 @@ int rank_shift(const double *x, int x_count, const double *y, int y_count, doubl
 /* Holm's correction (1979) of many p-values, in place: each becomes the smallest level at which it
  * is significant in the family. Returns 0, or -1 when out of memory. */
 int rank_holm(double *p, int count);
+
+/* The correction of Benjamini and Hochberg (Controlling the false discovery rate, Journal of the
+ * Royal Statistical Society B 57, 1995) of many p-values, in place: each becomes the smallest rate of
+ * false discoveries, among all that are called so, at which it is one. When nothing is true, any
+ * discovery at rate q has at most the probability q. It holds for independent values and for such as
+ * depend on each other positively, as the figures of one lock do (Benjamini and Yekutieli 2001).
+ * Returns 0, or -1 when out of memory. */
+int rank_benjamini_hochberg(double *p, int count);
 
 /* The smallest size of two equal groups that can be significant at this level at all, however far
  * apart they are: C(2n, n) orders are possible, and two of them are extreme. */

@@ -1,28 +1,18 @@
 // difference: one lock's quantiles against another's, A - B or A / B, with a band that tells how sure that is.
 //
 // Where both have repeats, the line is the median of the differences of all pairs of repeats (Hodges and Lehmann) and the band
-// goes from the least to the greatest of them. Without repeats the band is from order statistics, rank n q +- 1.96
-// sqrt(n q (1 - q)) of each at 95 %, and ends where samples are too few for that: they are taken for independent, which waits
-// in one queue are not, and say nothing of another run.
+// goes from the least to the greatest of them. One run of each has no band: its waits depend on each other, and it says nothing
+// of another run.
 import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, percentile, time } from '../format.js';
 import { histogramsOf, median, percentAt, stepsOf } from '../histogram.js';
 import { axis, groupControl, tooltip } from '../view.js';
 import { metrics, usedMetrics } from './percentiles.js';
 
-const Z = 1.96, NORMAL_MIN = 9; // n q (1 - q), from which the normal approximation of the ranks is good
 const figures = {
   minus: { name: 'A \u2212 B', of: (a, b) => a - b, format: (ns) => (ns < 0 ? `\u2212${time(-ns)}` : time(ns)), level: 0, axis: 'value' },
   ratio: { name: 'A / B', of: (a, b) => a / b, format: (x) => `${number(x)} \u00d7`, level: 1, axis: 'log' },
 };
-
-/* [low, high] of a histogram's quantile, or null. */
-function orderInterval(histogram, percent) {
-  const q = percent / 100, n = histogram.count, spread = Math.sqrt(n * q * (1 - q));
-  if (spread * spread < NORMAL_MIN) return null;
-  const [low, high] = [Math.floor(n * q - Z * spread), Math.ceil(n * q + Z * spread) + 1];
-  return low < 1 || high > n ? null : [histogram.at((100 * low) / n), histogram.at((100 * high) / n)];
-}
 
 function pointOf(a, b, x, of) {
   const percent = percentAt(x) || Number.MIN_VALUE;
@@ -30,9 +20,7 @@ function pointOf(a, b, x, of) {
   const point = { x, a: median(as), b: median(bs), low: null, high: null };
   const pairs = as.flatMap((one) => bs.map((other) => of(one, other)));
   point.value = median(pairs);
-  if (a.length > 1 && b.length > 1) return { ...point, low: Math.min(...pairs), high: Math.max(...pairs) };
-  const [ours, theirs] = [orderInterval(a[0], percent), orderInterval(b[0], percent)];
-  return ours && theirs ? { ...point, low: of(ours[0], theirs[1]), high: of(ours[1], theirs[0]) } : point;
+  return a.length > 1 && b.length > 1 ? { ...point, low: Math.min(...pairs), high: Math.max(...pairs) } : point;
 }
 
 function draw({ data, state, theme, choice }) {
@@ -51,7 +39,7 @@ function draw({ data, state, theme, choice }) {
   return {
     note: `A: ${a.lock.label}. B: ${b.lock.label}. ${repeated
       ? `The line is the median of all ${ours.length * theirs.length} pairs of repeats, the band goes from the least to the greatest.`
-      : 'The band is from order statistics of one run each (95 %): it takes waits for independent, and says nothing of another run.'}`,
+      : 'One run of each has no band: run.repeat = 2 and more does.'}`,
     tables: [{
       columns: [{ name: 'percentile' }, { name: `A: ${a.lock.label}`, format: time }, { name: `B: ${b.lock.label}`, format: time }, { name, format }, { name: 'low', format }, { name: 'high', format }],
       rows: points.map((p) => [`${percentAt(p.x).toFixed(Math.max(1, Math.ceil(Math.log10(p.x))))} %`, p.a, p.b, p.value, p.low, p.high]),

@@ -8,7 +8,8 @@ import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
 export const metrics = {
-  acquire_due: 'response: due to held', acquire: 'acquire: asked to held', handoff: 'handoff', release: 'release', lag: 'lag: due to asked',
+  acquire_due: 'response: due to held', acquire: 'acquire: asked to held', acquire_shared: 'acquire of readers', acquire_exclusive: 'acquire of writers',
+  handoff: 'handoff', release: 'release', lag: 'lag: due to asked',
   ping: 'ping: an empty round trip',
 };
 const BOTH = 'both';

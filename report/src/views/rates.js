@@ -11,8 +11,6 @@ const ways = { up: 'going up', down: 'going down', shuffled: 'shuffled' };
 const rate = (value) => `${number(value)}/s`;
 const quantileOf = (key) => ({ p50: 0.5, p90: 0.9, p99: 0.99, p999: 0.999 })[key];
 
-const valueOf = (point, key) => (key === 'mean' ? point.mean : point[key]?.[0]);
-
 function promiseSeries(theme, line, key, colour) {
   const { promise } = line;
   if (!promise || promise.metric !== 'acquire_due' || quantileOf(key) !== promise.quantile) return {};
@@ -28,10 +26,10 @@ function promiseSeries(theme, line, key, colour) {
 function seriesOf(line, key, theme, lock) {
   const legs = [...new Set(line.points.map(({ leg }) => leg ?? ''))];
   return legs.map((leg, i) => {
-    const points = line.points.filter((point) => (point.leg ?? '') === leg && valueOf(point, key) > 0);
+    const points = line.points.filter((point) => (point.leg ?? '') === leg && point[key] > 0);
     return {
       type: 'line', name: leg && legs.length > 1 ? `${lock.label}, ${ways[leg] ?? leg}` : lock.label,
-      data: points.map((point) => ({ value: [point.offered, valueOf(point, key)], point })),
+      data: points.map((point) => ({ value: [point.offered, point[key]], point })),
       symbol: symbols[leg] ?? 'circle', symbolSize: 9, symbolRotate: leg === 'down' ? 180 : 0, color: colourOf(theme, lock),
       lineStyle: { width: leg === 'shuffled' ? 0 : 2.2, type: i === 0 ? dashOf(lock) : 'dotted' }, emphasis: { focus: 'series' },
       ...(i === 0 ? promiseSeries(theme, line, key, colourOf(theme, lock)) : {}),
@@ -66,7 +64,7 @@ function draw({ data, state, theme, choice }) {
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, value, data: { point } }) => (point ? `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point[key]?.[1] ? ` (${time(point[key][1])} to ${time(point[key][2])})` : ''}${point.missed ? `<br>${number(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`
+        formatter: ({ seriesName, value, data: { point } }) => (point ? `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point.missed ? `<br>${number(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`
           : `<b>${escape(seriesName)}</b><br>${rate(value[0])}: ${time(value[1])}`),
       }),
       xAxis: axis(theme, { type: 'value', min: 0, name: 'offered rate', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: rate } }),
@@ -76,8 +74,8 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: 28, top: 34, bottom: 58, containLabel: true },
     },
     tables: [{
-      columns: [...guaranteeColumns, { name: 'way' }, { name: 'offered', format: rate }, { name: 'granted', format: rate }, ...['mean', 'p50', 'p90', 'p99', 'p99.9', 'p99 from', 'p99 to'].map((name) => ({ name, format: time })), { name: 'not started' }, { name: 'samples' }, { name: 'stage' }],
-      rows: shown.flatMap((line) => line.points.map((p) => [...guaranteeOf(data, data.locks[line.lock]), ways[p.leg] ?? '–', p.offered, p.achieved, p.mean ?? null, p.p50?.[0] ?? null, p.p90?.[0] ?? null, p.p99?.[0] ?? null, p.p999?.[0] ?? null, p.p99?.[1] ?? null, p.p99?.[2] ?? null, p.missed ?? null, p.count ?? null, p.stage ?? '–'])),
+      columns: [...guaranteeColumns, { name: 'way' }, { name: 'offered', format: rate }, { name: 'granted', format: rate }, ...['mean', 'p50', 'p90', 'p99', 'p99.9'].map((name) => ({ name, format: time })), { name: 'not started' }, { name: 'samples' }, { name: 'stage' }],
+      rows: shown.flatMap((line) => line.points.map((p) => [...guaranteeOf(data, data.locks[line.lock]), ways[p.leg] ?? '–', p.offered, p.achieved, p.mean, p.p50, p.p90, p.p99, p.p999, p.missed ?? null, p.count ?? null, p.stage ?? '–'])),
     }],
   };
 }

@@ -9,6 +9,8 @@ const figures = {
   throughput_per_s: { name: 'grants/s', format: number, more: true },
   'latency_ns.acquire.p50': { name: 'acquire p50', format: time },
   'latency_ns.acquire.p99': { name: 'acquire p99', format: time },
+  'response_ns.p50': { name: 'from due p50', format: time },
+  'response_ns.p99': { name: 'from due p99', format: time },
   'latency_ns.handoff.p50': { name: 'handoff p50', format: time },
   'latency_ns.release.p50': { name: 'release p50', format: time },
   'fairness.jain': { name: 'Jain', format: number, more: true },
@@ -18,7 +20,6 @@ const figures = {
 const stands = {
   repeats: (n) => `95 % interval of the median of ${n} repeats`,
   range: (n) => `range of ${n} repeats: too few for an interval`,
-  samples: (n) => `95 % interval within one run, ${number(n)} samples: says nothing of the next run`,
 };
 const times = (ratio) => (ratio === null || ratio === undefined ? '–' : `${ratio.toFixed(2)}×`);
 

@@ -9,6 +9,8 @@ const figures = {
   throughput_per_s: { name: 'grants/s', format: number },
   'latency_ns.acquire.p50': { name: 'acquire p50', format: time },
   'latency_ns.acquire.p99': { name: 'acquire p99', format: time },
+  'response_ns.p50': { name: 'from due p50', format: time },
+  'response_ns.p99': { name: 'from due p99', format: time },
   'latency_ns.handoff.p50': { name: 'handoff p50', format: time },
   'cost.commands_per_grant': { name: 'commands/grant', format: number },
 };

@@ -50,6 +50,35 @@ TEST(test_a_stage_is_read) {
     run_free(run);
 }
 
+/* p99 of 44 values is their maximum. */
+TEST(test_a_percentile_of_too_few_values_was_not_measured) {
+    static const struct {
+        double count;
+        bool p50, p90, p99, p999;
+    } known[] = {{9, 0, 0, 0, 0},   {10, 1, 0, 0, 0},  {49, 1, 0, 0, 0},   {50, 1, 1, 0, 0},
+                 {499, 1, 1, 0, 0}, {500, 1, 1, 1, 0}, {4999, 1, 1, 1, 0}, {5000, 1, 1, 1, 1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct lb_err err = {0};
+        char stage[400];
+        snprintf(
+            stage, sizeof stage,
+            HEAD
+            "{\"lock\":\"a\",\"clients\":1,\"latency_ns\":{\"acquire\":{\"count\":%.0f,\"min\":1,"
+            "\"mean\":2,\"p50\":2,\"p90\":3,\"p99\":4,\"p999\":5,\"max\":6,\"over\":0,\"hdr\":"
+            "\"x\"}}}" TAIL,
+            known[i].count);
+        struct run *run = parse(stage, &err);
+        assert_string_equal(err.text, "");
+        const struct run_latency *acquire = &run->stages[0].latency[METRIC_ACQUIRE];
+        assert_int_equal(!isnan(acquire->p50), known[i].p50);
+        assert_int_equal(!isnan(acquire->p90), known[i].p90);
+        assert_int_equal(!isnan(acquire->p99), known[i].p99);
+        assert_int_equal(!isnan(acquire->p999), known[i].p999);
+        assert_true(acquire->max == 6 && acquire->mean == 2);
+        run_free(run);
+    }
+}
+
 TEST(test_the_frame_is_read) {
     struct lb_err err = {0};
     struct run *run = parse(

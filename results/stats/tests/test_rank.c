@@ -33,13 +33,26 @@ TEST(p_is_exact_without_ties) {
     near(rank_p(x, 8, y13, 8), 0.04988344988);
 }
 
-TEST(p_is_corrected_for_ties_and_continuity) {
+/* Against a count of all C(m + n, m) ways to part the values. */
+TEST(p_is_exact_with_ties_in_small_groups) {
+    const double ones[] = {1, 1, 1, 1, 1}, twos[] = {2, 2, 2, 2, 2};
+    near(rank_p(ones, 3, twos, 3), 0.1);
+    near(rank_p(ones, 5, twos, 5), 2.0 / 252);
+    near(rank_p(twos, 5, ones, 5), 2.0 / 252);
     const double a[] = {1, 2, 2, 3, 5, 8}, b[] = {2, 3, 6, 7, 9, 9, 12};
-    near(rank_p(a, 6, b, 7), 0.08388222385);
+    near(rank_p(a, 6, b, 7), 0.08216783216783216);
+    const double c[] = {3, 3, 3, 4}, d[] = {3, 4, 4, 4, 4, 5};
+    near(rank_p(c, 4, d, 6), 0.14761904761904762);
+}
+
+TEST(p_is_corrected_for_ties_and_continuity) {
     double many[60], more[60];
     ladder(many, 60, 0);
     ladder(more, 60, 7.3);
     near(rank_p(many, 60, more, 60), 0.0269458562);
+    const double half[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+    const double most[] = {1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2};
+    near(rank_p(half, 21, most, 21), 0.2233715235048886);
 }
 
 TEST(p_of_nothing_to_tell_is_one) {
@@ -94,6 +107,21 @@ TEST(holm_is_as_published) {
     assert_int_equal(rank_holm(p, COUNT(p)), 0);
     for (int i = 0; i < COUNT(p); i++) near(p[i], wanted[i]);
     assert_int_equal(rank_holm(NULL, 0), 0);
+}
+
+TEST(benjamini_and_hochberg_are_as_published) {
+    double p[] = {0.01, 0.04, 0.03, 0.005, 0.5};
+    const double wanted[] = {0.025, 0.05, 0.05, 0.025, 0.5};
+    assert_int_equal(rank_benjamini_hochberg(p, COUNT(p)), 0);
+    for (int i = 0; i < COUNT(p); i++) near(p[i], wanted[i]);
+    /* the 15 p-values of their paper's example: four are discoveries at 0.05 */
+    double paper[] = {0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344,
+                      0.0459, 0.3240, 0.4262, 0.5719, 0.6528, 0.7590, 1.0000};
+    int found = 0;
+    assert_int_equal(rank_benjamini_hochberg(paper, COUNT(paper)), 0);
+    for (int i = 0; i < COUNT(paper); i++) found += paper[i] <= 0.05;
+    assert_int_equal(found, 4);
+    assert_int_equal(rank_benjamini_hochberg(NULL, 0), 0);
 }
 
 TEST(median_is_the_middle) {

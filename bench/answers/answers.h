@@ -1,0 +1,131 @@
+/* answers: experiments whose results are known beforehand, and what lockbench says of them.
+ *
+ * An experiment is one start of the program, as a user would start it, against a fake server or on
+ * the lock `sim`; an answer is one figure of it beside its truth. A truth is a formula, or is
+ * computed from what the fake server wrote down: never by the code that is examined. */
+#ifndef BENCH_ANSWERS_ANSWERS_H
+#define BENCH_ANSWERS_ANSWERS_H
+
+#include "bench/answers/fake.h"
+#include "results/format/run_read.h"
+
+#define EXPERIMENT_SETTINGS_MAX 12
+#define MEAN 2.0   /* instead of a quantile */
+#define EXACT 1e-9 /* allowed: nothing */
+#define EXACT_BELOW 1e-8
+
+struct answers_how;
+
+struct experiment {
+    const char *name;
+    const char *scripted; /* what is scripted, in words */
+    const char *lock;
+    struct fake_script script;                     /* not for the lock sim */
+    const char *settings[EXPERIMENT_SETTINGS_MAX]; /* "load.clients=4" */
+    int64_t hold_ns;
+    bool polls; /* it leaves the processors no rest, so it gets no real-time priority */
+    double seconds, brief_seconds; /* the window; brief_seconds 0: not in the short form */
+    int repeats;                   /* 0 = 1 */
+    int64_t stop_after_ns,
+        stop_ns; /* lockbench itself stands still (SIGSTOP), after the first acquire */
+};
+
+/* One repeat of an experiment. */
+struct seen {
+    const struct experiment *experiment;
+    const struct fake_log *log; /* NULL for the lock sim */
+    struct run *run;
+    const struct run_stage *stage; /* of run */
+    double exit_code;
+};
+
+/* A truth from what was seen; argument: a quantile, or what the function says. */
+typedef double truth_fn(const struct seen *seen, double argument);
+
+struct answer {
+    const struct experiment *experiment;
+    const char *name;
+    const char *source; /* where the truth comes from */
+    truth_fn *truth;    /* NULL: argument is the truth */
+    double argument;
+    const char *path; /* of the figure in a stage; "exit" = the exit code */
+    truth_fn *said;   /* instead of path: a figure of several of the stage's */
+    const char *word; /* the text that path has; then no figure is compared */
+    /* Many starts of the program, for what one start can't tell: the figure. The truth is what it
+     * may be at most, or with is_least at least. */
+    double (*study)(const struct answers_how *how, const struct experiment *experiment);
+    bool is_least;
+    double allowed;       /* deviation, as a share of the truth */
+    double brief_allowed; /* the same in the short form; 0 = not in it. The short
+                           * form runs beside other tests: no times are in it */
+    int least;            /* of the repeats that must have the word; 0 = all */
+    const char *pending;  /* why it need not hold yet; NULL = it must */
+};
+
+extern const struct answer answers[]; /* ends with a row without a name */
+
+/* ---- truths from the server's log; all times in ns ---- */
+
+/* The way there and back and the client's own time: the median from a grant's answer to the
+ * client's release, without the hold. */
+double truth_wire(const struct seen *seen, double unused);
+/* argument ns, and the wire. */
+double truth_time(const struct seen *seen, double ns);
+/* Quantile of the times that acquires spent in the server, each with its own wire. MEAN = their
+ * mean. */
+double truth_residence(const struct seen *seen, double quantile);
+/* The same of Lindley's recursion over the arrivals and service times in the log. */
+double truth_lindley(const struct seen *seen, double quantile);
+/* Acquires with the outcome (enum fake_outcome); releases for FAKE_RELEASED and FAKE_LOST. */
+double truth_count(const struct seen *seen, double outcome);
+/* Bytes in both directions for each grant. */
+double truth_bytes(const struct seen *seen, double unused);
+/* Grants a second, from the first grant to the last. */
+double truth_rate(const struct seen *seen, double unused);
+
+/* ---- the runner ---- */
+
+struct answers_how {
+    const char *program; /* lockbench */
+    const char *folder;  /* for results */
+    bool brief;          /* the short form */
+    const char *only;    /* experiments with this word in their name; NULL = all */
+};
+
+/* What became of an answer. */
+struct verdict_row {
+    const struct answer *answer;
+    bool is_ok, is_missing; /* missing: the experiment did not run */
+    double truth, said;
+    char said_word[60];
+    int hits, repeats; /* of a word */
+};
+
+/* An experiment that is under way. */
+struct trial {
+    const struct experiment *experiment;
+    struct fake fake;
+    struct fake_script script; /* with a seed of its own */
+    pid_t pid;
+    char out[400];
+};
+
+/* Starts the fake server and the program. number: of the repeat, which makes the server's seed. 0,
+ * or -1 with err. */
+int trial_start(struct trial *trial, const struct answers_how *how,
+                const struct experiment *experiment, int number, struct lb_err *err);
+/* Waits for its end and reads the result. 0, or -1 with err. */
+int trial_finish(struct trial *trial, struct seen *ret_seen, struct lb_err *err);
+/* Also after an error of the two above. seen: its run is freed; may be NULL. */
+void trial_free(struct trial *trial, struct seen *seen);
+
+/* Runs the experiments and judges their answers. The number of rows in ret_rows, which the caller
+ * frees; -1 with err when nothing could be run. */
+int answers_run(const struct answers_how *how, struct verdict_row **ret_rows, struct lb_err *err);
+
+/* The figure of a stage by its path; NAN = not measured, or no such figure. */
+double answers_figure(const struct seen *seen, const char *path);
+/* Writes the text of a stage by its path, "null" for none. */
+void answers_text(const struct seen *seen, const char *path, char *ret_text, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* studies: what only many starts of the program can tell: how often it is wrong. Each returns a
+ * share or a count, NAN when the program could not be run. */
+#ifndef BENCH_ANSWERS_STUDIES_H
+#define BENCH_ANSWERS_STUDIES_H
+
+#include "bench/answers/answers.h"
+
+/* Of the experiment's repeats, the share whose 95 % bound of violations is below the true rate. */
+double study_bound(const struct answers_how *how, const struct experiment *experiment);
+
+/* Shares of comparisons of ten runs with ten that find something worse (exit code 4): where
+ * nothing is, and where the experiment's lock is 5 % slower. Both are made from one set of runs. */
+double study_false_alarms(const struct answers_how *how, const struct experiment *experiment);
+double study_found(const struct answers_how *how, const struct experiment *experiment);
+
+/* Searches of capacity, the experiment's repeats: how far their median is from the edge that the
+ * formula for M/D/1 gives, as a share of the edge; and, of the searches that study_capacity has
+ * made, the share of the 95 % intervals that hold the edge. */
+double study_capacity(const struct answers_how *how, const struct experiment *experiment);
+double study_capacity_intervals(const struct answers_how *how, const struct experiment *experiment);
+
+#endif

@@ -1,0 +1,110 @@
+/* processors: see processors.h. */
+#define _GNU_SOURCE
+#include "bench/base/processors.h"
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CPUS_MOST 8192
+
+/* The one or two numbers of a small file; "max" reads as -1. False if there is no such file. */
+static bool read_numbers(const char *folder, const char *name, double ret[2]) {
+    char path[PATH_MAX + 32], line[100] = "", *end;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *file = fopen(path, "re");
+    if (!file) return false;
+    bool got = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    ret[0] = strtod(line, &end);
+    if (end == line) {
+        ret[0] = -1;
+        end = line + strcspn(line, " ");
+    }
+    ret[1] = strtod(end, NULL);
+    return got;
+}
+
+/* Of one control group: "QUOTA PERIOD" in version 2, two files in version 1; 0 = none. */
+static double quota_of(const char *folder) {
+    double quota[2], period[2];
+    if (read_numbers(folder, "cpu.max", quota)) {
+        period[0] = quota[1];
+    } else if (!read_numbers(folder, "cpu.cfs_quota_us", quota) ||
+               !read_numbers(folder, "cpu.cfs_period_us", period)) {
+        return 0;
+    }
+    return quota[0] > 0 && period[0] > 0 ? quota[0] / period[0] : 0;
+}
+
+/* The least of a group and of all above it, up to the mount. */
+static double least_quota(const char *mount, const char *group) {
+    char folder[PATH_MAX];
+    double least = 0;
+    snprintf(folder, sizeof folder, "%s%s", mount, group);
+    for (size_t above = strlen(mount); strlen(folder) >= above;) {
+        double quota = quota_of(folder);
+        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+        char *slash = strrchr(folder, '/');
+        if (!slash || slash == folder) break;
+        *slash = '\0';
+    }
+    return least;
+}
+
+/* Whether "cpu" is one of the controllers, which commas separate. */
+static bool has_cpu(const char *controllers) {
+    char copy[256], *rest = copy;
+    snprintf(copy, sizeof copy, "%s", controllers);
+    for (char *word; (word = strsep(&rest, ","));) {
+        if (strcmp(word, "cpu") == 0) return true;
+    }
+    return false;
+}
+
+double processors_quota(const char *cgroup, const char *root) {
+    char line[PATH_MAX], mount[PATH_MAX];
+    double least = 0;
+    FILE *file = fopen(cgroup, "re");
+    while (file && fgets(line, sizeof line, file)) { /* NUMBER:CONTROLLERS:/GROUP */
+        line[strcspn(line, "\n")] = '\0';
+        char *controllers = strchr(line, ':'), *group = controllers;
+        if (controllers) group = strchr(++controllers, ':');
+        if (!group) continue;
+        *group++ = '\0';
+        if (*controllers && !has_cpu(controllers)) continue;
+        snprintf(mount, sizeof mount, "%s%s%s", root, *controllers ? "/" : "", controllers);
+        double quota = least_quota(mount, strcmp(group, "/") == 0 ? "" : group);
+        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    }
+    if (file) fclose(file);
+    return least;
+}
+
+/* By the affinity; a machine may have more processors than a cpu_set_t has room for. */
+static int count_allowed(int online) {
+    cpu_set_t *set = CPU_ALLOC(CPUS_MOST);
+    size_t bytes = CPU_ALLOC_SIZE(CPUS_MOST);
+    int count = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : online;
+    if (set) CPU_FREE(set);
+    return count < online ? count : online;
+}
+
+struct processors processors_look(void) {
+    int online = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    return (struct processors){.online = online,
+                               .allowed = count_allowed(online),
+                               .quota = processors_quota("/proc/self/cgroup", "/sys/fs/cgroup")};
+}
+
+int processors_usable(const struct processors *processors) {
+    int usable = processors->allowed;
+    if (processors->quota > 0 && ceil(processors->quota) < usable)
+        usable = (int)ceil(processors->quota);
+    return usable > 1 ? usable : 1;
+}

@@ -1,0 +1,201 @@
+/* machine: see machine.h. */
+#define _GNU_SOURCE
+#include "bench/run/machine.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/processors.h"
+
+#define BUSY_BEFORE 0.3   /* of a processor: more than that was wanted by others */
+#define STEAL_BEFORE 0.02 /* of the time that was wanted */
+#define MB (1 << 20)
+
+/* Describes what was seen, with the arguments of printf. */
+#define DETAIL(fact, ...) snprintf((fact)->detail, sizeof(fact)->detail, __VA_ARGS__)
+
+__attribute__((format(printf, 2, 3))) static void advise(struct machine_fact *fact,
+                                                         const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fact->advice, sizeof fact->advice, format, args);
+    va_end(args);
+    fact->spoils = true;
+}
+
+static FILE *open_below(const char *root, const char *path) {
+    char whole[PATH_MAX];
+    snprintf(whole, sizeof whole, "%s%s", root, path);
+    return fopen(whole, "re");
+}
+
+/* The first line of a small file; false if it can't be read. */
+static bool first_line(const char *root, const char *path, char *line, size_t size) {
+    FILE *file = open_below(root, path);
+    line[0] = '\0';
+    bool got = file && fgets(line, (int)size, file);
+    if (file) fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    return got && *line;
+}
+
+static void look_governor(const char *root, struct machine_fact *fact) {
+    char line[64];
+    if (!first_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
+                    sizeof line))
+        return;
+    fact->value = json_string(line);
+    DETAIL(fact, "%s", line);
+    if (strcmp(line, "performance") == 0) return;
+    DETAIL(fact, "%s: the clock rate follows the load, so light load looks slow", line);
+    advise(fact, "as root: cpupower frequency-set -g performance");
+}
+
+static void look_turbo(const char *root, struct machine_fact *fact) {
+    static const char *const paths[] = {"/sys/devices/system/cpu/intel_pstate/no_turbo",
+                                        "/sys/devices/system/cpu/cpufreq/boost"};
+    char line[16];
+    int which = first_line(root, paths[0], line, sizeof line) ? 0 : 1;
+    if (which == 1 && !first_line(root, paths[1], line, sizeof line)) return;
+    bool on = strcmp(line, which == 0 ? "0" : "1") == 0;
+    fact->value = json_boolean(on);
+    DETAIL(fact, "off");
+    if (!on) return;
+    DETAIL(fact, "on: the clock rate follows the heat and the number of busy cores");
+    advise(fact, "as root: echo %d > %s", which == 0, paths[which]);
+}
+
+static void look_smt(const char *root, struct machine_fact *fact) {
+    char line[16];
+    if (!first_line(root, "/sys/devices/system/cpu/smt/active", line, sizeof line)) return;
+    bool on = strcmp(line, "1") == 0;
+    fact->value = json_boolean(on);
+    DETAIL(fact, "off");
+    if (!on) return;
+    DETAIL(fact, "on: two processors share a core, so one is slower while the other is busy");
+    advise(fact, "as root: echo off > /sys/devices/system/cpu/smt/control");
+}
+
+static void look_affinity(const char *root, struct machine_fact *fact) {
+    struct processors seen = processors_look();
+    (void)root; /* the affinity comes from the kernel, not from a file */
+    fact->value = json_integer(seen.allowed);
+    DETAIL(fact, "%d of %d processors may be used", seen.allowed, seen.online);
+    if (seen.allowed > 1) return;
+    DETAIL(fact, "1 of %d processors may be used: clients and servers take turns on it",
+           seen.online);
+    advise(fact, "allow two or more (taskset, cpusets), or measure servers elsewhere: --url");
+}
+
+static void look_quota(const char *root, struct machine_fact *fact) {
+    char cgroup[PATH_MAX], mount[PATH_MAX];
+    snprintf(cgroup, sizeof cgroup, "%s/proc/self/cgroup", root);
+    snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
+    double quota = processors_quota(cgroup, mount);
+    DETAIL(fact, "none");
+    if (quota <= 0) return;
+    fact->value = json_real(quota);
+    DETAIL(fact, "the time of %.3g processors: beyond it everything stands still for up to 100 ms",
+           quota);
+    advise(fact, "lift the limit of the container or the service (cpu.max, CPUQuota=)");
+}
+
+/* Processes of other sessions (PostgreSQL's backends lead one each) may then wait for seconds while
+ * others are busy: up to 12 s were seen with Linux 6.18 on two processors. */
+static void look_autogroup(const char *root, struct machine_fact *fact) {
+    char line[16];
+    if (!first_line(root, "/proc/sys/kernel/sched_autogroup_enabled", line, sizeof line)) return;
+    fact->value = json_string(line);
+    DETAIL(fact, "by processes");
+    if (strcmp(line, "1") != 0) return;
+    DETAIL(fact,
+           "by sessions (autogroups): on a busy machine processes may stand still for seconds");
+    advise(fact, "as root: sysctl kernel.sched_autogroup_enabled=0");
+}
+
+static void look_load(const char *root, struct machine_fact *fact) {
+    char line[100];
+    struct processors seen = processors_look();
+    if (!first_line(root, "/proc/loadavg", line, sizeof line)) return;
+    double load = strtod(line, NULL);
+    fact->value = json_real(load);
+    DETAIL(fact, "%.2f in the last minute, for %d processors", load, seen.online);
+    if (load <= BUSY_BEFORE * seen.online) return;
+    DETAIL(fact, "%.2f in the last minute, for %d processors: something else was busy", load,
+           seen.online);
+    advise(fact, "end what else runs, or measure later");
+}
+
+/* What the host of a virtual machine takes shows up as latency of whatever was to run. The kernel
+ * counts it since the machine started. */
+static void look_steal(const char *root, struct machine_fact *fact) {
+    char line[256];
+    unsigned long long user, nice, system, irq, softirq, steal;
+    if (!first_line(root, "/proc/stat", line, sizeof line) ||
+        sscanf(line, "cpu %llu %llu %llu %*u %*u %llu %llu %llu", &user, &nice, &system, &irq,
+               &softirq, &steal) != 6)
+        return;
+    double wanted = (double)user + (double)nice + (double)system + (double)irq + (double)softirq +
+                    (double)steal;
+    double share = wanted > 0 ? (double)steal / wanted : 0;
+    fact->value = json_real(share);
+    DETAIL(fact, "the machine's host took %.2g %% of the processor time wanted since the start",
+           100 * share);
+    if (share <= STEAL_BEFORE) return;
+    advise(fact, "measure when the host is less busy, or on a machine of your own");
+}
+
+/* The number after "NAME:" in /proc/meminfo, in kB; -1 = none. */
+static double meminfo_kb(const char *root, const char *name) {
+    char line[256];
+    double value = -1;
+    FILE *file = open_below(root, "/proc/meminfo");
+    while (file && value < 0 && fgets(line, sizeof line, file)) {
+        size_t len = strlen(name);
+        if (strncmp(line, name, len) == 0 && line[len] == ':') value = strtod(line + len + 1, NULL);
+    }
+    if (file) fclose(file);
+    return value;
+}
+
+static void look_swap(const char *root, struct machine_fact *fact) {
+    double total_kb = meminfo_kb(root, "SwapTotal"), free_kb = meminfo_kb(root, "SwapFree");
+    if (total_kb < 0 || free_kb < 0) return;
+    double used_bytes = (total_kb - free_kb) * 1024;
+    fact->value = json_integer((json_int_t)used_bytes);
+    DETAIL(fact, "%.0f MB used", used_bytes / MB);
+    if (used_bytes < MB) return;
+    DETAIL(fact, "%.0f MB used: what comes back from the disk has waited for milliseconds",
+           used_bytes / MB);
+    advise(fact, "free memory, then as root: swapoff -a");
+}
+
+const struct machine_check machine_checks[] = {
+    {"governor", "cpu governor", look_governor}, {"turbo", "turbo", look_turbo},
+    {"smt", "shared cores", look_smt},           {"cpus_allowed", "affinity", look_affinity},
+    {"cpu_quota", "cpu quota", look_quota},      {"sched_autogroup", "scheduler", look_autogroup},
+    {"load_before", "load", look_load},          {"steal_before", "steal", look_steal},
+    {"swap_before_bytes", "swap", look_swap},    {NULL, NULL, NULL},
+};
+
+struct machine_fact machine_look(const struct machine_check *check, const char *root) {
+    struct machine_fact fact = {0};
+    DETAIL(&fact, "not visible (usual in virtual machines and containers)");
+    check->look(root, &fact);
+    return fact;
+}
+
+void machine_describe(json_t *environment, const char *root) {
+    json_t *advice = json_array();
+    for (const struct machine_check *check = machine_checks; check->name; check++) {
+        struct machine_fact fact = machine_look(check, root);
+        if (fact.spoils)
+            json_array_append_new(
+                advice, json_sprintf("%s: %s: %s", check->name, fact.detail, fact.advice));
+        json_object_set_new(environment, check->key, fact.value ? fact.value : json_null());
+    }
+    json_object_set_new(environment, "advice", advice);
+}

@@ -1,0 +1,121 @@
+/* self_facts: see self_facts.h. */
+#include "bench/run/self_facts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/load/worker.h"
+#include "bench/run/stage_log.h"
+
+static void take_counts(struct self_facts *facts, const struct stage *stage,
+                        const struct shared *shared) {
+    const struct run_stage *result = &stage->result;
+    for (int i = 0; i < shared->threads; i++) {
+        facts->attempts += (double)atomic_load(&shared->worker[i].attempts);
+        for (int outcome = 0; outcome < LB_OUTCOMES; outcome++)
+            facts->outcomes += (double)atomic_load(&shared->worker[i].outcomes[outcome]);
+        facts->due += (double)shared->worker[i].due;
+    }
+    for (int i = 0; i < shared->clients; i++) {
+        facts->grants_of_clients += (double)shared->client[i].grants;
+        facts->whole &= !shared->client[i].dead;
+    }
+    const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
+    const struct hist *failed = stage->hist[METRIC_WAIT_FAILED];
+    facts->grants_recorded = (double)(acquire->count + acquire->over);
+    facts->failed_recorded = (double)(failed->count + failed->over);
+    facts->clients_ns = (double)shared->clients * (double)stage->window_ns;
+    facts->states_ns = result->state_connecting_ns + result->state_thinking_ns +
+                       result->state_waiting_ns + result->state_holding_ns +
+                       result->state_releasing_ns + result->state_idle_ns;
+}
+
+static void visit_log(void *arg, enum metric metric, int interval, int64_t length_ns,
+                      const struct hist *hist) {
+    double *counts = arg;
+    (void)interval;
+    (void)length_ns;
+    counts[metric] += (double)hist->count;
+}
+
+static void take_log(struct self_facts *facts, const struct stage *stage,
+                     const struct stage_ask *ask) {
+    double counts[METRICS] = {0};
+    struct lb_err unread = {0}; /* a log that could not be written has its own message */
+    if (!ask->hlog_path || stage->log_err.code || !facts->whole) return;
+    if (stage_log_read(ask->hlog_path, visit_log, counts, &unread) != 0) return;
+    facts->log_read = true;
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (metric == METRIC_PING) continue; /* not in the log */
+        double apart = fabs((double)stage->hist[metric]->count - counts[metric]);
+        facts->log_apart = fmax(facts->log_apart, apart);
+    }
+}
+
+/* How far an arrival is from the nearest place that a constant rate has. */
+static double off_grid_ns(const struct shared *shared, int64_t due_ns) {
+    double gap_ns = 1e9 / shared->arrival.rate_per_s;
+    double number = (double)(due_ns - shared->go_ns) / gap_ns;
+    return fabs(number - round(number)) * gap_ns;
+}
+
+/* A thread's share of the rate is that of its clients. The first gap is the one from the window's
+ * begin, which has the same distribution. */
+static void take_arrivals_of(struct self_facts *facts, const struct shared *shared, int thread) {
+    const struct worker_stats *worker = &shared->worker[thread];
+    uint32_t first, count;
+    shared_slice(shared, thread, &first, &count);
+    double gap_ns = 1e9 * shared->clients / (shared->arrival.rate_per_s * count);
+    int64_t last_ns = atomic_load(&shared->window_begin_ns);
+    for (uint32_t i = 0; i < worker->arrival_count; i++) {
+        int64_t due_ns = worker->arrivals_ns[i];
+        facts->gaps[facts->gap_count++] = (double)(due_ns - last_ns) / gap_ns;
+        facts->grid_off_ns = fmax(facts->grid_off_ns, off_grid_ns(shared, due_ns));
+        last_ns = due_ns;
+    }
+}
+
+static int take_arrivals(struct self_facts *facts, const struct stage *stage,
+                         const struct shared *shared) {
+    size_t room = 1;
+    facts->arrival = shared->arrival.kind;
+    facts->due_expected = shared->arrival.rate_per_s * (double)stage->window_ns / 1e9;
+    for (int i = 0; i < shared->threads; i++) room += shared->worker[i].arrival_count;
+    facts->gaps = malloc(room * sizeof *facts->gaps);
+    if (!facts->gaps) return -1;
+    for (int i = 0; i < shared->threads && facts->arrival != ARRIVAL_CLOSED; i++)
+        take_arrivals_of(facts, shared, i);
+    return 0;
+}
+
+/* The last interval is not a second, and has the drain. */
+static int take_seconds(struct self_facts *facts, const struct stage *stage) {
+    bool open = stage->offered_per_s > 0;
+    facts->seconds = malloc((size_t)(stage->second_count + 1) * sizeof *facts->seconds);
+    if (!facts->seconds) return -1;
+    for (int i = 0; i + 1 < stage->second_count; i++)
+        facts->seconds[facts->second_count++] =
+            open ? stage->seconds[i].due_mean_ns : (double)stage->seconds[i].ok;
+    return 0;
+}
+
+int self_facts_take(struct self_facts *facts, const struct stage *stage,
+                    const struct stage_ask *ask, const struct shared *shared, struct lb_err *err) {
+    bool whole = stage->status == STAGE_COMPLETE && !stage->stuck && stage->window_ns > 0;
+    *facts = (struct self_facts){.whole = whole};
+    facts->early = ask->plan->duration_ns > stage->window_ns;
+    facts->rounds = ask->lock->lock->primitive == LB_LATCH;
+    facts->disturbed = stage->faults.count > 0;
+    if (!facts->whole) return 0;
+    take_counts(facts, stage, shared);
+    take_log(facts, stage, ask);
+    if (take_arrivals(facts, stage, shared) == 0 && take_seconds(facts, stage) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "out of memory for the self-checks");
+}
+
+void self_facts_done(struct self_facts *facts) {
+    free(facts->gaps);
+    free(facts->seconds);
+    facts->gaps = facts->seconds = NULL;
+}

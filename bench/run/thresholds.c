@@ -1,0 +1,253 @@
+/* thresholds: see thresholds.h. */
+#include "bench/run/thresholds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/run/promise.h"
+#include "bench/run/stage_log.h"
+#include "results/format/response.h"
+#include "results/format/write.h"
+
+/* One lock under one load. */
+struct threshold_row {
+    const struct plan_lock *lock;
+    const char *topology;
+    int clients, readers;
+    double rate_per_s;
+    struct slo_evidence evidence[THRESHOLDS_MAX];
+};
+
+int thresholds_init(struct thresholds *thresholds, const struct plan *plan, struct lb_err *err) {
+    *thresholds = (struct thresholds){.count = 0};
+    int count = thresholds_read(plan->promises, thresholds->threshold, err);
+    if (count < 0) return -1;
+    thresholds->count = count;
+    return 0;
+}
+
+void thresholds_done(struct thresholds *thresholds) {
+    for (int i = 0; i < thresholds->row_count; i++) {
+        for (int t = 0; t < thresholds->count; t++)
+            slo_evidence_done(&thresholds->rows[i].evidence[t]);
+    }
+    free(thresholds->rows);
+    thresholds->rows = NULL;
+    thresholds->row_count = 0;
+}
+
+static bool makes_promises(const struct plan_lock *lock) {
+    bool odd = lock->lock->caps & (LB_CAP_CONTROL | LB_CAP_BASELINE);
+    return !lock->plan && (lock->chosen || !odd);
+}
+
+static struct threshold_row *row_of(struct thresholds *thresholds, const struct plan_stage *of) {
+    for (int i = 0; i < thresholds->row_count; i++) {
+        struct threshold_row *row = &thresholds->rows[i];
+        if (row->lock == of->lock && row->topology == of->topology && row->clients == of->clients &&
+            row->readers == of->readers && row->rate_per_s == of->rate_per_s)
+            return row;
+    }
+    struct threshold_row *grown =
+        realloc(thresholds->rows, (size_t)(thresholds->row_count + 1) * sizeof *grown);
+    if (!grown) return NULL;
+    thresholds->rows = grown;
+    struct threshold_row *row = &grown[thresholds->row_count++];
+    *row = (struct threshold_row){of->lock,    of->topology,   of->clients,
+                                  of->readers, of->rate_per_s, {{0}}};
+    return row;
+}
+
+/* ---- the seconds of a stage ---- */
+
+/* What the thresholds need of one interval of the log. */
+struct interval {
+    uint64_t count[THRESHOLDS_MAX], within[THRESHOLDS_MAX]; /* of a quantile's metric */
+    uint64_t granted, failed;
+    int64_t length_ns;
+};
+
+struct intervals {
+    const struct thresholds *thresholds;
+    struct interval *item;
+    int count;
+    bool failed;
+};
+
+static struct interval *interval_of(struct intervals *intervals, int index) {
+    if (index < intervals->count) return &intervals->item[index];
+    struct interval *grown =
+        realloc(intervals->item, (size_t)(index + 1) * sizeof *intervals->item);
+    intervals->failed |= grown == NULL;
+    if (!grown) return NULL;
+    intervals->item = grown;
+    while (intervals->count <= index) grown[intervals->count++] = (struct interval){0};
+    return &grown[index];
+}
+
+static void visit_interval(void *arg, enum metric metric, int index, int64_t length_ns,
+                           const struct hist *hist) {
+    struct intervals *intervals = arg;
+    struct interval *interval = interval_of(intervals, index);
+    if (!interval) return;
+    uint64_t count = (uint64_t)(hist->count + hist->over);
+    interval->length_ns = length_ns;
+    if (metric == METRIC_ACQUIRE) interval->granted = count;
+    if (metric == METRIC_WAIT_FAILED) interval->failed = count;
+    for (int t = 0; t < intervals->thresholds->count; t++) {
+        const struct threshold *threshold = &intervals->thresholds->threshold[t];
+        if (threshold_metric(threshold) != metric) continue;
+        interval->count[t] = count;
+        interval->within[t] = promise_within(hist, (int64_t)threshold->limit);
+    }
+}
+
+static bool counts_failed(enum metric metric) {
+    return metric == METRIC_ACQUIRE || metric == METRIC_ACQUIRE_DUE;
+}
+
+/* What never started counts in the last second: it was missed at the window's end. */
+static uint64_t missed_of(const struct stage *stage, bool last) {
+    return last && stage->result.missed > 0 ? (uint64_t)stage->result.missed : 0;
+}
+
+/* A figure's seconds, where the log has what it is made of. */
+static void add_seconds(struct slo_evidence *evidence, const struct threshold *threshold, int t,
+                        const struct intervals *intervals, const struct stage *stage) {
+    enum metric metric = threshold_metric(threshold);
+    bool share = strcmp(threshold->figure->path, "not_granted") == 0;
+    bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
+    int64_t passed_ns = 0;
+    for (int i = 0; i < intervals->count; i++) {
+        const struct interval *interval = &intervals->item[i];
+        uint64_t missed = missed_of(stage, i + 1 == intervals->count);
+        uint64_t failed = interval->failed + missed;
+        int64_t left_ns = stage->window_ns - passed_ns, length_ns = interval->length_ns;
+        passed_ns += length_ns;
+        if (length_ns > left_ns) length_ns = left_ns; /* the drain is in the last one */
+        if (metric < METRICS) {
+            uint64_t count = interval->count[t] + (counts_failed(metric) ? failed : 0);
+            if (count > 0) slo_add_batch(evidence, count, interval->within[t]);
+        } else if (share && interval->granted + failed > 0) {
+            slo_add_batch(evidence, interval->granted + failed, failed);
+        } else if (rate && length_ns >= LB_S_NS / 2) {
+            slo_add_second(evidence, (double)interval->granted * 1e9 / (double)length_ns);
+        }
+    }
+}
+
+/* ---- the figure of a stage ---- */
+
+/* What was not granted lies above all that was. */
+static double quantile_of(const struct threshold *threshold, const struct stage *stage,
+                          const struct stage_ask *ask) {
+    enum metric metric = threshold_metric(threshold);
+    const struct hist *hist = stage->hist[metric];
+    double asked = counts_failed(metric) ? (double)promise_due(stage, ask) : 0;
+    return response_quantile(hist, asked, threshold->quantile);
+}
+
+static double figure_of(const struct threshold *threshold, const struct stage *stage,
+                        const struct stage_ask *ask) {
+    if (stage->status != STAGE_COMPLETE) return NAN;
+    return isnan(threshold->quantile) ? result_field_figure(threshold->figure, &stage->result)
+                                      : quantile_of(threshold, stage, ask);
+}
+
+void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
+                     const struct stage_ask *ask, const struct plan_stage *of) {
+    if (thresholds->count == 0 || !makes_promises(of->lock)) return;
+    struct threshold_row *row = row_of(thresholds, of);
+    struct intervals intervals = {.thresholds = thresholds};
+    struct lb_err unread = {0}; /* without a log there are no seconds, which the basis says */
+    thresholds->failed |= row == NULL;
+    if (!row) return;
+    if (stage->status == STAGE_COMPLETE && ask->hlog_path)
+        stage_log_read(ask->hlog_path, visit_interval, &intervals, &unread);
+    for (int t = 0; t < thresholds->count; t++) {
+        const struct threshold *threshold = &thresholds->threshold[t];
+        slo_add_figure(&row->evidence[t], figure_of(threshold, stage, ask));
+        row->evidence[t].limited += stage->result.limited_by != NULL;
+        if (!unread.code && !intervals.failed)
+            add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
+    }
+    free(intervals.item);
+}
+
+/* ---- the answers ---- */
+
+static const char *unit_of(const struct threshold *threshold) {
+    if (!isnan(threshold->quantile) || result_field_is_time(threshold->figure)) return "ns";
+    return threshold->figure->unit;
+}
+
+/* A share that was promised in per cent is shown in per cent. */
+static bool is_percent(const struct threshold *threshold) {
+    return strchr(threshold->text, '%') != NULL;
+}
+
+static json_t *answer_json(const struct threshold_row *row, const struct threshold *threshold,
+                           const struct slo_evidence *evidence) {
+    struct slo_answer answer = slo_judge(threshold, evidence);
+    double scale = is_percent(threshold) ? 100 : 1;
+    bool never = isinf(answer.figure);
+    struct run_slo slo = {.slo = threshold->text,
+                          .lock = row->lock->lock->name,
+                          .topology = row->topology,
+                          .verdict = slo_verdict_name(answer.verdict),
+                          .basis = answer.basis,
+                          .unit = is_percent(threshold) ? "%" : unit_of(threshold),
+                          .clients = row->clients,
+                          .readers = row->readers,
+                          .rate_per_s = row->rate_per_s > 0 ? row->rate_per_s : NAN,
+                          .repeats = evidence->repeats,
+                          .figure = never ? NAN : answer.figure * scale,
+                          .never = never,
+                          .low = isfinite(answer.low) ? answer.low * scale : NAN,
+                          .high = isfinite(answer.high) ? answer.high * scale : NAN,
+                          .limit = threshold->limit * scale};
+    return result_fields_json(run_slo_fields(), &slo);
+}
+
+json_t *thresholds_json(const struct thresholds *thresholds) {
+    json_t *array = json_array();
+    int rc = thresholds->failed ? -1 : 0;
+    for (int i = 0; i < thresholds->row_count && rc == 0; i++) {
+        const struct threshold_row *row = &thresholds->rows[i];
+        for (int t = 0; t < thresholds->count && rc == 0; t++)
+            rc = json_array_append_new(
+                array, answer_json(row, &thresholds->threshold[t], &row->evidence[t]));
+    }
+    if (rc == 0) return array;
+    json_decref(array);
+    return NULL;
+}
+
+int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size) {
+    int broken = 0, unsure = 0;
+    const char *first = "", *lock = "";
+    why[0] = '\0';
+    for (int i = 0; i < thresholds->row_count; i++) {
+        for (int t = 0; t < thresholds->count; t++) {
+            const struct threshold_row *row = &thresholds->rows[i];
+            enum slo_verdict verdict =
+                slo_judge(&thresholds->threshold[t], &row->evidence[t]).verdict;
+            bool names = (verdict == SLO_BROKEN && broken == 0) ||
+                         (verdict == SLO_UNSURE && broken + unsure == 0);
+            if (names) first = thresholds->threshold[t].text, lock = row->lock->lock->name;
+            broken += verdict == SLO_BROKEN;
+            unsure += verdict == SLO_UNSURE;
+        }
+    }
+    if (broken > 0) {
+        snprintf(why, size, "%d promise%s broken, the first by %s: %s", broken,
+                 broken == 1 ? " is" : "s are", lock, first);
+        return LB_EXIT_REGRESSION;
+    }
+    if (unsure == 0) return LB_EXIT_OK;
+    snprintf(why, size, "of %d promise%s it is not known whether they are kept, first of %s: %s",
+             unsure, unsure == 1 ? "" : "s", lock, first);
+    return LB_EXIT_INCONCLUSIVE;
+}

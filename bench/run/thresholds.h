@@ -1,0 +1,37 @@
+/* thresholds: the promises of a run (`lockbench run --slo`, [slo] in a workload): what each stage tells
+ * about them, and in the end whether each lock kept each of them under each load.
+ *
+ * Locks that are broken on purpose and baselines make no promise, unless they were named. */
+#ifndef BENCH_RUN_THRESHOLDS_H
+#define BENCH_RUN_THRESHOLDS_H
+
+#include "bench/run/stage.h"
+#include "bench/slo/verdict.h"
+#include "bench/workload/stages.h"
+
+struct threshold_row;
+
+struct thresholds {
+    struct threshold threshold[THRESHOLDS_MAX];
+    int count;
+    struct threshold_row *rows; /* one for each lock and load */
+    int row_count;
+    bool failed; /* out of memory: a stage is missing */
+};
+
+/* 0, or -1 with err: plan->promises is no list of promises. */
+int thresholds_init(struct thresholds *thresholds, const struct plan *plan, struct lb_err *err);
+void thresholds_done(struct thresholds *thresholds);
+
+/* Takes what a stage tells, its .hlog's seconds included; nothing where there is no promise. */
+void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
+                     const struct stage_ask *ask, const struct plan_stage *of);
+
+/* run.json's .slo: new reference, NULL when out of memory. */
+json_t *thresholds_json(const struct thresholds *thresholds);
+
+/* LB_EXIT_OK; LB_EXIT_REGRESSION: one is broken; LB_EXIT_INCONCLUSIVE: none is broken, and of one
+ * it is not known. why: in words, "" for LB_EXIT_OK. */
+int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size);
+
+#endif

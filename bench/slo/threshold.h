@@ -1,0 +1,42 @@
+/* threshold: a promise about a figure of a stage, as people write it: "acquire_due.p99<=20ms",
+ * "failed<=0.1%", "throughput_per_s>=500".
+ *
+ * Every figure that results/format/stage.def declares may be promised by its path, by the end of its
+ * path, or by its name in `lockbench compare`; of every latency also any quantile from p50 to
+ * p99.99. It measures nothing and judges nothing: verdict.h does. */
+#ifndef BENCH_SLO_THRESHOLD_H
+#define BENCH_SLO_THRESHOLD_H
+
+#include <math.h>
+
+#include "results/format/run_read.h"
+
+#define THRESHOLD_QUANTILE_MIN 0.5
+#define THRESHOLD_QUANTILE_MAX 0.9999
+#define THRESHOLD_TEXT_MAX 120
+#define THRESHOLDS_MAX 32 /* of one run */
+
+struct threshold {
+    char text[THRESHOLD_TEXT_MAX];     /* as it was written, without blanks */
+    const struct result_field *figure; /* its row; of a quantile the row of the latency object */
+    double quantile;                   /* NAN: the figure itself */
+    bool at_least;                     /* ">=", else "<=" */
+    double limit;                      /* ns for times; a share for a limit in per cent */
+};
+
+/* Reads one threshold. A time takes a duration, a figure without a unit a number or per cent. 0, or
+ * -1 with err (LB_EXIT_USAGE): what is wrong with it, with the nearest name; then *ret is
+ * untouched. */
+int threshold_read(const char *text, struct threshold *ret, struct lb_err *err);
+
+/* Reads several, with commas between; "" = none. ret has room for THRESHOLDS_MAX. The number, or -1
+ * with err. */
+int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err);
+
+/* The metric of a threshold about a quantile; METRICS for one about a figure. */
+enum metric threshold_metric(const struct threshold *threshold);
+
+/* Whether only an open loop has the figure: what is counted from due times. */
+bool threshold_needs_schedule(const struct threshold *threshold);
+
+#endif

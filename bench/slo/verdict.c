@@ -1,0 +1,183 @@
+/* verdict: see verdict.h. */
+#include "bench/slo/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "results/stats/share.h"
+#include "results/stats/student.h"
+
+/* ---- the evidence ---- */
+
+/* Room for one more element. NULL, and the evidence remembers it, when out of memory. */
+static void *grow(struct slo_evidence *evidence, void **array, int count, size_t bytes) {
+    void *grown = realloc(*array, (size_t)(count + 1) * bytes);
+    evidence->failed |= grown == NULL;
+    if (grown) *array = grown;
+    return grown;
+}
+
+void slo_add_figure(struct slo_evidence *evidence, double figure) {
+    if (grow(evidence, (void **)&evidence->figures, evidence->repeats, sizeof figure))
+        evidence->figures[evidence->repeats++] = figure;
+}
+
+void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below) {
+    struct quantile_batch batch = {.count = count, .below = below};
+    if (grow(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof batch))
+        evidence->batches[evidence->batch_count++] = batch;
+}
+
+void slo_add_second(struct slo_evidence *evidence, double value) {
+    if (grow(evidence, (void **)&evidence->seconds, evidence->second_count, sizeof value))
+        evidence->seconds[evidence->second_count++] = value;
+}
+
+void slo_evidence_done(struct slo_evidence *evidence) {
+    free(evidence->figures);
+    free(evidence->batches);
+    free(evidence->seconds);
+    *evidence = (struct slo_evidence){0};
+}
+
+/* ---- the answer ---- */
+
+static int compare_figures(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The interval of a figure against the limit. */
+static enum slo_verdict judge_interval(const struct threshold *threshold, double low, double high) {
+    if (threshold->at_least)
+        return low >= threshold->limit   ? SLO_KEPT
+               : high < threshold->limit ? SLO_BROKEN
+                                         : SLO_UNSURE;
+    return high <= threshold->limit ? SLO_KEPT : low > threshold->limit ? SLO_BROKEN : SLO_UNSURE;
+}
+
+/* A quantile is within the limit where no more than 1 - q of the requests are over it. */
+static enum slo_verdict judge_quantile(const struct threshold *threshold,
+                                       const struct share *within) {
+    double q = threshold->quantile;
+    bool inside = within->low >= q, beyond = within->high < q;
+    if (threshold->at_least) return beyond ? SLO_KEPT : inside ? SLO_BROKEN : SLO_UNSURE;
+    return inside ? SLO_KEPT : beyond ? SLO_BROKEN : SLO_UNSURE;
+}
+
+static void judge_batches(const struct threshold *threshold, const struct slo_evidence *evidence,
+                          struct slo_answer *answer) {
+    struct share share;
+    if (share_of_batches(evidence->batches, evidence->batch_count, SLO_LEVEL, &share) != 0) {
+        snprintf(answer->basis, sizeof answer->basis,
+                 "too few samples: fewer than %d seconds with a request", QUANTILE_BATCHES_MIN);
+        return;
+    }
+    if (isnan(threshold->quantile)) {
+        answer->verdict = judge_interval(threshold, share.low, share.high);
+        answer->low = share.low;
+        answer->high = share.high;
+    } else {
+        answer->verdict = judge_quantile(threshold, &share);
+    }
+    const char *few = answer->verdict == SLO_UNSURE ? "too few samples: " : "";
+    if (isnan(threshold->quantile)) {
+        snprintf(answer->basis, sizeof answer->basis, "%s%d seconds, worth %.0f samples", few,
+                 evidence->batch_count, share.effective);
+    } else {
+        snprintf(answer->basis, sizeof answer->basis,
+                 "%s%.3f..%.3f %% are over it; %d seconds, worth %.0f samples", few,
+                 100 * (1 - share.high), 100 * (1 - share.low), evidence->batch_count,
+                 share.effective);
+    }
+}
+
+/* A mean of seconds, by Student's t. */
+static void judge_seconds(const struct threshold *threshold, const struct slo_evidence *evidence,
+                          struct slo_answer *answer) {
+    double sum = 0, squares = 0;
+    int n = evidence->second_count;
+    if (n < QUANTILE_BATCHES_MIN) {
+        snprintf(answer->basis, sizeof answer->basis, "too few samples: fewer than %d seconds",
+                 QUANTILE_BATCHES_MIN);
+        return;
+    }
+    for (int i = 0; i < n; i++) sum += evidence->seconds[i];
+    for (int i = 0; i < n; i++) squares += pow(evidence->seconds[i] - sum / n, 2);
+    double half = student_quantile(SLO_LEVEL, n - 1) * sqrt(squares / (n - 1) / n);
+    answer->low = sum / n - half;
+    answer->high = sum / n + half;
+    answer->verdict = judge_interval(threshold, answer->low, answer->high);
+    snprintf(answer->basis, sizeof answer->basis, "%s%d seconds",
+             answer->verdict == SLO_UNSURE ? "too few samples: " : "", n);
+}
+
+/* The least and the greatest of six repeats and more enclose the median with at least 95 %. */
+static void judge_repeats(const struct threshold *threshold, const struct slo_evidence *evidence,
+                          struct slo_answer *answer) {
+    int n = evidence->repeats;
+    double least = evidence->figures[0], most = evidence->figures[0];
+    for (int i = 1; i < n; i++) {
+        least = fmin(least, evidence->figures[i]);
+        most = fmax(most, evidence->figures[i]);
+    }
+    enum slo_verdict all = judge_interval(threshold, least, most);
+    answer->verdict = all;
+    if (n > 1) {
+        answer->low = least;
+        answer->high = most;
+    }
+    if (n == 1) {
+        snprintf(answer->basis, sizeof answer->basis,
+                 "one run alone: how sure that is, only repeats tell");
+    } else if (all == SLO_UNSURE) {
+        snprintf(answer->basis, sizeof answer->basis, "the %d repeats disagree", n);
+    } else {
+        snprintf(answer->basis, sizeof answer->basis, "all of %d repeats%s", n,
+                 n < SLO_REPEATS_MIN ? ", too few for an interval" : "");
+    }
+}
+
+/* A busy machine spoils times and what follows from them, and no count of what happened. */
+static void excuse_limited(const struct threshold *threshold, const struct slo_evidence *evidence,
+                           struct slo_answer *answer) {
+    if (answer->verdict != SLO_BROKEN || evidence->limited == 0) return;
+    if (threshold->figure->kind == RESULT_COUNT) return;
+    answer->verdict = SLO_UNSURE;
+    snprintf(answer->basis, sizeof answer->basis,
+             "broken, but the load generator was the limit in %d of %d stages", evidence->limited,
+             evidence->repeats);
+}
+
+struct slo_answer slo_judge(const struct threshold *threshold,
+                            const struct slo_evidence *evidence) {
+    struct slo_answer answer = {SLO_UNSURE, NAN, NAN, NAN, "not measured"};
+    int known = 0;
+    for (int i = 0; i < evidence->repeats; i++) known += !isnan(evidence->figures[i]);
+    if (evidence->failed || evidence->repeats == 0 || known < evidence->repeats) {
+        if (known > 0)
+            snprintf(answer.basis, sizeof answer.basis, "measured in %d of %d repeats", known,
+                     evidence->repeats);
+        return answer;
+    }
+    qsort(evidence->figures, (size_t)evidence->repeats, sizeof *evidence->figures, compare_figures);
+    answer.figure = evidence->figures[(evidence->repeats - 1) / 2];
+    if (evidence->repeats % 2 == 0)
+        answer.figure = (answer.figure + evidence->figures[evidence->repeats / 2]) / 2;
+    if (evidence->repeats >= SLO_REPEATS_MIN) {
+        judge_repeats(threshold, evidence, &answer);
+    } else if (evidence->batch_count > 0) {
+        judge_batches(threshold, evidence, &answer);
+    } else if (evidence->second_count > 0) {
+        judge_seconds(threshold, evidence, &answer);
+    } else {
+        judge_repeats(threshold, evidence, &answer);
+    }
+    excuse_limited(threshold, evidence, &answer);
+    return answer;
+}
+
+const char *slo_verdict_name(enum slo_verdict verdict) {
+    static const char *const names[] = {"kept", "broken", "unsure"};
+    return names[verdict];
+}

@@ -1,0 +1,50 @@
+/* verdict: is a threshold kept, by what one lock did under one load in one repeat or several, and
+ * how sure is that?
+ *
+ * Where the samples are too few, or their scatter too wide, the threshold is neither kept nor
+ * broken; nor is it broken where the load generator was the limit, since nobody knows what the lock
+ * would have done (what was kept in spite of that was kept). What was never granted lies above every limit. It runs nothing and prints nothing. */
+#ifndef BENCH_SLO_VERDICT_H
+#define BENCH_SLO_VERDICT_H
+
+#include "bench/slo/threshold.h"
+#include "results/stats/quantile.h"
+
+#define SLO_LEVEL 0.95
+#define SLO_REPEATS_MIN 6 /* for an interval of the median over repeats */
+
+enum slo_verdict { SLO_KEPT, SLO_BROKEN, SLO_UNSURE };
+
+/* What the repeats of one lock under one load tell about one threshold; zeroed: nothing yet. All
+ * memory belongs to it. */
+struct slo_evidence {
+    double *figures; /* of each repeat; INFINITY: the quantile was never granted */
+    int repeats;
+    /* A second each, of all repeats. A quantile: how many requests, and how many were within the
+     * limit. A share: how many attempts, and how many belong to the share. */
+    struct quantile_batch *batches;
+    int batch_count;
+    double *seconds; /* of a mean: the values of all seconds */
+    int second_count;
+    int limited; /* repeats in which the load generator itself was the limit */
+    bool failed; /* out of memory: something is missing */
+};
+
+struct slo_answer {
+    enum slo_verdict verdict;
+    double figure;    /* the median of the repeats; NAN: not measured */
+    double low, high; /* its interval; NAN: not known */
+    char basis[120];  /* what the verdict and the interval stand on */
+};
+
+void slo_add_figure(struct slo_evidence *evidence, double figure);
+void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below);
+void slo_add_second(struct slo_evidence *evidence, double value);
+void slo_evidence_done(struct slo_evidence *evidence);
+
+struct slo_answer slo_judge(const struct threshold *threshold, const struct slo_evidence *evidence);
+
+/* "kept", "broken", "unsure". */
+const char *slo_verdict_name(enum slo_verdict verdict);
+
+#endif

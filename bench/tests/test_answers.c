@@ -1,0 +1,36 @@
+/* The short form of the known answers (bench/answers): a few seconds of scripted servers, and what
+ * lockbench says of them. `make answers` has all of them. */
+#define _GNU_SOURCE
+#include "bench/answers/answers.h"
+#include "bench/tests/cli_help.h"
+
+TEST(lockbench_says_what_is_known_to_be_true) {
+    struct answers_how how = {.program = cli_program, .folder = cli_temp, .brief = true};
+    struct verdict_row *rows = NULL;
+    struct lb_err err = {0};
+    int wrong = 0, count = answers_run(&how, &rows, &err);
+    if (count < 0) fail_msg("%s", err.text);
+    assert_true(count > 10);
+    for (int i = 0; i < count; i++) {
+        if (rows[i].is_ok || rows[i].answer->pending) continue;
+        wrong++;
+        print_error("%s: %s: truth %g, said %g %s\n", rows[i].answer->experiment->scripted,
+                    rows[i].answer->name, rows[i].truth, rows[i].said, rows[i].said_word);
+    }
+    free(rows);
+    assert_int_equal(wrong, 0);
+}
+
+/* A figure that is not true is told. */
+TEST(a_wrong_answer_is_found) {
+    struct answers_how how = {
+        .program = "/bin/false", .folder = cli_home, .brief = true, .only = "fixed"};
+    struct verdict_row *rows = NULL;
+    struct lb_err err = {0};
+    int count = answers_run(&how, &rows, &err);
+    assert_true(count > 0);
+    for (int i = 0; i < count; i++) assert_false(rows[i].is_ok);
+    free(rows);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)

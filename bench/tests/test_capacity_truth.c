@@ -1,0 +1,241 @@
+/* The search for capacity against queues whose capacity is known. An ideal lock (one request at a time,
+ * in order of arrival, with random arrivals) is computed by Lindley's recursion, with the tool's own
+ * rules for probes: warm-up, window, pool of clients, who may start after the window's end, half
+ * seconds. What it measured goes through probe_read and the search as a real stage does. Nothing is
+ * timed and nothing runs; the same seed gives the same answer.
+ *
+ * LOCKBENCH_TRUTH=1 prints bias and coverage of every case, over more seeds. */
+
+#include <math.h>
+
+#include "bench/base/rng.h"
+#include "bench/capacity/probe.h"
+#include "bench/capacity/search.h"
+#include "bench/capacity/window.h"
+#include "bench/tests/unit.h"
+#include "drivers/registry.h"
+#include "results/stats/queue.h"
+
+#define QUANTILE 0.99
+#define POOL_MAX 1024
+#define HALVES_MAX 1000
+
+struct ideal {
+    double service_s, limit_s, quantile;
+    bool exponential; /* service times, else constant */
+    int pool;
+    double time_s; /* as --time; 0 = the default */
+};
+
+static double draw_exponential(struct lb_rng *rng, double mean) {
+    return -mean * log(1 - rng_unit(rng));
+}
+
+/* A stage of an ideal lock, whose recorders are used again for each. */
+struct played {
+    struct plan plan;
+    struct plan_lock lock;
+    struct stage_ask ask;
+    struct stage stage;
+    struct stage_batch halves[HALVES_MAX];
+    double finish_s[POOL_MAX]; /* of the latest requests */
+};
+
+static struct played *played_new(const struct ideal *ideal) {
+    struct played *played = calloc(1, sizeof *played);
+    played->plan =
+        (struct plan){.arrival = {ARRIVAL_POISSON, 1}, .keys = {.pick = KEYS_UNIFORM, .count = 1}};
+    played->lock.lock = registry_lock("sim");
+    played->ask = (struct stage_ask){
+        .plan = &played->plan,
+        .lock = &played->lock,
+        .promise = {METRIC_ACQUIRE_DUE, ideal->quantile, (int64_t)(1e9 * ideal->limit_s)},
+        .id = "000-ideal"};
+    for (int i = 0; i < METRICS; i++)
+        played->stage.hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    return played;
+}
+
+static void played_free(struct played *played) {
+    for (int i = 0; i < METRICS; i++) hist_free(played->stage.hist[i]);
+    free(played);
+}
+
+/* A grant at a time from the window's begin. */
+static void note_grant(struct played *played, double wait_s, double granted_s) {
+    struct stage *stage = &played->stage;
+    double window_s = (double)stage->window_ns / 1e9;
+    int half = granted_s < window_s ? (int)(2 * granted_s) : stage->batch_count - 1;
+    bool within = wait_s <= (double)played->ask.promise.limit_ns / 1e9;
+    if (half >= stage->batch_count) half = stage->batch_count - 1;
+    played->halves[half].counted++;
+    played->halves[half].within += within;
+    hist_record(stage->hist[METRIC_ACQUIRE_DUE], (int64_t)(1e9 * wait_s) + 1);
+    stage->result.ok++;
+}
+
+static void begin_stage(struct played *played, double rate_per_s, struct window window) {
+    struct stage *stage = &played->stage;
+    for (int i = 0; i < METRICS; i++) hist_reset(stage->hist[i]);
+    memset(played->halves, 0, sizeof played->halves);
+    stage->status = STAGE_COMPLETE;
+    stage->offered_per_s = rate_per_s;
+    stage->window_ns = (int64_t)(1e9 * window.duration_s);
+    stage->warmup_ns = (int64_t)(1e9 * window.warmup_s);
+    stage->threads = 1;
+    stage->client_cpu_ns = stage->stolen_ns = -1;
+    stage->batches = played->halves;
+    stage->batch_count = (int)(2 * window.duration_s);
+    assert_true(stage->batch_count <= HALVES_MAX);
+    for (int i = 0; i < stage->batch_count; i++)
+        played->halves[i].end_ns = (int64_t)(i + 1) * LB_S_NS / 2;
+    stage->result.ok = stage->result.due = stage->result.started = stage->result.missed = 0;
+    stage->result.queued = 0;
+}
+
+static struct probe play(struct played *played, const struct ideal *ideal, double rate_per_s,
+                         struct window window, struct lb_rng *rng) {
+    struct stage *stage = &played->stage;
+    double due_s = -window.warmup_s, free_s = due_s;
+    begin_stage(played, rate_per_s, window);
+    for (uint64_t i = 0;; i++) {
+        due_s += draw_exponential(rng, 1 / rate_per_s);
+        if (due_s >= window.duration_s) break;
+        double *client_s = &played->finish_s[i % (uint64_t)ideal->pool];
+        double start_s = i >= (uint64_t)ideal->pool ? fmax(due_s, *client_s) : due_s;
+        bool counted = due_s >= 0, starts = start_s < window.duration_s + ideal->limit_s;
+        stage->result.due += counted;
+        stage->result.missed += counted && !starts;
+        if (!starts) continue;
+        double granted_s = fmax(start_s, free_s);
+        free_s = granted_s +
+                 (ideal->exponential ? draw_exponential(rng, ideal->service_s) : ideal->service_s);
+        *client_s = free_s;
+        stage->result.started += counted;
+        stage->result.queued += counted && start_s > due_s;
+        if (counted) note_grant(played, granted_s - due_s, granted_s);
+    }
+    return probe_read(stage, &played->ask, rate_per_s);
+}
+
+/* The greatest rate that keeps the promise for ever. */
+static double true_capacity(const struct ideal *ideal) {
+    double low = 0, high = 1 / ideal->service_s, share = 1 - ideal->quantile;
+    for (int i = 0; i < 40; i++) {
+        double rate = (low + high) / 2, busy = rate * ideal->service_s;
+        bool kept =
+            ideal->exponential
+                ? busy * exp(-(1 / ideal->service_s - rate) * ideal->limit_s) <= share
+                : queue_md1_quantile(rate, ideal->service_s, ideal->quantile) <= ideal->limit_s;
+        *(kept ? &low : &high) = rate;
+    }
+    return low;
+}
+
+/* A whole search, as lockbench capacity makes it. *ret_spent_s: the time that its probes took. */
+static struct search_answer search_ideal(struct played *played, const struct ideal *ideal,
+                                         uint64_t seed, double *ret_spent_s) {
+    static struct search search; /* large */
+    double allowed = 1 - ideal->quantile, capacity_per_s = floor(3 / ideal->service_s) / 3, load;
+    double budget_s = ideal->time_s > 0 ? ideal->time_s
+                                        : window_budget_s(ideal->limit_s, allowed, capacity_per_s);
+    double spent_s = 0, longest_s = 0;
+    struct window_ask asked = {ideal->limit_s, allowed, capacity_per_s, 0.5, budget_s};
+    struct search_ask ask = {.start = 0.75 * capacity_per_s,
+                             .least = 3.7 / allowed / (budget_s / 4),
+                             .most = 200000,
+                             .allowed = allowed,
+                             .seed = seed,
+                             .capacity_per_s = capacity_per_s};
+    struct lb_rng rng;
+    rng_seed(&rng, seed, 9);
+    search_init(&search, &ask);
+    while (search_next(&search, spent_s + longest_s <= budget_s, &load)) {
+        struct window window = window_of(&asked, load);
+        double takes_s = window.warmup_s + window.duration_s + 0.3;
+        if (spent_s + takes_s > budget_s && search.count > 0) break;
+        struct probe probe = play(played, ideal, load, window, &rng);
+        struct search_result result = probe_result(&probe, allowed);
+        search_add(&search, &result);
+        spent_s += takes_s;
+        longest_s = fmax(longest_s, takes_s);
+    }
+    *ret_spent_s = spent_s;
+    return search_answer(&search);
+}
+
+/* Answers over many seeds. */
+struct score {
+    int answered, inside, too_much;
+    double bias, deviation, half_width, spent_s;
+};
+
+static struct score score_of(const struct ideal *ideal, int seeds) {
+    struct played *played = played_new(ideal);
+    double truth = true_capacity(ideal), squares = 0, spent_s;
+    struct score score = {0};
+    for (int seed = 1; seed <= seeds; seed++) {
+        struct search_answer answer = search_ideal(played, ideal, (uint64_t)seed, &spent_s);
+        score.spent_s += spent_s / seeds;
+        if (answer.limit == SEARCH_NO_ANSWER) continue;
+        double off = answer.load / truth - 1;
+        score.answered++;
+        score.inside += answer.low <= truth && truth <= answer.high;
+        score.too_much += answer.load > 1 / ideal->service_s && !answer.why;
+        score.bias += off;
+        squares += off * off;
+        score.half_width += (answer.high - answer.low) / 2 / truth;
+    }
+    played_free(played);
+    score.bias /= score.answered;
+    score.half_width /= score.answered;
+    score.deviation = sqrt(fmax(0, squares / score.answered - score.bias * score.bias));
+    if (getenv("LOCKBENCH_TRUTH"))
+        printf(
+            "%5.1f ms%s p%g<=%5.0f ms: %6.1f/s  bias %+5.2f %%  deviation %.2f %%  interval +-%.1f %%"
+            "  inside %d of %d  %.0f s\n",
+            1e3 * ideal->service_s, ideal->exponential ? " (exponential)" : "",
+            100 * ideal->quantile, 1e3 * ideal->limit_s, truth, 100 * score.bias,
+            100 * score.deviation, 100 * score.half_width, score.inside, score.answered,
+            score.spent_s);
+    return score;
+}
+
+static int seeds_wanted(int usual) {
+    return getenv("LOCKBENCH_TRUTH") ? 100 : usual;
+}
+
+static const double services_s[] = {0.0017, 0.002, 0.005, 0.025};
+
+/* In the mean within 3 %, and of 20 intervals 18 have the truth. */
+static void try_ideal(const struct ideal *ideal) {
+    int seeds = seeds_wanted(20);
+    struct score score = score_of(ideal, seeds);
+    if (score.too_much > 0) fail_msg("%d answers that no lock can keep", score.too_much);
+    if (score.answered < 0.75 * seeds) fail_msg("%d answers of %d", score.answered, seeds);
+    if (fabs(score.bias) > 0.03 || score.inside < 0.89 * score.answered)
+        fail_msg("%g ms, limit %g ms: bias %.2f %%, %d of %d intervals have it",
+                 1e3 * ideal->service_s, 1e3 * ideal->limit_s, 100 * score.bias, score.inside,
+                 score.answered);
+}
+
+TEST(short_limits) {
+    for (int i = 0; i < 3; i++)
+        try_ideal(&(struct ideal){services_s[i], i < 2 ? 0.02 : 0.05, QUANTILE, .pool = 64});
+    for (int i = 0; i < 2; i++)
+        try_ideal(&(struct ideal){services_s[i], 0.05, QUANTILE, .pool = 64});
+}
+
+TEST(the_default_limit) {
+    for (int i = 0; i < 3; i++)
+        try_ideal(&(struct ideal){services_s[i], 0.2, QUANTILE, .pool = 64});
+}
+
+TEST(long_limits) {
+    try_ideal(&(struct ideal){0.002, 1, QUANTILE, .pool = 64});
+    try_ideal(&(struct ideal){0.025, 1, QUANTILE, .pool = 1000});
+    try_ideal(&(struct ideal){0.025, 2, QUANTILE, .pool = 1000});
+    try_ideal(&(struct ideal){0.025, 2, 0.9, .pool = 1000});
+}
+
+TEST_MAIN(NULL, NULL)

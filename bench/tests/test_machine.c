@@ -1,0 +1,101 @@
+/* test_machine: what spoils measurements, with made copies of /proc and /sys: each check is seen to
+ * warn, and to be content. */
+#include <sys/stat.h>
+
+#include "bench/run/machine.h"
+#include "bench/servers/folder.h"
+#include "bench/tests/unit.h"
+
+static char root[128];
+
+static void make_file(const char *name, const char *text) {
+    char path[400];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = path + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static struct machine_fact look(const char *key) {
+    const struct machine_check *check = machine_checks;
+    while (check->name && strcmp(check->key, key) != 0) check++;
+    if (!check->name) fail_msg("no check %s", key);
+    return machine_look(check, root);
+}
+
+#define GOVERNOR "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+#define MEMINFO "MemTotal: 1000000 kB\nSwapTotal: 500000 kB\n"
+
+TEST(each_check_warns_and_is_content) {
+    static const struct {
+        const char *key, *file, *bad, *good, *words;
+    } cases[] = {
+        {"governor", GOVERNOR, "powersave\n", "performance\n", "powersave: the clock rate"},
+        {"turbo", "/sys/devices/system/cpu/cpufreq/boost", "1\n", "0\n", "on: the clock rate"},
+        {"turbo", "/sys/devices/system/cpu/intel_pstate/no_turbo", "0\n", "1\n", "on: the clock"},
+        {"smt", "/sys/devices/system/cpu/smt/active", "1\n", "0\n", "share a core"},
+        {"cpu_quota", "/sys/fs/cgroup/cpu.max", "150000 100000\n", "max 100000\n",
+         "1.5 processors"},
+        {"sched_autogroup", "/proc/sys/kernel/sched_autogroup_enabled", "1\n", "0\n", "sessions"},
+        {"load_before", "/proc/loadavg", "9000.5 1 1 1/1 1\n", "0.00 1 1 1/1 1\n", "was busy"},
+        {"steal_before", "/proc/stat", "cpu 50 0 40 1000 9 0 0 10 0 0\n",
+         "cpu 50 0 49 1000 9 0 0 1 0 0\n", "took 10 %"},
+        {"swap_before_bytes", "/proc/meminfo", MEMINFO "SwapFree: 397600 kB\n",
+         MEMINFO "SwapFree: 500000 kB\n", "100 MB used"},
+    };
+    make_file("/proc/self/cgroup", "0::/\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int bad = 1; bad >= 0; bad--) {
+            make_file(cases[i].file, bad ? cases[i].bad : cases[i].good);
+            struct machine_fact fact = look(cases[i].key);
+            if (fact.spoils != bad) fail_msg("%s: %s", cases[i].key, fact.detail);
+            if (bad && !strstr(fact.detail, cases[i].words))
+                fail_msg("%s: %s", cases[i].key, fact.detail);
+            assert_int_equal(*fact.advice != '\0', bad);
+            json_decref(fact.value);
+        }
+    }
+}
+
+TEST(what_is_not_visible_is_null_and_no_warning) {
+    json_t *environment = json_object();
+    machine_describe(environment, "/nowhere");
+    for (const struct machine_check *check = machine_checks; check->name; check++) {
+        assert_non_null(json_object_get(environment, check->key));
+        if (strcmp(check->key, "cpus_allowed") == 0) continue; /* the kernel says it */
+        assert_true(json_is_null(json_object_get(environment, check->key)));
+        assert_false(machine_look(check, "/nowhere").spoils);
+    }
+    json_decref(environment);
+}
+
+TEST(a_result_has_a_sentence_for_each) {
+    json_t *environment = json_object();
+    make_file(GOVERNOR, "powersave\n");
+    machine_describe(environment, root);
+    const json_t *advice = json_object_get(environment, "advice");
+    assert_true(json_array_size(advice) >= 1);
+    assert_string_equal(json_string_value(json_array_get(advice, 0)),
+                        "cpu governor: powersave: the clock rate follows the load, so light load "
+                        "looks slow: as root: cpupower frequency-set -g performance");
+    json_decref(environment);
+}
+
+static int make_root(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    return folder_make("/tmp", "machine-test", root, sizeof root, &err);
+}
+
+static int remove_root(void **state) {
+    (void)state;
+    return folder_remove(root);
+}
+
+TEST_MAIN(make_root, remove_root)

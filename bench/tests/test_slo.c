@@ -1,0 +1,220 @@
+/* Promises of a run (--slo): how people write them, when they are kept, broken or neither, and the
+ * exit code. */
+
+#define _GNU_SOURCE
+#include <math.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/rng.h"
+#include "bench/slo/verdict.h"
+#include "bench/tests/cli_help.h"
+#include "bench/tests/unit.h"
+
+static struct threshold read_one(const char *text) {
+    struct threshold threshold;
+    struct lb_err err = {0};
+    if (threshold_read(text, &threshold, &err)) fail_msg("'%s': %s", text, err.text);
+    return threshold;
+}
+
+TEST(any_figure_is_promised_by_its_path_its_end_or_its_name) {
+    static const struct {
+        const char *text, *path;
+        double quantile, limit;
+    } good[] = {{"acquire_due.p99<=20ms", "latency_ns.acquire_due", 0.99, 20e6},
+                {"latency_ns.release.p99.9 <= 1s", "latency_ns.release", 0.999, 1e9},
+                {"handoff.p999<=1ms", "latency_ns.handoff", 0.999, 1e6},
+                {"acquire.max<=5s", "latency_ns.acquire.max", NAN, 5e9},
+                {"failed<=0.1%", "not_granted", NAN, 0.001},
+                {"not_granted <= 0.001", "not_granted", NAN, 0.001},
+                {"throughput>=500", "throughput_per_s", NAN, 500},
+                {"fairness.jain>=0.9", "fairness.jain", NAN, 0.9},
+                {"jain>=90%", "fairness.jain", NAN, 0.9},
+                {"max_wait_ns<=2s", "fairness.max_wait_ns", NAN, 2e9},
+                {"hiccup_ns.p99<=1ms", "executor.hiccup_ns", 0.99, 1e6},
+                {"acquire_p99<=1ms", "latency_ns.acquire.p99", NAN, 1e6},
+                {"exclusion.double_holders<=0", "exclusion.double_holders", NAN, 0}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct threshold threshold = read_one(good[i].text);
+        assert_string_equal(threshold.figure->path, good[i].path);
+        assert_true(fabs(threshold.limit - good[i].limit) <= 1e-12 * good[i].limit);
+        assert_true(isnan(good[i].quantile) ? isnan(threshold.quantile)
+                                            : fabs(threshold.quantile - good[i].quantile) < 1e-9);
+        assert_int_equal(threshold.at_least, strstr(good[i].text, ">=") != NULL);
+    }
+}
+
+TEST(every_figure_of_a_stage_can_be_promised_by_its_path) {
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        char text[120];
+        if (!result_field_is_figure(field)) continue;
+        snprintf(text, sizeof text, "%s<=1%s", field->path, result_field_is_time(field) ? "s" : "");
+        struct threshold threshold = read_one(text);
+        if (isnan(threshold.quantile)) assert_ptr_equal(threshold.figure, field);
+    }
+}
+
+TEST(what_is_mistyped_is_refused_with_the_nearest_name) {
+    static const char *const bad[][2] = {{"", "is no promise"},
+                                         {"acquire.p99", "is no promise"},
+                                         {"acquire.p99=20ms", "is no promise"},
+                                         {"acqire.p99<=20ms", "did you mean 'acquire.p99'"},
+                                         {"throughputs>=1", "did you mean 'throughput'"},
+                                         {"stuk<=0", "did you mean 'stuck'"},
+                                         {"acquire.p42<=20ms", "p50 to p99.99"},
+                                         {"p99<=20ms", "write the whole path"},
+                                         {"acquire.p99<=20", "the limit"},
+                                         {"jain>=high", "the limit"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct threshold threshold = {.limit = 77};
+        struct lb_err err = {0};
+        assert_int_equal(threshold_read(bad[i][0], &threshold, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, bad[i][1])) fail_msg("'%s': %s", bad[i][0], err.text);
+        assert_true(threshold.limit == 77);
+    }
+}
+
+/* ---- the verdict ---- */
+
+/* Seconds of n requests each, of which this share is over the limit. */
+static struct slo_answer judge_seconds_of(const char *text, int seconds, int n, double over,
+                                          uint64_t seed) {
+    struct threshold threshold = read_one(text);
+    struct slo_evidence evidence = {0};
+    struct lb_rng rng;
+    rng_seed(&rng, seed, 1);
+    slo_add_figure(&evidence, 1e6);
+    for (int i = 0; i < seconds; i++) {
+        uint64_t within = 0;
+        for (int k = 0; k < n; k++) within += rng_unit(&rng) >= over;
+        slo_add_batch(&evidence, (uint64_t)n, within);
+    }
+    struct slo_answer answer = slo_judge(&threshold, &evidence);
+    slo_evidence_done(&evidence);
+    return answer;
+}
+
+TEST(a_quantile_is_kept_broken_or_not_known) {
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.001, 1).verdict, SLO_KEPT);
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.05, 1).verdict, SLO_BROKEN);
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.01, 1).verdict, SLO_UNSURE);
+    /* 200 requests do not support p99, though none of them was over the limit. */
+    struct slo_answer few = judge_seconds_of("acquire.p99<=20ms", 10, 20, 0, 1);
+    assert_int_equal(few.verdict, SLO_UNSURE);
+    assert_non_null(strstr(few.basis, "too few samples"));
+    few = judge_seconds_of("acquire.p99<=20ms", 3, 100000, 0, 1);
+    assert_int_equal(few.verdict, SLO_UNSURE);
+    assert_non_null(strstr(few.basis, "too few samples"));
+}
+
+/* At the limit exactly, either verdict is wrong in at most 2.5 % of the runs. */
+TEST(the_verdict_is_wrong_as_seldom_as_it_says) {
+    int kept = 0, broken = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        enum slo_verdict verdict = judge_seconds_of("acquire.p90<=20ms", 10, 50, 0.1, seed).verdict;
+        kept += verdict == SLO_KEPT;
+        broken += verdict == SLO_BROKEN;
+    }
+    if (kept > 70 || broken > 70) fail_msg("%d kept, %d broken of 2000", kept, broken);
+}
+
+TEST(without_seconds_the_repeats_decide) {
+    struct threshold threshold = read_one("jain>=0.9");
+    struct slo_evidence evidence = {0};
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    slo_add_figure(&evidence, 0.95);
+    struct slo_answer one = slo_judge(&threshold, &evidence);
+    assert_int_equal(one.verdict, SLO_KEPT);
+    assert_non_null(strstr(one.basis, "one run alone"));
+    slo_add_figure(&evidence, 0.85);
+    struct slo_answer two = slo_judge(&threshold, &evidence);
+    assert_int_equal(two.verdict, SLO_UNSURE);
+    assert_non_null(strstr(two.basis, "disagree"));
+    slo_add_figure(&evidence, NAN);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    slo_evidence_done(&evidence);
+}
+
+TEST(what_was_never_granted_is_over_every_limit) {
+    struct threshold threshold = read_one("acquire_due.p99<=1h");
+    struct slo_evidence evidence = {0};
+    slo_add_figure(&evidence, INFINITY);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_BROKEN);
+    evidence.limited = 1; /* ... but who knows whether the lock would have granted it */
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    slo_evidence_done(&evidence);
+}
+
+/* ---- the whole run ---- */
+
+#define RUN                                                                                        \
+    "run", "contended", "--lock", "sim", "--set", "load.clients=2", "--set", "run.duration=300ms", \
+        "--set", "run.warmup=0", "--set", "load.hold=1ms", "--out"
+
+TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
+    char out[200];
+    snprintf(out, sizeof out, "%s/broken", cli_folder);
+    const char *args[] = {RUN, out, "--slo", "exclusion.grants<=0", "--slo", "stuck<=0", NULL};
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, LB_EXIT_REGRESSION);
+    assert_has(cli.err, "1 promise is broken");
+    assert_has(cli.out, "Promises: 1 kept, 1 broken");
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "slo.0.verdict"), "broken");
+    assert_string_equal(cli_text_at(run, "slo.1.verdict"), "kept");
+    assert_string_equal(cli_text_at(run, "verdict"), "clean");
+    assert_true(cli_number_at(run, "slo.0.figure") > 0);
+    /* The fourth self-check: what was judged second by second is what was measured. */
+    assert_string_equal(cli_text_at(run, "stages.0.self_checks.3.name"), "log");
+    assert_string_equal(cli_text_at(run, "stages.0.self_checks.3.result"), "passed");
+    json_decref(run);
+    cli_free(&cli);
+    static const char *const formats[] = {"--md", "--html"};
+    for (int i = 0; i < 2; i++) {
+        char page[220];
+        snprintf(page, sizeof page, "%s/page", out);
+        const char *report[] = {"report", out, formats[i], "--out", page, NULL};
+        cli = cli_run(NULL, report);
+        assert_code(&cli, LB_EXIT_OK);
+        char *text = cli_read(page);
+        assert_has(text, "1 kept, 1 broken");
+        assert_has(text, "exclusion.grants");
+        free(text);
+        cli_free(&cli);
+    }
+}
+
+TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
+    char out[200], file[200];
+    snprintf(out, sizeof out, "%s/unsure", cli_folder);
+    snprintf(file, sizeof file, "%s/promised.ini", cli_folder);
+    cli_write(file, "[load]\nclients = 2\n[run]\nduration = 300ms\nwarmup = 0\n"
+                    "[slo]\npromises = acquire.p99<=1h\n");
+    const char *args[] = {"run",      file,    "--lock",         "sim", "--out", out, "--slo",
+                          "stuck<=0", "--set", "run.canary=yes", NULL};
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    assert_has(cli.out, "too few samples");
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "slo.0.slo"), "acquire.p99<=1h");
+    assert_string_equal(cli_text_at(run, "slo.0.verdict"), "unsure");
+    assert_string_equal(cli_text_at(run, "slo.1.slo"), "stuck<=0");
+    /* The load generator alone, eight times before the run and eight times after it. */
+    assert_true(cli_number_at(run, "canary.before_per_s.7") > 0);
+    assert_true(cli_number_at(run, "canary.after_per_s.7") > 0);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+TEST(a_promise_that_cannot_be_tested_is_refused_before_the_run) {
+    const char *args[] = {"run", "contended", "--lock", "sim", "--slo", "acquire_due.p99<=1ms",
+                          NULL};
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "a closed loop has no due times");
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)

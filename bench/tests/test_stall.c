@@ -1,0 +1,212 @@
+/* test_stall: what lockbench itself lost is told from what the lock lost. The recorder of stalls with
+ * given stamps; then whole stages on `sim` whose process is stopped and resumed by a child. */
+#include <math.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "bench/measure/stall.h"
+#include "bench/tests/stage_help.h"
+
+/* ---- the recorder, with given stamps: the window is 1,000 ms .. 6,000 ms ---- */
+
+#define MS LB_MS_NS
+
+struct scene {
+    struct stalls stalls;
+    struct hist *late;
+};
+
+static struct scene scene_at(int64_t now_ms) {
+    struct scene scene = {.late = hist_new(HIST_DIGITS, HIST_HIGHEST_NS)};
+    assert_non_null(scene.late);
+    stalls_begin(&scene.stalls, MS, now_ms * MS);
+    return scene;
+}
+
+static void beat_at(struct scene *scene, int64_t now_ns) {
+    stalls_beat(&scene->stalls, now_ns, 1000 * MS, 6000 * MS, scene->late);
+}
+
+/* Beats on time up to and including until_ms. */
+static void beat_until(struct scene *scene, int64_t until_ms) {
+    while (scene->stalls.due_ns <= until_ms * MS) beat_at(scene, scene->stalls.due_ns);
+}
+
+TEST(a_long_stall_weighs_what_it_lasted) {
+    struct scene scene = scene_at(0);
+    beat_until(&scene, 2000);
+    beat_at(&scene, 5000 * MS);
+    beat_until(&scene, 7000);
+    assert_int_equal(scene.late->count, 5000); /* a beat for each ms of the window */
+    assert_int_equal(scene.stalls.lost_ns, 2999 * MS);
+    assert_int_equal(scene.late->max, 2999 * MS);
+    assert_int_equal(scene.late->sum, MS * (2999 * 3000 / 2));
+    /* two of five seconds were as they should be: the median is in the stall */
+    assert_true(hist_quantile(scene.late, 0.5) >= 499 * MS);
+    assert_true(hist_quantile(scene.late, 0.39) < MS);
+    hist_free(scene.late);
+}
+
+TEST(many_short_stalls_weigh_what_they_lasted) {
+    struct scene scene = scene_at(1000 - 1);
+    for (int64_t at = 1000; at < 6000; at += 150) { /* a third of the time in pieces of 50 ms */
+        beat_until(&scene, at);
+        beat_at(&scene, (at + 50) * MS);
+    }
+    assert_int_equal(scene.stalls.lost_ns, 34 * 49 * MS);
+    assert_true(hist_quantile(scene.late, 0.99) >= 45 * MS);
+    hist_free(scene.late);
+}
+
+TEST(a_stall_counts_in_the_window_only) {
+    struct scene scene = scene_at(0);
+    beat_until(&scene, 900);
+    beat_at(&scene, 1100 * MS);
+    assert_int_equal(scene.late->count, 101);
+    assert_int_equal(scene.stalls.lost_ns, 100 * MS);
+    beat_until(&scene, 5900);
+    beat_at(&scene, 8000 * MS);
+    assert_int_equal(scene.late->count, 5000);
+    assert_int_equal(scene.stalls.lost_ns, 100 * MS + 99 * MS);
+    assert_int_equal(scene.late->max, 8000 * MS - 5901 * MS);
+    beat_at(&scene, 9000 * MS);
+    assert_int_equal(scene.late->count, 5000);
+    hist_free(scene.late);
+}
+
+/* An hour costs as little as four seconds, and weighs an hour. */
+TEST(a_very_long_stall_costs_little) {
+    struct scene scene = scene_at(0);
+    const int64_t hour_ns = 3600 * LB_S_NS;
+    stalls_beat(&scene.stalls, hour_ns, 0, LB_NEVER, scene.late);
+    assert_int_equal(scene.late->count, 3600000);
+    int64_t slots = 0;
+    for (int32_t i = scene.late->first; i <= scene.late->last; i++)
+        slots += scene.late->counts[i] > 0;
+    assert_true(slots <= STALL_RECORDS_MAX);
+    assert_true(hist_quantile(scene.late, 0.5) > 1790 * LB_S_NS);
+    assert_true(hist_quantile(scene.late, 0.5) < 1810 * LB_S_NS);
+    hist_free(scene.late);
+}
+
+TEST(a_planned_pause_is_excused) {
+    struct scene scene = scene_at(0);
+    beat_until(&scene, 2000);
+    stalls_plan(&scene.stalls, 2000 * MS + 5, LB_NEVER);
+    assert_int_equal(0, stalls_around(&scene.stalls, 2500 * MS, 2600 * MS));
+    stalls_plan(&scene.stalls, 2000 * MS + 5, 3000 * MS);
+    beat_at(&scene, 3000 * MS + 7);
+    assert_int_equal(scene.late->count, 1001 + 1); /* what fell due in the pause is left out */
+    assert_true(scene.late->max < MS);
+    assert_int_equal(scene.stalls.lost_ns, 7);
+    /* what is not planned counts, also right after a pause */
+    beat_at(&scene, 3500 * MS);
+    assert_int_equal(scene.stalls.lost_ns, 7 + 499 * MS);
+    hist_free(scene.late);
+}
+
+TEST(what_fell_due_in_a_stall_is_known_before_its_beat) {
+    struct scene scene = scene_at(0);
+    beat_until(&scene, 2000);
+    assert_int_equal(0, stalls_around(&scene.stalls, 2000 * MS, 2000 * MS + 10));
+    /* another fiber runs first */
+    assert_int_equal(500 * MS, stalls_around(&scene.stalls, 2100 * MS, 2500 * MS));
+    assert_int_equal(0, stalls_around(&scene.stalls, 1999 * MS, 2500 * MS));
+    beat_at(&scene, 2500 * MS);
+    beat_until(&scene, 3000);
+    assert_int_equal(500 * MS, stalls_around(&scene.stalls, 2100 * MS, 3000 * MS));
+    assert_int_equal(0, stalls_around(&scene.stalls, 2600 * MS, 3000 * MS));
+    hist_free(scene.late);
+}
+
+/* ---- whole stages ---- */
+
+/* Starts a child that stops this process `times` times for stop_ms, with run_ms in between, the first time
+ * after first_ms. */
+static pid_t stop_me(int first_ms, int stop_ms, int run_ms, int times) {
+    pid_t parent = getpid(), child = fork();
+    assert_true(child >= 0);
+    if (child > 0) return child;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    lb_nap(first_ms * LB_MS_NS);
+    for (int i = 0; i < times; i++) {
+        kill(parent, SIGSTOP);
+        lb_nap(stop_ms * LB_MS_NS);
+        kill(parent, SIGCONT);
+        lb_nap(run_ms * LB_MS_NS);
+    }
+    _exit(0);
+}
+
+/* Whether the stage says that we were the limit, and for how long we stood still. */
+static void assert_stood_still(const struct stage *stage, int64_t least_ns) {
+    if (!stage->result.limited_by) fail_msg("limited_by is null");
+    assert_string_equal(stage->result.limited_by, "generator");
+    assert_true(any_text_has(stage->result.limited_why, "lockbench itself stood still for"));
+    if (!(stage->result.stood_still_ns >= (double)least_ns))
+        fail_msg("stood still for %.0f ns, not %ld", stage->result.stood_still_ns, (long)least_ns);
+}
+
+TEST(a_stop_in_an_open_loop_is_ours) {
+    pid_t child = stop_me(500, 400, 0, 1);
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
+                                 "run.warmup=0", "run.duration=1s"));
+    waitpid(child, NULL, 0);
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_stood_still(stage, 390 * MS);
+    assert_true(stage->result.stalled >= 110); /* of the 120 that fell due in 400 ms */
+    assert_true(stage->result.queued < stage->result.stalled / 2);
+    assert_false(any_text_has(stage->result.warnings, "clients were busy"));
+    stage_free(stage);
+}
+
+TEST(a_stop_over_the_end_is_ours) {
+    pid_t child = stop_me(500, 700, 0, 1);
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
+                                 "run.warmup=0", "run.duration=600ms"));
+    waitpid(child, NULL, 0);
+    assert_true(stage->result.missed > 0);
+    assert_stood_still(stage, 50 * MS);
+    assert_false(any_text_has(stage->result.warnings, "does not carry"));
+    stage_free(stage);
+}
+
+TEST(a_stop_in_a_closed_loop_is_ours) {
+    pid_t child = stop_me(500, 400, 0, 1);
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", "run.duration=1s"));
+    waitpid(child, NULL, 0);
+    assert_stood_still(stage, 390 * MS);
+    assert_true(isnan(stage->result.stalled)); /* it has no slots */
+    stage_free(stage);
+}
+
+TEST(stops_of_50_ms_are_ours) {
+    pid_t child = stop_me(500, 50, 100, 4);
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", "run.duration=1s"));
+    waitpid(child, NULL, 0);
+    assert_stood_still(stage, 4 * 45 * MS);
+    if (hist_quantile(stage->hist[METRIC_HICCUP], 0.99) < 40 * MS)
+        fail_msg("p99 of hiccups %ld ns", (long)hist_quantile(stage->hist[METRIC_HICCUP], 0.99));
+    stage_free(stage);
+}
+
+/* The other way round: the server freezes, and we do not. */
+TEST(a_stall_of_the_server_is_not_ours) {
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
+                    "run.warmup=0", "run.duration=1s", "sim.stall_after=300ms", "sim.stall=400ms"));
+    double held_back = stage->result.queued + stage->result.stalled;
+    assert_true(held_back >= 110);
+    /* The machine may be busy, too. */
+    if (!stage_stood_still(stage)) assert_true(stage->result.stalled < held_back / 2);
+    assert_true(stage->result.queued > 0);
+    assert_true(any_text_has(stage->result.warnings, "clients were busy"));
+    stage_free(stage);
+}
+
+TEST_MAIN(NULL, NULL)

@@ -1,0 +1,71 @@
+/* test_wall: a step of the machine's wall clock is seen. The clock of this program is moved, never the
+ * machine's: the program's own clock_gettime stands in front of the C library's. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+
+#include "bench/run/wall.h"
+#include "bench/tests/stage_help.h"
+
+static _Atomic int64_t moved_s;
+
+int clock_gettime(clockid_t clock, struct timespec *ret) {
+    long failed = syscall(SYS_clock_gettime, clock, ret);
+    if (failed == 0 && clock == CLOCK_REALTIME) ret->tv_sec += atomic_load(&moved_s);
+    return (int)failed;
+}
+
+TEST(a_step_is_told_from_steering) {
+    struct wall wall = {0};
+    wall_note(&wall, 5 * LB_S_NS, 1000 * LB_S_NS);
+    /* steered by 0.05 % for 1,000 looks */
+    for (int i = 1; i <= 1000; i++)
+        wall_note(&wall, 5 * LB_S_NS + i * 50 * LB_MS_NS, 1000 * LB_S_NS + i * 50025 * LB_US_NS);
+    assert_int_equal(wall.step_ns, 0);
+    wall_note(&wall, 56 * LB_S_NS, 1055 * LB_S_NS);
+    assert_int_equal(wall.step_ns, 4 * LB_S_NS - 25 * LB_MS_NS);
+    wall_note(&wall, 57 * LB_S_NS, 1050 * LB_S_NS); /* and back, farther */
+    assert_int_equal(wall.step_ns, -2 * LB_S_NS - 25 * LB_MS_NS);
+    assert_int_equal(wall.largest_ns, 6 * LB_S_NS);
+}
+
+static void *move_clock(void *by_s) {
+    lb_nap(450 * LB_MS_NS);
+    atomic_fetch_add(&moved_s, *(int64_t *)by_s);
+    return NULL;
+}
+
+static struct stage *run_with_step(int64_t by_s) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, move_clock, &by_s);
+    struct stage *stage =
+        run_stage_of("sim", SETS("load.clients=1", "sim.service=1ms", "run.duration=700ms"));
+    pthread_join(thread, NULL);
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    return stage;
+}
+
+TEST(a_stage_says_that_the_clock_stepped) {
+    static const struct {
+        int64_t by_s;
+        const char *words;
+    } cases[] = {{3, "stepped by +3 s"}, {-7, "stepped by -7 s"}};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_with_step(cases[i].by_s);
+        assert_true(any_text_has(stage->result.warnings, cases[i].words));
+        assert_true(any_text_has(stage->result.warnings, i == 0 ? "early" : "late"));
+        assert_int_equal((int64_t)(stage->result.wall_step_ns / 1e9 + (i ? -0.5 : 0.5)),
+                         cases[i].by_s);
+        stage_free(stage);
+    }
+}
+
+TEST(without_a_step_nothing_is_said) {
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=1ms"));
+    assert_int_equal((int64_t)stage->result.wall_step_ns, 0);
+    assert_false(any_text_has(stage->result.warnings, "wall clock"));
+    stage_free(stage);
+}
+
+TEST_MAIN(NULL, NULL)

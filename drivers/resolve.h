@@ -1,0 +1,29 @@
+/* resolve: the addresses of a host, looked up once in the life of the program.
+ *
+ * A look-up of a name blocks its thread, and with it all clients of the thread. The first connection,
+ * which a backend opens before any load, looks the name up; all later ones take the answer from here.
+ * It does not notice a name that changes its address meanwhile: a fail-over by DNS is not followed. */
+#ifndef DRIVERS_RESOLVE_H
+#define DRIVERS_RESOLVE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+
+#include "bench/base/err.h"
+
+#define RESOLVED_MAX 8
+
+struct resolved {
+    char host[256];
+    int count; /* at least 1 */
+    /* as numbers, in the order in which they are to be tried */
+    char address[RESOLVED_MAX][64];
+    bool ipv4[RESOLVED_MAX];
+    struct resolved *next;
+};
+
+/* The addresses of a name or a number; they live as long as the program. NULL with err, also when
+ * memory ran out; a failure is not remembered. May be called from any thread. */
+const struct resolved *resolve_host(const char *host, struct lb_err *err);
+
+#endif

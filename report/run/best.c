@@ -1,0 +1,88 @@
+/* best: see best.h. */
+#include "report/run/best.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/run/spread.h"
+
+static bool is_tail(const struct column *column) {
+    static const char *const tails[] = {".p99", ".p999", ".max", ".max_wait_ns"};
+    const char *end = strrchr(column->key, '.');
+    for (size_t i = 0; end && i < sizeof tails / sizeof *tails; i++)
+        if (strcmp(end, tails[i]) == 0) return true;
+    return false;
+}
+
+static bool is_rival(const struct column *column, const struct report_row *row,
+                     enum durability durability) {
+    return row->candidate && words_durability(row->typical) == durability &&
+           !isnan(column_value(column, row));
+}
+
+const struct report_row *best_row(const struct column *column, const struct report_group *group,
+                                  enum durability durability) {
+    const struct report_row *best = NULL;
+    for (int r = 0; r < group->row_count && column->better != 0; r++) {
+        const struct report_row *row = &group->rows[r];
+        double value = column->better * column_value(column, row);
+        if (!is_rival(column, row, durability) || !isfinite(value)) continue;
+        if (!best || value > column->better * column_value(column, best)) best = row;
+    }
+    return best;
+}
+
+bool best_is_untold(const struct column *column, const struct report_row *row) {
+    return is_tail(column) && row->repeats < 2;
+}
+
+bool best_is_level(const struct column *column, const struct report_row *a,
+                   const struct report_row *b) {
+    double x = column_value(column, a), y = column_value(column, b);
+    if (a == b || x == y) return true;
+    if (!isfinite(x) || !isfinite(y)) return false;
+    if (best_is_untold(column, a) || best_is_untold(column, b)) return true;
+    if (fabs(x - y) <= BEST_TIE * fmax(fabs(x), fabs(y))) return true;
+    struct spread p = spread_of(a, column), q = spread_of(b, column);
+    if (p.kind == SPREAD_NONE) p.low = p.high = x;
+    if (q.kind == SPREAD_NONE) q.low = q.high = y;
+    return p.low <= q.high && q.low <= p.high;
+}
+
+bool best_is_marked(const struct column *column, const struct report_group *group, int row) {
+    const struct report_row *mine = &group->rows[row];
+    enum durability durability = words_durability(mine->typical);
+    const struct report_row *best = best_row(column, group, durability);
+    if (!best || !is_rival(column, mine, durability) || !best_is_level(column, mine, best))
+        return false;
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *other = &group->rows[r];
+        if (is_rival(column, other, durability) && !best_is_level(column, other, best)) return true;
+    }
+    return false;
+}
+
+double best_ratio(const struct column *column, const struct report_group *group, int row) {
+    const struct report_row *mine = &group->rows[row];
+    enum durability durability = words_durability(mine->typical);
+    const struct report_row *best = best_row(column, group, durability);
+    if (!best || !is_rival(column, mine, durability)) return NAN;
+    double value = column_value(column, mine), least = column_value(column, best);
+    if (!(least > 0 && value > 0)) return NAN;
+    if (isinf(value)) return value;
+    if (best_is_untold(column, mine) || best_is_untold(column, best)) return NAN;
+    if (best_is_level(column, mine, best)) return 1;
+    return column->better > 0 ? least / value : value / least;
+}
+
+double best_ratio_mean(const struct report_group *group, int row) {
+    double sum = 0;
+    int count = 0;
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
+        double ratio = column_is_ranked(column, group) ? best_ratio(column, group, row) : NAN;
+        if (isnan(ratio)) continue;
+        sum += log(ratio);
+        count++;
+    }
+    return count ? exp(sum / count) : NAN;
+}

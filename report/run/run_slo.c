@@ -1,0 +1,90 @@
+/* run_slo: the promises of the runs (--slo): each with what was measured, and how sure that is. See
+ * run_doc.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+#define TEXT_MAX (NUMBER_TEXT_MAX + 16)
+
+static const struct doc_column columns[] = {
+    {.title = "promise"},
+    {.title = "lock"},
+    {.title = "clients", .figure = DOC_COUNT},
+    {.title = "verdict"},
+    {.title = "measured", .right = true},
+    {.title = "95 % interval", .right = true},
+    {.title = "how sure", .words = true},
+    {.title = NULL},
+};
+
+static const char *value_text(const struct run_slo *slo, double value, char *text) {
+    char number[NUMBER_TEXT_MAX];
+    const char *unit = doc_or(slo->unit, "");
+    bool after = *unit && strcmp(unit, "ns") != 0;
+    if (strcmp(unit, "ns") == 0) {
+        number_time_text(value, number);
+    } else {
+        number_text(value, &number_plain, number);
+    }
+    snprintf(text, TEXT_MAX, "%s%s%.12s", number, after && isfinite(value) ? " " : "",
+             after && isfinite(value) ? unit : "");
+    return text;
+}
+
+static enum tone tone_of(const struct run_slo *slo) {
+    const char *verdict = doc_or(slo->verdict, "");
+    if (strcmp(verdict, "kept") == 0) return TONE_GOOD;
+    return strcmp(verdict, "broken") == 0 ? TONE_BAD : TONE_WARN;
+}
+
+static void add_slo(struct doc *doc, const struct run_slo *slo) {
+    char text[TEXT_MAX], low[TEXT_MAX], high[TEXT_MAX];
+    const char *verdict = doc_or(slo->verdict, "?");
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%s", doc_or(slo->slo, "?"));
+    doc_cell(doc, "%s%s%s", doc_or(slo->lock, "?"), slo->topology ? " on " : "",
+             doc_or(slo->topology, ""));
+    doc_figure(doc, slo->clients);
+    doc_cell(doc, "%s", "");
+    doc_chip(doc, DOC_CHIP, tone_of(slo), "", verdict, NULL);
+    doc_cell(doc, "%s", slo->never ? NUMBER_NEVER : value_text(slo, slo->figure, text));
+    if (isnan(slo->low)) {
+        doc_cell(doc, "%s", NUMBER_NONE);
+    } else {
+        doc_cell(doc, "%s .. %s", value_text(slo, slo->low, low),
+                 isnan(slo->high) ? NUMBER_NEVER : value_text(slo, slo->high, high));
+    }
+    doc_cell(doc, "%s", doc_or(slo->basis, ""));
+}
+
+static int count_slos(const struct report *report, const char *verdict) {
+    int count = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        for (int i = 0; i < run->slo_count; i++)
+            count += !verdict || strcmp(doc_or(run->slos[i].verdict, ""), verdict) == 0;
+    }
+    return count;
+}
+
+void run_slo(const struct report *report, struct doc *doc) {
+    int all = count_slos(report, NULL), kept = count_slos(report, "kept"),
+        broken = count_slos(report, "broken");
+    if (all == 0) return;
+    doc_section(doc, "slo", "Promises");
+    doc_say(doc,
+            broken > 0   ? TONE_BAD
+            : kept < all ? TONE_WARN
+                         : TONE_GOOD,
+            "Promises: %d kept, %d broken, %d of which it is not known.", kept, broken,
+            all - kept - broken);
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
+    for (int r = 0; r < report->run_count; r++) {
+        const struct run *run = report->runs[r];
+        for (int i = 0; i < run->slo_count; i++) add_slo(doc, &run->slos[i]);
+    }
+    doc_end(doc);
+    doc_end(doc);
+}

@@ -1,0 +1,89 @@
+/* trend_gate: what has become worse within the newest runs, of all series together.
+ *
+ * A gate over hundreds of figures is hundreds of tests: without a correction some of them would shut
+ * it although nothing has changed. It corrects twice. A change point is the best of all places where
+ * a figure may have changed, so its p is multiplied by the number of those places within the gate
+ * (Bonferroni). Then the p-values of all figures of all series are corrected together, by the method
+ * of Benjamini and Hochberg. It reports, and changes no change point. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/trend/trend_parts.h"
+#include "results/stats/rank.h"
+
+/* The changes that a gate is about: changes[first] .. changes[end - 1]. */
+struct span {
+    int first, end;
+};
+
+/* Those within the newest runs. A newest level with too few runs to tell them from outliers is none
+ * yet. */
+static struct span newest_changes(const struct trend_figure *figure, int gate) {
+    struct span span = {0, figure->change_count};
+    int until = figure->count;
+    while (span.end > 0 && until - figure->changes[span.end - 1].index < TREND_LEVEL)
+        until = figure->changes[--span.end].index;
+    while (span.first < span.end && figure->changes[span.first].index < figure->count - gate)
+        span.first++;
+    return span;
+}
+
+/* From the level before the first change among the newest runs to the level now: a change that was
+ * undone since is none. */
+static void weigh(const struct trend_view *view, const struct trend_series *series, int metric,
+                  struct trend_figure *figure) {
+    const struct trend_ask *ask = &view->ask;
+    struct span span = newest_changes(figure, ask->gate);
+    int places = figure->count - 1 < ask->gate ? figure->count - 1 : ask->gate;
+    figure->p = 1;
+    if (span.first == span.end) return;
+    double before = figure->changes[span.first].before, after = figure->changes[span.end - 1].after;
+    figure->shift = before > 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
+    figure->worse = fabs(figure->shift) >= ask->min_effect && trend_is_worse(metric, before, after);
+    if (!figure->worse) return;
+    bool all_known = true;
+    for (int c = span.first; c < span.end; c++) {
+        const struct change_point *change = &figure->changes[c];
+        if (!trend_is_worse(metric, change->before, change->after)) continue;
+        const char *why = trend_acks_why(ask->acks, series, metric, change);
+        all_known &= why != NULL;
+        figure->acknowledged = why;
+        figure->p = fmin(figure->p, change->p * places);
+    }
+    if (!all_known) figure->acknowledged = NULL;
+}
+
+/* All figures of a view that a change could show in, in their order. */
+static int collect(struct trend_view *view, struct trend_figure **figures) {
+    int count = 0;
+    for (int i = 0; i < view->count; i++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
+            struct trend_figure *figure = &view->series[i].figure[m];
+            figure->p = NAN;
+            if (view->ask.gate == 0 || figure->count <= TREND_LEVEL) continue;
+            weigh(view, &view->series[i], m, figure);
+            figures[count++] = figure;
+        }
+    }
+    return count;
+}
+
+int trend_gate(struct trend_view *view) {
+    size_t room = (size_t)view->count * (size_t)compare_metric_count() + 1;
+    struct trend_figure **figures = malloc(room * sizeof *figures);
+    double *p = malloc(room * sizeof *p);
+    int failed = !figures || !p, count = failed ? 0 : collect(view, figures);
+    for (int i = 0; i < count; i++) p[i] = figures[i]->p;
+    if (!failed) failed = rank_benjamini_hochberg(p, count);
+    for (int i = 0; i < count && !failed; i++) {
+        figures[i]->p = p[i];
+        figures[i]->worse &= p[i] <= TREND_GATE_RATE;
+        if (!figures[i]->worse) figures[i]->acknowledged = NULL;
+        view->acknowledged += figures[i]->acknowledged != NULL;
+        if (figures[i]->acknowledged) figures[i]->worse = false;
+        view->worse += figures[i]->worse;
+    }
+    free(figures);
+    free(p);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,118 @@
+/* Tests in the order of time: each finds what it is for, and accuses chance as seldom as it says. */
+
+#include <math.h>
+
+#include "bench/base/rng.h"
+#include "bench/tests/unit.h"
+#include "results/stats/series.h"
+
+#define ALPHA 0.001
+#define SEEDS 10000
+/* As often as chance may bring it: 10 are expected, and more than 25 of 10,000 come in less than one of ten
+ * thousand such tests. */
+#define ALARMS_MAX 25
+
+static double normal(struct lb_rng *rng) {
+    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(6.283185307179586 * rng_unit(rng));
+}
+
+/* Gaps of a Poisson process within a window in which n are expected, as a stage has them. */
+static int draw_gaps(struct lb_rng *rng, double n, double *gaps, int room) {
+    double at = 0;
+    for (int count = 0; count < room; count++) {
+        gaps[count] = -log1p(-rng_unit(rng));
+        at += gaps[count];
+        if (at > n) return count;
+    }
+    return room;
+}
+
+TEST(the_tail_of_a2_is_the_published_one) {
+    /* Stephens, EDF statistics, 1974: the case of a known distribution. */
+    assert_true(fabs(series_exponential_p(1.933) - 0.10) < 0.001);
+    assert_true(fabs(series_exponential_p(2.492) - 0.05) < 0.001);
+    assert_true(fabs(series_exponential_p(3.857) - 0.01) < 0.0005);
+}
+
+TEST(exponential_gaps_are_seldom_accused) {
+    int alarms = 0;
+    double gaps[400];
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct lb_rng rng;
+        rng_seed(&rng, seed, 7);
+        int count = draw_gaps(&rng, 150, gaps, 400);
+        alarms += series_exponential_p(series_exponential(gaps, count)) < ALPHA;
+    }
+    if (alarms > ALARMS_MAX) fail_msg("%d of %d", alarms, SEEDS);
+}
+
+TEST(skewed_gaps_are_found) {
+    double gaps[2000];
+    struct lb_rng rng;
+    rng_seed(&rng, 1, 7);
+    for (int i = 0; i < 2000; i++) gaps[i] = 2 * rng_unit(&rng); /* the mean is right */
+    assert_true(series_exponential_p(series_exponential(gaps, 2000)) < 1e-9);
+    for (int i = 0; i < 2000; i++) gaps[i] = -1.15 * log1p(-rng_unit(&rng)); /* 15 % too slow */
+    assert_true(series_exponential_p(series_exponential(gaps, 2000)) < ALPHA);
+}
+
+/* Seconds that stand still, each depending on the last one by r. */
+static int trend_alarms(int count, double r) {
+    int alarms = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        double values[60];
+        struct lb_rng rng;
+        rng_seed(&rng, seed, 9);
+        double last = normal(&rng);
+        for (int i = 0; i < count; i++) {
+            last = r * last + sqrt(1 - r * r) * normal(&rng);
+            values[i] = last;
+        }
+        alarms += series_trend_p(values, count) < ALPHA;
+    }
+    return alarms;
+}
+
+TEST(what_stands_still_is_seldom_said_to_move) {
+    static const int counts[] = {10, 25, 60};
+    for (int i = 0; i < 3; i++) {
+        int alarms = trend_alarms(counts[i], 0);
+        if (alarms > ALARMS_MAX) fail_msg("%d of %d with %d values", alarms, SEEDS, counts[i]);
+    }
+}
+
+TEST(what_moves_is_found) {
+    double values[20];
+    struct lb_rng rng;
+    rng_seed(&rng, 3, 9);
+    for (int i = 0; i < 20; i++) values[i] = 100 + 2 * i + normal(&rng);
+    assert_true(series_trend_p(values, 20) < ALPHA);
+    for (int i = 0; i < 20; i++) values[i] = 7;
+    assert_true(series_trend_p(values, 20) == 1);
+    assert_true(series_trend_p(values, 9) == 1);
+}
+
+TEST(independent_neighbours_are_seldom_said_to_depend) {
+    static const int counts[] = {10, 25, 60};
+    for (int c = 0; c < 3; c++) {
+        int alarms = 0;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            double values[60];
+            struct lb_rng rng;
+            rng_seed(&rng, seed, 11);
+            for (int i = 0; i < counts[c]; i++) values[i] = normal(&rng);
+            alarms += series_lag1_p(series_lag1(values, counts[c]), counts[c]) < ALPHA;
+        }
+        if (alarms > ALARMS_MAX) fail_msg("%d of %d with %d values", alarms, SEEDS, counts[c]);
+    }
+}
+
+TEST(neighbours_that_depend_are_found) {
+    double values[60], last = 0;
+    struct lb_rng rng;
+    rng_seed(&rng, 5, 11);
+    for (int i = 0; i < 60; i++) values[i] = last = 0.9 * last + normal(&rng);
+    assert_true(series_lag1_p(series_lag1(values, 60), 60) < ALPHA);
+}
+
+TEST_MAIN(NULL, NULL)
