@@ -16,9 +16,18 @@ const char *compare_word(enum compare_verdict verdict) {
     return words[verdict];
 }
 
+int compare_fails(enum lock_state state) {
+    static const int failures[] = {[LOCK_VIOLATED] = LB_EXIT_VIOLATED,
+                                   [LOCK_TOKENS] = LB_EXIT_VIOLATED,
+                                   [LOCK_STUCK] = LB_EXIT_REGRESSION,
+                                   [LOCK_STARVED] = LB_EXIT_REGRESSION};
+    return (size_t)state < sizeof failures / sizeof *failures ? failures[state] : 0;
+}
+
 int compare_exit(const struct compare *compare) {
-    if (compare->violated) return LB_EXIT_VIOLATED;
-    if (compare->counts[COMPARE_WORSE] > 0 || compare->stuck) return LB_EXIT_REGRESSION;
+    int failed = compare_fails(compare->state);
+    if (failed) return failed;
+    if (compare->counts[COMPARE_WORSE] > 0) return LB_EXIT_REGRESSION;
     bool unsure = compare->counts[COMPARE_INCONCLUSIVE] > 0 || compare->missing > 0;
     return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
@@ -148,20 +157,14 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
 
 /* ---- rows ---- */
 
-/* Whether a lock that is not broken on purpose came out so. */
-static bool is_any(const struct compare_pick *new, enum lock_state state) {
-    for (int i = 0; i < new->count; i++) {
-        if (!new->stages[i]->control && report_stage_state(new->stages[i]) == state) return true;
+/* The worst that a lock that is not broken on purpose came out as. */
+static enum lock_state worst_state(const struct compare_pick *pick) {
+    enum lock_state worst = LOCK_BASELINE;
+    for (int i = 0; i < pick->count; i++) {
+        if (!pick->stages[i]->control)
+            worst = report_worse(worst, report_stage_state(pick->stages[i]));
     }
-    return false;
-}
-
-static bool is_violated(const struct compare_pick *new) {
-    return is_any(new, LOCK_VIOLATED) || is_any(new, LOCK_TOKENS);
-}
-
-static bool is_stuck(const struct compare_pick *new) {
-    return is_any(new, LOCK_STUCK);
+    return worst;
 }
 
 /* Said, and no reason to be content. */
@@ -228,10 +231,8 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
                                 .base_limited = compare_count_limited(base),
                                 .new_limited = compare_count_limited(new),
                                 .baseline = base->stages[0]->baseline,
-                                .violated = is_violated(new),
-                                .stuck = is_stuck(new)};
+                                .state = worst_state(new)};
     first->load = NULL;
-    compare->stuck |= row->stuck;
     compare->limited_count += row->base_limited + row->new_limited;
     compare->stage_count += base->count + new->count;
     if (!row->guarantee || !row->new_guarantee)
@@ -266,7 +267,7 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         if (refs[i].new) put_in(&new, &refs[i]);
     }
     int failed = 0;
-    compare->violated |= is_violated(&new);
+    compare->state = report_worse(compare->state, worst_state(&new));
     if (base.count == 0 || new.count == 0) {
         failed = add_alone(compare, &refs[0], err);
         goto out;

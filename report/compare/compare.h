@@ -15,6 +15,7 @@
 
 #include "bench/base/err.h"
 #include "report/doc/doc.h"
+#include "report/run/model.h"
 #include "results/format/run_read.h"
 
 enum compare_verdict {
@@ -64,8 +65,8 @@ struct compare_row {
     int base_count, new_count; /* samples */
     /* stages that are no samples: the load generator was their limit */
     int base_limited, new_limited;
-    bool violated, stuck; /* in the new ones, a lock that is not broken on purpose */
-    bool baseline;        /* no lock at all: the tool's own cost */
+    enum lock_state state; /* the worst of the new ones; LOCK_BASELINE if broken on purpose */
+    bool baseline;         /* no lock at all: the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 
@@ -91,7 +92,7 @@ struct compare {
     int limited_count, stage_count;
     /* why there are fewer runs than were wanted, or NULL; borrowed */
     const char *partial_reason;
-    bool violated, stuck; /* any lock of the new runs, also one that the base has not */
+    enum lock_state state; /* the worst of all rows, and of locks that only the new runs have */
 };
 
 /* The defaults, for the tables of options as text, too. */
@@ -123,7 +124,11 @@ void compare_free(struct compare *compare);
 /* "better", "worse", "no change shown", "inconclusive", "unknown". */
 const char *compare_word(enum compare_verdict verdict);
 
-/* 3 violated, 4 worse (or stuck), 5 inconclusive (or missing in the new runs), 0: for continuous
+/* The exit code that a lock of the new runs in this state means by itself: 3 where two were let in or
+ * fencing tokens did not grow, 4 where clients were left without a grant, 0 otherwise. */
+int compare_fails(enum lock_state state);
+
+/* 3 violated, 4 worse (or stuck, or starved), 5 inconclusive (or missing in the new runs), 0: for continuous
  * integration, the worst first. */
 int compare_exit(const struct compare *compare);
 

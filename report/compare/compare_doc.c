@@ -5,6 +5,7 @@
 #include "report/compare/compare.h"
 #include "report/doc/number.h"
 #include "report/run/field_value.h"
+#include "report/run/words.h"
 
 #define LINES_SHOWN 12 /* of differences, and of what one side lacks */
 
@@ -60,7 +61,8 @@ static char *note_text(const struct compare_figure *figure, char *text, size_t s
 static void add_headline(struct doc *doc, const struct compare *compare) {
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
-    const char *word = exit_code == LB_EXIT_VIOLATED     ? "EXCLUSION VIOLATED in the new runs"
+    const char *word = compare->state == LOCK_TOKENS     ? "FENCING TOKENS WRONG in the new runs"
+                       : exit_code == LB_EXIT_VIOLATED   ? "EXCLUSION VIOLATED in the new runs"
                        : exit_code == LB_EXIT_REGRESSION ? "WORSE"
                        : exit_code == LB_EXIT_INCONCLUSIVE
                            ? "inconclusive: too few runs, or too noisy"
@@ -131,13 +133,12 @@ static void add_figure(struct doc *doc, const struct result_field *metric,
 /* "redis-setnx, 16 clients, one key, ..."; between two locks: "a -> b". Then its figures. */
 static void add_row(struct doc *doc, const struct compare_row *row) {
     bool itself = strcmp(row->lock, row->new_lock) == 0;
-    doc_group(doc, row->violated ? TONE_BAD : TONE_PLAIN,
-              "%s%s%s, %.0f client%s, %s (%d and %d samples)%s", row->lock, itself ? "" : " -> ",
+    bool fails = compare_fails(row->state) != 0;
+    doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
+              "%s%s%s, %.0f client%s, %s (%d and %d samples)%s%s", row->lock, itself ? "" : " -> ",
               itself ? "" : row->new_lock, row->clients, row->clients == 1 ? "" : "s", row->load,
-              row->base_count, row->new_count,
-              row->violated ? ": EXCLUSION VIOLATED"
-              : row->stuck  ? ": STUCK"
-                            : "");
+              row->base_count, row->new_count, fails ? ": " : "",
+              fails ? words_state_title(row->state) : "");
     if (row->base_limited + row->new_limited > 0)
         doc_span(doc, DOC_DETAIL,
                  "left out, generator-limited: %d stages of the base, %d of the new",

@@ -8,6 +8,7 @@
 #include "report/compare/compare.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
+#include "report/run/words.h"
 
 static json_t *number_json(double value) {
     return isfinite(value) ? json_real(value) : json_null();
@@ -51,15 +52,17 @@ static int write_json(const struct compare *compare, FILE *out) {
                             "clients", row->clients, "base_guarantee", row->guarantee,
                             "new_guarantee", row->new_guarantee, "base_samples", row->base_count,
                             "new_samples", row->new_count, "base_limited", row->base_limited,
-                            "new_limited", row->new_limited, "violated", row->violated, "stuck",
-                            row->stuck, "figures", figures));
+                            "new_limited", row->new_limited, "violated",
+                            compare_fails(row->state) == LB_EXIT_VIOLATED, "stuck",
+                            compare_fails(row->state) == LB_EXIT_REGRESSION, "figures", figures));
     }
-    json_t *json = json_pack(
-        "{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema", "lockbench.compare/1",
-        "exit_code", compare_exit(compare), "partial", compare->partial_reason != NULL,
-        "partial_reason", compare->partial_reason, "partial_runs", compare->partial_count,
-        "violated", compare->violated, "min_effect", compare->min_effect, "alpha", compare->alpha,
-        "differences", differences, "only_one_side", alone, "rows", rows);
+    json_t *json = json_pack("{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema",
+                             "lockbench.compare/1", "exit_code", compare_exit(compare), "partial",
+                             compare->partial_reason != NULL, "partial_reason",
+                             compare->partial_reason, "partial_runs", compare->partial_count,
+                             "violated", compare_fails(compare->state) == LB_EXIT_VIOLATED,
+                             "min_effect", compare->min_effect, "alpha", compare->alpha,
+                             "differences", differences, "only_one_side", alone, "rows", rows);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
     fputc('\n', out);
     json_decref(json);
@@ -105,9 +108,8 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
 static void junit_lock(FILE *out, const struct compare_row *row) {
     if (row->baseline) return;
     junit_begin(out, row->new_lock, "exclusion", row->clients, row->load);
-    if (row->violated) fputs("<failure message=\"two holders at once\"/>", out);
-    if (!row->violated && row->stuck)
-        fputs("<failure message=\"a key that nobody gets any more\"/>", out);
+    if (compare_fails(row->state))
+        fprintf(out, "<failure message=\"%s\"/>", words_state_title(row->state));
     fputs("</testcase>\n", out);
 }
 
@@ -122,11 +124,12 @@ static void junit_alone(FILE *out, const struct compare_alone *alone) {
  * own. */
 static void write_junit(const struct compare *compare, FILE *out) {
     int broken = 0, all = 0, locks = 0;
-    bool elsewhere = compare->violated; /* by a lock that only the new runs have */
+    bool elsewhere = compare_fails(compare->state) != 0; /* by a lock that only the new runs have */
     for (int v = COMPARE_SAME; v <= COMPARE_WORSE; v++) all += compare->counts[v];
     for (int i = 0; i < compare->row_count; i++) {
-        broken += compare->rows[i].violated || compare->rows[i].stuck;
-        elsewhere &= !compare->rows[i].violated;
+        bool fails = compare_fails(compare->rows[i].state) != 0;
+        broken += fails;
+        elsewhere &= !fails;
         locks += !compare->rows[i].baseline;
     }
     fprintf(out,
@@ -144,10 +147,11 @@ static void write_junit(const struct compare *compare, FILE *out) {
     }
     for (int i = 0; i < compare->alone_count; i++) junit_alone(out, &compare->alone[i]);
     if (elsewhere) {
-        fputs(
+        fprintf(
+            out,
             "  <testcase classname=\"lockbench\" name=\"exclusion, locks that only the new runs have\">"
-            "<failure message=\"two holders at once\"/></testcase>\n",
-            out);
+            "<failure message=\"%s\"/></testcase>\n",
+            words_state_title(compare->state));
     }
     fputs("</testsuite>\n", out);
 }

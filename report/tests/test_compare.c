@@ -295,10 +295,29 @@ TEST(two_holders_are_worse_than_any_figure) {
     new.verdict = "violated";
     struct compare *compare = compare_of(&base, &new, 1);
     assert_int_equal(compare_exit(compare), 3);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "EXCLUSION VIOLATED in the new runs");
+    free(text);
     compare_free(compare);
     new.more = ",\"control\":true"; /* broken on purpose */
     compare = compare_of(&base, &new, 1);
     assert_int_equal(compare_exit(compare), 0);
+    compare_free(compare);
+}
+
+TEST(wrong_tokens_alone_are_not_told_as_two_holders) {
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made new = base;
+    new.verdict = "violated\",\"token_errors\":3,\"another\":\"";
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 3);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "FENCING TOKENS WRONG in the new runs");
+    assert_null(strstr(text, "VIOLATED"));
+    free(text);
+    text = text_of(compare, COMPARE_JUNIT);
+    has(text, "excluded, but its fencing tokens did not grow");
+    free(text);
     compare_free(compare);
 }
 
@@ -360,8 +379,19 @@ TEST(what_is_missing_or_idle_is_no_success) {
     compare_free(compare);
     new.others = OTHER("b", "stuck", 5);
     compare = compare_of(&base, &new, 1);
-    assert_true(compare->stuck);
+    assert_int_equal(compare->state, LOCK_STUCK);
     assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "clean", 5) "," OTHER("c", "stuck", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "starved", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 4);
+    text = text_of(compare, COMPARE_JUNIT);
+    has(text, "clients waited until the drain limit ended their waits");
+    free(text);
     compare_free(compare);
 }
 
