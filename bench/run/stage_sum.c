@@ -139,7 +139,7 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
  * idle thread wakes more often than a busy one, so that the difference may come out below 0. */
 static double net_of_idle(const struct stage *stage, double cpu_ns, double idle_ns_per_s) {
     if (cpu_ns < 0 || idle_ns_per_s < 0) return -1;
-    return fmax(cpu_ns - idle_ns_per_s * (double)stage->window_ns / 1e9, 0);
+    return cpu_ns - idle_ns_per_s * (double)stage->window_ns / 1e9;
 }
 
 static void fill_cpu(struct stage *stage) {

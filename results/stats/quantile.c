@@ -91,8 +91,8 @@ int quantile_ranks(uint64_t n, double q, double level, uint64_t *ret_low, uint64
     return 0;
 }
 
-int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
-                           uint64_t *ret_low, uint64_t *ret_high, double *ret_effective) {
+int quantile_effective(const struct quantile_batch *batches, int count, double q, double level,
+                       struct quantile_worth *ret) {
     double n = 0, below = 0, squares = 0;
     int filled = 0;
     if (!(level > 0 && level < 1)) return -1;
@@ -108,21 +108,30 @@ int quantile_ranks_batches(const struct quantile_batch *batches, int count, doub
         double off = (double)batches[i].below - share * (double)batches[i].count;
         squares += off * off;
     }
+    if (isnan(q)) q = share;
     /* The share's variance between batches (that of a ratio), against that of as many independent
      * samples. */
     double variance = squares * filled / (filled - 1) / (n * n), alone = q * (1 - q) / n;
-    double effect = variance > alone ? variance / alone : 1;
+    double effect = alone > 0 && variance > alone ? variance / alone : 1;
     /* Few batches tell the variance itself only roughly: Student's t for their number, by that for
      * n. */
     double wider = student_quantile(level, filled - 1) / student_quantile(level, n > 2 ? n - 1 : 1);
-    double effective = n / (effect * wider * wider), low, high;
-    if (effective > n) effective = n;
-    if (ranks(floor(effective), q, level, &low, &high) != 0) return -1;
-    double stretch = n / floor(effective);
+    *ret = (struct quantile_worth){
+        .n = n, .share = share, .effective = fmin(n / (effect * wider * wider), n)};
+    return 0;
+}
+
+int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
+                           uint64_t *ret_low, uint64_t *ret_high, double *ret_effective) {
+    struct quantile_worth worth;
+    double low, high;
+    if (!(q > 0 && q < 1) || quantile_effective(batches, count, q, level, &worth) != 0) return -1;
+    if (ranks(floor(worth.effective), q, level, &low, &high) != 0) return -1;
+    double stretch = worth.n / floor(worth.effective);
     low = floor(low * stretch);
     high = ceil(high * stretch);
     *ret_low = low < 1 ? 1 : (uint64_t)low;
-    *ret_high = high > n ? (uint64_t)n : (uint64_t)high;
-    if (ret_effective) *ret_effective = effective;
+    *ret_high = high > worth.n ? (uint64_t)worth.n : (uint64_t)high;
+    if (ret_effective) *ret_effective = worth.effective;
     return 0;
 }

@@ -34,15 +34,26 @@ struct quantile_batch {
 
 #define QUANTILE_BATCHES_MIN 5
 
-/* The same for samples that depend on their neighbours. The differences between the batches' shares
- * below the quantile give the number of independent samples that all samples are worth (design
- * effect, never below 1); the ranks for that number are then scaled to all samples (Woodruff 1952
- * for the inversion; Korn and Graubard, Survey Methodology 24, 1998, for the effective number and
- * its correction by Student's t). Assumes that batches are independent of each other, so that each
- * is much longer than the time over which samples depend on each other, and that all come from one
- * steady state. Empty batches do not count. Returns 0, or -1 as above or for fewer than
- * QUANTILE_BATCHES_MIN batches. *ret_effective (may be NULL) is the number of independent
- * samples. */
+/* What samples that depend on their neighbours are worth. */
+struct quantile_worth {
+    double n;         /* samples of all batches */
+    double share;     /* of them below */
+    double effective; /* independent samples that they are worth: at most n */
+};
+
+/* The differences between the batches' shares below give the effective number of samples: n by the
+ * design effect (never below 1) for a share of q (NAN: the share that was seen), corrected by
+ * Student's t for the number of batches (Korn and Graubard, Survey Methodology 24, 1998). Assumes
+ * that batches are independent of each other, so that each is much longer than the time over which
+ * samples depend on each other, and that all come from one steady state. Empty batches do not count.
+ * Returns 0, or -1 for fewer than QUANTILE_BATCHES_MIN batches or a level not within 0..1; then *ret
+ * is untouched. */
+int quantile_effective(const struct quantile_batch *batches, int count, double q, double level,
+                       struct quantile_worth *ret);
+
+/* quantile_ranks for samples that depend on their neighbours: the ranks for the effective number of
+ * samples, scaled to all samples (Woodruff 1952 for the inversion). Returns 0, or -1 as
+ * quantile_ranks or quantile_effective. *ret_effective (may be NULL) is the effective number. */
 int quantile_ranks_batches(const struct quantile_batch *batches, int count, double q, double level,
                            uint64_t *ret_low, uint64_t *ret_high, double *ret_effective);
 

@@ -11,12 +11,10 @@ struct share {
     double effective; /* independent samples that all samples are worth */
 };
 
-/* Of each batch `count` samples are there and `below` of them belong to the share. The differences
- * between batches give the effective number of samples (Korn and Graubard, Survey Methodology 24,
- * 1998), for which the interval is that of Clopper and Pearson (Biometrika 26, 1934), with equal
- * tails: it holds also where nothing, or everything, belongs to the share. Assumes that batches are
- * independent of each other. Empty batches do not count. Returns 0, or -1 for fewer than
- * QUANTILE_BATCHES_MIN batches or a level not within 0..1; then *ret is untouched. */
+/* Of each batch `count` samples are there and `below` of them belong to the share. The interval
+ * is that of Clopper and Pearson (Biometrika 26, 1934) for quantile_effective's number of samples,
+ * with equal tails: it holds also where nothing, or everything, belongs to the share. Returns 0, or -1
+ * as quantile_effective; then *ret is untouched. */
 int share_of_batches(const struct quantile_batch *batches, int count, double level,
                      struct share *ret);
 
