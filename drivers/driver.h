@@ -187,6 +187,10 @@ struct lb_key {
     uint32_t index;  /* 0 .. keys-1 */
 };
 
+/* The number of a name that people chose: the name itself if it is a decimal number of at most 18
+ * digits without leading zeros; else its 64-bit FNV-1a hash without the topmost bit. */
+uint64_t lb_key_number(const char *name, size_t len);
+
 /* One attempt to acquire. The driver borrows it for the call; the core keeps it until the
  * release. */
 struct lb_request {
@@ -290,6 +294,13 @@ struct lb_residue {
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 
+struct lb_names;
+/* Tells what request->key is called on the server, by the functions with which acquire makes its
+ * names (key_names.h). The session is not connected and has no server: it has lock, options and
+ * lease_ns. */
+typedef void lb_names_fn(const struct lb_session *session, const struct lb_request *request,
+                         struct lb_names *names);
+
 /* How a backend is talked to. Where the client library is missing, its file is left out. */
 struct lb_connector {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
@@ -336,6 +347,7 @@ struct lb_algorithm {
     lb_renew_fn *renew;     /* NULL without LB_CAP_RENEW */
     lb_settle_fn *settle;   /* may be NULL */
     lb_residue_fn *residue; /* NULL only where there is no server to leave anything on */
+    lb_names_fn *names;     /* NULL only where no other program can reach what is locked */
 };
 
 /* Who a lock is and what it promises. */

@@ -121,6 +121,7 @@ const struct lb_algorithm sql_lease_algorithm = {
     .renew = lease_renew,
     .settle = sql_lease_settle,
     .residue = sql_residue,
+    .names = sql_names,
 };
 
 const struct lb_algorithm sql_table_algorithm = {
@@ -134,4 +135,5 @@ const struct lb_algorithm sql_table_algorithm = {
     .renew = lease_renew,
     .settle = sql_lease_settle,
     .residue = sql_residue,
+    .names = sql_names,
 };

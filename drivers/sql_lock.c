@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define PATIENCE_NS LB_S_NS
@@ -188,13 +189,19 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
+/* One of the things that SQL_LEFT counts. */
+static void name_residue(const struct sql_recipe *recipe, char *text, size_t size) {
+    snprintf(text, size, "%s%s",
+             recipe->table ? "a row of " : "an advisory lock of a session of ours",
+             recipe->table ? recipe->table : "");
+}
+
 int sql_count_left(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
                    struct lb_err *err) {
     const struct sql_session *mine = session->lock_state;
     struct lb_residue residue = {0};
     if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
-    if (residue.count)
-        snprintf(residue.example, sizeof residue.example, "%s", mine->recipe->leaves);
+    if (residue.count) name_residue(mine->recipe, residue.example, sizeof residue.example);
     *ret_residue = residue;
     return 0;
 }
@@ -204,4 +211,13 @@ int sql_residue(struct lb_session *session, const char *prefix, struct lb_residu
     const struct sql_recipe *recipe = session->lock->recipe;
     lb_residue_fn *residue = recipe->port->residue ? recipe->port->residue : sql_count_left;
     return residue(session, prefix, ret_residue, err);
+}
+
+void sql_names(const struct lb_session *session, const struct lb_request *request,
+               struct lb_names *names) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    if (!recipe || !recipe->table)
+        lb_names_add(names, "number of the advisory lock", "%lld", (long long)request->key_number);
+    else
+        lb_names_add(names, "row", "%s, name = '%s'", recipe->table, request->key);
 }

@@ -78,7 +78,7 @@ struct sql_recipe {
     /* statements that create the tables, NULL-terminated; NULL = there are none */
     const char *const *schema;
     const char *const *session; /* statements that each new session runs first; or NULL */
-    const char *leaves; /* one of the things that SQL_LEFT counts: "a row of lockbench_row" */
+    const char *table;          /* that has a row for each key; NULL = the key's number is locked */
     struct sql_statement statement[SQL_ROLES];
 };
 
@@ -184,6 +184,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm;
 lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_residue_fn sql_residue;     /* the port's */
+lb_names_fn sql_names;         /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;
 lb_settle_fn sql_lease_settle;

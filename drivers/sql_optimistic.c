@@ -55,4 +55,5 @@ const struct lb_algorithm sql_optimistic_algorithm = {
     .acquire = optimistic_acquire,
     .release = optimistic_release,
     .residue = sql_residue,
+    .names = sql_names,
 };

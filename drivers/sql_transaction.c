@@ -148,4 +148,5 @@ const struct lb_algorithm sql_transaction_algorithm = {
     .acquire = transaction_acquire,
     .release = transaction_release,
     .residue = sql_residue,
+    .names = sql_names,
 };

@@ -12,7 +12,8 @@
 #include "drivers/registry.h"
 
 struct wish {
-    const char *only;
+    const char *only, *key;
+    int64_t lease_ns;
     bool keys, table, json;
 };
 
@@ -21,6 +22,12 @@ static const struct arg args[] = {
     {{"keys", ARG_FLAG, offsetof(struct wish, keys),
       .help = "every key of a workload file: default, what is allowed, what it does"},
      NULL},
+    {{"key", ARG_PATH, offsetof(struct wish, key),
+      .help = "what this key of the lock is called on the server, for other clients and tools"},
+     "NAME"},
+    {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
+      "with --key: the lease, which NATS has in a name"},
+     "TIME"},
     {{"table", ARG_FLAG, offsetof(struct wish, table),
       .help = "every lock as Markdown: drivers/LOCKS.md"},
      NULL},
@@ -85,12 +92,23 @@ out:
     return result;
 }
 
+static int show_key(const struct wish *wish, struct lb_err *err) {
+    const struct lb_lock *lock = wish->only ? registry_lock(wish->only) : NULL;
+    struct doc doc = {0};
+    if (wish->keys || wish->table || wish->json || !lock)
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: --key needs one lock and nothing else: list LOCK --key NAME");
+    if (about_key(lock, wish->key, wish->lease_ns, &doc, err) != 0) return -1;
+    return print_doc(&doc, err);
+}
+
 static int run_list(void *values, const struct args *unused, struct lb_err *err) {
     const struct wish *wish = values;
     (void)unused;
     if (wish->keys && wish->only)
         return err_set(err, LB_EXIT_USAGE,
                        "list: --keys shows all keys; leave out '%.40s' or --keys", wish->only);
+    if (wish->key) return show_key(wish, err);
     if (wish->table && (wish->keys || wish->json || wish->only))
         return err_set(err, LB_EXIT_USAGE,
                        "list: --table is every lock, as Markdown; leave out the rest");
@@ -111,9 +129,10 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
 const struct command command_list = {
     .name = "list",
     .summary = "locks, backends and workloads, and what each can do",
-    .usage = "list [LOCK|BACKEND|WORKLOAD] [--keys] [--table] [--json]",
-    .about = "Shows which locks, backends and workloads there are, and whether they can run here;\n"
-             "with a name, everything about it.",
+    .usage = "list [LOCK|BACKEND|WORKLOAD] [--key NAME] [--keys] [--table] [--json]",
+    .about =
+        "Shows which locks, backends and workloads there are, and whether they can run here;\n"
+        "with a name, everything about it; with a lock and --key, what a key is called on the server.",
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_list,

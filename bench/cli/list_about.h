@@ -31,6 +31,14 @@ void about_expected(const struct lb_lock *lock, struct doc *doc);
 /* The same for machines: {"pause": {"worst", "why"}}; new reference, NULL when out of memory. */
 json_t *about_expected_json(const struct lb_lock *lock);
 
+/* Adds a table of what a key is called on the server, with the lock's options by default. 0, or -1 with
+ * err if the lock refuses the name or nothing of it can be reached by others. */
+int about_key(const struct lb_lock *lock, const char *key, int64_t lease_ns, struct doc *doc,
+              struct lb_err *err);
+
+/* The same in one line, into text; "" where there is none. */
+const char *about_key_text(const struct lb_lock *lock, const char *key, char *text, size_t size);
+
 /* Writes drivers/LOCKS.md: every lock, one block each: what it is, and what it is expected to do
  * under faults. */
 void about_page(FILE *out);

@@ -42,11 +42,12 @@ static void write_scenarios(const struct lb_lock *lock, enum lb_expect worst, FI
 }
 
 static void write_lock(const struct lb_lock *lock, FILE *out) {
-    char text[256];
+    char text[1024];
     fprintf(out, "\n### %s\n", lock->name);
     write_item("algorithm", lock->summary, out);
     for (const struct about_fact *fact = about_facts; fact->name; fact++)
         write_item(fact->name, fact->text(lock, text, sizeof text), out);
+    write_item("key `k` on the server", about_key_text(lock, "k", text, sizeof text), out);
     for (int worst = LB_EXPECT_SAFE; worst <= LB_EXPECT_VIOLATED; worst++)
         write_scenarios(lock, (enum lb_expect)worst, out);
 }

@@ -101,6 +101,8 @@ TEST(what_is_left_out_or_too_much_is_named) {
           {{"run", "smoke", "--dry-run=yes"}, 1, {"takes no value"}},
           {{"list", "a", "b"}, 1, {"one name at a time"}},
           {{"list", "--table", "--json"}, 1, {"--table is every lock"}},
+          {{"list", "--key", "k"}, 1, {"--key needs one lock"}},
+          {{"list", "mem-mutex", "--key", "k"}, 1, {"no other program can reach"}},
           {{"run", "smoke", "--lock", "mem-mutex", "--set", "acquire.readers=50"}, 1, {"'shared'"}},
           {{"run", "crash", "--lock", "mem-mutex", "--set", "load.processes=1"},
            1,

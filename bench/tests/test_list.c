@@ -12,6 +12,7 @@
 #include "bench/cli/list.c"
 #include "bench/cli/list_about.c"
 #include "bench/cli/list_json.c"
+#include "bench/cli/list_key.c"
 #include "bench/cli/list_page.c"
 
 static char folder[] = "/tmp/lockbench-test-XXXXXX";

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define ROOT "chubby/"
@@ -318,6 +319,16 @@ static const struct lb_option chubby_options[] = {
     {0},
 };
 
+/* The zero byte behind the name is written as etcdctl and printf(1) take it. */
+static void chubby_names(const struct lb_session *session, const struct lb_request *request,
+                         struct lb_names *names) {
+    (void)session;
+    struct key holder = key_of(request->key, request->key_len, "", 0);
+    lb_names_add(names, "key of the one that holds alone", "%s\\x00w", holder.bytes);
+    lb_names_add(names, "keys of those that share", "%s\\x00r/<lease in hex>", holder.bytes);
+    lb_names_add(names, "keys of those that wait", "%s\\x00q/<lease in hex>", holder.bytes);
+}
+
 static const struct lb_algorithm algorithm = {
     .options = chubby_options,
     .options_bytes = sizeof(struct chubby_options),
@@ -327,6 +338,7 @@ static const struct lb_algorithm algorithm = {
     .release = chubby_release,
     .settle = chubby_settle,
     .residue = chubby_residue,
+    .names = chubby_names,
 };
 
 const struct lb_lock lock_etcd_chubby = {

@@ -205,6 +205,7 @@ static const struct lb_algorithm algorithm = {
     .release = service_release,
     .settle = service_settle,
     .residue = service_residue,
+    .names = etcd_names,
 };
 
 const struct lb_lock lock_etcd_lock = {

@@ -79,6 +79,7 @@ static const struct lb_algorithm algorithm = {
     .release = mutex_release,
     .settle = mutex_settle,
     .residue = mutex_residue,
+    .names = etcd_names,
 };
 
 const struct lb_lock lock_etcd_mutex = {

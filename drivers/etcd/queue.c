@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define AGAIN_NS (50 * LB_MS_NS)
@@ -240,4 +241,12 @@ enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd
 enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place) {
     if (place->lease == 0) return LB_OK;
     return etcd_lease_drop(etcd_session_of(session), place->lease);
+}
+
+void etcd_names(const struct lb_session *session, const struct lb_request *request,
+                struct lb_names *names) {
+    char prefix[ETCD_KEY_MAX];
+    (void)session;
+    size_t len = etcd_prefix(request->key, request->key_len, prefix);
+    lb_names_add(names, "keys of holder and waiters", "%.*s<lease in hex>", (int)len, prefix);
 }

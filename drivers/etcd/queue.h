@@ -71,4 +71,6 @@ enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd
  * is still on its way fails without the lease. */
 enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place);
 
+lb_names_fn etcd_names; /* one key for each contender */
+
 #endif

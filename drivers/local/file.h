@@ -39,6 +39,9 @@ struct file_session {
 int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
               char *path);
 
+/* Tells the file's name, with this suffix; for lb_names_fn. */
+void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names);
+
 /* Counts the folder's files whose names begin with the key prefix, as file_path writes it, and end
  * so. */
 int file_count(struct lb_session *session, const char *prefix, const char *suffix,

@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "drivers/key_names.h"
 #include "drivers/local/file.h"
 #include "drivers/url.h"
 
@@ -102,6 +103,12 @@ int file_path(const struct lb_session *session, const char *key, size_t key_len,
     if (used < 0 || (size_t)used + strlen(suffix) >= FILE_NAME) return -ENAMETOOLONG;
     int len = snprintf(path, FILE_PATH, "%s/%s%s", server->dir, name, suffix);
     return (size_t)len < FILE_PATH ? 0 : -ENAMETOOLONG;
+}
+
+void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names) {
+    char name[FILE_NAME];
+    if (escape(request->key, request->key_len, name) < 0) return;
+    lb_names_add(names, "file, in the URL's folder", "%s%s", name, suffix);
 }
 
 int file_count(struct lb_session *session, const char *prefix, const char *suffix,

@@ -16,6 +16,8 @@
 #include "drivers/local/file.h"
 #include "drivers/wait.h"
 
+#define SUFFIX ".lock"
+
 enum kernel_call { CALL_TRY, CALL_WAIT, CALL_FREE };
 
 /* 0 or an errno; EWOULDBLOCK = held by another. */
@@ -43,7 +45,7 @@ static int find_file(struct lb_session *session, const struct lb_request *reques
     if (state->file[place].fd >= 0) close(state->file[place].fd);
     state->file[place].fd = -1;
     char path[FILE_PATH];
-    int failed = file_path(session, request->key, request->key_len, ".lock", path);
+    int failed = file_path(session, request->key, request->key_len, SUFFIX, path);
     if (failed) return failed;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) return -errno;
@@ -138,9 +140,16 @@ static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_r
     "none promised; the kernel wakes waiters in order, but a client that waits for more than 100 ms " \
     "queues again every 20 ms"
 
+static void kernel_names(const struct lb_session *session, const struct lb_request *request,
+                         struct lb_names *names) {
+    (void)session;
+    file_names(request, SUFFIX, names);
+}
+
 static const struct lb_algorithm file_flock_algorithm = {
     .acquire = flock_acquire,
     .release = flock_release,
+    .names = kernel_names,
 };
 
 const struct lb_lock lock_file_flock = {
@@ -167,6 +176,7 @@ const struct lb_lock lock_file_flock = {
 static const struct lb_algorithm file_ofd_algorithm = {
     .acquire = ofd_acquire,
     .release = ofd_release,
+    .names = kernel_names,
 };
 
 const struct lb_lock lock_file_ofd = {

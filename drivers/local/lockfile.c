@@ -222,6 +222,12 @@ static const struct lb_option lockfile_options[] = {
     {0},
 };
 
+static void lockfile_names(const struct lb_session *session, const struct lb_request *request,
+                           struct lb_names *names) {
+    (void)session;
+    file_names(request, SUFFIX, names);
+}
+
 static const struct lb_algorithm algorithm = {
     .options = lockfile_options,
     .options_bytes = sizeof(struct lockfile_options),
@@ -232,6 +238,7 @@ static const struct lb_algorithm algorithm = {
     .acquire = lockfile_acquire,
     .release = lockfile_release,
     .residue = lockfile_residue,
+    .names = lockfile_names,
 };
 
 const struct lb_lock lock_file_lockfile = {

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/mariadb/getlock_rules.h"
 
 #define ASK_MARIADB                                                                                       \
@@ -123,12 +124,19 @@ static int getlock_residue(struct lb_session *session, const char *prefix,
     return 0;
 }
 
+static void getlock_names(const struct lb_session *session, const struct lb_request *request,
+                          struct lb_names *names) {
+    (void)session;
+    lb_names_add(names, "name for GET_LOCK", "%s", request->key);
+}
+
 static const struct lb_algorithm algorithm = {
     .session_bytes = sizeof(struct getlock_session),
     .prepare = getlock_prepare,
     .acquire = getlock_acquire,
     .release = getlock_release,
     .residue = getlock_residue,
+    .names = getlock_names,
 };
 
 const struct lb_lock lock_mysql_getlock = {

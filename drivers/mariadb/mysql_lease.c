@@ -21,7 +21,7 @@ static const struct sql_recipe recipe = {
                                     "fence BIGINT NOT NULL, "
                                     "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
                                     NULL},
-    .leaves = "a held row of lockbench_lease",
+    .table = "lockbench_lease",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_lease (name, owner, fence, expire_at) "
                       "VALUES (?, ?, LAST_INSERT_ID(1), " MARIA_LEASE_END

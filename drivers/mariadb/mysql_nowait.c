@@ -7,7 +7,7 @@
 
 static const struct sql_recipe recipe = {.port = &maria_port,
                                          .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
-                                         .leaves = "a row of lockbench_row",
+                                         .table = "lockbench_row",
                                          .statement = {
                                              MARIA_TRANSACTION,
                                              MARIA_ROW_STATEMENTS,

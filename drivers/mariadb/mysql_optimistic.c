@@ -12,7 +12,7 @@ static const struct sql_recipe recipe = {
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "
                                     "version BIGINT NOT NULL, value BIGINT NOT NULL) ENGINE=InnoDB",
                                     NULL},
-    .leaves = "a row of lockbench_version",
+    .table = "lockbench_version",
     .statement = {
         [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = ?", "k"},
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = ?, version = version + 1 "

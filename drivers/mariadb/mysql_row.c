@@ -16,7 +16,7 @@ static const struct sql_recipe recipe = {
     .port = &maria_port,
     .schema = (const char *const[]){MARIA_ROW_SCHEMA, NULL},
     .session = (const char *const[]){"SET SESSION innodb_lock_wait_timeout = 100000000", NULL},
-    .leaves = "a row of lockbench_row",
+    .table = "lockbench_row",
     .statement = {
         MARIA_TRANSACTION,
         MARIA_ROW_STATEMENTS,

@@ -22,7 +22,7 @@ static const struct sql_recipe recipe = {
                                     "expire_at DATETIME(6) NOT NULL, "
                                     "KEY (expire_at)) ENGINE=InnoDB",
                                     NULL},
-    .leaves = "a row of lockbench_table",
+    .table = "lockbench_table",
     .statement = {
         [SQL_TAKE] =
             {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?, ?, " MARIA_LEASE_END

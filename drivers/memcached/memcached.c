@@ -18,6 +18,7 @@
 
 #include "drivers/backoff.h"
 #include "drivers/expect.h"
+#include "drivers/key_names.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
@@ -338,6 +339,12 @@ const struct lb_backend backend_memcached = {
     .connector = &connector,
 };
 
+static void add_names(const struct lb_session *session, const struct lb_request *request,
+                      struct lb_names *names) {
+    (void)session;
+    if (key_fits(request)) lb_names_add(names, "key", "%s", request->key);
+}
+
 static const struct lb_algorithm algorithm = {
     .options = add_options,
     .options_bytes = sizeof(struct add_options),
@@ -347,6 +354,7 @@ static const struct lb_algorithm algorithm = {
     .renew = add_renew,
     .settle = add_settle,
     .residue = add_residue,
+    .names = add_names,
 };
 
 const struct lb_lock lock_memcached_add = {

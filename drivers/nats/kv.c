@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
@@ -254,14 +255,32 @@ static int64_t stream_figure(struct lb_session *session, const char *name, struc
     return at ? strtoll(at + strlen(name), NULL, 10) : -1;
 }
 
+/* Writes the name of the bucket for a lease. Returns the age at which its entries end. */
+static int64_t name_bucket(const struct lb_session *session, char *bucket, size_t size) {
+    const struct kv_options *options = session->options;
+    int64_t lease_ns = session->lease_ns > 0 ? session->lease_ns : 10 * LB_S_NS;
+    int64_t max_age_ms = (lease_ns + LB_MS_NS - 1) / LB_MS_NS;
+    if (max_age_ms < 100) max_age_ms = 100; /* the server's least */
+    snprintf(bucket, size, "%s_%lldms", options->bucket, (long long)max_age_ms);
+    return max_age_ms * LB_MS_NS;
+}
+
+static void kv_names(const struct lb_session *session, const struct lb_request *request,
+                     struct lb_names *names) {
+    char bucket[64];
+    if (!key_fits(request)) return;
+    name_bucket(session, bucket, sizeof bucket);
+    lb_names_add(names, "bucket for this lease", "%s", bucket);
+    lb_names_add(names, "key of the bucket", "%s", request->key);
+    lb_names_add(names, "subject", "$KV.%s.%s", bucket, request->key);
+}
+
 /* The bucket, unless it is there, with the settings of NATS's clients. */
 static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const struct kv_options *options = session->options;
     struct kv_session *kv = kv_of(session);
-    int64_t lease_ns = session->lease_ns > 0 ? session->lease_ns : 10 * LB_S_NS;
-    int64_t max_age_ms = (lease_ns + LB_MS_NS - 1) / LB_MS_NS;
     char subject[128], body[768];
     struct nats_message answer;
     const char *why;
@@ -270,9 +289,7 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     if (len == 0 || len > 32 || strspn(options->bucket, letters) != len)
         return err_set(err, LB_EXIT_USAGE,
                        "nats: a bucket's name has 1 to 32 letters, digits, - and _");
-    if (max_age_ms < 100) max_age_ms = 100; /* the server's least */
-    kv->max_age_ns = max_age_ms * LB_MS_NS;
-    snprintf(kv->bucket, sizeof kv->bucket, "%s_%lldms", options->bucket, (long long)max_age_ms);
+    kv->max_age_ns = name_bucket(session, kv->bucket, sizeof kv->bucket);
     snprintf(subject, sizeof subject, "$JS.API.STREAM.CREATE.KV_%s", kv->bucket);
     long long twins_ns = kv->max_age_ns < 120 * LB_S_NS ? kv->max_age_ns : 120 * LB_S_NS;
     snprintf(
@@ -375,6 +392,7 @@ static const struct lb_algorithm algorithm = {
     .renew = kv_renew,
     .settle = kv_settle,
     .residue = kv_residue,
+    .names = kv_names,
 };
 
 const struct lb_lock lock_nats_kv = {

@@ -127,6 +127,7 @@ static const struct lb_algorithm algorithm = {
     .acquire = advisory_acquire,
     .release = advisory_release,
     .residue = advisory_residue,
+    .names = sql_names,
 };
 
 const struct lb_lock lock_pg_advisory = {

@@ -9,7 +9,6 @@
 
 static const struct sql_recipe recipe = {
     .port = &pg_port,
-    .leaves = "an advisory lock of a session of ours",
     .statement = {
         PG_TRANSACTION,
         [SQL_LOCK] = {"SELECT pg_advisory_xact_lock($1::bigint)", "n"},

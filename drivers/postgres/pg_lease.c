@@ -16,7 +16,7 @@ static const struct sql_recipe recipe = {
                               "owner text NOT NULL, fence bigint NOT NULL, "
                               "expire_at timestamptz NOT NULL)",
                               NULL},
-    .leaves = "a held row of lockbench_lease",
+    .table = "lockbench_lease",
     .statement = {
         [SQL_TAKE] =
             {"INSERT INTO lockbench_lease AS held (name, owner, fence, expire_at) "

@@ -11,7 +11,7 @@
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_VERSION_SCHEMA, NULL},
-    .leaves = "a row of lockbench_version",
+    .table = "lockbench_version",
     .statement = {
         PG_VERSION_STATEMENTS,
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = $3::bigint, version = version + 1 "

@@ -18,7 +18,7 @@
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_ROW_SCHEMA, NULL},
-    .leaves = "a row of lockbench_row",
+    .table = "lockbench_row",
     .statement = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,

@@ -13,7 +13,7 @@
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
-    .leaves = "a row of lockbench_table",
+    .table = "lockbench_table",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) "
                       "VALUES ($1::text, $2::text, " PG_LEASE_END ") ON CONFLICT DO NOTHING",

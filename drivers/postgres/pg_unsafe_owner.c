@@ -10,7 +10,7 @@
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema = (const char *const[]){PG_TABLE_SCHEMA, NULL},
-    .leaves = "a row of lockbench_table",
+    .table = "lockbench_table",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_table AS held (name, owner, expire_at) "
                       "VALUES ($1::text, " HOST ", now() + $2::bigint * interval '1 microsecond') "
@@ -32,6 +32,7 @@ static const struct lb_algorithm algorithm = {
     .release = sql_lease_release,
     .settle = sql_lease_settle,
     .residue = sql_residue,
+    .names = sql_names,
 };
 
 const struct lb_lock lock_unsafe_sql_owner_is_host = {

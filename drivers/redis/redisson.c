@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "drivers/key_names.h"
+
 void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
                      char out[REDISSON_HOLDER_MAX]) {
     struct redisson_session *state = session->lock_state;
@@ -141,6 +143,28 @@ int redisson_residue(struct lb_session *session, const char *prefix, struct lb_r
     }
     *ret_residue = residue;
     return 0;
+}
+
+void redisson_names(const struct lb_session *session, const struct lb_request *request,
+                    struct lb_names *names) {
+    const struct redisson_recipe *recipe = session->lock->recipe;
+    char before[64], name[REDISSON_NAME_MAX];
+    lb_names_add(names, "key", "%s", request->key);
+    for (const char *const *key = recipe->keys; *key; key++) {
+        if (!**key) continue; /* the name itself */
+        before_of(*key, "{", before, sizeof before);
+        redisson_name(request, before, "", name);
+        lb_names_add(names, "keys that begin with", "%s", name);
+    }
+    if (recipe->counter) {
+        redisson_name(request, recipe->counter, "", name);
+        lb_names_add(names, "counter of the tokens", "%s", name);
+    }
+    for (const char *const *channel = recipe->channels; *channel; channel++) {
+        before_of(*channel, "{", before, sizeof before);
+        redisson_name(request, before, "", name);
+        lb_names_add(names, "channel", "%s", name);
+    }
 }
 
 const struct lb_option redisson_options[] = {REDISSON_OPTIONS, {0}};

@@ -170,6 +170,7 @@ static const struct lb_algorithm algorithm = {
     .renew = rlock_renew,
     .settle = fair_settle,
     .residue = redisson_residue,
+    .names = redisson_names,
 };
 
 const struct lb_lock lock_redis_fair = {

@@ -41,8 +41,11 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
     return LB_OK;
 }
 
-static const struct redisson_recipe recipe = {
-    .ask = fenced_ask, .unlock = rlock_unlock_once, .keys = rlock_keys, .channels = rlock_channels};
+static const struct redisson_recipe recipe = {.ask = fenced_ask,
+                                              .unlock = rlock_unlock_once,
+                                              .keys = rlock_keys,
+                                              .channels = rlock_channels,
+                                              .counter = TOKEN_KEY};
 
 const struct lb_lock lock_redis_fenced = {
     .name = "redis-fenced",

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
+
 REDIS_SCRIPT(latch_count_down);
 REDIS_SCRIPT(latch_set_count);
 REDIS_SCRIPT(latch_clear);
@@ -98,6 +100,14 @@ static int latch_residue(struct lb_session *session, const char *prefix,
                                 err);
 }
 
+static void latch_names(const struct lb_session *session, const struct lb_request *request,
+                        struct lb_names *names) {
+    char channel[REDISSON_NAME_MAX];
+    redisson_names(session, request, names);
+    name_channel(request, channel);
+    lb_names_add(names, "channel", "%s", channel);
+}
+
 static const struct redisson_recipe recipe = {.keys = (const char *const[]){"", NULL},
                                               .channels = (const char *const[]){NULL}};
 
@@ -110,6 +120,7 @@ static const struct lb_algorithm algorithm = {
     .acquire = latch_acquire,
     .release = latch_release,
     .residue = latch_residue,
+    .names = latch_names,
 };
 
 const struct lb_lock lock_redis_latch = {

@@ -70,6 +70,7 @@ static const struct lb_algorithm algorithm = {
     .renew = rlock_renew,
     .settle = redisson_settle,
     .residue = redisson_residue,
+    .names = redisson_names,
 };
 
 const struct lb_lock lock_redis_spin = {

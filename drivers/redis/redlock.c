@@ -219,6 +219,7 @@ static const struct lb_algorithm algorithm = {
     .renew = redlock_renew,
     .settle = redlock_settle,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_redis_redlock = {

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define SEGMENT_MAX (LB_KEY_MAX + 16)
@@ -98,6 +99,13 @@ static int segmented_residue(struct lb_session *session, const char *prefix,
     return 0;
 }
 
+static void segmented_names(const struct lb_session *session, const struct lb_request *request,
+                            struct lb_names *names) {
+    char key[SEGMENT_MAX];
+    segment_key(session, request, 0, key);
+    lb_names_add(names, "key of the first segment", "%s", key);
+}
+
 static const struct lb_option segmented_options[] = {
     BACKOFF_OPTIONS(struct segmented_options, string.poll, "1ms", "64ms"),
     {"spread", LB_OPT_BOOL, offsetof(struct segmented_options, spread), "no", 0, 0, NULL,
@@ -114,6 +122,7 @@ static const struct lb_algorithm algorithm = {
     .renew = segmented_renew,
     .settle = segmented_settle,
     .residue = segmented_residue,
+    .names = segmented_names,
 };
 
 const struct lb_lock lock_redis_segmented = {

@@ -1,6 +1,7 @@
 /* string: see string.h. */
 #include "drivers/redis/string.h"
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 REDIS_SCRIPT(string_release);
@@ -93,6 +94,12 @@ int string_residue(struct lb_session *session, const char *prefix, struct lb_res
     if (redis_count_keys(session, "", prefix, &residue, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
+}
+
+void string_names(const struct lb_session *session, const struct lb_request *request,
+                  struct lb_names *names) {
+    (void)session;
+    lb_names_add(names, "key (a string)", "%s", request->key);
 }
 
 const struct lb_option string_option_table[] = {

@@ -46,6 +46,7 @@ lb_release_fn string_release;
 lb_renew_fn string_renew;
 lb_settle_fn string_settle;   /* releases what an attempt may have left */
 lb_residue_fn string_residue; /* keys that begin with the prefix */
+lb_names_fn string_names;
 
 /* The options of a lock that has no more than these: how it polls. */
 extern const struct lb_option string_option_table[];
@@ -53,6 +54,7 @@ extern const struct lb_option string_option_table[];
 /* What most of these locks have in their algorithm; acquire, release and renew are a lock's own. */
 #define STRING_MEMBERS                                                                             \
     .options = string_option_table, .options_bytes = sizeof(struct string_options),                \
-    .grant_bytes = sizeof(struct string_grant), .settle = string_settle, .residue = string_residue
+    .grant_bytes = sizeof(struct string_grant), .settle = string_settle,                           \
+    .residue = string_residue, .names = string_names
 
 #endif

@@ -86,6 +86,7 @@ static const struct lb_algorithm unsafe_redis_getset_algorithm = {
     .release = del,
     .settle = del,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redis_getset = {
@@ -120,6 +121,7 @@ static const struct lb_algorithm unsafe_redis_getset_repaired_algorithm = {
     .release = del,
     .settle = del,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redis_getset_repaired = {

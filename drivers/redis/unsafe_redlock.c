@@ -26,6 +26,7 @@ static const struct lb_algorithm algorithm = {
     .release = redlock_release,
     .settle = redlock_settle,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redlock_no_validity = {

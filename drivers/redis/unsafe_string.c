@@ -188,6 +188,7 @@ static const struct lb_algorithm unsafe_redis_get_del_algorithm = {
     .release = get_del_release,
     .settle = string_settle,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redis_get_del = {
@@ -251,6 +252,7 @@ static const struct lb_algorithm unsafe_redis_renew_late_algorithm = {
     .renew = late_renew,
     .settle = string_settle,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redis_renew_late = {

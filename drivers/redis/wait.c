@@ -111,6 +111,7 @@ static const struct lb_algorithm algorithm = {
     .renew = wait_renew,
     .settle = string_settle,
     .residue = string_residue,
+    .names = string_names,
 };
 
 const struct lb_lock lock_redis_wait = {

@@ -7,7 +7,7 @@
 
 static const struct sql_recipe recipe = {
     .port = &sqlite_port,
-    .leaves = "a row of lockbench_version",
+    .table = "lockbench_version",
     .statement = {
         [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = ?1", "k"},
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = ?3, version = version + 1 "

@@ -15,7 +15,7 @@
 
 static const struct sql_recipe recipe = {
     .port = &sqlite_port,
-    .leaves = "a row of lockbench_table",
+    .table = "lockbench_table",
     .statement = {
         [SQL_TAKE] = {"INSERT INTO lockbench_table (name, owner, expire_at) VALUES (?1, ?2, " END_MS
                       ") "

@@ -48,7 +48,7 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
         strncmp(chroot, "./", 2) == 0 || strncmp(chroot, "../", 3) == 0) {
         return err_set(err, LB_EXIT_USAGE, "zookeeper: '/%s' is no path for ZooKeeper", chroot);
     }
-    snprintf(server->prefix, sizeof server->prefix, "%s%.*s/lockbench", len ? "/" : "", (int)len,
+    snprintf(server->prefix, sizeof server->prefix, "%s%.*s" ZK_ROOT, len ? "/" : "", (int)len,
              chroot);
     return 0;
 }

@@ -177,6 +177,7 @@ static const struct lb_algorithm algorithm = {
     .release = zk_herd_release,
     .settle = zk_herd_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_herd = {

@@ -27,6 +27,7 @@ static const struct lb_algorithm algorithm = {
     .release = deaf_release,
     .settle = zk_mutex_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_unsafe_zk_ignores_session_loss = {

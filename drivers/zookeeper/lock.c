@@ -7,6 +7,8 @@
  * in the client, see zk-reentrant. */
 #include "drivers/zookeeper/mutex.h"
 
+#include "drivers/key_names.h"
+
 enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct zk_place *place = grant->data;
@@ -31,12 +33,21 @@ enum lb_outcome zk_mutex_settle(struct lb_session *session, const struct lb_requ
     return zk_place_settle(session, &zk_queue_lock, grant->data);
 }
 
+void zk_names(const struct lb_session *session, const struct lb_request *request,
+              struct lb_names *names) {
+    char path[ZK_PARENT_MAX];
+    (void)session;
+    if (zk_path_of(ZK_ROOT, request->key, request->key_len, path, sizeof path) != 0) return;
+    lb_names_add(names, "znode, behind the URL's path", "%s", path);
+}
+
 static const struct lb_algorithm algorithm = {
     .grant_bytes = sizeof(struct zk_place),
     .acquire = zk_mutex_acquire,
     .release = zk_mutex_release,
     .settle = zk_mutex_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_lock = {

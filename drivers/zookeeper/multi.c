@@ -81,6 +81,7 @@ static const struct lb_algorithm algorithm = {
     .release = zk_multi_release,
     .settle = zk_multi_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_multi = {

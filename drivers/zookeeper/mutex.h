@@ -12,6 +12,7 @@ lb_release_fn zk_mutex_release;
 lb_settle_fn zk_mutex_settle;
 
 lb_residue_fn zk_residue;
+lb_names_fn zk_names;
 
 #define ZK_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION | LB_CAP_SHARE)
 #define ZK_CLAIMS (LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE)

@@ -14,6 +14,7 @@
 #include "bench/base/rng.h"
 #include "drivers/driver.h"
 
+#define ZK_ROOT "/lockbench" /* the locks' paths are below it, behind the URL's own path */
 #define ZK_UUID_CHARS 36
 #define ZK_PREFIX_MAX 320                                      /* "/chroot/lockbench" */
 #define ZK_PARENT_MAX (ZK_PREFIX_MAX + 1 + 3 * LB_KEY_MAX + 1) /* a key's path, each byte escaped */

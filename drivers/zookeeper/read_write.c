@@ -83,6 +83,7 @@ static const struct lb_algorithm algorithm = {
     .release = zk_rw_release,
     .settle = zk_rw_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_rwlock = {

@@ -35,6 +35,7 @@ static const struct lb_algorithm algorithm = {
     .release = zk_mutex_release,
     .settle = zk_recipe_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_recipe = {

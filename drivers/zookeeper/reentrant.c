@@ -26,6 +26,7 @@ static const struct lb_algorithm algorithm = {
     .release = zk_reentrant_release,
     .settle = zk_mutex_settle,
     .residue = zk_residue,
+    .names = zk_names,
 };
 
 const struct lb_lock lock_zk_reentrant = {

@@ -11,7 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/key_names.h"
 #include "drivers/wait.h"
+
+#define LOCKS "locks"
+#define LEASES "leases"
 
 #define PERMITS_MAX 64 /* at once */
 #define LEASE_NAME_MAX 64
@@ -72,9 +76,9 @@ static enum lb_outcome take_one(struct lb_session *session, const struct lb_requ
                                 struct zk_semaphore *mine, int bound, bool once) {
     int64_t deadline_ns = request->deadline_ns;
     enum lb_outcome outcome =
-        zk_place_at(session, &mine->lock, request->key, request->key_len, "locks");
+        zk_place_at(session, &mine->lock, request->key, request->key_len, LOCKS);
     if (outcome == LB_OK)
-        outcome = zk_place_at(session, &mine->lease, request->key, request->key_len, "leases");
+        outcome = zk_place_at(session, &mine->lease, request->key, request->key_len, LEASES);
     if (outcome == LB_OK)
         outcome = zk_place_take(session, &zk_queue_lock, &mine->lock, deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY && !once ? LB_TIMEOUT : outcome;
@@ -159,12 +163,22 @@ static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
+static void zk_semaphore_names(const struct lb_session *session, const struct lb_request *request,
+                               struct lb_names *names) {
+    char path[ZK_PARENT_MAX];
+    (void)session;
+    if (zk_path_of(ZK_ROOT, request->key, request->key_len, path, sizeof path) != 0) return;
+    lb_names_add(names, "znode of those who ask", "%s/" LOCKS, path);
+    lb_names_add(names, "znode of those who hold", "%s/" LEASES, path);
+}
+
 static const struct lb_algorithm algorithm = {
     .grant_bytes = sizeof(struct zk_semaphore),
     .acquire = zk_semaphore_acquire,
     .release = zk_semaphore_release,
     .settle = zk_semaphore_settle,
     .residue = zk_residue,
+    .names = zk_semaphore_names,
 };
 
 const struct lb_lock lock_zk_semaphore = {

@@ -1,0 +1,48 @@
+/* key_names: see key_names.h. The stable number of a name is here too. */
+#include "drivers/key_names.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FNV_BASIS 0xcbf29ce484222325u
+#define FNV_PRIME 0x100000001b3u
+#define DIGITS_MAX 18 /* any number of so many digits fits into 63 bits */
+
+uint64_t lb_key_number(const char *name, size_t len) {
+    bool plain = len > 0 && len <= DIGITS_MAX && strspn(name, "0123456789") >= len;
+    if (plain && (len == 1 || name[0] != '0')) {
+        uint64_t number = 0;
+        for (size_t i = 0; i < len; i++) number = 10 * number + (uint64_t)(name[i] - '0');
+        return number;
+    }
+    uint64_t hash = FNV_BASIS;
+    for (size_t i = 0; i < len; i++) hash = (hash ^ (unsigned char)name[i]) * FNV_PRIME;
+    return hash & (UINT64_MAX >> 1);
+}
+
+void lb_names_add(struct lb_names *names, const char *what, const char *format, ...) {
+    if (names->count == LB_NAMES_MAX) return;
+    struct lb_name *name = &names->item[names->count++];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name->text, sizeof name->text, format, args);
+    va_end(args);
+    name->what = what;
+}
+
+bool lb_names_of(const struct lb_lock *lock, const void *options, int64_t lease_ns, const char *key,
+                 struct lb_names *ret_names) {
+    ret_names->count = 0;
+    if (!lock->backend->schemes || !lock->algorithm->names) return false;
+    struct lb_session session = {.lock = lock, .options = options, .lease_ns = lease_ns};
+    size_t len = strlen(key);
+    struct lb_request request = {.key = key,
+                                 .key_len = len,
+                                 .key_number = lb_key_number(key, len),
+                                 .lease_ns = lease_ns,
+                                 .permits = 1,
+                                 .bound = 1};
+    lock->algorithm->names(&session, &request, ret_names);
+    return ret_names->count > 0;
+}

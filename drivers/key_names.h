@@ -1,0 +1,32 @@
+/* key_names: what a key is called on the server, so that people find it there with other clients and
+ * tools: the path of a znode, the number of an advisory lock, the keys of a Redisson lock.
+ *
+ * Each driver tells it by the functions with which it makes the names (lb_algorithm.names). */
+#ifndef DRIVERS_KEY_NAMES_H
+#define DRIVERS_KEY_NAMES_H
+
+#include "drivers/driver.h"
+
+#define LB_NAMES_MAX 8
+#define LB_NAME_TEXT_MAX (4 * LB_KEY_MAX + 512)
+
+/* Zeroed: none. */
+struct lb_names {
+    int count;
+    struct lb_name {
+        const char *what;            /* "key (a hash)"; static */
+        char text[LB_NAME_TEXT_MAX]; /* the name; what a client adds by itself is in <> */
+    } item[LB_NAMES_MAX];
+};
+
+/* Adds one. More than LB_NAMES_MAX are left out. */
+void lb_names_add(struct lb_names *names, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Asks the lock for the names of a key. options: the lock's; lease_ns: of a grant, since some
+ * servers have it in a name. Talks to nobody. Returns false where no other program can reach what is
+ * locked: memory and folders of one run. */
+bool lb_names_of(const struct lb_lock *lock, const void *options, int64_t lease_ns, const char *key,
+                 struct lb_names *ret_names);
+
+#endif

@@ -1,0 +1,80 @@
+/* test_key_names: what a key of each lock is called on its server, and the numbers that names have.
+ * That the servers hold these names is test_hold's and the foreign clients' business. */
+#include <string.h>
+
+#include "bench/tests/unit.h"
+#include "drivers/key_names.h"
+#include "drivers/registry.h"
+
+static struct lb_names names;
+
+static bool ask_names(const char *lock_name, int64_t lease_ns, const char *key) {
+    const struct lb_lock *lock = registry_lock(lock_name);
+    struct arena arena = {0};
+    struct lb_err err = {0};
+    assert_non_null(lock);
+    void *options =
+        options_new(lock->algorithm->options, lock->algorithm->options_bytes, &arena, &err);
+    assert_non_null(options);
+    bool found = lb_names_of(lock, options, lease_ns, key, &names);
+    arena_done(&arena);
+    return found;
+}
+
+/* Fails unless the lock has this name for the key "a/b". A lock that this build lacks is left out. */
+static void expect_name(const char *lock, const char *text) {
+    const struct lb_lock *known = registry_lock(lock);
+    if (known && lb_unavailable(known->backend)) return;
+    assert_true(ask_names(lock, 30 * LB_S_NS, "a/b"));
+    for (int i = 0; i < names.count; i++) {
+        if (strcmp(names.item[i].text, text) == 0) return;
+    }
+    fail_msg("%s: no name is '%s'; the first is '%s'", lock, text, names.item[0].text);
+}
+
+TEST(every_lock_that_others_can_reach_has_a_name) {
+    for (int i = 0; registry_locks()[i]; i++) {
+        const struct lb_lock *lock = registry_locks()[i];
+        if (lb_unavailable(lock->backend)) continue;
+        bool found = ask_names(lock->name, LB_S_NS, "a/b");
+        if (found != (lock->backend->schemes != NULL))
+            fail_msg("%s: %s", lock->name, found ? "has a name" : "has no name");
+    }
+}
+
+TEST(names_are_as_the_servers_have_them) {
+    expect_name("redis-setnx", "a/b");
+    expect_name("redis-segmented", "{a/b}:seg:0");
+    expect_name("redis-fair", "redisson_lock_queue:{a/b}");
+    expect_name("redis-fenced", "redisson_lock_token:{a/b}");
+    expect_name("redis-latch", "redisson_countdownlatch__channel__{a/b}");
+    expect_name("memcached-add", "a/b");
+    expect_name("nats-kv", "$KV.lockbench_30000ms.a/b");
+    expect_name("zk-lock", "/lockbench/a%2Fb");
+    expect_name("zk-semaphore", "/lockbench/a%2Fb/leases");
+    expect_name("etcd-mutex", "a/b/<lease in hex>");
+    expect_name("pg-row", "lockbench_row, name = 'a/b'");
+    expect_name("mysql-getlock", "a/b");
+    expect_name("file-flock", "a%2Fb.lock");
+    expect_name("file-lockfile", "a%2Fb.lockfile");
+}
+
+TEST(a_key_that_a_server_cannot_have_has_no_name) {
+    assert_false(ask_names("memcached-add", LB_S_NS, "a b"));
+    assert_false(ask_names("nats-kv", LB_S_NS, "a..b"));
+}
+
+TEST(a_number_is_itself_and_other_names_have_a_stable_hash) {
+    assert_int_equal(lb_key_number("42", 2), 42);
+    assert_int_equal(lb_key_number("0", 1), 0);
+    assert_int_equal(lb_key_number("999999999999999999", 18), 999999999999999999);
+    assert_int_not_equal(lb_key_number("042", 3), 42);
+    assert_int_not_equal(lb_key_number("", 0), 0);
+    /* FNV-1a of "foobar", from its authors' test vectors: 0x85944171f73967e8 */
+    assert_true(lb_key_number("foobar", 6) == 0x05944171f73967e8u);
+    assert_true(lb_key_number("1999999999999999999", 19) <= INT64_MAX);
+    /* only len bytes count */
+    assert_int_equal(lb_key_number("42x", 2), 42);
+}
+
+TEST_MAIN(NULL, NULL)
