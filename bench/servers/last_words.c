@@ -12,11 +12,15 @@
 #define TAIL_BYTES 8192
 #define LINES 3
 
-/* Reads the end of dir/log into tail (TAIL_BYTES). Returns its length. */
+char *server_log_path(const char *dir, char path[LOG_PATH_MAX]) {
+    snprintf(path, LOG_PATH_MAX, "%s.log", dir);
+    return path;
+}
+
+/* Reads the end of the log into tail (TAIL_BYTES). Returns its length. */
 static size_t read_tail(const char *dir, char *tail) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/log", dir);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    char path[LOG_PATH_MAX];
+    int fd = open(server_log_path(dir, path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return 0;
     off_t end = lseek(fd, 0, SEEK_END);
     ssize_t len =

@@ -1,11 +1,16 @@
-/* last_words: the end of a server's log, and the meaning of a wait status, each as one line. */
+/* last_words: where a server's log is, its end, and the meaning of a wait status, each as one line. */
 #ifndef BENCH_SERVERS_LAST_WORDS_H
 #define BENCH_SERVERS_LAST_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the last lines of dir/log that are not empty, oldest first, joined with " / ", at most
+#define LOG_PATH_MAX 640
+
+/* DIR.log, where the output of the script with this working folder goes. Returns path. */
+char *server_log_path(const char *dir, char path[LOG_PATH_MAX]);
+
+/* Writes the last lines of the log that are not empty, oldest first, joined with " / ", at most
  * size bytes; "" if there are none. Returns text. */
 char *last_words(const char *dir, char *text, size_t size);
 

@@ -138,15 +138,14 @@ char *spawn_info(const char *script, struct lb_err *err) {
     return NULL;
 }
 
-/* Copies a script into the server's folder, because the account may not be able to reach the
- * original, for example below /root. */
-static int copy_script(const struct spawn *spawn, const char *script, const char *copy,
-                       struct lb_err *err) {
+/* Copies a script beside the server's folder, because the account may not be able to reach the
+ * original, for example below /root. The copy stays ours: the account can only read it. */
+static int copy_script(const char *script, const char *copy, struct lb_err *err) {
     int result = -1;
     char *text = malloc(TEXT_MAX);
     int from = open(script, O_RDONLY | O_CLOEXEC);
     unlink(copy);
-    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
+    int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0555);
     if (!text || from < 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
         goto out;
@@ -156,8 +155,7 @@ static int copy_script(const struct spawn *spawn, const char *script, const char
         goto out;
     }
     size_t len = strlen(text);
-    if (to < 0 || write(to, text, len) != (ssize_t)len ||
-        (spawn->account->change && fchown(to, spawn->account->uid, spawn->account->gid) != 0)) {
+    if (to < 0 || write(to, text, len) != (ssize_t)len || fchmod(to, 0555) != 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", copy, strerror(errno));
         goto out;
     }
@@ -222,7 +220,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
 
 /* The files and arguments with which a script is started. */
 struct start {
-    char copy[600];
+    char copy[LOG_PATH_MAX];
     struct vars env;
     int null, log;
 };
@@ -231,20 +229,18 @@ struct start {
  * files must be closed in either case. */
 static int prepare_start(const struct spawn *spawn, struct start *start, int flags,
                          struct lb_err *err) {
-    char log_path[600], library[600];
+    char log_path[LOG_PATH_MAX], library[LOG_PATH_MAX];
     start->null = start->log = -1;
-    snprintf(start->copy, sizeof start->copy, "%s/run", spawn->dir);
-    snprintf(log_path, sizeof log_path, "%s/log", spawn->dir);
-    snprintf(library, sizeof library, "%s/library", spawn->dir);
-    if (janitor_start(err) != 0 || copy_script(spawn, spawn->script, start->copy, err) != 0)
-        return -1;
-    if (spawn->library && copy_script(spawn, spawn->library, library, err) != 0) return -1;
+    snprintf(start->copy, sizeof start->copy, "%s.run", spawn->dir);
+    snprintf(library, sizeof library, "%s.library", spawn->dir);
+    if (janitor_start(err) != 0 || copy_script(spawn->script, start->copy, err) != 0) return -1;
+    if (spawn->library && copy_script(spawn->library, library, err) != 0) return -1;
     fill_environment(&start->env, spawn->dir, spawn->vars);
+    if (spawn->library) vars_add(&start->env, "LB_LIBRARY=%s", library);
+    server_log_path(spawn->dir, log_path);
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     start->log = open(log_path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
-    if (start->null < 0 || start->log < 0 ||
-        (spawn->account->change &&
-         fchown(start->log, spawn->account->uid, spawn->account->gid) != 0))
+    if (start->null < 0 || start->log < 0)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", log_path, strerror(errno));
     return 0;
 }

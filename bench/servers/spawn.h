@@ -27,21 +27,23 @@ struct account {
 int account_find(const char *name, struct account *ret_account, struct lb_err *err);
 
 struct spawn {
-    const char *script; /* read at once, with our own rights; a copy in dir is executed */
-    const char *dir;    /* working folder; exists and belongs to the account; also holds `log` */
+    const char *script; /* read at once, with our own rights; the copy DIR.run is executed */
+    /* working folder; exists and belongs to the account. What lies beside it, in a folder that the
+     * account can't write to, is ours: DIR.run, DIR.library, DIR.log */
+    const char *dir;
     const struct account *account;
     int stop_signal;         /* what the kernel sends if the starting thread ends */
-    const char *library;     /* a second file, copied to dir/library; NULL = none */
+    const char *library;     /* a second file: LB_LIBRARY is its copy's path; NULL = none */
     const char *const *vars; /* "NAME=VALUE", in addition to the fixed ones; ends with NULL */
 };
 
-/* Starts `sh SCRIPT run` with its output appended to dir/log. The process leads its own group, and
+/* Starts `sh SCRIPT run` with its output appended to its log. The process leads its own group, and
  * the janitor knows it before it executes. Returns its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
 /* Runs `sh SCRIPT act NAME ARG` (arg NULL: without) under the account, with dir as working folder
  * and vars as environment. Returns what it prints (the caller frees it), or NULL with err: what it
- * wrote to standard error, which is also kept in dir/log. The janitor knows it, and no process that
+ * wrote to standard error, which is also kept in its log. The janitor knows it, and no process that
  * it started is left when this returns. At most limit_ns and 64 KiB. */
 char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
                 struct lb_err *err);

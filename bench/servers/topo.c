@@ -29,6 +29,7 @@
 /* Makes the nodes' folders inside the topology's folder, and starts all nodes. */
 static int start_all(struct topo *topo, struct lb_err *err) {
     const struct topo_info *info = &topo->info;
+    char log_path[LOG_PATH_MAX];
     topo->starts++;
     urls_fill(&topo->urls, info, topo->ports);
     const int count = info->nodes * info->ports;
@@ -36,10 +37,9 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < info->nodes; n++) {
         struct node *node = &topo->nodes[n];
         snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
-        if (mkdir(node->dir, 0700) != 0 ||
-            (topo->account.change && chown(node->dir, topo->account.uid, topo->account.gid) != 0))
-            return err_set(err, LB_EXIT_MACHINE, "%s: %s", node->dir, strerror(errno));
-        if (topo_start_node(topo, n, err) != 0) return -1;
+        unlink(server_log_path(node->dir, log_path)); /* of a start on other ports */
+        if (topo_make_folder(topo, node->dir, err) != 0 || topo_start_node(topo, n, err) != 0)
+            return -1;
     }
     return 0;
 }
@@ -82,7 +82,8 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         goto failed;
     }
     janitor_add_folder(topo->dir);
-    if (topo->account.change && chown(topo->dir, topo->account.uid, topo->account.gid) != 0) {
+    /* The account reaches its own folders inside and can't change what lies beside them. */
+    if (topo->account.change && chmod(topo->dir, 0711) != 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
         goto failed;
     }

@@ -1,30 +1,15 @@
 /* topo_act: the actions that a topology's script carries out on its servers, see topo.h. It refuses
  * actions that the script does not offer. */
 #include <ctype.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/topo_node.h"
-
-/* The folder of the actions, beside those of the nodes. */
-static int act_folder(const struct topo *topo, char *dir, size_t size, struct lb_err *err) {
-    snprintf(dir, size, "%s/act", topo->dir);
-    if (mkdir(dir, 0700) != 0) {
-        if (errno == EEXIST) return 0;
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno));
-    }
-    if (topo->account.change && chown(dir, topo->account.uid, topo->account.gid) != 0)
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno));
-    return 0;
-}
 
 /* Joins several lines into one. */
 static void join_lines(char *text) {
@@ -45,7 +30,8 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
     if (*info->act_missing)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s needs %s: install %s", info->name, act,
                        info->act_missing, info->act_install);
-    if (act_folder(topo, dir, sizeof dir, err) != 0) return -1;
+    snprintf(dir, sizeof dir, "%s/act", topo->dir); /* beside the nodes' folders */
+    if (topo_make_folder(topo, dir, err) != 0) return -1;
     const char *name = strrchr(info->script, '/');
     snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,
              info->library);

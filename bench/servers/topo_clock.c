@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
@@ -25,6 +26,7 @@ static int copy_shim(const struct topo *topo, struct lb_err *err) {
         len = read(from, block, sizeof block);
         if (len > 0 && write(to, block, (size_t)len) != len) len = -1;
     }
+    if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
     if (len < 0) err_set(err, LB_EXIT_MACHINE, "%s to %s: %s", from_path, to_path, strerror(errno));
     if (from >= 0) close(from);
     if (to >= 0 && close(to) != 0 && len == 0)
@@ -40,7 +42,7 @@ int topo_clock_begin(struct topo *topo, struct lb_err *err) {
         int fd = open(topo_clock_path(topo, n, path, sizeof path),
                       O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
         int64_t *offset = MAP_FAILED;
-        if (fd >= 0 && ftruncate(fd, sizeof *offset) == 0)
+        if (fd >= 0 && fchmod(fd, 0644) == 0 && ftruncate(fd, sizeof *offset) == 0)
             offset = mmap(NULL, sizeof *offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
         if (fd >= 0) close(fd);
         if (offset == MAP_FAILED)

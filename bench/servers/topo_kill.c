@@ -93,19 +93,15 @@ bool topo_killed(const struct topo *topo, int node) {
 
 int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
-    char old[640], log[700], kept[700];
+    char old[640];
     if (topo_node_runs(node))
         return err_set(err, LB_EXIT_MACHINE, "%s still runs",
                        topo_node_name(topo, n, old, sizeof old));
     snprintf(old, sizeof old, "%s.old", node->dir);
-    snprintf(log, sizeof log, "%s/log", old);
-    snprintf(kept, sizeof kept, "%s/log", node->dir);
-    if (rename(node->dir, old) != 0 || mkdir(node->dir, 0700) != 0 ||
-        (topo->account.change && chown(node->dir, topo->account.uid, topo->account.gid) != 0))
+    if (rename(node->dir, old) != 0)
         return err_set(err, LB_EXIT_MACHINE, "%s: %s", node->dir, strerror(errno));
+    if (topo_make_folder(topo, node->dir, err) != 0) return -1;
     node->wiped = true;
-    if (rename(log, kept) != 0 && errno != ENOENT)
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", log, strerror(errno));
     if (folder_remove(old) != 0) return err_set(err, LB_EXIT_MACHINE, "%s: can't be removed", old);
     /* when it keeps its data, PostgreSQL frees the memory itself */
     if (node->last > 0) shm_remove_of(node->last);

@@ -1,9 +1,11 @@
 /* topo_node: see topo_node.h. */
 #include "bench/servers/topo_node.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +45,20 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     char path[640];
     vars_add(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
     vars_add(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
+}
+
+int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *err) {
+    const struct account *account = &topo->account;
+    struct stat about;
+    if (mkdir(dir, 0700) != 0) {
+        if (errno != EEXIST || lstat(dir, &about) != 0 || !S_ISDIR(about.st_mode) ||
+            about.st_uid != (account->change ? account->uid : geteuid()))
+            return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno ? errno : EEXIST));
+        return 0;
+    }
+    if (account->change && lchown(dir, account->uid, account->gid) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", dir, strerror(errno));
+    return 0;
 }
 
 int topo_start_node(struct topo *topo, int n, struct lb_err *err) {

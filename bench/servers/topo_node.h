@@ -44,6 +44,10 @@ struct topo {
 /* Adds the environment variables of a node's `run`, or of an action (node < 0). */
 void topo_vars_fill(struct vars *vars, const struct topo *topo, int node);
 
+/* Makes a folder of the servers' account inside the topology's folder, which is ours alone. One that is
+ * there already must be such a folder. 0, or -1 with err. */
+int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *err);
+
 /* Starts one node. 0, or -1 with err. */
 int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 

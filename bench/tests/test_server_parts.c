@@ -91,7 +91,7 @@ TEST(last_words_are_the_last_lines) {
     struct lb_err err = {0};
     assert_int_equal(folder_make(NULL, "words", dir, sizeof dir, &err), 0);
     assert_string_equal(last_words(dir, words, sizeof words), "");
-    snprintf(path, sizeof path, "%s/log", dir);
+    snprintf(path, sizeof path, "%s.log", dir);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         FILE *file = fopen(path, "w");
         fputs(cases[i].log, file);
@@ -107,6 +107,7 @@ TEST(last_words_are_the_last_lines) {
     char few[8];
     assert_string_equal(last_words(dir, few, sizeof few), "line 49");
     folder_remove(dir);
+    unlink(path);
 }
 
 TEST(processes_are_found) {

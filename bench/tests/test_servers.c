@@ -127,7 +127,9 @@ static void starts_and_stops(void **state) {
         /* Out of reach of the terminal's Ctrl-C. */
         assert_int_equal(getpgid(topo_pid(topo, 0)), topo_pid(topo, 0));
         struct stat of;
-        assert_int_equal(stat(folder, &of), 0);
+        assert_int_equal(stat(folder, &of), 0); /* an account of the servers' may pass through */
+        assert_int_equal(of.st_mode & 0766, 0700);
+        assert_int_equal(stat(topo_dir(topo, 0), &of), 0);
         assert_int_equal(of.st_mode & 0777, 0700);
         topo_stop(topo);
         assert_true(access(folder, F_OK) != 0);

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "bench/servers/folder.h"
@@ -380,6 +381,36 @@ static void acts_answer_or_explain(void **state) {
     topo_stop(topo);
 }
 
+/* An account that servers run as can put nothing beside its own folder: there root makes folders and
+ * changes owners. */
+static void the_folder_of_a_topology_stays_ours(void **state) {
+    (void)state;
+    bool root = geteuid() == 0;
+    char info_text[512], folder[520], path[640], said[16] = "";
+    snprintf(info_text, sizeof info_text, "%s%s", INFO_ONE, root ? "user=nobody\n" : "");
+    struct topo_info info = made(
+        "guest", info_text,
+        "ln -s /etc ../act 2>/dev/null && w=allowed || w=refused\necho $w >said.new\nmv said.new said\nexec sleep 60 # %s");
+    struct topo *topo = begun(&info, NULL);
+    struct lb_err err = {0};
+    snprintf(path, sizeof path, "%s/said", topo_dir(topo, 0));
+    for (FILE *file = NULL; !file; help_nap_ms(5)) {
+        if (topo_check(topo, &err) != 0) fail_msg("%s", err.text);
+        file = fopen(path, "r");
+        if (!file) continue;
+        assert_int_equal(fscanf(file, "%15s", said), 1);
+        fclose(file);
+        break;
+    }
+    assert_string_equal(said, root ? "refused" : "allowed");
+    struct stat about;
+    help_parent(topo_dir(topo, 0), folder, sizeof folder);
+    assert_int_equal(stat(folder, &about), 0);
+    assert_int_equal(about.st_uid, geteuid());
+    assert_int_equal(about.st_mode & 0777, root ? 0711 : 0700);
+    topo_stop(topo);
+}
+
 /* What the owner does until it is killed. */
 static void be_busy(struct topo *topo, int what) {
     struct lb_err err = {0};
@@ -565,6 +596,7 @@ int main(int argc, char **argv) {
         CASE(stop_all_stops_all),
         CASE(acts_need_their_tools),
         CASE(acts_answer_or_explain),
+        CASE(the_folder_of_a_topology_stays_ours),
         CASE(killed_owner_leaves_nothing),
         CASE(peers_are_told_other_ports),
         CASE(worker_does_not_hold_the_guard),

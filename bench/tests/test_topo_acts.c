@@ -40,7 +40,7 @@ static void killed_on_purpose(void **state) {
         assert_int_equal(topo_port(topo, 0, 0), port);
         assert_true(topo_open(topo, 0));
         assert_int_equal(access(marker, F_OK), wiped ? -1 : 0);
-        snprintf(marker, sizeof marker, "%s/log", topo_dir(topo, 0));
+        snprintf(marker, sizeof marker, "%s.log", topo_dir(topo, 0));
         assert_int_equal(access(marker, F_OK), 0);
     }
     /* What ends by itself afterwards is an accident again. */
