@@ -1,4 +1,5 @@
 /* url: see url.h. */
+#define _GNU_SOURCE
 #include "drivers/url.h"
 
 #include <ctype.h>
@@ -6,21 +7,81 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *url_public(const char *text, char *out, size_t size) {
-    const char *start = strstr(text, "://");
-    start = start ? start + 3 : text;
-    size_t authority = strcspn(start, "/?");
-    const char *at = NULL;
-    for (size_t i = 0; i < authority; i++) {
-        if (start[i] == '@') at = start + i; /* the last one: a password may hold an @ */
+/* What must not be shown of a text: two stretches, each [from, end), which may overlap or be empty. */
+struct hidden {
+    const char *from[2], *end[2];
+};
+
+/* Whether the name of a query's parameter, up to its '=', speaks of a secret. */
+static bool names_secret(const char *name, const char *equals) {
+    static const char *const words[] = {"pass", "pwd", "token", "secret", "credential"};
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        const char *found = strcasestr(name, words[w]);
+        if (found && found < equals) return true;
     }
+    return false;
+}
+
+/* The start of the first secret value of a query, or NULL. */
+static const char *secret_value(const char *text) {
+    for (const char *mark = strchr(text, '?'); mark; mark = strpbrk(mark + 1, "?&")) {
+        const char *equals = strchr(mark, '=');
+        if (equals && names_secret(mark + 1, equals)) return equals + 1;
+    }
+    return NULL;
+}
+
+/* Too much is hidden rather than too little. The secret may hold any character, also those that end
+ * a URL's authority: so it goes from the first ':' to the last '@', and without a ':' the user may be
+ * a token. A secret value of the query goes to the end of the text. */
+static struct hidden find_hidden(const char *text) {
+    const char *scheme = strstr(text, "://"), *start = scheme ? scheme + 3 : text;
+    const char *at = strrchr(start, '@'), *value = secret_value(start);
     const char *colon = at ? memchr(start, ':', (size_t)(at - start)) : NULL;
-    if (colon) {
-        snprintf(out, size, "%.*s:***%s", (int)(colon - text), text, at);
-    } else {
-        snprintf(out, size, "%s", text);
+    const char *end = text + strlen(text);
+    struct hidden hidden = {{end, end}, {end, end}};
+    if (at && (colon || scheme)) {
+        hidden.from[0] = colon ? colon + 1 : start;
+        hidden.end[0] = at;
     }
+    if (value) hidden.from[1] = value;
+    return hidden;
+}
+
+static bool is_hidden(const struct hidden *hidden, const char *c) {
+    return (c >= hidden->from[0] && c < hidden->end[0]) ||
+           (c >= hidden->from[1] && c < hidden->end[1]);
+}
+
+char *url_public(const char *text, char *out, size_t size) {
+    struct hidden hidden = find_hidden(text);
+    size_t used = 0;
+    for (const char *c = text; *c && used + 1 < size; c++) {
+        bool first = c == text || !is_hidden(&hidden, c - 1);
+        if (!is_hidden(&hidden, c)) out[used++] = *c;
+        for (int i = 0; i < 3 && first && is_hidden(&hidden, c) && used + 1 < size; i++)
+            out[used++] = '*';
+    }
+    if (size > 0) out[used] = '\0';
     return out;
+}
+
+void url_hide(char *text) {
+    struct hidden hidden = find_hidden(text);
+    for (char *c = text; *c; c++) {
+        if (is_hidden(&hidden, c)) *c = '*';
+    }
+}
+
+int url_check(const char *text, struct lb_err *err) {
+    char shown[256];
+    const char *scheme = strstr(text, "://");
+    const char *at = scheme ? strrchr(scheme + 3, '@') : NULL;
+    if (!at || at < scheme + 3 + strcspn(scheme + 3, "/?")) return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "URL '%s' has a '/' or '?' before its last '@': in a user or a password write %%2F or %%3F for them, elsewhere %%40 for '@'",
+        url_public(text, shown, sizeof shown));
 }
 
 /* Copies len bytes with %XX undone. -1 if it does not fit or an escape is malformed. */
@@ -117,6 +178,7 @@ static int parse(struct url *url, const char *text, int default_port) {
 
 int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
     struct url url = {0};
+    if (url_check(text, err) != 0) return -1;
     if (parse(&url, text, default_port) != 0) {
         char shown[256];
         return err_set(err, LB_EXIT_USAGE,

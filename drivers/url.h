@@ -27,7 +27,16 @@ struct url {
  * password. */
 int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
-/* Writes the text with any password replaced by "***" to out. Accepts any text. */
+/* Refuses a URL in which the password may have ended the authority early: with an '@' behind a '/' or a
+ * '?'. Returns 0, or -1 with err (LB_EXIT_USAGE), which does not show the password. */
+int url_check(const char *text, struct lb_err *err);
+
+/* Writes the text to out, with "***" for all that may be secret: what stands between "://" (the user, too,
+ * where there is no ':') and the last '@', and in a query from the first value of a password or token on.
+ * Accepts any text; one without "://" is a secret's from its first ':' to its last '@'. */
 char *url_public(const char *text, char *out, size_t size);
+
+/* Overwrites in place what url_public hides. The length stays. */
+void url_hide(char *text);
 
 #endif

@@ -68,6 +68,7 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
                        "a postgres URL has 'password=' after the '?', where it would be shown: "
                        "write postgres://user:password@host:port/database");
     }
+    if (url_check(url, err) != 0) return -1;
     if (has_two_ats(url)) {
         return err_set(err, LB_EXIT_USAGE,
                        "postgres URL '%s' has two '@': write the one in the password as %%40",

@@ -124,8 +124,13 @@ TEST(test_public_form) {
         {"redis://:secret@h", "redis://:***@h"},
         {"redis://u:sec@ret@h", "redis://u:***@h"},
         {"redis://u:se:cret@h", "redis://u:***@h"},
-        {"redis://u@h", "redis://u@h"},
-        {"redis://h/a@b:c", "redis://h/a@b:c"},
+        {"redis://token@h", "redis://***@h"},
+        {"redis://h:1/a@b", "redis://h:***@b"},
+        {"redis=redis://:p/q@h", "redis=redis://:***@h"},
+        {"postgres://h/d?sslmode=require&sslpassword=x&y=z",
+         "postgres://h/d?sslmode=require&sslpassword=***"},
+        {"postgres://h:5/d?password=a@b", "postgres://h:***"},
+        {"redis://h/a?b=c", "redis://h/a?b=c"},
         {"u:secret@h", "u:***@h"},
         {"", ""},
         {"no URL at all", "no URL at all"},
@@ -137,6 +142,42 @@ TEST(test_public_form) {
     /* Cut, never run over. */
     char small[12];
     assert_string_equal(url_public("redis://u:secret@h", small, sizeof small), "redis://u:*");
+}
+
+/* Whatever printable character a secret holds, no part of it is shown, wherever people put it. */
+TEST(test_no_part_of_a_secret_is_shown) {
+    static const char *const forms[] = {"redis://u:%s@h:1/2",
+                                        "redis://:%s@h",
+                                        "nats://%s@h",
+                                        "redis=redis://:%s@a,b",
+                                        "postgres://h/d?password=%s",
+                                        "postgres://u@h/d?x=y&token=%s"};
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        for (int c = 0x20; c < 0x7f; c++) {
+            char secret[8], text[64], out[80];
+            struct lb_err err = {0};
+            struct url url;
+            if (f == 2 && c == ':') continue; /* a user and a password */
+            snprintf(secret, sizeof secret, "Zq%cWv", c);
+            snprintf(text, sizeof text, forms[f], secret);
+            url_public(text, out, sizeof out);
+            if (strstr(out, "Zq") || strstr(out, "Wv"))
+                fail_msg("'%s' is shown as '%s'", text, out);
+            if (url_parse(&url, text, 1, &err) != 0 &&
+                (strstr(err.text, "Zq") || strstr(err.text, "Wv")))
+                fail_msg("'%s': %s", text, err.text);
+            url_hide(text);
+            if (strstr(text, "Zq") || strstr(text, "Wv")) fail_msg("it is left as '%s'", text);
+        }
+    }
+}
+
+TEST(test_a_slash_in_a_password_is_told) {
+    struct url url;
+    struct lb_err err = {0};
+    assert_int_equal(url_parse(&url, "redis://u:12/ab@real:6379", 1, &err), -1);
+    assert_non_null(strstr(err.text, "%2F"));
+    assert_null(strstr(err.text, "12"));
 }
 
 TEST_MAIN(NULL, NULL)
