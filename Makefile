@@ -85,6 +85,11 @@ $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(B)/clock_shim.so
 # Other flags, or a library found that was missing, and all is compiled again.
 FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
+# `lockbench --version` tells the commit: git's, or in a tree that git exported that of the file.
+COMMIT := $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || sed '/Format/d' bench/commit)
+$(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
+$(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(COMMIT)"'
+$(B)/bench/cli/version.o: $(B)/commit
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  cc   $<"

@@ -301,6 +301,10 @@ struct lb_names;
 typedef void lb_names_fn(const struct lb_session *session, const struct lb_request *request,
                          struct lb_names *names);
 
+/* Writes the name and the version of the client library that is linked, "hiredis 0.14.1". Returns
+ * text. */
+typedef const char *lb_library_fn(char *text, size_t size);
+
 /* How a backend is talked to. Where the client library is missing, its file is left out. */
 struct lb_connector {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
@@ -310,7 +314,8 @@ struct lb_connector {
     lb_connect_fn *connect;       /* may be NULL */
     lb_disconnect_fn *disconnect; /* may be NULL */
     lb_describe_fn *describe;
-    lb_ping_fn *ping; /* NULL = there is nobody to ping */
+    lb_ping_fn *ping;       /* NULL = there is nobody to ping */
+    lb_library_fn *library; /* NULL = the backend needs none */
 };
 
 /* What a backend is. */

@@ -7,29 +7,54 @@
 
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/exit_codes.h"
+#include "report/doc/screen.h"
 
-static const struct command *const commands[] = {
+const struct command *const commands[] = {
     &command_run,      &command_check,  &command_plan,    &command_compare,
     &command_capacity, &command_report, &command_history, &command_judge,
-    &command_list,     &command_doctor, &command_up,
+    &command_list,     &command_doctor, &command_up,      NULL,
 };
-#define COMMANDS (sizeof commands / sizeof *commands)
+
+const struct command *command_find(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    nearest_offer(&nearest, "help");
+    for (int i = 0; commands[i]; i++) {
+        if (strcmp(name, commands[i]->name) == 0) return commands[i];
+        nearest_offer(&nearest, commands[i]->name);
+    }
+    err_set(err, LB_EXIT_USAGE, "unknown command '%.60s'%s; see lockbench --help", name,
+            nearest_hint(&nearest, hint, sizeof hint));
+    return NULL;
+}
 
 static void help(FILE *out) {
-    fprintf(
-        out,
-        "lockbench %s: which distributed lock to use, how fast it is here, and whether it is really a "
-        "lock\n\n"
-        "usage: lockbench COMMAND [OPTIONS]\n\n",
-        LOCKBENCH_VERSION);
-    for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(
-        out,
-        "\n`lockbench COMMAND --help` tells more. Exit codes: 0 fine, 1 usage or input, 2 a server "
-        "or the machine,\n"
-        "3 exclusion violated or a lease outlived, 4 worse, 5 inconclusive (compare), 130 "
-        "interrupted (what was measured is saved).\n");
+    const struct screen screen = {.out = out};
+    fprintf(out,
+            "lockbench %s: which distributed lock to use, how fast it is here, and whether it is "
+            "really a lock\n\n"
+            "usage: lockbench COMMAND [OPTIONS]\n\n",
+            LOCKBENCH_VERSION);
+    for (int i = 0; commands[i]; i++)
+        fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "\n`lockbench help COMMAND` tells more. Exit codes:\n");
+    for (const struct exit_code *exit = exit_codes; exit->meaning; exit++)
+        screen_say(&screen, 8, TONE_PLAIN, "  %4d  %s", exit->code, exit->meaning);
+}
+
+/* `lockbench help [COMMAND]`. */
+static int help_main(const char *name) {
+    struct lb_err err = {0};
+    if (!name) {
+        help(stdout);
+        return LB_EXIT_OK;
+    }
+    const struct command *command = command_find(name, &err);
+    if (!command) return args_fail(&err);
+    args_help(command, stdout);
+    return LB_EXIT_OK;
 }
 
 /* The exit code; a failed write to standard output is an error. */
@@ -53,24 +78,14 @@ int main(int argc, char **argv) {
         return LB_EXIT_USAGE;
     }
     const char *wish = argv[1];
-    if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0) {
-        help(stdout);
-        return flushed(LB_EXIT_OK);
-    }
+    if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0)
+        return flushed(help_main(argv[2]));
     if (strcmp(wish, "--version") == 0) {
-        printf("lockbench %s\n", LOCKBENCH_VERSION);
+        version_write(stdout);
         return flushed(LB_EXIT_OK);
-    }
-    struct nearest nearest;
-    char hint[64];
-    nearest_init(&nearest, wish);
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(wish, commands[i]->name) == 0)
-            return flushed(command_main(commands[i], argc - 1, argv + 1));
-        nearest_offer(&nearest, commands[i]->name);
     }
     struct lb_err err = {0};
-    err_set(&err, LB_EXIT_USAGE, "unknown command '%s'%s; see lockbench --help", wish,
-            nearest_hint(&nearest, hint, sizeof hint));
-    return args_fail(&err);
+    const struct command *command = command_find(wish, &err);
+    if (!command) return args_fail(&err);
+    return flushed(command_main(command, argc - 1, argv + 1));
 }

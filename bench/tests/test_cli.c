@@ -29,7 +29,6 @@ TEST(every_command_has_help) {
     struct cli version = cli_run(NULL, ARGS("--version"));
     assert_code(&version, 0);
     assert_int_equal(strncmp(version.out, "lockbench ", 10), 0);
-    assert_int_equal(cli_lines(version.out), 1);
     cli_free(&version);
     struct cli none = cli_run(NULL, (const char *const[]){NULL});
     assert_code(&none, 1);

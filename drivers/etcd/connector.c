@@ -188,6 +188,12 @@ static const struct lb_option etcd_option_table[] = {
     {0},
 };
 
+static const char *etcd_library(char *text, size_t size) {
+    snprintf(text, size, "libcurl %s, protobuf-c %s", curl_version_info(CURLVERSION_NOW)->version,
+             protobuf_c_version());
+    return text;
+}
+
 const struct lb_connector etcd_connector = {
     .options = etcd_option_table,
     .options_bytes = sizeof(struct etcd_options),
@@ -199,4 +205,5 @@ const struct lb_connector etcd_connector = {
     .disconnect = etcd_disconnect,
     .describe = etcd_describe,
     .ping = etcd_ping,
+    .library = etcd_library,
 };

@@ -53,6 +53,11 @@ static const struct lb_option maria_options[] = {
     {0},
 };
 
+static const char *maria_library(char *text, size_t size) {
+    snprintf(text, size, "libmariadb %s", mysql_get_client_info());
+    return text;
+}
+
 const struct lb_connector mariadb_connector = {
     .options = maria_options,
     .options_bytes = sizeof(struct maria_options),
@@ -63,4 +68,5 @@ const struct lb_connector mariadb_connector = {
     .disconnect = maria_disconnect,
     .describe = maria_describe,
     .ping = maria_ping,
+    .library = maria_library,
 };

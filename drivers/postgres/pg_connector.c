@@ -53,6 +53,12 @@ static const struct lb_option pg_options[] = {
     {0},
 };
 
+static const char *pg_library(char *text, size_t size) {
+    int version = PQlibVersion(); /* 150014 is 15.14 */
+    snprintf(text, size, "libpq %d.%d", version / 10000, version % 10000);
+    return text;
+}
+
 const struct lb_connector postgres_connector = {
     .options = pg_options,
     .options_bytes = sizeof(struct pg_options),
@@ -64,4 +70,5 @@ const struct lb_connector postgres_connector = {
     .disconnect = pg_disconnect,
     .describe = pg_describe,
     .ping = pg_ping,
+    .library = pg_library,
 };

@@ -150,6 +150,11 @@ static const struct lb_option redis_options[] = {
     {0},
 };
 
+static const char *redis_library(char *text, size_t size) {
+    snprintf(text, size, "hiredis %d.%d.%d", HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
+    return text;
+}
+
 const struct lb_connector redis_connector = {
     .options = redis_options,
     .options_bytes = sizeof(struct redis_options),
@@ -160,4 +165,5 @@ const struct lb_connector redis_connector = {
     .disconnect = redis_disconnect,
     .describe = redis_describe,
     .ping = redis_ping,
+    .library = redis_library,
 };

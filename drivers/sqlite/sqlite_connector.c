@@ -59,6 +59,11 @@ static const struct lb_option sqlite_option_table[] = {
     {0},
 };
 
+static const char *sqlite_library(char *text, size_t size) {
+    snprintf(text, size, "sqlite %s", sqlite3_libversion());
+    return text;
+}
+
 const struct lb_connector sqlite_connector = {
     .options = sqlite_option_table,
     .options_bytes = sizeof(struct sqlite_options),
@@ -67,4 +72,5 @@ const struct lb_connector sqlite_connector = {
     .connect = backend_connect,
     .disconnect = backend_disconnect,
     .describe = backend_describe,
+    .library = sqlite_library,
 };

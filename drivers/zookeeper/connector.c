@@ -98,6 +98,11 @@ static const struct lb_option zk_option_table[] = {
     {0},
 };
 
+static const char *zk_library(char *text, size_t size) {
+    snprintf(text, size, "zookeeper %s", ZOO_VERSION);
+    return text;
+}
+
 const struct lb_connector zookeeper_connector = {
     .options = zk_option_table,
     .options_bytes = sizeof(struct zk_options),
@@ -108,4 +113,5 @@ const struct lb_connector zookeeper_connector = {
     .disconnect = zk_disconnect,
     .describe = zk_facts,
     .ping = zk_ping,
+    .library = zk_library,
 };

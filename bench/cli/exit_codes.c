@@ -1,0 +1,23 @@
+/* exit_codes: see exit_codes.h. */
+#include "bench/cli/exit_codes.h"
+
+#include <stddef.h>
+
+#include "bench/base/err.h"
+
+const struct exit_code exit_codes[] = {
+    {LB_EXIT_OK, "fine"},
+    {LB_EXIT_USAGE, "usage or input"},
+    {LB_EXIT_MACHINE,
+     "a server or the machine; a run without a grant in a measured window; a control that was not "
+     "caught; a real lock that got stuck or starved its clients"},
+    {LB_EXIT_VIOLATED, "exclusion violated, or a lease outlived"},
+    {LB_EXIT_REGRESSION,
+     "`compare`, `history --gate`: a figure or a lock got worse; `plan`: no lock carries the load; "
+     "`run --slo`: a promise is broken"},
+    {LB_EXIT_INCONCLUSIVE,
+     "`compare`, `history --gate`, `plan`, `capacity`, `run --slo`: the measurements are too few or "
+     "too noisy to say"},
+    {LB_EXIT_INTERRUPTED, "interrupted; what was measured is saved"},
+    {0, NULL},
+};

@@ -1,0 +1,27 @@
+/* version: see version.h. The Makefile tells the commit: git's, or that of the file bench/commit in
+ * a tree that git exported. */
+#include "bench/cli/version.h"
+
+#include <jansson.h>
+#include <zlib.h>
+
+#include "drivers/registry.h"
+
+#ifndef LB_COMMIT
+#define LB_COMMIT ""
+#endif
+
+void version_write(FILE *out) {
+    fprintf(out, "lockbench %s (commit %s)\n", LOCKBENCH_VERSION,
+            *LB_COMMIT ? LB_COMMIT : "unknown");
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        char text[100];
+        if (!backend->connector)
+            fprintf(out, "  %s: %s\n", backend->name, backend->missing);
+        else if (backend->connector->library)
+            fprintf(out, "  %s: %s\n", backend->name,
+                    backend->connector->library(text, sizeof text));
+    }
+    fprintf(out, "  result files: jansson %s, zlib %s\n", jansson_version_str(), zlibVersion());
+}

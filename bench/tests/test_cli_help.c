@@ -1,0 +1,82 @@
+/* What the program tells of itself: help, version, exit codes. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+TEST(help_of_a_command_is_its_own_help) {
+    struct cli help = cli_run(NULL, ARGS("help", "capacity"));
+    struct cli option = cli_run(NULL, ARGS("capacity", "--help"));
+    assert_code(&help, 0);
+    assert_has(help.out, "usage: lockbench capacity");
+    assert_string_equal(help.out, option.out);
+    cli_free(&help);
+    cli_free(&option);
+}
+
+TEST(help_of_an_unknown_command_is_one_line_with_the_nearest) {
+    struct cli cli = cli_run(NULL, ARGS("help", "capcity"));
+    assert_code(&cli, 1);
+    assert_string_equal(cli.out, "");
+    assert_has(cli.err, "unknown command 'capcity', did you mean 'capacity'?");
+    assert_int_equal(cli_lines(cli.err), 1);
+    cli_free(&cli);
+}
+
+TEST(the_version_has_the_commit_and_each_library) {
+    struct cli cli = cli_run(NULL, ARGS("--version"));
+    assert_code(&cli, 0);
+    assert_int_equal(strncmp(cli.out, "lockbench ", 10), 0);
+    assert_has(cli.out, "(commit ");
+    assert_has(cli.out, "jansson ");
+    assert_has(cli.out, "zlib ");
+    for (int i = 0; registry_backends()[i]; i++) {
+        const struct lb_backend *backend = registry_backends()[i];
+        char line[140];
+        snprintf(line, sizeof line, "\n  %s: ", backend->name);
+        if (!backend->connector || backend->connector->library) assert_has(cli.out, line);
+        if (!backend->connector) assert_has(cli.out, backend->missing);
+    }
+    const struct lb_connector *redis = registry_backend("redis")->connector;
+    if (redis) assert_non_null(redis->library);
+    cli_free(&cli);
+}
+
+/* The words of a text, one blank between them: help is wrapped. */
+static char *words_of(const char *text) {
+    char *words = malloc(strlen(text) + 1), *to = words;
+    for (const char *from = text; *from; from++) {
+        bool blank = *from == ' ' || *from == '\n';
+        if (!blank) *to++ = *from;
+        if (blank && to > words && to[-1] != ' ') *to++ = ' ';
+    }
+    *to = '\0';
+    return words;
+}
+
+/* Each row of the table in bench/README.md, "| 2 | meaning |", stands in the help, and the help has
+ * no more. */
+TEST(the_exit_codes_of_help_are_those_of_the_readme) {
+    char path[PATH_MAX + 20];
+    snprintf(path, sizeof path, "%s/bench/README.md", cli_root);
+    char *readme = cli_read(path), *table = strstr(readme, "| code | meaning |");
+    assert_non_null(table);
+    struct cli cli = cli_run(NULL, ARGS("--help"));
+    char *codes = strstr(cli.out, "Exit codes:\n");
+    assert_non_null(codes);
+    char *help = words_of(codes + strlen("Exit codes:\n"));
+    size_t length = 0;
+    table = strchr(strchr(table, '\n') + 1, '\n') + 1;
+    for (char *row; *table == '|' && (row = strsep(&table, "\n"));) {
+        int code;
+        char meaning[400], line[420];
+        assert_int_equal(sscanf(row, "| %d | %399[^|]", &code, meaning), 2);
+        snprintf(line, sizeof line, "%d %s", code, meaning);
+        assert_has(help, line);
+        length += strlen(line);
+    }
+    assert_int_equal(length, strlen(help));
+    free(help);
+    free(readme);
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
