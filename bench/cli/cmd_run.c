@@ -19,7 +19,7 @@
 #define SETS_MAX 128
 
 struct wish {
-    const char *workload, *locks, *out;
+    const char *workload, *locks, *out, *metrics;
     struct arg_list sets, promises;
     struct urls urls;
     struct repeat_wish repeat;
@@ -47,6 +47,11 @@ static const struct arg args[] = {
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "this run's folder; default: results/<time>-<workload>"},
      "DIR"},
+    {{"metrics", ARG_PATH, offsetof(struct wish, metrics),
+      .help =
+          "show the figures to Prometheus while the run goes on: in a file, replaced each second, or at "
+          "http://HOST:PORT/metrics; without HOST on 127.0.0.1"},
+     "FILE|[HOST]:PORT"},
     {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
       .help =
           "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
@@ -138,6 +143,15 @@ static int load_canary(const struct plan *plan, const struct plan_wish *usual, s
     return *ret ? 0 : -1;
 }
 
+/* Says where the figures are. *ret stays NULL where nobody asked for them. 0, or -1 with err. */
+static int open_exporter(const char *where, struct exporter **ret, struct lb_err *err) {
+    if (!where) return 0;
+    *ret = exporter_open(where, &(struct exposition){.version = LOCKBENCH_VERSION}, err);
+    if (!*ret) return -1;
+    fprintf(stderr, "metrics: %s\n", exporter_where(*ret));
+    return 0;
+}
+
 static int run_plan(const struct wish *wish, const struct plan *plan, const struct plan *canary,
                     const char *command, struct lb_err *err) {
     char results[512], topologies[512];
@@ -146,6 +160,8 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     if (file_limit_raise(most_clients(plan), err) != 0) return -1;
     struct progress progress;
     progress_init(&progress);
+    struct exporter *exporter = NULL;
+    if (open_exporter(wish->metrics, &exporter, err) != 0) return -1;
     struct run_ask ask = {.plan = plan,
                           .canary = canary,
                           .urls = wish->urls.item,
@@ -157,12 +173,15 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .command = command,
                           .interrupts = interrupt_watch(),
                           .news = progress_news,
+                          .exporter = exporter,
                           .done = progress_stage,
                           .say = progress_say,
                           .arg = &progress};
     struct run_end end;
-    if (run_execute(&ask, &end, err) != 0) return -1;
+    int failed = run_execute(&ask, &end, err);
     progress_end(&progress);
+    exporter_close(exporter);
+    if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
     bool shown = end.stages > 0 && end.saved[0];
     if (shown) print_result(&end, wish->json);
@@ -277,7 +296,11 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan) goto out;
-    if (repeat_is_asked(&wish->repeat)) {
+    if (repeat_is_asked(&wish->repeat) && wish->metrics) {
+        err_set(
+            err, LB_EXIT_USAGE,
+            "run: --metrics shows one run: leave it out where --repeat or --against make several");
+    } else if (repeat_is_asked(&wish->repeat)) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);

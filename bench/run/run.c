@@ -27,6 +27,7 @@ struct run_state {
     struct judge judge;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
+    struct exposition exposition; /* for the exporter; without figures */
     struct lb_err err;            /* the first thing that went wrong */
 };
 
@@ -202,6 +203,22 @@ static void tell_took(const struct run_state *run, const struct plan_stage *of,
     if (run->ask->took) run->ask->took(run->ask->next_arg, &took);
 }
 
+/* A second of a stage is over. */
+static void tell_second(void *arg, const struct stage_news *news) {
+    struct run_state *run = arg;
+    struct exposition now = run->exposition;
+    now.news = news; /* good during this call */
+    exporter_publish(run->ask->exporter, &now);
+    if (run->ask->news) run->ask->news(run->ask->arg, news);
+}
+
+/* All figures of the stage before give way to zeros. */
+static void tell_begin(struct run_state *run, const struct stage_ask *ask) {
+    run->exposition.stages_begun++;
+    run->exposition.ask = ask;
+    exporter_publish(run->ask->exporter, &run->exposition);
+}
+
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
@@ -227,12 +244,13 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
                                   .version = ask->version,
                                   .seed = of->plan->seed + (uint64_t)of->repeat,
                                   .interrupts = ask->interrupts,
-                                  .news = ask->news,
-                                  .news_arg = ask->arg};
+                                  .news = tell_second,
+                                  .news_arg = run};
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
              stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
+    tell_begin(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
     if (!stage) {
         note_trouble(run, &err);
@@ -479,7 +497,7 @@ static void save_result(struct run_state *run, struct run_end *end) {
 }
 
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run_state run = {.ask = ask};
+    struct run_state run = {.ask = ask, .exposition = {.version = ask->version}};
     struct run_end end = {0};
     int count = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, &count);
@@ -494,7 +512,8 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (ask->next) {
         run_asked(&run);
     } else {
-        run_between_canaries(&run, stages, keep_reachable(&run, stages, count));
+        run.exposition.stages_planned = count = keep_reachable(&run, stages, count);
+        run_between_canaries(&run, stages, count);
     }
     conclude_run(&run, &end);
     save_result(&run, &end);

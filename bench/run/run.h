@@ -8,6 +8,7 @@
 
 #include <signal.h>
 
+#include "bench/run/exporter.h"
 #include "bench/run/place.h"
 #include "bench/run/stage.h"
 #include "bench/workload/plan.h"
@@ -41,6 +42,7 @@ struct run_ask {
     void (*took)(void *arg, const struct run_took *took);
     void *next_arg;
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
+    struct exporter *exporter; /* gets the figures each second; NULL = nobody asked for them */
     /* called after each stage, with its figures; never NULL */
     void (*done)(void *arg, const char *line);
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */

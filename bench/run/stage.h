@@ -17,13 +17,17 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* The content of a progress line. */
+/* What the supervisor collected in the last second of the window. */
 struct stage_news {
     const char *id;
     int64_t elapsed_ns, total_ns;
     double rate_per_s;
     int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
     uint64_t violations;
+    uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
+    const struct findings *findings;
+    /* METRICS histograms each, of this second and of the window so far; good during the call */
+    struct hist *const *interval, *const *total;
 };
 
 /* A promise about a metric: this part of its values is within the limit. */

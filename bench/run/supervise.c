@@ -217,6 +217,35 @@ static void close_batch(struct supervisor *sup) {
     sup->batched = now;
 }
 
+/* Tells whoever watches the run what the interval brought. */
+static void tell_news(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) {
+    if (!sup->ask->news) return;
+    struct shared *shared = sup->shared;
+    const struct findings *findings = &shared->findings;
+    const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
+    const struct hist *so_far = sup->stage->hist[METRIC_ACQUIRE];
+    struct stage_news news = {
+        .id = sup->ask->id,
+        .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
+        .total_ns = sup->ask->plan->duration_ns,
+        .rate_per_s =
+            end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
+        .acquire_p50_ns = hist_quantile(so_far, 0.5),
+        .acquire_p99_ns = hist_quantile(so_far, 0.99),
+        .violations = atomic_load(&findings->double_holders) +
+                      atomic_load(&findings->expired_holders) +
+                      atomic_load(&findings->token_errors) + atomic_load(&findings->early),
+        .findings = findings,
+        .interval = sup->interval,
+        .total = sup->stage->hist,
+    };
+    for (int thread = 0; thread < shared->threads; thread++) {
+        for (int i = 0; i < LB_OUTCOMES; i++)
+            news.outcomes[i] += atomic_load(&shared->worker[thread].outcomes[i]);
+    }
+    sup->ask->news(sup->ask->news_arg, &news);
+}
+
 /* Closes an interval of the load: a line of the log for each metric, a point of the series, a line
  * of progress. */
 static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
@@ -250,22 +279,7 @@ static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t e
             .due_mean_ns = hist_mean(due),
         };
     }
-    if (sup->ask->news) {
-        const struct findings *findings = &sup->shared->findings;
-        struct stage_news news = {
-            .id = sup->ask->id,
-            .elapsed_ns = end_ns - window_begin_ns,
-            .total_ns = sup->ask->plan->duration_ns,
-            .rate_per_s =
-                end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
-            .acquire_p50_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.5),
-            .acquire_p99_ns = hist_quantile(stage->hist[METRIC_ACQUIRE], 0.99),
-            .violations = atomic_load(&findings->double_holders) +
-                          atomic_load(&findings->expired_holders) +
-                          atomic_load(&findings->token_errors) + atomic_load(&findings->early),
-        };
-        sup->ask->news(sup->ask->news_arg, &news);
-    }
+    tell_news(sup, begin_ns, end_ns);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(sup->interval[metric]);
     sup->batched = (struct stage_batch){0};
     sup->harvested_ns = end_ns;

@@ -1,0 +1,27 @@
+/* exposition: the figures of a run while it goes on, in Prometheus' text exposition format 0.0.4.
+ *
+ * All names, types and explanations are rows of one table, which the page results/METRICS.md is made
+ * from too. It computes nothing that the supervisor has not collected, and it never writes a quantile
+ * that the second's values are too few for. */
+#ifndef BENCH_RUN_EXPOSITION_H
+#define BENCH_RUN_EXPOSITION_H
+
+#include <stdio.h>
+
+#include "bench/run/stage.h"
+
+struct exposition {
+    const char *version;
+    int stages_planned;            /* 0 = not known before they end */
+    int stages_begun;              /* the one that runs included */
+    const struct stage_ask *ask;   /* the stage that began last; NULL = none has begun */
+    const struct stage_news *news; /* its figures; NULL = it has none yet, all counters are 0 */
+};
+
+/* Writes everything; the caller looks for an error of the file. */
+void exposition_write(FILE *out, const struct exposition *run);
+
+/* Writes the names and what they mean: a Markdown table. */
+void exposition_reference(FILE *out);
+
+#endif
