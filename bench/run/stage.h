@@ -37,6 +37,8 @@ struct stage_promise {
     int64_t limit_ns; /* 0 = nothing is */
 };
 
+struct stage;
+
 struct stage_ask {
     const struct plan *plan;
     const struct plan_lock *lock;
@@ -58,6 +60,9 @@ struct stage_ask {
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
     void *news_arg;
+    /* asked every 50 ms of the window at least: true ends it, as if it had been so long; may be NULL */
+    bool (*enough)(void *arg, const struct stage *stage);
+    void *enough_arg;
 };
 
 struct stage_second {

@@ -316,13 +316,14 @@ static int get_ready(struct supervisor *sup) {
     return 0;
 }
 
-/* Lets everything that is connected idle for a twentieth of the window, and notes the processor time
- * that this takes: clients' heartbeats and keep-alives, servers' own life. No grant costs it, although
- * it falls into the window, too. */
+/* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
+ * how long the window will be), and notes the processor time that this takes: clients' heartbeats and
+ * keep-alives, servers' own life. No grant costs it, although it falls into the window, too. */
 static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct topo *topo = sup->ask->topo;
     int64_t for_ns = sup->ask->plan->duration_ns / IDLE_PART;
+    if (sup->ask->enough) for_ns = 0;
     for_ns = for_ns < IDLE_LEAST_NS ? IDLE_LEAST_NS : for_ns > IDLE_MOST_NS ? IDLE_MOST_NS : for_ns;
     int64_t begin_ns = lb_now(), end_ns = begin_ns + for_ns;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1;
@@ -397,6 +398,8 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
             harvest_interval(sup, sup->harvested_ns, tick_ns, false);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
+        const struct stage_ask *ask = sup->ask;
+        if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) end_early(sup);
         pass_time(sup, end_ns);
     }
     faults_end(&sup->faults);

@@ -1,5 +1,10 @@
 /* stage_help: runs one stage of an embedded lock for a test. Header only, since each test is one
- * program. */
+ * program.
+ *
+ * A test says what must have happened (stage_wish.faults, stage_wish.enough), and the window ends then:
+ * run.duration is only the longest that it waits. A stage of which the machine took a part by standing
+ * still is run again, since what the test foretells is of a machine that runs. One with a violation is
+ * always kept: no machine excuses that. */
 #ifndef BENCH_TESTS_STAGE_HELP_H
 #define BENCH_TESTS_STAGE_HELP_H
 
@@ -14,6 +19,9 @@
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* The longest window of a stage that ends by stage_wish.faults or stage_wish.enough. */
+#define UNTIL_ENOUGH "run.duration=1m"
+
 static volatile sig_atomic_t no_interrupts;
 
 /* What a test asks beyond the settings that the plan's parser allows the named lock. 0 = as they
@@ -26,7 +34,47 @@ struct stage_wish {
     uint64_t stock;
     bool churn, renew;
     struct stage_promise promise;
+    int faults; /* the window ends when so many faults are over ... */
+    bool (*enough)(const struct stage *stage); /* ... or when this holds */
+    /* it is run again until this holds of it: for what chance may hide, such as a pause that met nobody */
+    bool (*until)(const struct stage *stage);
+    bool stands_still; /* the test itself stops this process */
 };
+
+#define STAGE_TRIES 10                /* then the test has to say what is wrong with the last one */
+#define STAGE_LOOK_NS (50 * LB_MS_NS) /* the supervisor looks so often, and then asks stage_look */
+
+/* What stage_look sees. */
+struct stage_watch {
+    const struct stage_wish *wish;
+    int64_t first_ns, last_ns, longest_ns; /* of its calls, and the longest time between two */
+};
+
+static inline bool stage_look(void *arg, const struct stage *stage) {
+    struct stage_watch *watch = arg;
+    int64_t now_ns = lb_now();
+    int over = 0;
+    if (watch->first_ns == 0) watch->first_ns = watch->last_ns = now_ns;
+    if (now_ns - watch->last_ns > watch->longest_ns) watch->longest_ns = now_ns - watch->last_ns;
+    watch->last_ns = now_ns;
+    for (int i = 0; i < stage->faults.count; i++) over += stage->faults.events[i].end_ns != 0;
+    return (watch->wish->faults && over >= watch->wish->faults) ||
+           (watch->wish->enough && watch->wish->enough(stage));
+}
+
+/* Whether the machine stood still for a tenth of the window in one piece, by the workers' beats or by
+ * the supervisor's looks: a driver that blocks its thread has no beats. */
+static inline bool stage_lost_time(const struct stage *stage, const struct stage_watch *watch) {
+    int64_t begin_ns = stage->window_begin_ns, end_ns = begin_ns + stage->window_ns;
+    int64_t first_ns = watch->first_ns ? watch->first_ns : end_ns, longest_ns = watch->longest_ns;
+    if (first_ns - begin_ns > longest_ns) longest_ns = first_ns - begin_ns;
+    if (watch->last_ns && end_ns - watch->last_ns > longest_ns)
+        longest_ns = end_ns - watch->last_ns;
+    longest_ns -= STAGE_LOOK_NS;
+    const struct hist *hiccup = stage->hist[METRIC_HICCUP];
+    if (hiccup->count > 0 && hiccup->max > longest_ns) longest_ns = hiccup->max;
+    return longest_ns > 20 * LB_MS_NS + stage->window_ns / 10;
+}
 
 static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) {
     if (wish->instead) plan->locks[0].lock = wish->instead;
@@ -40,10 +88,9 @@ static inline void grant_wish(struct plan *plan, const struct stage_wish *wish) 
     plan->renew |= wish->renew;
 }
 
-/* Runs the smoke workload of one lock with these settings, its first number of clients only. The
- * caller stage_frees. */
-static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
-                                         const char *const *sets) {
+/* Runs it once; see run_stage_as. */
+static inline struct stage *run_stage_once(const char *lock, const struct stage_wish *wish,
+                                           const char *const *sets, struct stage_watch *watch) {
     struct lb_err err = {0};
     char folder[512];
     int count = 0;
@@ -69,7 +116,9 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
                             .durability = "test",
                             .version = "test",
                             .seed = plan->seed,
-                            .interrupts = &no_interrupts};
+                            .interrupts = &no_interrupts,
+                            .enough = stage_look,
+                            .enough_arg = watch};
     struct stage *stage = stage_run(&ask, &err);
     if (!stage) fail_msg("%s", err.text);
     json_t *json = run_stage_json(&stage->result);
@@ -78,6 +127,22 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_wi
     place_close(place);
     plan_free(plan);
     return stage;
+}
+
+/* Runs the smoke workload of one lock with these settings, its first number of clients only. The
+ * caller stage_frees. */
+static inline struct stage *run_stage_as(const char *lock, const struct stage_wish *wish,
+                                         const char *const *sets) {
+    for (int tries = 1;; tries++) {
+        struct stage_watch watch = {.wish = wish};
+        struct stage *stage = run_stage_once(lock, wish, sets, &watch);
+        bool final = tries == STAGE_TRIES || stage->status != STAGE_COMPLETE ||
+                     stage->exclusion.verdict == VERDICT_VIOLATED;
+        bool lost_time = !wish->stands_still && stage_lost_time(stage, &watch);
+        if (final || (!lost_time && (!wish->until || wish->until(stage)))) return stage;
+        print_message(lost_time ? "the machine stood still: once more\n" : "once more\n");
+        stage_free(stage);
+    }
 }
 
 static inline struct stage *run_stage_of(const char *lock, const char *const *sets) {

@@ -116,10 +116,14 @@ TEST(test_wrong_ones_are_violated) {
     }
 }
 
+static bool was_detected(const struct stage *stage) {
+    return stage->exclusion.detected > 0 && judged(stage)->recovery.detect_count > 0;
+}
+
 /* What a client learned before it wrote is no violation, and is counted as lost and detected. */
 TEST(test_what_was_learned) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
-                                  (struct stage_wish){.renew = true},
+                                  (struct stage_wish){.renew = true, .until = was_detected},
                                   SETS(CROWD, "load.hold=20ms", "acquire.lease=12ms"));
     const struct stage_history *history = judged(stage);
     assert_true(stage->exclusion.detected > 0);
@@ -129,25 +133,34 @@ TEST(test_what_was_learned) {
     stage_free(stage);
 }
 
+static bool has_unknown(const struct stage *stage) {
+    return stage->result.unknown > 0;
+}
+
 /* An answer that is lost accuses nobody. */
 TEST(test_unknown_outcomes) {
-    struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7}, (struct stage_wish){0},
-                SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
+    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.unknown_every = 7},
+                                  (struct stage_wish){.until = has_unknown},
+                                  SETS(CROWD, "load.hold=200us", "acquire.lease=2s"));
     const struct stage_history *history = judged(stage);
     assert_true(stage->result.unknown > 0);
     assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
     stage_free(stage);
 }
 
+static bool all_recovered(const struct stage *stage) {
+    return judged(stage)->recovery.trial_count == 3 && stage->history->recovery.unrecovered == 0;
+}
+
 /* A killed holder leaves a key that is out of reach until its lease ends. A machine that stands still
  * for longer than the lease makes another holder late; it never makes two holders. */
 TEST(test_a_killed_holder) {
     struct stage *stage =
-        run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
+        run_toy(&toy_mutex, (struct toy_faults){0},
+                (struct stage_wish){.faults = 3, .until = all_recovered},
                 SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
                      "fault.every=300ms", "fault.times=3", "load.hold=20ms", "acquire.lease=100ms",
-                     "run.duration=2500ms"));
+                     UNTIL_ENOUGH, "run.drain=30s"));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 3);
     assert_true(history->judgement.verdict != OPLOG_VIOLATED);
@@ -165,13 +178,19 @@ TEST(test_a_killed_holder) {
     stage_free(stage);
 }
 
+static bool judged_expired(const struct stage *stage) {
+    return judged(stage)->judgement.verdict == OPLOG_EXPIRED &&
+           stage->exclusion.verdict == VERDICT_EXPIRED;
+}
+
 /* A holder that stands still past its lease is met by others; that is its own affair, and both say
  * so. */
 TEST(test_a_paused_holder) {
-    struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
-                                  SETS(PROCESSES, "fault.kind=pause", "fault.target=holder",
-                                       "fault.first=50ms", "fault.for=600ms", "load.hold=20ms",
-                                       "acquire.lease=100ms", "run.duration=1s"));
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){0},
+                (struct stage_wish){.faults = 1, .until = judged_expired},
+                SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                     "fault.for=600ms", "load.hold=20ms", "acquire.lease=100ms", UNTIL_ENOUGH));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 1);
     assert_int_equal(history->judgement.verdict, OPLOG_EXPIRED);
@@ -183,11 +202,11 @@ TEST(test_a_paused_holder) {
 
 /* Of counted permits nobody can say which one the next grant is, so it measures no recovery. */
 TEST(test_a_paused_holder_of_a_permit) {
-    struct stage *stage =
-        run_toy(&toy_semaphore, (struct toy_faults){0}, (struct stage_wish){.bound = 3},
-                SETS(PROCESSES, "load.keys=1", "fault.kind=pause", "fault.target=holder",
-                     "fault.first=50ms", "fault.for=300ms", "load.hold=20ms", "acquire.lease=100ms",
-                     "run.duration=1s"));
+    struct stage *stage = run_toy(&toy_semaphore, (struct toy_faults){0},
+                                  (struct stage_wish){.bound = 3, .faults = 1},
+                                  SETS(PROCESSES, "load.keys=1", "fault.kind=pause",
+                                       "fault.target=holder", "fault.first=50ms", "fault.for=300ms",
+                                       "load.hold=20ms", "acquire.lease=100ms", UNTIL_ENOUGH));
     const struct stage_history *history = judged(stage);
     assert_int_equal(stage->faults.count, 1);
     assert_true(stage->faults.events[0].acted);
@@ -196,18 +215,20 @@ TEST(test_a_paused_holder_of_a_permit) {
     stage_free(stage);
 }
 
+static bool holders_met(const struct stage *stage) {
+    return judged(stage)->judgement.violations + stage->history->judgement.expired > 0;
+}
+
 /* A session that ends in a pause excuses; unless the release says that all was well. */
 TEST(test_a_session_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
-        struct stage *stage = run_toy(
-            &toy_session, (struct toy_faults){.deaf = deaf}, (struct stage_wish){0},
-            SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=100ms",
-                 "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", "run.duration=2s"));
-        const struct stage_history *history = judged(stage);
-        uint64_t met = history->judgement.violations + history->judgement.expired;
-        if (met == 0) print_message("nobody met the paused holder\n");
-        if (met > 0 && !deaf) assert_int_equal(history->judgement.verdict, OPLOG_EXPIRED);
-        if (met > 0 && deaf) assert_int_equal(history->judgement.verdict, OPLOG_VIOLATED);
+        struct stage *stage =
+            run_toy(&toy_session, (struct toy_faults){.deaf = deaf},
+                    (struct stage_wish){.faults = 1, .until = holders_met},
+                    SETS(PROCESSES, "fault.kind=pause", "fault.target=holder", "fault.first=50ms",
+                         "fault.for=900ms", "load.hold=20ms", "acquire.lease=400ms", UNTIL_ENOUGH));
+        assert_true(holders_met(stage));
+        assert_int_equal(stage->history->judgement.verdict, deaf ? OPLOG_VIOLATED : OPLOG_EXPIRED);
         stage_free(stage);
     }
 }

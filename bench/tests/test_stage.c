@@ -247,7 +247,7 @@ TEST(test_the_drain_limit_ends_waits) {
  * same. */
 TEST(test_slots_that_nobody_came_to) {
     struct stage *stage = run_stage_of(
-        "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=10s",
+        "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=2s",
                           "run.warmup=0", "run.duration=300ms", "run.drain=50ms"));
     assert_int_equal(stage->result.started, 1);
     assert_int_equal(stage->result.due, 30);

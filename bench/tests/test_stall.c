@@ -122,21 +122,46 @@ TEST(what_fell_due_in_a_stall_is_known_before_its_beat) {
 
 /* ---- whole stages ---- */
 
-/* Starts a child that stops this process `times` times for stop_ms, with run_ms in between, the first time
- * after first_ms. */
-static pid_t stop_me(int first_ms, int stop_ms, int run_ms, int times) {
+/* The stops of a stage: from 100 ms of its window on, in looks of the supervisor, so that none comes
+ * too early. */
+static struct {
+    int times, for_ms; /* still to come, each so long */
+    int64_t first_look_ns, last_stop_ns;
+} stops;
+
+/* A child stops this process and lets it go on. */
+static void stop_this_process(int for_ms) {
     pid_t parent = getpid(), child = fork();
     assert_true(child >= 0);
-    if (child > 0) return child;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    lb_nap(first_ms * LB_MS_NS);
-    for (int i = 0; i < times; i++) {
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         kill(parent, SIGSTOP);
-        lb_nap(stop_ms * LB_MS_NS);
+        lb_nap(for_ms * LB_MS_NS);
         kill(parent, SIGCONT);
-        lb_nap(run_ms * LB_MS_NS);
+        _exit(0);
     }
-    _exit(0);
+    waitpid(child, NULL, 0);
+}
+
+/* Stops once in each look, and ends the window 300 ms after the last stop. */
+static bool stops_are_over(const struct stage *stage) {
+    (void)stage;
+    int64_t now_ns = lb_now();
+    if (stops.first_look_ns == 0) stops.first_look_ns = now_ns;
+    if (now_ns - stops.first_look_ns < 100 * MS) return false;
+    if (stops.times == 0) return now_ns - stops.last_stop_ns > 300 * MS;
+    stops.times--;
+    stop_this_process(stops.for_ms);
+    stops.last_stop_ns = lb_now();
+    return false;
+}
+
+static struct stage *run_with_stops(int times, int for_ms, const char *const *sets) {
+    memset(&stops, 0, sizeof stops);
+    stops.times = times;
+    stops.for_ms = for_ms;
+    struct stage_wish wish = {.enough = stops_are_over, .stands_still = true};
+    return run_stage_as("sim", &wish, sets);
 }
 
 /* Whether the stage says that we were the limit, and for how long we stood still. */
@@ -149,11 +174,9 @@ static void assert_stood_still(const struct stage *stage, int64_t least_ns) {
 }
 
 TEST(a_stop_in_an_open_loop_is_ours) {
-    pid_t child = stop_me(500, 400, 0, 1);
-    struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
-                                 "run.warmup=0", "run.duration=1s"));
-    waitpid(child, NULL, 0);
+    struct stage *stage = run_with_stops(1, 400,
+                                         SETS("load.clients=4", "load.arrival=constant:300/s",
+                                              "sim.service=0", "run.warmup=0", UNTIL_ENOUGH));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     assert_stood_still(stage, 390 * MS);
     assert_true(stage->result.stalled >= 110); /* of the 120 that fell due in 400 ms */
@@ -163,11 +186,10 @@ TEST(a_stop_in_an_open_loop_is_ours) {
 }
 
 TEST(a_stop_over_the_end_is_ours) {
-    pid_t child = stop_me(500, 700, 0, 1);
     struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
-                                 "run.warmup=0", "run.duration=600ms"));
-    waitpid(child, NULL, 0);
+        run_with_stops(1, 700,
+                       SETS("load.clients=4", "load.arrival=constant:300/s", "sim.service=0",
+                            "run.warmup=0", "run.duration=600ms"));
     assert_true(stage->result.missed > 0);
     assert_stood_still(stage, 50 * MS);
     assert_false(any_text_has(stage->result.warnings, "does not carry"));
@@ -175,20 +197,16 @@ TEST(a_stop_over_the_end_is_ours) {
 }
 
 TEST(a_stop_in_a_closed_loop_is_ours) {
-    pid_t child = stop_me(500, 400, 0, 1);
-    struct stage *stage = run_stage_of(
-        "sim", SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", "run.duration=1s"));
-    waitpid(child, NULL, 0);
+    struct stage *stage = run_with_stops(
+        1, 400, SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", UNTIL_ENOUGH));
     assert_stood_still(stage, 390 * MS);
     assert_true(isnan(stage->result.stalled)); /* it has no slots */
     stage_free(stage);
 }
 
 TEST(stops_of_50_ms_are_ours) {
-    pid_t child = stop_me(500, 50, 100, 4);
-    struct stage *stage = run_stage_of(
-        "sim", SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", "run.duration=1s"));
-    waitpid(child, NULL, 0);
+    struct stage *stage = run_with_stops(
+        4, 50, SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", UNTIL_ENOUGH));
     assert_stood_still(stage, 4 * 45 * MS);
     if (hist_quantile(stage->hist[METRIC_HICCUP], 0.99) < 40 * MS)
         fail_msg("p99 of hiccups %ld ns", (long)hist_quantile(stage->hist[METRIC_HICCUP], 0.99));

@@ -11,6 +11,7 @@
 #include "drivers/wait.h"
 
 #define TOY_KEYS 4096
+#define TOY_CLIENTS 64
 #define TOY_POLL_NS (20 * LB_US_NS)
 
 /* What is wrong with a toy; set before the stage, so that its processes inherit it. */
@@ -48,8 +49,9 @@ struct toy_shared {
         _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
     } key[TOY_KEYS];
     _Atomic int64_t acquires, releases, renewals, connects, open, armed;
-    _Atomic int64_t most_inside;   /* driver calls of one session at a time */
-    _Atomic int64_t closed_inside; /* disconnects while a call was under way */
+    _Atomic int64_t granted[TOY_CLIENTS]; /* to each client, by the mutex */
+    _Atomic int64_t most_inside;          /* driver calls of one session at a time */
+    _Atomic int64_t closed_inside;        /* disconnects while a call was under way */
 };
 
 /* Of a session. */
@@ -222,6 +224,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     if (number == toy.interrupt_at) no_interrupts = 1;
     /* with several: the first key's */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
+    atomic_fetch_add(&shared->granted[request->client % TOY_CLIENTS], 1);
     bool ends = session->lock->caps & LB_CAP_LEASE;
     grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
     if (toy_each(toy.session_lost_every, number) && !mine->helper) {
