@@ -177,9 +177,8 @@ static const struct family families[] = {
     TIMES(METRIC_CONNECT, "connect"),
     TIMES(METRIC_LAST_AWAKE, "last_awake"),
     TIMES(METRIC_HICCUP, "hiccup",
-          .help =
-              "how late the load generator's own timer of 1 ms was: above a millisecond, all times "
-              "of that second are too long"),
+          .help = "how late the load generator's own timer of 1 ms was: a p99 above a millisecond "
+                  "shows in all latencies"),
 };
 #define FAMILIES (sizeof families / sizeof *families)
 
