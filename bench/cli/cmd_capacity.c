@@ -61,9 +61,7 @@ static const struct arg args[] = {
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"url", &type_url, offsetof(struct wish, urls),
-      .help = "use a server that runs already; repeatable"},
-     "BACKEND=URL"},
+    {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
@@ -270,7 +268,7 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
-    urls_tell(&wish->urls, &available);
+    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
     struct plan_wish plan_wish = {.workload = "capacity",
                                   .folder = workloads,
                                   .locks = wish->locks,

@@ -41,9 +41,7 @@ static const struct arg args[] = {
           "a limit of a figure that each lock is to keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; exit code 4 when "
           "one is broken, 5 when the samples are too few to say; repeatable"},
      "PROMISE"},
-    {{"url", &type_url, offsetof(struct wish, urls),
-      .help = "use a server that runs already, e.g. redis=redis://:password@host:6379; repeatable"},
-     "BACKEND=URL"},
+    {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "this run's folder; default: results/<time>-<workload>"},
      "DIR"},
@@ -262,7 +260,7 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
                                  .set_count = wish->sets.count,
                                  .promises = wish->promises.item,
                                  .promise_count = wish->promises.count,
-                                 .urls = wish->urls.text,
+                                 .urls = wish->urls.again,
                                  .url_count = wish->urls.count,
                                  .out = wish->out,
                                  .results = results,
@@ -276,7 +274,7 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
 }
 
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
-    const struct wish *wish = values;
+    struct wish *wish = values;
     char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL, *canary = NULL;
@@ -284,7 +282,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
-    urls_tell(&wish->urls, &available);
+    if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
     struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "compare",
                                   .folder = workloads,
                                   .locks = wish->locks,

@@ -8,6 +8,7 @@
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/exit_codes.h"
+#include "bench/cli/secrets.h"
 #include "report/doc/screen.h"
 
 const struct command *const commands[] = {
@@ -76,6 +77,12 @@ int main(int argc, char **argv) {
     if (argc < 2) {
         help(stderr);
         return LB_EXIT_USAGE;
+    }
+    argv = secrets_take(argc, argv);
+    if (!argv) {
+        struct lb_err err = {0};
+        err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        return args_fail(&err);
     }
     const char *wish = argv[1];
     if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0)

@@ -1,12 +1,18 @@
 /* urls: see urls.h. */
 #include "bench/cli/urls.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/nearest.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
+
+#define VARIABLE_MAX 80
+#define URL_BYTES_MAX 1024
 
 static int unknown_backend(const char *name, struct lb_err *err) {
     struct nearest nearest;
@@ -31,6 +37,71 @@ static int check_scheme(const struct lb_backend *backend, const char *url, struc
                    url_public(url, shown, sizeof shown), allowed);
 }
 
+/* LOCKBENCH_URL_REDIS. */
+static const char *variable_of(const char *backend, char name[VARIABLE_MAX]) {
+    size_t used = (size_t)snprintf(name, VARIABLE_MAX, "LOCKBENCH_URL_");
+    for (; *backend && used + 1 < VARIABLE_MAX; backend++)
+        name[used++] = *backend == '-' ? '_' : (char)toupper((unsigned char)*backend);
+    name[used] = '\0';
+    return name;
+}
+
+/* The first line of a file, without blanks around it; NULL with err. */
+static const char *first_line(const char *path, struct arena *arena, struct lb_err *err) {
+    char line[URL_BYTES_MAX] = "";
+    FILE *file = fopen(path, "r");
+    bool failed = !file || (!fgets(line, sizeof line, file) && ferror(file));
+    if (failed) err_set(err, LB_EXIT_USAGE, "%s: %s", path, strerror(errno));
+    if (file) fclose(file);
+    if (failed) return NULL;
+    char *start = line + strspn(line, " \t");
+    start[strcspn(start, " \t\r\n")] = '\0';
+    if (*start) return arena_text(arena, start);
+    err_set(err, LB_EXIT_USAGE, "%s: its first line has no URL", path);
+    return NULL;
+}
+
+/* The URL that a value of --url stands for, and in *ret_again a value that stands for it without showing
+ * it. NULL with err. */
+static const char *find_url(const char *backend, const char *value, struct arena *arena,
+                            const char **ret_again, struct lb_err *err) {
+    char name[VARIABLE_MAX], again[VARIABLE_MAX + 64 + sizeof "=env:"];
+    *ret_again = NULL;
+    if (*value == '@') return first_line(value + 1, arena, err);
+    if (strncmp(value, "env:", 4) == 0) {
+        const char *url = getenv(value + 4);
+        if (!url || !*url) err_set(err, LB_EXIT_USAGE, "the environment has no %.60s", value + 4);
+        return url && *url ? arena_text(arena, url) : NULL;
+    }
+    variable_of(backend, name);
+    snprintf(again, sizeof again, "%s=env:%s", backend, name);
+    *ret_again = arena_text(arena, again);
+    if (!*ret_again || setenv(name, value, 1) != 0) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    return value;
+}
+
+/* kept: "BACKEND=VALUE", which lives as long as the arena. */
+static int add_url(struct urls *urls, const struct lb_backend *backend, const char *kept,
+                   struct arena *arena, struct lb_err *err) {
+    const char *again, *url = find_url(backend->name, strchr(kept, '=') + 1, arena, &again, err);
+    if (!url) return -1;
+    if (urls->count == URLS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", URLS_MAX);
+    if (check_scheme(backend, url, err) != 0) return -1;
+    urls->again[urls->count] = again ? again : kept;
+    urls->item[urls->count++] = (struct place_url){.backend = backend, .url = url};
+    return 0;
+}
+
+static bool has_url(const struct urls *urls, const struct lb_backend *backend) {
+    for (int i = 0; i < urls->count; i++) {
+        if (urls->item[i].backend == backend) return true;
+    }
+    return false;
+}
+
 static int read_url(const struct lb_option *option, const char *text, void *values,
                     struct arena *arena, struct lb_err *err) {
     struct urls *urls = option_at(option, values);
@@ -38,32 +109,40 @@ static int read_url(const struct lb_option *option, const char *text, void *valu
     char name[64];
     const char *equals = kept ? strchr(kept, '=') : NULL;
     if (!kept) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (!equals || equals == kept || (size_t)(equals - kept) >= sizeof name) {
+    if (!equals || equals == kept || (size_t)(equals - kept) >= sizeof name ||
+        memchr(kept, ':', (size_t)(equals - kept)))
         return err_set(err, LB_EXIT_USAGE, "this is not BACKEND=URL");
-    }
     snprintf(name, sizeof name, "%.*s", (int)(equals - kept), kept);
     const struct lb_backend *backend = registry_backend(name);
     if (!backend || !backend->schemes) return unknown_backend(name, err);
-    for (int i = 0; i < urls->count; i++) {
-        if (urls->item[i].backend == backend)
-            return err_set(err, LB_EXIT_USAGE, "%s is given twice", name);
-    }
-    if (urls->count == URLS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", URLS_MAX);
-    if (check_scheme(backend, equals + 1, err) != 0) return -1;
-    urls->text[urls->count] = kept;
-    urls->item[urls->count++] = (struct place_url){.backend = backend, .url = equals + 1};
-    return 0;
+    if (has_url(urls, backend)) return err_set(err, LB_EXIT_USAGE, "%s is given twice", name);
+    return add_url(urls, backend, kept, arena, err);
 }
 
 const struct lb_option_type type_url = {
     .name = "url",
     .bytes = sizeof(struct urls),
     .read = read_url,
-    .words = "BACKEND=URL, for example redis=redis://127.0.0.1:6379",
+    .words =
+        "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME, for example redis=redis://127.0.0.1:6379",
 };
 
-void urls_tell(const struct urls *urls, struct available *available) {
-    for (int i = 0; i < urls->count; i++) {
-        available_url(available, urls->item[i].backend, urls->item[i].url);
+int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
+               struct lb_err *err) {
+    for (const struct lb_backend *const *each = registry_backends(); *each; each++) {
+        char name[VARIABLE_MAX], kept[VARIABLE_MAX + 64 + sizeof "=env:"];
+        if (!(*each)->schemes || has_url(urls, *each)) continue;
+        const char *value = getenv(variable_of((*each)->name, name));
+        if (!value || !*value) continue;
+        snprintf(kept, sizeof kept, "%s=env:%s", (*each)->name, name);
+        const char *lasting = arena_text(arena, kept);
+        if (!lasting) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        if (add_url(urls, *each, lasting, arena, err) != 0) {
+            err_prefix(err, "%s", name);
+            return -1;
+        }
     }
+    for (int i = 0; i < urls->count; i++)
+        available_url(available, urls->item[i].backend, urls->item[i].url);
+    return 0;
 }

@@ -1,4 +1,5 @@
-/* urls: the --url options of a command: "backend=scheme://...", one a backend. */
+/* urls: the --url options of a command: "backend=scheme://...", one a backend, and the other places where
+ * people can keep a URL with a password in it: a file, the environment. */
 #ifndef BENCH_CLI_URLS_H
 #define BENCH_CLI_URLS_H
 
@@ -7,18 +8,24 @@
 #include "bench/run/place.h"
 
 #define URLS_MAX 16
+#define URLS_HELP                                                                                        \
+    "use a server that runs already, e.g. redis=redis://host:6379; repeatable. A password stays out of " \
+    "sight in a file, redis=@FILE, or in the environment, redis=env:NAME or LOCKBENCH_URL_REDIS"
 
 struct urls {
     struct place_url item[URLS_MAX];
-    const char *text[URLS_MAX]; /* as they were given */
+    const char *again[URLS_MAX]; /* what gives the same URL to a child, without the URL in it */
     int count;
 };
 
-/* struct urls: takes one more. Refuses an unknown backend, with the nearest, a wrong scheme, and a
- * backend twice. */
+/* struct urls: takes one more, as BACKEND=URL, BACKEND=@FILE (its first line) or BACKEND=env:NAME. Refuses
+ * an unknown backend, with the nearest, a wrong scheme, and a backend twice. A URL itself is put into the
+ * environment, for children: their arguments can be read by everybody. */
 extern const struct lb_option_type type_url;
 
-/* Tells `available` which backends' servers run already. */
-void urls_tell(const struct urls *urls, struct available *available);
+/* Takes the URLs of backends without a --url from LOCKBENCH_URL_BACKEND, and tells `available` which
+ * backends' servers run already. Returns 0, or -1 with err. */
+int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
+               struct lb_err *err);
 
 #endif

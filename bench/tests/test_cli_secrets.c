@@ -1,0 +1,130 @@
+/* test_cli_secrets: a password is in no output, in no file and in no list of processes, whatever characters
+ * it has and wherever it was typed; and the ways to give a URL without typing it. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+/* The two halves of each secret. Between them: what ends parts of a URL, or of a shell's word. */
+#define LEFT "Zq"
+#define RIGHT "Wv"
+static const char between[] = "/?#@: &%'\"\\=";
+
+static void hides(const char *what, const char *text) {
+    if (strstr(text, LEFT) || strstr(text, RIGHT)) fail_msg("%s shows it: %s", what, text);
+}
+
+TEST(no_verb_quotes_it) {
+    static const char *const verbs[][3] = {{"run"},     {"run", "--lock"}, {"run", "--set"},
+                                           {"check"},   {"capacity"},      {"list"},
+                                           {"up"},      {"plan"},          {"report"},
+                                           {"compare"}, {"judge"},         {"history"},
+                                           {"doctor"},  {"run", "--url"},  {NULL}};
+    for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+        char url[64];
+        snprintf(url, sizeof url, "redis://u:" LEFT "%c" RIGHT "@127.0.0.1:1",
+                 between[v % (sizeof between - 1)]);
+        const char *const words[] = {verbs[v][0], verbs[v][1], url, NULL}, *given[4];
+        int count = 0;
+        for (int i = 0; i < 3; i++) {
+            if (words[i]) given[count++] = words[i];
+        }
+        given[count] = NULL;
+        struct cli cli = cli_run(NULL, given);
+        assert_int_not_equal(cli.code, 0);
+        hides("standard output", cli.out);
+        hides("standard error", cli.err);
+        cli_free(&cli);
+    }
+}
+
+TEST(no_result_has_it) {
+    for (const char *c = between; *c; c++) {
+        char url[64];
+        snprintf(url, sizeof url, "redis=redis://:" LEFT "%c" RIGHT "@127.0.0.1:1", *c);
+        char *folder = cli_path("secret-%d", (int)(c - between)), path[500];
+        struct cli cli = cli_run(NULL, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
+                                            url, "--set", "run.canary=no", "--out", folder));
+        assert_int_not_equal(cli.code, 0);
+        hides("standard output", cli.out);
+        hides("standard error", cli.err);
+        snprintf(path, sizeof path, "%s/run.json", folder);
+        char *json = cli_read(path);
+        assert_non_null(strstr(json, "***"));
+        hides("run.json", json);
+        free(json);
+        cli_free(&cli);
+    }
+}
+
+/* Whether a process' arguments have the secret. */
+static bool arguments_show(const char *pid) {
+    char path[300], text[8192];
+    snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, text, sizeof text) : -1;
+    if (fd >= 0) close(fd);
+    return len > 0 && (memmem(text, (size_t)len, LEFT, 2) || memmem(text, (size_t)len, RIGHT, 2));
+}
+
+static bool is_overwritten(void *arg) {
+    const struct cli *cli = arg;
+    char pid[32];
+    snprintf(pid, sizeof pid, "%d", (int)cli->pid);
+    return cli_is_ours(pid) && !arguments_show(pid);
+}
+
+/* Its own arguments are overwritten; those of its children never have it. */
+TEST(no_list_of_processes_has_it) {
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "contended", "--lock", "sim", "--repeat", "2", "--set",
+                   "run.duration=300ms", "--set", "run.warmup=0", "--set", "run.canary=no", "--url",
+                   "redis=redis://:" LEFT "/x" RIGHT "@127.0.0.1:1", "--out", cli_path("repeats")));
+    cli_until(&cli, is_overwritten, &cli, "arguments without the secret");
+    int looked = 0;
+    for (siginfo_t ended = {0}; ended.si_pid == 0; cli_nap_ms(2)) {
+        DIR *dir = opendir("/proc");
+        for (struct dirent *entry; (entry = readdir(dir));) {
+            if (entry->d_name[0] < '0' || entry->d_name[0] > '9' || !cli_is_ours(entry->d_name))
+                continue;
+            if (arguments_show(entry->d_name)) fail_msg("process %s shows it", entry->d_name);
+            looked++;
+        }
+        closedir(dir);
+        waitid(P_PID, (id_t)cli.pid, &ended, WEXITED | WNOHANG | WNOWAIT);
+    }
+    cli_wait(&cli);
+    assert_true(looked > 0);
+    hides("standard error", cli.err);
+    cli_free(&cli);
+}
+
+TEST(a_url_can_be_kept_elsewhere) {
+    char *file = cli_path("url"), at[500];
+    cli_write(file, " redis://127.0.0.1:1 \nanother line\n");
+    snprintf(at, sizeof at, "redis=@%s", file);
+    static const struct cli_how named = {.env = {"SOME_URL=redis://127.0.0.1:1"}},
+                                usual = {.env = {"LOCKBENCH_URL_REDIS=redis://127.0.0.1:1"}};
+    const struct {
+        const struct cli_how *how;
+        const char *value;
+    } ways[] = {{NULL, at}, {&named, "redis=env:SOME_URL"}, {&usual, NULL}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct cli cli =
+            cli_run(ways[i].how, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
+                                      "run.canary=no", "--out", cli_path("way-%zu", i),
+                                      ways[i].value ? "--url" : NULL, ways[i].value));
+        assert_int_equal(cli.code, LB_EXIT_MACHINE);
+        assert_has(cli.err, "127.0.0.1:1");
+        cli_free(&cli);
+    }
+    struct cli cli = cli_run(NULL, ARGS("run", "--url", "redis=@/nowhere/at/all"));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "/nowhere/at/all: No such file");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "--url", "redis=env:NOT_SET_ANYWHERE"));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "the environment has no NOT_SET_ANYWHERE");
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
