@@ -23,6 +23,7 @@ static void take_info(struct nats_session *nats, const char *line) {
     const char *version = json_string_value(json_object_get(info, "version"));
     snprintf(nats->version, sizeof nats->version, "%s", version ? version : "");
     nats->jetstream = json_is_true(json_object_get(info, "jetstream"));
+    nats->wants_tls = json_is_true(json_object_get(info, "tls_required"));
     json_decref(info);
 }
 
@@ -56,6 +57,9 @@ static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     if (strncmp(line, "INFO ", 5) != 0)
         return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
+    if (nats->wants_tls) /* what follows has the password */
+        return lb_fail(session, LB_REFUSED,
+                       "nats: this server wants TLS, which this driver can't do");
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
     size_t len = connect_line(&server->url, text, sizeof text - 64);

@@ -38,7 +38,7 @@ struct nats_session {
     char inbox[24];   /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
     unsigned last;    /* the number of the last request or watch */
     char version[24]; /* the server's */
-    bool jetstream;
+    bool jetstream, wants_tls;
     char text[NATS_DATA_MAX + 1]; /* the last answer's data */
     struct {
         unsigned sid; /* 0 = there is no watch */

@@ -23,7 +23,8 @@ struct fake_session {
     struct lb_grant grant;
     int64_t sent_ns; /* right before acquire */
     int64_t renew_sent_ns;
-    uint64_t commands; /* since the session stood */
+    uint64_t commands;   /* since the session stood */
+    const char *account; /* "user:password@" of the URL; NULL: none */
     char url[128];
 };
 
@@ -81,7 +82,8 @@ static inline char *fake_play(struct fake_session *fake, const char *scheme,
                               const struct peer_step *steps, int count) {
     struct lb_err err = {0};
     struct fake_peer *peer = fake_peer_start(steps, count);
-    snprintf(fake->url, sizeof fake->url, "%s://127.0.0.1:%d", scheme, fake_peer_port(peer));
+    snprintf(fake->url, sizeof fake->url, "%s://%s127.0.0.1:%d", scheme,
+             fake->account ? fake->account : "", fake_peer_port(peer));
     if (!fake->key) fake->key = "k";
     if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
     assert_int_equal(loop_once("fake", fake_talk, fake, &err), 0);

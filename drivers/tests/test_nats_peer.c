@@ -195,4 +195,18 @@ TEST(test_greetings) {
     }
 }
 
+/* A server that demands TLS gets no password in clear text. */
+TEST(test_no_secret_before_tls) {
+    struct fake_session fake = fake_new();
+    fake.refused = true;
+    fake.account = "u:s3cr3t@";
+    char *seen =
+        FAKE_PLAY(&fake, "nats", {.say = "INFO {\"version\":\"2.9.10\",\"tls_required\":true}\r\n"},
+                  {.await = "PING\r\n", .say = "PONG\r\n", .then = PEER_CLOSES});
+    assert_int_equal(fake.connected, -1);
+    assert_null(strstr(seen, "s3cr3t"));
+    assert_non_null(strstr(fake.err.text, "wants TLS"));
+    free(seen);
+}
+
 TEST_MAIN(NULL, NULL)
