@@ -47,15 +47,17 @@ struct lockfile_grant {
     uint32_t held; /* its place in held + 1; 0 = nothing */
 };
 
-/* When a process started, in clock ticks since the boot; 0 = there is none, or only its remains. */
-static unsigned long long started(long pid) {
+/* When a process started, in clock ticks since the boot. 0 = only its remains are there. Returns whether
+ * that could be found out: out of descriptors, or with a /proc that hides others, it can't. */
+static bool find_start(long pid, unsigned long long *ret_start) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
+    if (fd < 0) return false;
     ssize_t got = read(fd, text, sizeof text - 1);
     close(fd);
-    text[got > 0 ? got : 0] = '\0';
+    if (got <= 0) return false;
+    text[got] = '\0';
     /* The second field is the program's name in parentheses, and may have any of them in it. */
     const char *at = strrchr(text, ')');
     unsigned long long start = 0;
@@ -64,15 +66,20 @@ static unsigned long long started(long pid) {
         sscanf(at + 1,
                " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
                &state, &start) != 2)
-        return 0;
-    return state == 'Z' || state == 'X' ? 0 : start;
+        return false;
+    *ret_start = state == 'Z' || state == 'X' ? 0 : start;
+    return true;
 }
 
-/* Whether the lock's file is there and its owner is dead. What has no start time (dotlockfile -p
- * writes the pid alone) is judged by the pid. */
+static bool is_gone(long pid) {
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Whether the lock's file is there and its owner is dead for certain: an owner of whom nothing can be
+ * found out lives. What has no start time (dotlockfile -p writes the pid alone) is judged by the pid. */
 static bool is_stale(const struct lockfile_session *mine, const char *path) {
     char text[160], host[64] = "";
-    unsigned long long start = 0;
+    unsigned long long start = 0, found = 0;
     long pid = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return false;
@@ -81,8 +88,8 @@ static bool is_stale(const struct lockfile_session *mine, const char *path) {
     text[got > 0 ? got : 0] = '\0';
     int fields = sscanf(text, "%ld %63s %llu", &pid, host, &start);
     if (fields < 1 || pid <= 0 || (fields >= 2 && strcmp(host, mine->host) != 0)) return false;
-    if (fields >= 3) return started(pid) != start;
-    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+    if (is_gone(pid)) return true;
+    return fields >= 3 && find_start(pid, &found) && found != start;
 }
 
 /* Removes a stale file, unless another client is removing one at this moment. */
@@ -123,8 +130,10 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
         !mine->host[0])
         return err_set(err, LB_EXIT_MACHINE, "file: this host has no name");
     char text[160], own[FILE_PATH];
-    int len =
-        snprintf(text, sizeof text, "%ld %s %llu\n", (long)getpid(), mine->host, started(getpid()));
+    unsigned long long start;
+    if (!find_start(getpid(), &start))
+        return err_set(err, LB_EXIT_MACHINE, "file: /proc does not tell when this process started");
+    int len = snprintf(text, sizeof text, "%ld %s %llu\n", (long)getpid(), mine->host, start);
     snprintf(mine->guard, sizeof mine->guard, "%s/.guard", server->dir);
     snprintf(own, sizeof own, "%s/.%ld-%u-%s.owner", server->dir, (long)getpid(), made++,
              mine->host);
@@ -155,7 +164,7 @@ static int lockfile_setup(struct lb_session *session, struct lb_err *err) {
             !(end_of_host = strstr(host, ".owner")))
             continue;
         *end_of_host = '\0';
-        if (strcmp(host, mine->host) != 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH) continue;
+        if (strcmp(host, mine->host) != 0 || !is_gone(pid)) continue;
         snprintf(path, sizeof path, "%s/%s", server->dir, entry->d_name);
         unlink(path);
     }
