@@ -81,6 +81,14 @@ static int open_backend(struct place *place, struct lb_err *err) {
     return server->backend->connector->open ? server->backend->connector->open(server, err) : 0;
 }
 
+/* Undoes open_backend, also half of it. */
+static void close_backend(struct lb_server *server) {
+    const struct lb_connector *connector = server->backend->connector;
+    if (server->state && connector->close) connector->close(server);
+    if (server->shared) munmap(server->shared, connector->shared_bytes);
+    free(server->state);
+}
+
 static int backend_answers(const struct topo *topo, void *arg, struct lb_err *err) {
     struct inquiry *inquiry = arg;
     struct place *place = inquiry->place;
@@ -140,6 +148,26 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
                    inquiry->err.text);
 }
 
+/* The drivers' messages mostly name the backend already. */
+static void name_backend(const struct lb_backend *backend, struct lb_err *err) {
+    if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
+        err_prefix(err, "%s", backend->name);
+}
+
+int place_check_url(const struct place_ask *ask, struct lb_err *err) {
+    struct lb_err found = {0};
+    struct place place = {.urls = {ask->url}};
+    place.server = (struct lb_server){.backend = ask->lock->lock->backend,
+                                      .urls = place.urls,
+                                      .url_count = 1,
+                                      .options = ask->lock->backend_options};
+    int failed = open_backend(&place, &found);
+    close_backend(&place.server);
+    if (!failed || found.code != LB_EXIT_USAGE) return 0;
+    name_backend(ask->lock->lock->backend, &found);
+    return err_set(err, found.code, "%s", found.text);
+}
+
 struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     struct place *place = calloc(1, sizeof *place);
@@ -177,22 +205,14 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         }
     }
     if (!failed) return place;
-    /* The drivers' messages name the backend already. */
-    if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
-        err_prefix(err, "%s", backend->name);
+    name_backend(backend, err);
     place_close(place);
     return NULL;
 }
 
 void place_close(struct place *place) {
     if (!place) return;
-    struct lb_server *server = &place->server;
-    if (!place->in_use) {
-        if (server->state && server->backend->connector->close)
-            server->backend->connector->close(server);
-        if (server->shared) munmap(server->shared, server->backend->connector->shared_bytes);
-        free(server->state);
-    }
+    if (!place->in_use) close_backend(&place->server);
     topo_stop(place->topo);
     place_wire_stop(place->wiring);
     if (place->dir[0]) {

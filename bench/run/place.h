@@ -45,6 +45,10 @@ struct place {
     bool in_use; /* some threads did not return: place_close leaves its memory to them */
 };
 
+/* Refuses a URL of the ask that can't be right, before anything is started: LB_EXIT_USAGE. It asks no
+ * server, and what only a server or a name service can tell is no reason. Returns 0, or -1 with err. */
+int place_check_url(const struct place_ask *ask, struct lb_err *err);
+
 /* Starts the servers, opens the backend and waits until it answers. NULL with err. Call it on the
  * main thread, while there is no other thread. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);

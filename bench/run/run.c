@@ -496,6 +496,17 @@ static void save_result(struct run_state *run, struct run_end *end) {
     }
 }
 
+/* A run of an hour must not end without a backend for a slip of the pen. */
+static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
+                      struct lb_err *err) {
+    for (int i = 0; i < count; i++) {
+        const struct place_ask place = {.lock = stages[i].lock,
+                                        .url = url_of(ask, stages[i].lock->lock->backend)};
+        if (place.url && place_check_url(&place, err) != 0) return -1;
+    }
+    return 0;
+}
+
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
     struct run_state run = {.ask = ask, .exposition = {.version = ask->version}};
     struct run_end end = {0};
@@ -505,6 +516,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
+    if (check_urls(ask, stages, count, err) != 0) goto out;
     if (judge_init(&run.judge, ask->plan, err) != 0) goto out;
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
     result = begin_run(&run, err);

@@ -237,4 +237,23 @@ TEST(a_missing_server_is_named_with_its_package) {
     cli_free(&cli);
 }
 
+/* A URL that can't be right ends the run before anything is started, though another lock could run. */
+TEST(a_url_that_cannot_be_right_is_refused_at_once) {
+    static const char *const urls[] = {"redis=redis://", "redis=redis://h:0",
+                                       "redis=redis://h:99999", "etcd=http://", "nats=nats://h:x"};
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        char *folder = cli_path("refused-%zu", i), lock[32];
+        snprintf(lock, sizeof lock, "%s,null",
+                 *urls[i] == 'r'   ? "redis-setnx"
+                 : *urls[i] == 'e' ? "etcd-mutex"
+                                   : "nats-kv");
+        struct cli cli = cli_run(
+            NULL, ARGS("run", "contended", "--lock", lock, "--url", urls[i], "--out", folder));
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_int_equal(cli_lines(cli.err), 1);
+        assert_int_not_equal(access(folder, F_OK), 0);
+        cli_free(&cli);
+    }
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
