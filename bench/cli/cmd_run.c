@@ -16,11 +16,11 @@
 #include "bench/run/run.h"
 #include "bench/slo/threshold.h"
 
-#define SETS_MAX 128
+#define SETS_MAX 128 /* with the one that --key becomes */
 
 struct wish {
     const char *workload, *locks, *out, *metrics;
-    struct arg_list sets, promises;
+    struct arg_list sets, promises, keys;
     struct urls urls;
     struct repeat_wish repeat;
     bool dry_run, json;
@@ -33,7 +33,7 @@ static const struct arg args[] = {
           "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
           "run here"},
      "A,B|all"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX - 1,
       .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
@@ -41,6 +41,10 @@ static const struct arg args[] = {
           "a limit of a figure that each lock is to keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; exit code 4 when "
           "one is broken, 5 when the samples are too few to say; repeatable"},
      "PROMISE"},
+    {{"key", ARG_LIST, offsetof(struct wish, keys),
+      .help =
+          "lock keys of exactly these names (load.key_names): to meet clients of your own; repeatable"},
+     "NAME"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "this run's folder; default: results/<time>-<workload>"},
@@ -273,8 +277,24 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
     return code;
 }
 
+/* Adds the names of --key as one more --set. */
+static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) {
+    static const char before[] = "load.key_names=";
+    size_t size = sizeof before, used = sizeof before - 1;
+    if (wish->keys.count == 0) return 0;
+    for (int i = 0; i < wish->keys.count; i++) size += strlen(wish->keys.item[i]) + 1;
+    char *text = arena_alloc(arena, size);
+    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    memcpy(text, before, sizeof before);
+    for (int i = 0; i < wish->keys.count; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", wish->keys.item[i]);
+    return arg_list_add(&wish->sets, text, arena, err);
+}
+
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
+    if (set_keys(wish, given->arena, err) != 0) return -1;
     char workloads[512], topologies[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL, *canary = NULL;

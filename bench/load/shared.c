@@ -4,7 +4,19 @@
 #include <string.h>
 #include <sys/mman.h>
 
+uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
+    const struct key_names *names = &shared->plan->key_names;
+    if (names->count > 0) return lb_key_number(names->item[index], strlen(names->item[index]));
+    return (shared->key_salt + index) & (UINT64_MAX >> 1);
+}
+
 size_t shared_key_name(const struct shared *shared, uint32_t index, char *text) {
+    const struct key_names *names = &shared->plan->key_names;
+    if (names->count > 0) {
+        size_t named = strlen(names->item[index]);
+        memcpy(text, names->item[index], named + 1);
+        return named;
+    }
     char digits[12];
     int count = 0;
     do digits[count++] = (char)('0' + index % 10);

@@ -25,7 +25,7 @@
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
 
-#define KEY_TEXT_MAX 96
+#define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
 #define ARRIVALS_KEPT 4096 /* of a thread, for the self-checks */
 #define OBSERVERS_MAX 3
 
@@ -213,10 +213,9 @@ struct shared {
 /* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
 size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);
 
-/* A key's stable number: a bijection of the stage's salt and the index, so distinct in a stage. */
-static inline uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
-    return (shared->key_salt + index) & (UINT64_MAX >> 1);
-}
+/* A key's stable number: of a name that was asked for its own (lb_key_number); else a bijection of the
+ * stage's salt and the index, so distinct in a stage. */
+uint64_t shared_key_number(const struct shared *shared, uint32_t index);
 
 /* A request for a key according to the plan of the stage, for calls outside of attempts. name:
  * KEY_TEXT_MAX bytes that live as long as the request. */

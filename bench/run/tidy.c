@@ -42,7 +42,9 @@ static void run_tidy(void *arg) {
         if (cleared && shared->store.backend) {
             cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
         }
-        if (cleared && job->ask && residue) {
+        /* Under names that were asked for there may be other clients' keys too. */
+        bool ours = shared->plan->key_names.count == 0;
+        if (cleared && job->ask && residue && ours) {
             stage->residue_known =
                 residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
         }

@@ -140,6 +140,12 @@ TEST(wrong_input_is_one_clear_line) {
          NULL,
          NULL,
          {"acquire.keys_at_once", "load.keys has fewer"}},
+        {"[load]\nkey_names = a,b,a\n",
+         NULL,
+         NULL,
+         {".ini:2: load.key_names", "'a' is there twice"}},
+        {"[load]\nkey_names = a,,b\n", NULL, NULL, {".ini:2: load.key_names", "1 to 95 bytes"}},
+        {"[load]\nkeys = own\nkey_names = a\n", NULL, NULL, {".ini:3: load.key_names", "own"}},
         {"[load]\nsession = every\n", NULL, NULL, {"load.session", "keep or each"}},
         {"[load]\nclients_per_session = 2\n",
          NULL,
@@ -292,6 +298,7 @@ static char *printed(const struct plan *plan) {
 TEST(a_printed_plan_reads_back) {
     static const char *const texts[] = {
         "",
+        "[load]\nkeys = 9 zipf:0.7\nkey_names = orders/7,42\n",
         "[load]\nclients = 1..9 x3\nkeys = 500 zipf:0.7\nhold = lognormal:1.5ms:0.3\nthink = "
         "exponential:250us\nseed = 99\n"
         "threads = 4\nprocesses = 2\n[acquire]\nmode = timed\ntimeout = 1.001s\nlease = "
@@ -322,6 +329,17 @@ TEST(a_printed_plan_reads_back) {
         free(first);
         free(second);
     }
+}
+
+TEST(names_of_keys_are_as_many_as_keys) {
+    struct lb_err err = {0};
+    struct plan *plan = load("[load]\nkeys = 500\nkey_names = orders/7,42\n", "null", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(plan->keys.count, 2);
+    assert_int_equal(plan->key_names.count, 2);
+    assert_string_equal(plan->key_names.item[0], "orders/7");
+    assert_string_equal(plan->key_names.item[1], "42");
+    plan_free(plan);
 }
 
 TEST(every_key_is_printed_and_in_json) {

@@ -48,6 +48,14 @@ struct keyspace {
     double zipf_s;
 };
 
+#define PLAN_KEY_NAME_MAX 95 /* bytes */
+
+/* Names that the keys have, in their order. Text: "orders/7,orders/8". */
+struct key_names {
+    const char *const *item; /* the plan's */
+    int count;               /* 0 = each stage makes new names */
+};
+
 /* Whether the load generator is measured without a lock before the run and after it. */
 enum run_canary { CANARY_AUTO, CANARY_YES, CANARY_NO };
 
@@ -160,6 +168,7 @@ struct plan {
      * client */
     int threads;
     struct keyspace keys;
+    struct key_names key_names; /* as many as keys.count, if any */
     struct arrival arrival;
     /* arrivals a second instead of load.arrival's rate, one stage for each */
     int rates[PLAN_LADDER_MAX];

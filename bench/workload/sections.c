@@ -75,6 +75,8 @@ static const struct lb_option load_keys[] = {
      "OS threads of all processes together; as many as clients: one for each client; auto: one for each two processors"},
     {"keys", &type_keyspace, offsetof(struct plan, keys), "1", 0, 0, NULL,
      "how many lock names, and how a client picks one; own: each client has its own"},
+    {"key_names", &type_key_names, offsetof(struct plan, key_names), "", 0, 0, NULL,
+     "the keys' names, on every stage; as many keys as names; empty: each stage makes new names"},
     {"arrival", &type_arrival, offsetof(struct plan, arrival), "closed", 0, 0, NULL,
      "closed: the next attempt starts when the last one is done; else by a schedule, with the rate of all clients together"},
     {"rates", &type_ladder, offsetof(struct plan, rates), "none", 1, 10000000, "none",

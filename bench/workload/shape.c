@@ -180,6 +180,39 @@ static int read_keyspace(const struct lb_option *option, const char *text, void 
     return 0;
 }
 
+static bool has_name(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+static int read_key_names(const struct lb_option *option, const char *text, void *values,
+                          struct arena *arena, struct lb_err *err) {
+    int count = 1, read = 0;
+    for (const char *at = text; *at; at++) count += *at == ',';
+    const char **names = arena_alloc(arena, (size_t)count * sizeof *names);
+    char *copy = (char *)(uintptr_t)arena_text(arena, text);
+    if (!names || !copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    for (char *name; *text && (name = strsep(&copy, ",")); names[read++] = name) {
+        if (!*name || strlen(name) > PLAN_KEY_NAME_MAX)
+            return err_set(err, LB_EXIT_USAGE, "a key's name has 1 to %d bytes", PLAN_KEY_NAME_MAX);
+        if (has_name(names, read, name))
+            return err_set(err, LB_EXIT_USAGE, "'%s' is there twice", name);
+    }
+    *(struct key_names *)option_at(option, values) = (struct key_names){names, read};
+    return 0;
+}
+
+static void format_key_names(const struct lb_option *option, const void *values, char *text,
+                             size_t size) {
+    const struct key_names *names = option_in(option, values);
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < names->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", names->item[i]);
+}
+
 char *keyspace_text(const struct keyspace *keys, char *text, size_t size) {
     char s[32];
     switch (keys->pick) {
@@ -270,6 +303,14 @@ const struct lb_option_type type_keyspace = {
     .read = read_keyspace,
     .text = format_keyspace,
     .words = "own, 1 to 10000000, 1000 uniform, or 1000 zipf:0.99",
+};
+
+const struct lb_option_type type_key_names = {
+    .name = "key names",
+    .bytes = sizeof(struct key_names),
+    .read = read_key_names,
+    .text = format_key_names,
+    .words = "names between commas, each once, of 1 to 95 bytes",
 };
 
 const struct lb_option_type type_gap = {

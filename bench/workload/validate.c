@@ -120,6 +120,8 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "load.keys has fewer to choose from"},
         {plan->mode == MODE_TIMED && plan->timeout_ns == 0, 0, "acquire", "timeout",
          "acquire.mode = timed needs one: timeout = 50ms, say"},
+        {plan->key_names.count > 0 && plan->keys.pick == KEYS_OWN, 0, "load", "key_names",
+         "with load.keys = own each client needs a key of its own; leave out one of the two"},
         {plan->rates_count > 0 && closed, 0, "load", "rates",
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
@@ -202,6 +204,9 @@ static void warn_about_values(struct draft *draft) {
 }
 
 int draft_check(struct draft *draft, struct lb_err *err) {
+    struct plan *plan = draft->plan;
+    if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
+        plan->keys.count = (uint32_t)plan->key_names.count;
     if (check_values(draft, err)) return -1;
     warn_about_values(draft);
     return 0;
