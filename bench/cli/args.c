@@ -72,7 +72,7 @@ struct reader {
     const struct args *args;
     void *values;
     int next;
-    const char *dashes; /* "" before a "--", "--" after it: the row that takes an operand */
+    const char *dashes; /* "" before a "--", then "--" or "---": the row that takes an operand */
 };
 
 static const struct arg *find_arg(const struct command *command, const char *name, size_t len) {
@@ -158,8 +158,9 @@ int args_read(const struct command *command, const struct args *args, void *valu
         const char *word = args->argv[reader.next++];
         bool option = word[0] == '-' && word[1] && !options_end;
         if (strcmp(word, "--") == 0 && !options_end) {
-            reader.dashes = "--";
-            options_end = !find_arg(command, "--", 2);
+            bool as_they_are = find_arg(command, "---", 3) != NULL;
+            reader.dashes = as_they_are ? "---" : "--";
+            options_end = as_they_are || !find_arg(command, "--", 2);
         } else if (option && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
             return 1;
         } else if (option ? read_option(&reader, word, err) : read_operand(&reader, word, err)) {

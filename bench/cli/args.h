@@ -13,8 +13,8 @@
 #include "bench/option/option.h"
 
 /* A row. Its option's name is without the hyphens; "" takes the operands (one, or with
- * ARG_LIST several); "--" takes the operands behind a "--", and options may follow there. A row
- * without help is not shown. */
+ * ARG_LIST several); "--" takes the operands behind a "--", and options may follow there; "---"
+ * takes all words behind a "--" as they are. A row without help is not shown. */
 struct arg {
     struct lb_option option;
     const char *value; /* what to call its value in help: "DIR"; NULL = it takes none */

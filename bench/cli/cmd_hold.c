@@ -1,0 +1,352 @@
+/* cmd_hold: `lockbench hold`: takes a lock as its driver does, runs a command, releases. It refuses
+ * locks that no other program can meet, and it starts no server. */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/base/home.h"
+#include "bench/base/nearest.h"
+#include "bench/cli/cli.h"
+#include "bench/cli/exit_codes.h"
+#include "bench/cli/hold_child.h"
+#include "bench/cli/urls.h"
+#include "bench/engine/loop.h"
+#include "bench/load/single.h"
+#include "bench/run/place.h"
+#include "drivers/key_names.h"
+#include "drivers/registry.h"
+
+#define OPEN_NS (10 * LB_S_NS)   /* for a session */
+#define LOOK_NS (500 * LB_MS_NS) /* between two looks at a silent connection */
+#define SETS_MAX 64
+
+struct wish {
+    struct arg_list names, sets, command;
+    const char *url;
+    int64_t wait_ns; /* -1 = until it is granted */
+    int64_t lease_ns;
+};
+
+static const struct wish start_with = {.wait_ns = -1};
+
+static const struct arg args[] = {
+    {{"", ARG_LIST, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
+    {{"url", ARG_PATH, offsetof(struct wish, url),
+      .help = "the server, e.g. redis://:password@host:6379; a folder: file:///mnt/dir"},
+     "URL"},
+    {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
+      "how long a grant lasts without renewal, where the lock has leases; sessions derive from it too"},
+     "TIME"},
+    {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
+      .help = "the longest wait for the lock; 0: try once; default: until it is granted"},
+     "TIME"},
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+      .help = "set an option of the lock or its backend, as for `run`; repeatable"},
+     "SECTION.KEY=VALUE"},
+    {{"---", ARG_LIST, offsetof(struct wish, command), .help = NULL}, "COMMAND"},
+    {{0}, NULL},
+};
+
+struct hold {
+    const struct wish *wish;
+    const struct lb_lock *lock;
+    const char *key;
+    const char **command; /* NULL-terminated */
+    struct single single;
+    int wake_fd;
+    int code; /* of the program */
+};
+
+static struct single *asking; /* for the signals' handler */
+
+static void on_interrupt(void) {
+    if (asking) single_cut_off(asking);
+}
+
+/* The program's one line; the exit code. */
+__attribute__((format(printf, 3, 4))) static int say(const struct hold *hold, int code,
+                                                     const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "lockbench: hold: %s '%s': ", hold->lock->name, hold->key);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+    return code;
+}
+
+/* ---- on the client's fiber ---- */
+
+/* The command's variables, NULL-terminated, into text. */
+static void name_variables(const struct hold *hold, char text[4][LB_KEY_MAX + 32],
+                           const char *variables[5]) {
+    const struct lb_grant *grant = &hold->single.client.grant;
+    int count = 0;
+    snprintf(text[count++], sizeof text[0], "LOCKBENCH_LOCK=%s", hold->lock->name);
+    snprintf(text[count++], sizeof text[0], "LOCKBENCH_KEY=%s", hold->key);
+    if (grant->token)
+        snprintf(text[count++], sizeof text[0], "LOCKBENCH_TOKEN=%llu",
+                 (unsigned long long)grant->token);
+    if (grant->lease_end_ns != LB_NEVER)
+        snprintf(text[count++], sizeof text[0], "LOCKBENCH_LEASE_MS=%lld",
+                 (long long)(hold->wish->lease_ns / LB_MS_NS));
+    for (int i = 0; i < count; i++) variables[i] = text[i];
+    variables[count] = NULL;
+}
+
+/* Waits for the command's end and keeps the lock meanwhile. True if the lock was lost; then the command
+ * was told, and has ended too. */
+static bool wait_for_command(struct hold *hold) {
+    bool lost = false;
+    struct lb_err err = {0};
+    while (!hold_child_ended(&hold->code)) {
+        struct lb_poll wake = {.fd = hold->wake_fd, .events = LB_READABLE};
+        if (lost) {
+            lb_wait_any(&wake, 1, LB_NEVER);
+        } else if (single_wait(&hold->single, &wake, 1, lb_now() + LOOK_NS, &err) != LB_OK) {
+            lost = true;
+            say(hold, 0, "the lock is lost%s%s; the command gets SIGTERM", err.code ? ": " : "",
+                err.code ? err.text : "");
+            hold_child_signal(SIGTERM);
+        }
+    }
+    return lost;
+}
+
+static void run_command(struct hold *hold) {
+    static char text[4][LB_KEY_MAX + 32];
+    const char *variables[5];
+    struct lb_err err = {0};
+    name_variables(hold, text, variables);
+    if (hold_child_start(hold->command, variables, &err) != 0) {
+        hold->code = say(hold, HOLD_FAILED, "%s", err.text);
+        single_release(&hold->single, &err);
+        return;
+    }
+    bool lost = wait_for_command(hold);
+    enum lb_outcome outcome = single_release(&hold->single, &err);
+    if (lost)
+        hold->code = HOLD_LOST;
+    else if (outcome == LB_LOST)
+        hold->code = say(hold, HOLD_LOST, "the lock was lost before the command ended");
+    else if (outcome != LB_OK)
+        hold->code = say(hold, HOLD_FAILED, "the release: %s; it may be held for %lld s more",
+                         err.code ? err.text : lb_outcome_name(outcome),
+                         (long long)(hold->wish->lease_ns / LB_S_NS));
+}
+
+/* The acquire ended without a grant. */
+static int not_granted(const struct hold *hold, enum lb_outcome outcome, bool unsettled,
+                       const struct lb_err *err) {
+    if (*hold_child_interrupts() > 0)
+        return say(hold, LB_EXIT_INTERRUPTED, "interrupted before the lock was granted");
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT)
+        return say(hold, HOLD_NOT_GRANTED, "not granted in time: another client holds it");
+    return say(hold, HOLD_FAILED, "%s%s", err->code ? err->text : lb_outcome_name(outcome),
+               unsettled ? "; it may be held until its lease ends" : "");
+}
+
+static void hold_run(void *arg) {
+    struct hold *hold = arg;
+    struct lb_err err = {0};
+    bool unsettled = false;
+    if (single_open(&hold->single, lb_now() + OPEN_NS, &err) != 0) {
+        hold->code = *hold_child_interrupts() > 0 ? not_granted(hold, LB_BROKEN, false, &err)
+                                                  : say(hold, HOLD_FAILED, "%s", err.text);
+        single_close(&hold->single);
+        return;
+    }
+    int64_t wait_ns = hold->wish->wait_ns;
+    int64_t until_ns = wait_ns < 0 ? LB_NEVER : wait_ns == 0 ? 0 : lb_after(lb_now(), wait_ns);
+    enum lb_outcome outcome = single_acquire(&hold->single, until_ns, &unsettled, &err);
+    if (outcome != LB_OK) {
+        hold->code = not_granted(hold, outcome, unsettled, &err);
+        single_close(&hold->single);
+    } else if (*hold_child_interrupts() > 0) {
+        single_release(&hold->single, &err);
+        hold->code = not_granted(hold, LB_BUSY, false, &err);
+    } else {
+        run_command(hold);
+    }
+}
+
+/* ---- before it ---- */
+
+static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    if (wish->names.count < 2 || wish->command.count == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "hold: %s is missing: lockbench hold LOCK KEY --url URL -- COMMAND",
+                       wish->names.count < 1   ? "a lock"
+                       : wish->names.count < 2 ? "a key"
+                                               : "a command");
+    const char *name = wish->names.item[0];
+    const struct lb_lock *lock = registry_lock(name);
+    nearest_init(&nearest, name);
+    for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
+    if (!lock)
+        return err_set(err, LB_EXIT_USAGE, "hold: no lock '%.60s'%s", name,
+                       nearest_hint(&nearest, hint, sizeof hint));
+    if (lb_unavailable(lock->backend))
+        return err_set(err, LB_EXIT_MACHINE, "hold: %s: %s (install: %s)", name,
+                       lb_unavailable(lock->backend), lock->backend->install);
+    if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
+        return err_set(err, LB_EXIT_USAGE, "hold: %s is not held: it is %s %s", name,
+                       lock->primitive == LB_LATCH ? "a" : "an",
+                       lb_primitive_name(lock->primitive));
+    if (!lock->backend->schemes || !lock->algorithm->names)
+        return err_set(err, LB_EXIT_USAGE,
+                       "hold: no other program can meet %s: it is in the memory or in a private "
+                       "folder of one run",
+                       name);
+    *ret_lock = lock;
+    return 0;
+}
+
+/* Reads "redis://host", "@FILE", "env:NAME" or any of them behind "redis=", as --url of the other
+ * commands. */
+static int read_given_url(const struct wish *wish, const struct lb_lock *lock, struct arena *arena,
+                          struct urls *ret_urls, struct lb_err *err) {
+    static const struct lb_option option = {.name = "url", .type = &type_url};
+    const char *name = lock->backend->name, *url = wish->url;
+    bool bare = *url == '@' || strcspn(url, "=") > strcspn(url, ":");
+    size_t size = strlen(name) + strlen(url) + 2;
+    char *text = arena_alloc(arena, size);
+    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    snprintf(text, size, "%s%s%s", bare ? name : "", bare ? "=" : "", url);
+    return option_set(&option, ret_urls, text, "hold: --url", arena, err);
+}
+
+/* The server's URL, from --url or from the environment, as for other commands. NULL with err. */
+static const char *find_url(const struct wish *wish, const struct lb_lock *lock,
+                            struct arena *arena, struct lb_err *err) {
+    struct available available = {0};
+    struct urls urls = {0};
+    char topologies[PATH_MAX];
+    const char *found = NULL, *const *started = lb_topologies(lock);
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return NULL;
+    if (available_init(&available, topologies, err) != 0) goto out;
+    if (wish->url && read_given_url(wish, lock, arena, &urls, err) != 0) goto out;
+    if (urls_ready(&urls, arena, &available, err) != 0) goto out;
+    for (int i = 0; i < urls.count; i++) {
+        if (urls.item[i].backend == lock->backend) found = urls.item[i].url;
+    }
+    if (!found && started)
+        err_set(err, LB_EXIT_USAGE,
+                "hold: it starts no server: give one by --url %s://…, or start one by `lockbench "
+                "up %s`",
+                lock->backend->schemes[0], started[0]);
+    if (!found)
+        err_set(err, LB_EXIT_USAGE, "hold: where is the lock? --url %s://…",
+                lock->backend->schemes[0]);
+out:
+    available_done(&available);
+    return found;
+}
+
+/* A plan of one client, with the lock's options. NULL with err. */
+static struct plan *load_plan(const struct wish *wish, const struct lb_lock *lock,
+                              struct lb_err *err) {
+    char workloads[PATH_MAX], key[LB_KEY_MAX], lease[48];
+    const char *sets[SETS_MAX + 4];
+    int count = 0;
+    if (strchr(wish->names.item[1], ',')) {
+        err_set(err, LB_EXIT_USAGE, "hold: one key, so its name has no comma");
+        return NULL;
+    }
+    if (home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;
+    snprintf(key, sizeof key, "load.key_names=%s", wish->names.item[1]);
+    snprintf(lease, sizeof lease, "acquire.lease=%lldms",
+             (long long)(wish->lease_ns + LB_MS_NS - 1) / LB_MS_NS);
+    sets[count++] = "load.clients=1";
+    sets[count++] = lock->algorithm->renew ? "acquire.renew=yes" : "acquire.renew=no";
+    sets[count++] = key;
+    sets[count++] = lease;
+    for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
+    struct plan_wish plan_wish = {.workload = "smoke",
+                                  .folder = workloads,
+                                  .locks = lock->name,
+                                  .sets = sets,
+                                  .set_count = count};
+    return plan_load(&plan_wish, err);
+}
+
+/* Everything that needs the server. The program's exit code. */
+static int hold_at(struct hold *hold, const struct plan *plan, const char *url,
+                   struct lb_err *err) {
+    struct place_ask ask = {
+        .lock = &plan->locks[0], .url = url, .interrupts = hold_child_interrupts()};
+    struct place *place = NULL;
+    struct loop *loop = NULL;
+    int failed = -1;
+    hold->wake_fd = hold_child_watch(on_interrupt, err);
+    if (hold->wake_fd < 0) return -1;
+    place = place_open(&ask, err);
+    if (!place || single_init(&hold->single, plan, &place->server, err) != 0) goto out;
+    asking = &hold->single;
+    if (*hold_child_interrupts() > 0) single_cut_off(asking);
+    loop = loop_new(&(struct loop_config){.cutoff_ns = &hold->single.shared->cutoff_ns,
+                                          .blocking = hold->lock->caps & LB_CAP_BLOCKS_THREAD},
+                    err);
+    if (!loop) goto out;
+    if (loop_spawn(loop, "hold", hold_run, hold)) {
+        loop_run(loop);
+        failed = 0;
+    } else {
+        err_set(err, LB_EXIT_MACHINE, "hold: no memory for a fiber");
+    }
+out:
+    asking = NULL;
+    loop_free(loop);
+    if (hold->single.shared) single_done(&hold->single);
+    place_close(place);
+    return failed ? -1 : hold->code;
+}
+
+static int run_hold(void *values, const struct args *given, struct lb_err *err) {
+    const struct wish *wish = values;
+    struct hold hold = {.wish = wish};
+    if (find_lock(wish, &hold.lock, err) != 0) return -1;
+    const char *url = find_url(wish, hold.lock, given->arena, err);
+    if (!url) return -1;
+    hold.key = wish->names.item[1];
+    hold.command =
+        arena_alloc(given->arena, sizeof *hold.command * (size_t)(wish->command.count + 1));
+    if (!hold.command) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    memcpy(hold.command, wish->command.item, sizeof *hold.command * (size_t)wish->command.count);
+    struct plan *plan = load_plan(wish, hold.lock, err);
+    if (!plan) return -1;
+    int code = hold_at(&hold, plan, url, err);
+    /* An exit code of 2 would look like the command's. */
+    if (code < 0 && err->code == LB_EXIT_MACHINE) err->code = HOLD_FAILED;
+    plan_free(plan);
+    return code;
+}
+
+static void more_help(FILE *out) {
+    fputs(
+        "\nThe command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the "
+        "lock has one)\n"
+        "and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to it.\n"
+        "The exit code is the command's own, 128 + the number of the signal that ended it, or:\n",
+        out);
+    for (const struct exit_code *code = exit_codes; code->meaning; code++) {
+        if (code->code >= HOLD_LOST && code->code <= HOLD_NO_COMMAND)
+            fprintf(out, "  %d  %s\n", code->code, code->meaning);
+    }
+}
+
+const struct command command_hold = {
+    .name = "hold",
+    .summary = "take a lock, run a command, release: to try a lock against your own clients",
+    .usage = "hold LOCK KEY --url URL [OPTIONS] -- COMMAND [ARGS…]",
+    .about =
+        "Takes the lock as its driver does, runs the command, renews the lock while it runs, and\n"
+        "releases it. `lockbench list LOCK --key KEY` tells what to look for on the server.",
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .start = &start_with,
+    .run = run_hold,
+    .more_help = more_help,
+};

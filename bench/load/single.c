@@ -1,0 +1,147 @@
+/* single: see single.h. */
+#define _GNU_SOURCE
+#include "bench/load/single.h"
+
+#include <poll.h>
+
+#include "bench/engine/loop.h"
+#include "bench/load/account.h"
+#include "bench/load/layout.h"
+#include "bench/load/life.h"
+
+#define SETTLE_NS (10 * LB_S_NS)        /* to clear up what an unanswered request may have left */
+#define SETTLE_PAUSE_NS (50 * LB_MS_NS) /* between two tries of that */
+
+int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
+                struct lb_err *err) {
+    *single = (struct single){.shared = shared_new(plan, &plan->locks[0], 1, err)};
+    struct shared *shared = single->shared;
+    if (!shared) return -1;
+    shared->server = server;
+    shared->seed = (uint64_t)lb_wall_now() ^ (uint64_t)lb_now(); /* tokens must differ each time */
+    single->worker = (struct worker){.shared = shared, .stats = &shared->worker[0]};
+    if (session_init(&single->session, &single->worker, &single->client, 0, 1) == 0 &&
+        client_init(&single->client, &single->worker, &single->session, 0) == 0) {
+        single->client.key_index = 0;
+        return 0;
+    }
+    single_done(single);
+    return err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
+void single_done(struct single *single) {
+    client_done(&single->client);
+    session_done(&single->session);
+    shared_free(single->shared);
+    *single = (struct single){0};
+}
+
+void single_cut_off(struct single *single) {
+    atomic_store(&single->shared->cutoff_ns, 0);
+}
+
+int single_open(struct single *single, int64_t deadline_ns, struct lb_err *err) {
+    struct lb_session *session = &single->session.lb;
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
+    single->client.fiber = lb_self();
+    if (session_open(&single->session, deadline_ns, err) != 0) return -1;
+    if (algorithm->setup && algorithm->setup(session, err) != 0) return -1;
+    return algorithm->arm ? algorithm->arm(session, &single->client.request, err) : 0;
+}
+
+/* Clears up what a request without an answer may have left. Whether that is certain. */
+static bool settle_single(struct single *single) {
+    int64_t until_ns = lb_now() + SETTLE_NS;
+    loop_shield(true);
+    while (!session_restore(&single->client) && lb_now() < until_ns)
+        lb_sleep_until(lb_now() + SETTLE_PAUSE_NS);
+    loop_shield(false);
+    return single->session.connected && !single->client.unsettled_until_ns;
+}
+
+/* After a call that failed: as every client does. The driver's reason goes to err. */
+static void mend_single(struct single *single, enum lb_outcome outcome, struct lb_err *err) {
+    const struct lb_err *why = &single->session.lb.err;
+    if (why->code) err_set(err, why->code, "%s", why->text);
+    if (outcome > LB_TIMEOUT) client_mend(&single->client, outcome);
+}
+
+enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool *ret_unsettled,
+                               struct lb_err *err) {
+    struct client *client = &single->client;
+    struct session *session = client->session;
+    *ret_unsettled = false;
+    session->users++;
+    client->request.deadline_ns = deadline_ns;
+    client->request.held = 0;
+    enum lb_outcome outcome =
+        session->algorithm->acquire(&session->lb, &client->request, &client->grant);
+    if (outcome == LB_OK) {
+        session->lb.err.code = 0;
+        client->request.held = 1;
+        client->hold = (struct client_hold){.on = true};
+        return LB_OK;
+    }
+    mend_single(single, outcome, err);
+    session_part(client);
+    if (outcome == LB_UNKNOWN) *ret_unsettled = !settle_single(single);
+    return outcome;
+}
+
+/* Whether a grant that lives by its connection has lost it. Nobody reads from that connection while the
+ * lock is held, so only the socket knows. */
+static bool is_hung_up(const struct lb_session *session) {
+    bool lives_by_it = (session->lock->caps & LB_CAP_SESSION) && session->traffic_fd >= 0 &&
+                       session->lock->about.crash == LB_CRASH_AT_ONCE;
+    struct pollfd look = {.fd = session->traffic_fd, .events = POLLRDHUP};
+    return lives_by_it && poll(&look, 1, 0) > 0 &&
+           (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+/* When the grant ends, as far as its holder can know. */
+static int64_t grant_end_ns(const struct client *client) {
+    int64_t lasts_ns = client->session->lb.lasts_until_ns;
+    if (client->grant.lease_end_ns != LB_NEVER) return client->grant.lease_end_ns;
+    return lasts_ns ? lasts_ns : LB_NEVER;
+}
+
+enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int count,
+                            int64_t until_ns, struct lb_err *err) {
+    struct client *client = &single->client;
+    if (client->hold.told == LB_OK) {
+        int64_t end_ns = grant_end_ns(client);
+        client->hold.asleep = true;
+        lb_wait_any(polls, count, end_ns < until_ns ? end_ns : until_ns);
+        client->hold.asleep = false;
+    }
+    if (lb_now() >= grant_end_ns(client) || is_hung_up(&single->session.lb))
+        client_tell(client, LB_LOST);
+    const struct lb_err *why = &single->session.lb.err;
+    if (client->hold.told != LB_OK && why->code) err_set(err, why->code, "%s", why->text);
+    return client->hold.told;
+}
+
+enum lb_outcome single_release(struct single *single, struct lb_err *err) {
+    struct client *client = &single->client;
+    struct session *session = client->session;
+    loop_shield(true);
+    client_calls(client);
+    client->hold.on = false;
+    enum lb_outcome outcome = client->hold.told;
+    session->lb.err.code = 0;
+    if (outcome != LB_LOST)
+        outcome = session->algorithm->release(&session->lb, &client->request, &client->grant);
+    client_called(client);
+    mend_single(single, outcome, err);
+    session_part(client);
+    if (outcome == LB_UNKNOWN && settle_single(single)) outcome = LB_OK;
+    single_close(single);
+    loop_shield(false);
+    return outcome;
+}
+
+void single_close(struct single *single) {
+    loop_shield(true);
+    session_close(&single->session);
+    loop_shield(false);
+}

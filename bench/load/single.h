@@ -1,0 +1,49 @@
+/* single: one client outside of a stage, that takes a plan's first key once and holds it until
+ * somebody says that it is enough: for `lockbench hold`. Sessions, renewals and clearing up are those
+ * of every other client.
+ *
+ * All functions but single_init, single_done and single_cut_off: on the client's fiber, on a loop
+ * whose cut-off is single_cutoff's. */
+#ifndef BENCH_LOAD_SINGLE_H
+#define BENCH_LOAD_SINGLE_H
+
+#include "bench/load/client.h"
+#include "bench/load/session.h"
+
+struct single {
+    struct shared *shared;
+    struct worker worker;
+    struct session session;
+    struct client client;
+};
+
+/* plan: of one client and one key; it and the server live longer. 0, or -1 with err. */
+int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
+                struct lb_err *err);
+void single_done(struct single *single);
+
+/* Ends every wait that is not shielded. From anywhere, also from a signal's handler. */
+void single_cut_off(struct single *single);
+
+/* Opens the session and makes what the key must have on the server. 0, or -1 with err. */
+int single_open(struct single *single, int64_t deadline_ns, struct lb_err *err);
+
+/* Acquires the key. After LB_OK it is held and, where the lock can, renewed until single_release.
+ * After LB_UNKNOWN nothing of the attempt is left, unless *ret_unsettled. Not LB_OK: the reason is
+ * in err, if there is one. */
+enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool *ret_unsettled,
+                               struct lb_err *err);
+
+/* Waits until one of the polls is ready, the time has come, or the grant is lost. LB_OK, or what is
+ * known of the grant: LB_LOST, or the outcome of a renewal that failed, with err. */
+enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int count,
+                            int64_t until_ns, struct lb_err *err);
+
+/* Releases the key if it is not known to be lost, and ends the session. LB_OK; LB_LOST: it was not
+ * held any more; else with err: nobody knows whether it is free. */
+enum lb_outcome single_release(struct single *single, struct lb_err *err);
+
+/* Ends the session; for a key that is not held. */
+void single_close(struct single *single);
+
+#endif

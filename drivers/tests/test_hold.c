@@ -1,0 +1,424 @@
+/* test_hold: `lockbench hold` and `run --key` on real servers, beside clients that are not ours: while
+ * the command runs they meet the lock under the name that `lockbench list LOCK --key` tells, and when it
+ * has ended the lock is free.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+#include "drivers/key_names.h"
+#include "drivers/tests/live_help.h"
+
+#define KEY "orders/7"
+
+/* For scripts: $PORT is the server's. */
+static void set_port(const struct live_place *live) {
+    char port[16];
+    snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
+    setenv("PORT", port, 1);
+}
+
+/* What sh prints for a script, without the newline at its end. */
+static const char *ask(const struct live_place *live, const char *script) {
+    static char said[4096];
+    set_port(live);
+    FILE *out = popen(script, "r");
+    size_t len = out ? fread(said, 1, sizeof said - 1, out) : 0;
+    if (out) pclose(out);
+    said[len] = '\0';
+    if (len > 0 && said[len - 1] == '\n') said[len - 1] = '\0';
+    return said;
+}
+
+/* "lockbench hold LOCK KEY --url URL", then these words. */
+static struct cli hold_on(const struct live_place *live, const char *lock,
+                          const char *const *words) {
+    const char *args[CLI_ARGS_MAX] = {"hold", lock, KEY, "--url", live->place->urls[0]};
+    int count = 5;
+    set_port(live);
+    for (; words[count - 5]; count++) args[count] = words[count - 5];
+    return cli_run(NULL, args);
+}
+
+/* A foreign client on a lock's server: a script, and what it prints while the lock is held and while it
+ * is not. */
+struct stranger {
+    const char *lock, *script, *held, *free;
+};
+
+/* The script, run by `hold` as its command and then alone. */
+static void meet(const struct live_place *live, const struct stranger *stranger) {
+    const char *before = ask(live, stranger->script);
+    if (strcmp(before, stranger->free) != 0)
+        fail_msg("%s: before, the stranger says '%s'", stranger->lock, before);
+    struct cli cli = hold_on(live, stranger->lock, ARGS("--", "sh", "-c", stranger->script));
+    assert_code(&cli, 0);
+    cli.out[strcspn(cli.out, "\n")] = '\0';
+    if (strcmp(cli.out, stranger->held) != 0)
+        fail_msg("%s: while it is held, the stranger says '%s', not '%s'", stranger->lock, cli.out,
+                 stranger->held);
+    cli_free(&cli);
+    const char *after = ask(live, stranger->script);
+    if (strcmp(after, stranger->free) != 0)
+        fail_msg("%s: afterwards, the stranger says '%s'", stranger->lock, after);
+}
+
+static void meet_all(const char *lock, const struct stranger *strangers, int count) {
+    static const char *const no_sets[] = {NULL};
+    struct live_place live = live_open(lock, no_sets);
+    LIVE_NEEDS(&live);
+    for (int i = 0; i < count; i++) meet(&live, &strangers[i]);
+    live_close(&live);
+}
+#define MEET(lock, ...)                                                                            \
+    do {                                                                                           \
+        static const struct stranger strangers[] = {__VA_ARGS__};                                  \
+        meet_all(lock, strangers, sizeof strangers / sizeof *strangers);                           \
+    } while (0)
+
+/* Prints the first line, then lets go of what it may have taken. */
+#define REDIS_SET "redis-cli --raw -p $PORT set " KEY " by-hand NX; "
+#define REDIS_UNDO                                                                                 \
+    "[ \"$(redis-cli --raw -p $PORT get " KEY                                                      \
+    " 2>&1)\" = by-hand ] && redis-cli -p $PORT del " KEY " >/dev/null; :"
+
+TEST(a_redis_client_meets_it) {
+    MEET("redis-setnx", {"redis-setnx", REDIS_SET REDIS_UNDO, "", "OK"},
+         {"redis-fenced", "redis-cli --raw -p $PORT type " KEY, "hash", "none"},
+         {"redis-fair", "redis-cli --raw -p $PORT exists " KEY, "1", "0"},
+         {"redis-segmented", "redis-cli --raw -p $PORT keys '{" KEY "}:seg:?' | grep -c seg", "1",
+          "0"});
+}
+
+#define PSQL "psql -XAtq -h 127.0.0.1 -p $PORT -U postgres -c "
+
+TEST(psql_meets_it) {
+    char script[300];
+    unsigned long long number = lb_key_number(KEY, strlen(KEY));
+    struct stranger advisory = {.lock = "pg-advisory", .script = script, .held = "f", .free = "t"};
+    static const char *const no_sets[] = {NULL};
+    struct live_place live = live_open("pg-advisory", no_sets);
+    LIVE_NEEDS(&live);
+    /* The number that `list` prints is the one that excludes. */
+    struct cli list = cli_run(NULL, ARGS("list", "pg-advisory", "--key", KEY));
+    assert_code(&list, 0);
+    snprintf(script, sizeof script, "%llu", number);
+    assert_has(list.out, script);
+    cli_free(&list);
+    snprintf(script, sizeof script, PSQL "'select pg_try_advisory_lock(%llu)'", number);
+    meet(&live, &advisory);
+    advisory.lock = "pg-advisory-xact";
+    meet(&live, &advisory);
+    /* The row stays, since others may wait for it; so it is there from the first hold on. */
+    struct cli first = hold_on(&live, "pg-row", ARGS("--", "true"));
+    assert_code(&first, 0);
+    cli_free(&first);
+    meet(&live, &(struct stranger){.lock = "pg-row",
+                                   .script = PSQL "\"select count(*) from (select 1 from "
+                                                  "lockbench_row where name='" KEY
+                                                  "' for update skip locked) as l\"",
+                                   .held = "0",
+                                   .free = "1"});
+    live_close(&live);
+}
+
+TEST(the_mariadb_shell_meets_it) {
+    MEET("mysql-getlock",
+         {"mysql-getlock",
+          "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
+          "\"select IS_USED_LOCK('" KEY "') is not null\"",
+          "1", "0"});
+}
+
+#define ETCDCTL "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
+
+TEST(etcdctl_meets_it) {
+    MEET("etcd-mutex",
+         {"etcd-mutex", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",
+          "1", "0"},
+         {"etcd-lock", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",
+          "1", "0"},
+         {"etcd-chubby", ETCDCTL "get --prefix --keys-only chubby/" KEY " | grep -ac 'w$'", "1",
+          "0"});
+}
+
+TEST(kazoo_meets_it) {
+    static const char script[] = "/usr/bin/python3 -c \"\n"
+                                 "import os\n"
+                                 "from kazoo.client import KazooClient\n"
+                                 "zk = KazooClient('127.0.0.1:' + os.environ['PORT'])\n"
+                                 "zk.start()\n"
+                                 "path = '/lockbench/orders%2F7'\n"
+                                 "print(len(zk.get_children(path)) if zk.exists(path) else 0)\n"
+                                 "zk.stop()\"";
+    if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0) {
+        print_message("skipped: kazoo is missing: install python3-kazoo\n");
+        skip();
+    }
+    MEET("zk-lock", {"zk-lock", script, "1", "0"});
+}
+
+/* A few lines over TCP by bash alone; prints the answer up to a line. */
+#define SAY(lines, until)                                                                          \
+    "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines                                   \
+    "' >&3; timeout 10 sed -E '/" until "/q' <&3\""
+
+TEST(a_memcached_client_meets_it) {
+    MEET("memcached-add",
+         {"memcached-add", SAY("get " KEY "\\r\\n", "END") " | grep -c VALUE", "1", "0"});
+}
+
+/* The entry's value is 16 hexadecimal digits; a deleted one has none. */
+TEST(a_nats_client_meets_it) {
+    MEET("nats-kv",
+         {"nats-kv",
+          SAY("CONNECT {\\\"verbose\\\":false,\\\"headers\\\":true}\\r\\nSUB here 1\\r\\n"
+              "PUB \\$JS.API.DIRECT.GET.KV_lockbench_30000ms.\\$KV.lockbench_30000ms." KEY
+              " here 0\\r\\n\\r\\n",
+              "^[0-9a-f]{16}|KV-Operation|NATS.1.0 [45]0") " | grep -c '^[0-9a-f]\\{16\\}'",
+          "1", "0"});
+}
+
+/* ---- what the command gets, and what becomes of it ---- */
+
+static struct live_place redis;
+
+static int open_redis(void **state) {
+    static const char *const no_sets[] = {NULL};
+    if (cli_setup(state) != 0) return -1;
+    redis = live_open("redis-setnx", no_sets);
+    return 0;
+}
+
+static int close_redis(void **state) {
+    if (!redis.missing) live_close(&redis);
+    return cli_teardown(state);
+}
+
+/* The server's key, as redis-cli prints it. */
+static const char *value_of(const char *key) {
+    char script[200];
+    snprintf(script, sizeof script, "redis-cli --raw -p $PORT get %s", key);
+    return ask(&redis, script);
+}
+
+static bool is_held(void *unused) {
+    (void)unused;
+    return *value_of(KEY) != '\0';
+}
+
+static bool has_file(void *path) {
+    return access(path, F_OK) == 0;
+}
+
+static struct cli start_on_redis(const char *const *words) {
+    const char *args[CLI_ARGS_MAX] = {"hold", "redis-setnx", KEY, "--url", redis.place->urls[0]};
+    struct cli cli;
+    for (int i = 0; words[i]; i++) args[5 + i] = words[i];
+    cli_start(&cli, NULL, args);
+    return cli;
+}
+
+/* One line of ours, with this in it. */
+static void assert_says(const struct cli *cli, const char *part) {
+    assert_has(cli->err, part);
+    assert_int_equal(cli_lines(cli->err), 1);
+}
+
+TEST(the_command_sees_the_key_and_its_exit_code_is_passed_on) {
+    LIVE_NEEDS(&redis);
+    struct cli cli = hold_on(&redis, "redis-setnx",
+                             ARGS("--lease", "7s", "--", "sh", "-c",
+                                  "echo $LOCKBENCH_LOCK $LOCKBENCH_KEY $LOCKBENCH_LEASE_MS "
+                                  "${LOCKBENCH_TOKEN-none} $0; exit 77",
+                                  "--help"));
+    assert_code(&cli, 77);
+    assert_string_equal(cli.out, "redis-setnx " KEY " 7000 none --help\n");
+    assert_string_equal(cli.err, "");
+    cli_free(&cli);
+    assert_string_equal(value_of(KEY), "");
+}
+
+TEST(the_token_grows) {
+    LIVE_NEEDS(&redis);
+    long token[2];
+    for (int i = 0; i < 2; i++) {
+        struct cli cli =
+            hold_on(&redis, "redis-fenced", ARGS("--", "sh", "-c", "echo $LOCKBENCH_TOKEN"));
+        assert_code(&cli, 0);
+        token[i] = atol(cli.out);
+        cli_free(&cli);
+    }
+    assert_true(token[0] > 0 && token[1] > token[0]);
+}
+
+TEST(the_command_inherits_no_connection_and_no_ignored_signal) {
+    LIVE_NEEDS(&redis);
+    /* ls has 0, 1, 2 and the folder that it reads. */
+    struct cli cli =
+        hold_on(&redis, "redis-setnx",
+                ARGS("--", "sh", "-c", "ls /proc/self/fd | wc -l; grep SigIgn /proc/self/status"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "4\n");
+    const char *ignored = strstr(cli.out, "SigIgn:");
+    assert_non_null(ignored);
+    assert_int_equal(strtoull(ignored + 7, NULL, 16) & (1ull << (SIGPIPE - 1)), 0);
+    cli_free(&cli);
+}
+
+TEST(a_lock_that_another_holds_is_not_granted_in_time) {
+    LIVE_NEEDS(&redis);
+    struct stat unused;
+    char *made = cli_path("made");
+    ask(&redis, "redis-cli -p $PORT set " KEY " by-hand");
+    struct cli once = hold_on(&redis, "redis-setnx", ARGS("--wait", "0", "--", "touch", made));
+    assert_code(&once, 124);
+    assert_says(&once, "not granted in time");
+    struct cli timed = hold_on(&redis, "redis-setnx", ARGS("--wait", "50ms", "--", "touch", made));
+    assert_code(&timed, 124);
+    assert_int_not_equal(stat(made, &unused), 0);
+    /* SIGTERM ends the wait. */
+    struct cli waits = start_on_redis(ARGS("--", "touch", made));
+    cli_nap_ms(300);
+    kill(waits.pid, SIGTERM);
+    cli_wait(&waits);
+    assert_true(waits.code == 130 || waits.code == CLI_KILLED + SIGTERM);
+    assert_int_not_equal(stat(made, &unused), 0);
+    assert_string_equal(value_of(KEY), "by-hand");
+    ask(&redis, "redis-cli -p $PORT del " KEY);
+    cli_free(&once);
+    cli_free(&timed);
+    cli_free(&waits);
+}
+
+TEST(a_lease_is_renewed_while_the_command_runs) {
+    LIVE_NEEDS(&redis);
+    /* Three leases long; the key is the same one all the time. */
+    struct cli cli = hold_on(&redis, "redis-setnx",
+                             ARGS("--lease", "2s", "--", "sh", "-c",
+                                  "a=$(redis-cli --raw -p $PORT get " KEY "); sleep 6; "
+                                  "b=$(redis-cli --raw -p $PORT get " KEY
+                                  "); [ -n \"$a\" ] && [ \"$a\" = \"$b\" ]"));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
+TEST(a_lost_lock_ends_the_command) {
+    LIVE_NEEDS(&redis);
+    char *told = cli_path("told");
+    setenv("TOLD", told, 1);
+    struct cli cli =
+        start_on_redis(ARGS("--lease", "3s", "--", "sh", "-c",
+                            "trap 'touch $TOLD; exit 5' TERM; while :; do sleep 0.05; done"));
+    cli_until(&cli, is_held, NULL, "the key");
+    ask(&redis, "redis-cli -p $PORT del " KEY);
+    cli_wait(&cli);
+    assert_code(&cli, 123);
+    assert_says(&cli, "the lock is lost");
+    assert_true(has_file(told));
+    cli_free(&cli);
+    /* One that nobody notices before the release, because the command is too fast. */
+    struct cli late = hold_on(&redis, "redis-setnx",
+                              ARGS("--", "sh", "-c", "redis-cli -p $PORT del " KEY " >/dev/null"));
+    assert_code(&late, 123);
+    assert_says(&late, "lost before the command ended");
+    cli_free(&late);
+}
+
+TEST(signals_are_handed_on_and_the_lock_is_released) {
+    LIVE_NEEDS(&redis);
+    char *ready = cli_path("ready");
+    setenv("READY", ready, 1);
+    struct cli cli = start_on_redis(
+        ARGS("--", "sh", "-c",
+             "trap 'echo told; exit 9' TERM; touch $READY; while :; do sleep 0.05; done"));
+    cli_until(&cli, has_file, ready, "the command");
+    kill(cli.pid, SIGTERM);
+    cli_wait(&cli);
+    assert_code(&cli, 9);
+    assert_string_equal(cli.out, "told\n");
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+    /* A command that the signal ends. */
+    unlink(ready);
+    cli = start_on_redis(ARGS("--", "sh", "-c", "touch $READY; exec sleep 100"));
+    cli_until(&cli, has_file, ready, "the command");
+    kill(cli.pid, SIGTERM);
+    cli_wait(&cli);
+    assert_code(&cli, 128 + SIGTERM);
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&cli);
+}
+
+TEST(a_command_that_cannot_run_is_said_so) {
+    LIVE_NEEDS(&redis);
+    struct cli none = hold_on(&redis, "redis-setnx", ARGS("--", "/no/such/command"));
+    assert_code(&none, 127);
+    assert_says(&none, "/no/such/command: No such file");
+    struct cli folder = hold_on(&redis, "redis-setnx", ARGS("--", "/"));
+    assert_code(&folder, 126);
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&none);
+    cli_free(&folder);
+}
+
+TEST(a_server_that_is_not_there_is_said_so) {
+    struct cli cli = cli_run(
+        NULL, ARGS("hold", "redis-setnx", KEY, "--url", "redis://127.0.0.1:1", "--", "true"));
+    assert_code(&cli, 125);
+    assert_says(&cli, "127.0.0.1:1");
+    cli_free(&cli);
+}
+
+/* A lock that lives by its connection: nobody renews anything, and still the holder learns it. */
+TEST(a_killed_server_ends_the_command) {
+    static const char *const no_sets[] = {NULL};
+    char *ready = cli_path("ready-too");
+    struct live_place live = live_open("pg-advisory", no_sets);
+    struct lb_err err = {0};
+    struct cli cli;
+    LIVE_NEEDS(&live);
+    setenv("READY", ready, 1);
+    cli_start(&cli, NULL,
+              ARGS("hold", "pg-advisory", KEY, "--url", live.place->urls[0], "--", "sh", "-c",
+                   "touch $READY; exec sleep 100"));
+    cli_until(&cli, has_file, ready, "the command");
+    assert_int_equal(topo_kill(live.place->topo, 0, &err), 0);
+    cli_wait(&cli);
+    assert_code(&cli, 123);
+    assert_says(&cli, "the lock is lost");
+    cli_free(&cli);
+    live_close(&live);
+}
+
+TEST(a_file_lock_is_met_by_flock) {
+    char *folder = cli_path("files"), url[300];
+    mkdir(folder, 0700);
+    snprintf(url, sizeof url, "file://%s", folder);
+    setenv("FOLDER", folder, 1);
+    struct cli cli = cli_run(NULL, ARGS("hold", "file-flock", KEY, "--url", url, "--", "sh", "-c",
+                                        "! flock -n $FOLDER/orders%2F7.lock true"));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    assert_int_equal(system("flock -n $FOLDER/orders%2F7.lock true"), 0);
+}
+
+/* ---- run --key ---- */
+
+TEST(a_run_locks_exactly_the_keys_that_are_named) {
+    LIVE_NEEDS(&redis);
+    char url[300];
+    snprintf(url, sizeof url, "redis=%s", redis.place->urls[0]);
+    const char *const *args = ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--key",
+                                   KEY, "--set", "acquire.mode=try", "--set", "load.think=1ms");
+    ask(&redis, "redis-cli -p $PORT set " KEY " by-hand");
+    struct cli kept_out = cli_run(NULL, args);
+    assert_code(&kept_out, 2); /* a run without a grant */
+    assert_string_equal(value_of(KEY), "by-hand");
+    ask(&redis, "redis-cli -p $PORT del " KEY);
+    struct cli alone = cli_run(NULL, args);
+    assert_code(&alone, 0);
+    assert_string_equal(value_of(KEY), "");
+    cli_free(&kept_out);
+    cli_free(&alone);
+}
+
+TEST_MAIN(open_redis, close_redis)
