@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
 #include "drivers/driver.h"
 
 void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...) {
@@ -19,4 +20,5 @@ void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...) 
     va_start(args, format);
     vsnprintf(facts->item[i].value, sizeof facts->item[i].value, format, args);
     va_end(args);
+    utf8_clean(facts->item[i].value); /* a server said it, and JSON takes nothing else */
 }

@@ -1,18 +1,12 @@
-/* err: see err.h. It does not print: the program's main does that, once. */
+/* err: see err.h. It does not print: the program's main does that, once. Servers' messages may contain any
+ * bytes; an error is one line of UTF-8. */
 #include "bench/base/err.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Servers' messages may contain newlines and control characters; an error is one line. */
-static void one_line(char *text) {
-    for (char *c = text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = ' ';
-    }
-    size_t len = strlen(text);
-    while (len > 0 && text[len - 1] == ' ') text[--len] = '\0';
-}
+#include "bench/base/utf8.h"
 
 void err_set_at(struct lb_err *err, int code, const char *file, int line, const char *format, ...) {
     if (!err || err->code) return;
@@ -20,7 +14,7 @@ void err_set_at(struct lb_err *err, int code, const char *file, int line, const 
     va_start(args, format);
     vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
-    one_line(err->text);
+    utf8_clean(err->text);
     err->code = code;
     err->file = file;
     err->line = line;
@@ -37,5 +31,5 @@ void err_prefix(struct lb_err *err, const char *format, ...) {
     snprintf(joined + used, sizeof joined - (size_t)used, ": %s", err->text);
     memcpy(err->text, joined, sizeof err->text - 1);
     err->text[sizeof err->text - 1] = '\0';
-    one_line(err->text);
+    utf8_clean(err->text);
 }

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
 #include "report/doc/number.h"
-#include "report/doc/screen.h"
 
 void escape_md(FILE *out, const char *text) {
     for (; *text; text++) {
         bool first = ((unsigned char)*text & 0xC0) != 0x80;
-        if (first && screen_is_control(text)) {
+        if (first && utf8_is_control(text)) {
             fputc(' ', out);
             while (((unsigned char)text[1] & 0xC0) == 0x80) text++;
         } else if (*text == '<') {
@@ -27,7 +27,7 @@ void escape_md(FILE *out, const char *text) {
 
 /* A space for a control character; returns the last byte that was written. */
 static const char *put_point(FILE *out, const char *text) {
-    bool control = ((unsigned char)*text & 0xC0) != 0x80 && screen_is_control(text);
+    bool control = ((unsigned char)*text & 0xC0) != 0x80 && utf8_is_control(text);
     fputc(control ? ' ' : *text, out);
     while (control && ((unsigned char)text[1] & 0xC0) == 0x80) text++;
     return text;
@@ -75,7 +75,7 @@ void escape_html(FILE *out, const char *text) {
             fputs("&#39;", out);
             break;
         default:
-            if ((c & 0xC0) != 0x80 && c != '\n' && screen_is_control(text)) {
+            if ((c & 0xC0) != 0x80 && c != '\n' && utf8_is_control(text)) {
                 fputc(' ', out);
                 while (((unsigned char)text[1] & 0xC0) == 0x80) text++;
             } else {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
+
 static bool starts_point(char c) {
     return ((unsigned char)c & 0xC0) != 0x80;
 }
@@ -32,19 +34,10 @@ static const char *tone_code(enum tone tone) {
     return "";
 }
 
-bool screen_is_control(const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
-    if (c[0] < 0x20 || c[0] == 0x7F) return true;
-    if (c[0] == 0xC2) return c[1] >= 0x80 && c[1] < 0xA0; /* U+0080 .. U+009F */
-    if (c[0] != 0xE2) return false;
-    return (c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) || /* U+202A .. U+202E */
-           (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9);   /* U+2066 .. U+2069 */
-}
-
 /* Writes the first `points` code points; returns what follows them. */
 static const char *put_points(FILE *out, const char *text, int points) {
     while (*text && points-- > 0) {
-        bool control = screen_is_control(text);
+        bool control = utf8_is_control(text);
         if (control) fputc('?', out);
         do {
             if (!control) fputc(*text, out);

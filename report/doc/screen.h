@@ -17,10 +17,6 @@ struct screen {
     bool color;
 };
 
-/* True for a code point that would steer what shows it: C0, DEL, C1, and the marks that turn the
- * writing direction. */
-bool screen_is_control(const char *text);
-
 /* Columns that a text takes. */
 int screen_width(const char *text);
 

@@ -1,0 +1,17 @@
+/* utf8: text from servers, files and people, made fit for one line of a terminal and for JSON. It knows no
+ * character classes but control characters. */
+#ifndef BENCH_BASE_UTF8_H
+#define BENCH_BASE_UTF8_H
+
+#include <stdbool.h>
+
+/* Whether the text begins with a character that a terminal obeys instead of showing it: C0, DEL, C1, and
+ * those that change the direction of writing. */
+bool utf8_is_control(const char *text);
+
+/* Makes one line of valid UTF-8 of any bytes, in place: blanks for C0 controls and DEL, '?' for other
+ * controls and for each byte that is no part of UTF-8; no blanks at its end. A character that was cut at
+ * the end of a buffer goes. Returns text. */
+char *utf8_clean(char *text);
+
+#endif

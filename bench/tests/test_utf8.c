@@ -1,0 +1,59 @@
+/* test_utf8: any bytes become one line that JSON and a terminal take. */
+#include <jansson.h>
+
+#include "bench/base/err.h"
+#include "bench/base/rng.h"
+#include "bench/base/utf8.h"
+#include "bench/tests/unit.h"
+
+TEST(lines_are_made_clean) {
+    static const char *const cases[][2] = {
+        {"", ""},
+        {"plain", "plain"},
+        {"two\nlines\r\n\t", "two lines"},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+        {"\x1b[31mred", " [31mred"},
+        {"C1 \xc2\x9b!", "C1 ?!"},
+        {"turned \xe2\x80\xae!", "turned ?!"},
+        {"latin \xe9t\xe9", "latin ?t?"},
+        {"overlong \xc0\xaf \xe0\x80\xaf", "overlong ?? ???"},
+        {"surrogate \xed\xa0\x80.", "surrogate ???."},
+        {"too great \xf4\x90\x80\x80.", "too great ????."},
+        {"cut \xe2\x82", "cut"},
+        {"cut \xf0\x9f\x98", "cut"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s", cases[i][0]);
+        assert_string_equal(utf8_clean(text), cases[i][1]);
+    }
+}
+
+TEST(any_bytes_are_taken_by_json) {
+    struct lb_rng rng;
+    rng_seed(&rng, 7, 1);
+    for (int i = 0; i < 20000; i++) {
+        char text[24];
+        for (size_t c = 0; c + 1 < sizeof text; c++) {
+            uint64_t random = rng_u64(&rng);
+            text[c] = random % 3 ? (char)(random >> 8) : "\xe2\x80\xc2\x9b"[random >> 8 & 3];
+        }
+        text[sizeof text - 1] = '\0';
+        json_t *json = json_string(utf8_clean(text));
+        assert_non_null(json);
+        json_decref(json);
+        for (const char *c = text; *c; c++) assert_false((*c & 0xC0) != 0x80 && utf8_is_control(c));
+    }
+}
+
+/* What a server says goes into the result, and a result without the reason of a failure is none. */
+TEST(an_error_is_valid_whatever_a_server_said) {
+    struct lb_err err = {0};
+    err_set(&err, LB_EXIT_MACHINE, "the server said: %s", "\xff\xfe\xe9\x9b");
+    json_t *json = json_string(err.text);
+    assert_non_null(json);
+    json_decref(json);
+    assert_string_equal(err.text, "the server said: ????");
+}
+
+TEST_MAIN(NULL, NULL)
