@@ -48,9 +48,11 @@ struct answer {
     const char *source; /* where the truth comes from */
     truth_fn *truth;    /* NULL: argument is the truth */
     double argument;
-    const char *path; /* of the figure in a stage; "exit" = the exit code */
-    truth_fn *said;   /* instead of path: a figure of several of the stage's */
-    const char *word; /* the text that path has; then no figure is compared */
+    truth_fn *endless; /* of argument: what the formula says of an endless run; it is printed beside
+                        * the truth and judges nothing. May be NULL */
+    const char *path;  /* of the figure in a stage; "exit" = the exit code */
+    truth_fn *said;    /* instead of path: a figure of several of the stage's */
+    const char *word;  /* the text that path has; then no figure is compared */
     /* Many starts of the program, for what one start can't tell: the figure. The truth is what it
      * may be at most, or with is_least at least. */
     double (*study)(const struct answers_how *how, const struct experiment *experiment);
@@ -74,8 +76,15 @@ double truth_time(const struct seen *seen, double ns);
 /* Quantile of the times that acquires spent in the server, each with its own wire. MEAN = their
  * mean. */
 double truth_residence(const struct seen *seen, double quantile);
-/* The same of Lindley's recursion over the arrivals and service times in the log. */
+/* The same of Lindley's recursion over the arrivals and service times in the log, with the median
+ * lateness of the server's answers and the wire. */
 double truth_lindley(const struct seen *seen, double quantile);
+/* M/D/1: the probability that the wait for a server with a constant service time is at most wait_s:
+ * (1 - lD) sum over k <= t/D of (l(kD - t))^k / k! e^(-l(kD - t)). Source: A. K. Erlang, 1909. */
+double truth_md1_wait_at_most(double rate_per_s, double service_s, double wait_s);
+/* The same by formulas, of a queue that runs for ever, without the wire. */
+double truth_endless_md1(const struct seen *seen, double quantile);
+double truth_endless_mm1(const struct seen *seen, double quantile);
 /* Acquires with the outcome (enum fake_outcome); releases for FAKE_RELEASED and FAKE_LOST. */
 double truth_count(const struct seen *seen, double outcome);
 /* Bytes in both directions for each grant. */
@@ -95,8 +104,8 @@ struct answers_how {
 /* What became of an answer. */
 struct verdict_row {
     const struct answer *answer;
-    bool is_ok, is_missing; /* missing: the experiment did not run */
-    double truth, said;
+    bool is_ok, is_missing;      /* missing: the experiment did not run */
+    double truth, said, endless; /* endless: NAN = no formula */
     char said_word[60];
     int hits, repeats; /* of a word */
 };

@@ -58,10 +58,19 @@ static void add_figures(struct doc *doc, const struct answers_how *how,
         doc_cell(doc, "%.1f %%", 100 * allowed);
 }
 
+static void add_source(struct doc *doc, const struct verdict_row *row) {
+    char text[NUMBER_TEXT_MAX];
+    if (isnan(row->endless))
+        doc_cell(doc, "%s", row->answer->source);
+    else
+        doc_cell(doc, "%s; the formula for an endless run: %s", row->answer->source,
+                 figure_text(row->answer, row->endless, text));
+}
+
 static void add_row(struct doc *doc, const struct answers_how *how, const struct verdict_row *row) {
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", row->answer->name);
-    doc_cell(doc, "%s", row->answer->source);
+    add_source(doc, row);
     if (row->is_missing) {
         for (int i = 0; i < 4; i++) doc_cell(doc, NUMBER_NONE);
     } else {
@@ -111,6 +120,11 @@ int answers_print(const struct answers_how *how, const struct verdict_row *rows,
         "and lockbench have real-time priority, so that other programs are no noise; of repeats, "
         "those are left out in which the host of the virtual machine took more than 2 %% of the "
         "processors' time. Written by make answers.");
+    doc_set_only(&doc, DOC_MARKDOWN);
+    doc_say(&doc, TONE_PLAIN,
+            "By chance alone the p99 of the waits in one run of a queue is 10 to 15 %% off the "
+            "formula for an endless run, so these rows are judged against the queue of the very "
+            "arrivals and service times that the server saw, and the formula stands beside it.");
     doc_set_only(&doc, DOC_MARKDOWN);
     if (pending) doc_say(&doc, TONE_WARN, "%d are known to be wrong as yet.", pending);
     add_table(&doc, how, rows, count);

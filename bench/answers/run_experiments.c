@@ -133,6 +133,7 @@ static void judge_row(const struct answers_how *how, const struct seen *seen,
         return;
     }
     row->truth = answer->truth ? answer->truth(seen, answer->argument) : answer->argument;
+    if (answer->endless) row->endless = answer->endless(seen, answer->argument);
     row->said =
         answer->said ? answer->said(seen, answer->argument) : answers_figure(seen, answer->path);
     row->is_ok = fabs(row->said - row->truth) <= allowed_of(how, answer) * fabs(row->truth);
@@ -183,6 +184,7 @@ int answers_run(const struct answers_how *how, struct verdict_row **ret_rows, st
     for (int i = 0; i < all; i++) {
         if (!is_wanted(how, &answers[i])) continue;
         rows[count].is_missing = true;
+        rows[count].endless = NAN;
         rows[count++].answer = &answers[i];
     }
     for (int i = 0; i < count; i++) {

@@ -13,26 +13,12 @@
 #define QUANTILE 0.99 /* of the promise */
 #define LIMIT_NS 200e6
 
-/* M/D/1: the probability that the wait for a server with the service time D is at most t, for
- * arrivals at rate l: (1 - lD) sum over k <= t/D of (l(kD - t))^k / k! e^(-l(kD - t)). Source:
- * A. K. Erlang, 1909. */
-static double wait_at_most(double rate, double service, double time) {
-    double sum = 0, power_over_factorial;
-    for (int k = 0; k * service <= time; k++) {
-        double x = rate * (k * service - time);
-        power_over_factorial = 1;
-        for (int i = 1; i <= k; i++) power_over_factorial *= x / i;
-        sum += power_over_factorial * exp(-x);
-    }
-    return (1 - rate * service) * sum;
-}
-
 /* The greatest rate a second at which wait and service are within the limit for the quantile. */
 static double edge_per_s(const struct experiment *experiment) {
     double service = (double)experiment->script.acquire_ns / 1e9, low = 0, high = 1 / service;
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
-        if (wait_at_most(middle, service, LIMIT_NS / 1e9 - service) >= QUANTILE)
+        if (truth_md1_wait_at_most(middle, service, LIMIT_NS / 1e9 - service) >= QUANTILE)
             low = middle;
         else
             high = middle;

@@ -71,11 +71,12 @@ double truth_residence(const struct seen *seen, double quantile) {
     return summarize(values, count, quantile);
 }
 
-/* W(n+1) = max(0, W(n) + S(n) - A(n)): D. V. Lindley, 1952. */
-double truth_lindley(const struct seen *seen, double quantile) {
-    size_t all, count = 0;
-    double *values = make_values(seen, &all), wait = 0;
+/* W(n+1) = max(0, W(n) + S(n) - A(n)): D. V. Lindley, 1952. Writes for each acquire of the log how
+ * long it waits and is served, and how much later its answer was sent than that. Returns how many. */
+static size_t play_queue(const struct seen *seen, size_t all, double *ret_times, double *ret_late) {
     const struct fake_record *before = NULL;
+    double wait = 0;
+    size_t count = 0;
     for (size_t i = 0; i < all; i++) {
         const struct fake_record *record = &seen->log->record[i];
         if (record->kind != FAKE_ACQUIRE) continue;
@@ -84,9 +85,52 @@ double truth_lindley(const struct seen *seen, double quantile) {
             wait = fmax(0, wait + (double)before->service_ns - between);
         }
         before = record;
-        values[count++] = wait + (double)record->service_ns;
+        ret_times[count] = wait + (double)record->service_ns;
+        ret_late[count] = (double)(record->sent_ns - record->received_ns) - ret_times[count];
+        count++;
     }
-    return summarize(values, count, quantile) + truth_wire(seen, 0);
+    return count;
+}
+
+double truth_lindley(const struct seen *seen, double quantile) {
+    size_t all;
+    double *times = make_values(seen, &all), *late = make_values(seen, &all);
+    size_t count = play_queue(seen, all, times, late);
+    return summarize(times, count, quantile) + summarize(late, count, 0.5) + truth_wire(seen, 0);
+}
+
+double truth_md1_wait_at_most(double rate_per_s, double service_s, double wait_s) {
+    double sum = 0;
+    for (int k = 0; k * service_s <= wait_s; k++) {
+        double x = rate_per_s * (k * service_s - wait_s), power_over_factorial = 1;
+        for (int i = 1; i <= k; i++) power_over_factorial *= x / i;
+        sum += power_over_factorial * exp(-x);
+    }
+    return (1 - rate_per_s * service_s) * sum;
+}
+
+/* The offered rate of a queue, and its service time. */
+static double rate_of(const struct seen *seen) {
+    return answers_figure(seen, "offered_per_s");
+}
+
+static double service_of(const struct seen *seen) {
+    return (double)seen->experiment->script.acquire_ns / 1e9;
+}
+
+double truth_endless_md1(const struct seen *seen, double quantile) {
+    double low_s = 0, high_s = 1000 * service_of(seen);
+    for (int i = 0; i < 60; i++) {
+        double middle_s = (low_s + high_s) / 2;
+        bool within = truth_md1_wait_at_most(rate_of(seen), service_of(seen), middle_s) >= quantile;
+        *(within ? &high_s : &low_s) = middle_s;
+    }
+    return (high_s + service_of(seen)) * 1e9;
+}
+
+/* Wait and service of M/M/1 together are exponential. */
+double truth_endless_mm1(const struct seen *seen, double quantile) {
+    return -log(1 - quantile) / (1 / service_of(seen) - rate_of(seen)) * 1e9;
 }
 
 double truth_count(const struct seen *seen, double outcome) {
