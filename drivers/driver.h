@@ -18,7 +18,9 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
+#include "bench/base/guarantee.h"
 #include "bench/base/rng.h"
+#include "bench/base/verdict.h"
 #include "bench/option/option.h"
 #include "drivers/scenario.h"
 
@@ -89,15 +91,7 @@ enum lb_claim {
     LB_CLAIM_SAFE_PAUSE = 1 << 1,
     LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* ... also when one of several servers is lost */
     LB_CLAIM_CRASH_RELEASE = 1 << 3, /* the lock of a dead holder is freed without help */
-};
-
-/* Where the truth about a lock lives, which decides what can make two parties disagree about it. */
-enum lb_guarantee {
-    LB_ON_ONE_HOST,      /* memory or files of one machine */
-    LB_ON_ONE_NODE,      /* one server; as durable as its disk */
-    LB_ON_ASYNC_REPLICA, /* a primary; writes that no replica has are lost with it */
-    LB_ON_MAJORITY,      /* a majority of several servers has agreed */
-    LB_NO_GUARANTEE      /* controls, baselines */
+    LB_CLAIMS_END = 1 << 4
 };
 
 /* What frees the lock of a holder that vanished, and so at which time at the latest. */
@@ -413,7 +407,8 @@ const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_sce
 
 const char *lb_outcome_name(enum lb_outcome outcome);
 const char *lb_primitive_name(enum lb_primitive primitive);
-/* "node", "majority", ...: as in run.json, check.json and capacity.json. */
-const char *lb_guarantee_name(enum lb_guarantee guarantee);
+/* "safe-pause": of one bit; NULL where there is none. */
+const char *lb_claim_name(enum lb_claim claim);
+enum verdict lb_exposed_verdict(enum lb_exposed as);
 
 #endif

@@ -17,9 +17,25 @@ const char *lb_primitive_name(enum lb_primitive primitive) {
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
 }
 
-const char *lb_guarantee_name(enum lb_guarantee guarantee) {
-    static const char *const names[] = {"host", "node", "async-replica", "majority", "none"};
-    return (unsigned)guarantee < sizeof names / sizeof *names ? names[guarantee] : "?";
+const char *lb_claim_name(enum lb_claim claim) {
+    static const struct {
+        enum lb_claim claim;
+        const char *name;
+    } claims[] = {{LB_CLAIM_EXCLUDES, "excludes"},
+                  {LB_CLAIM_SAFE_PAUSE, "safe-pause"},
+                  {LB_CLAIM_SAFE_FAILOVER, "safe-failover"},
+                  {LB_CLAIM_CRASH_RELEASE, "crash-release"}};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        if (claims[i].claim == claim) return claims[i].name;
+    }
+    return NULL;
+}
+
+enum verdict lb_exposed_verdict(enum lb_exposed as) {
+    static const enum verdict verdicts[] = {[LB_EXPOSED_VIOLATED] = VERDICT_VIOLATED,
+                                            [LB_EXPOSED_EXPIRED] = VERDICT_EXPIRED,
+                                            [LB_EXPOSED_STUCK] = VERDICT_STUCK};
+    return verdicts[as];
 }
 
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,

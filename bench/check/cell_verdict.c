@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/verdict.h"
 #include "bench/check/cell_result.h"
 #include "results/format/tree.h"
 
@@ -179,10 +180,10 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
     double max_ns, theory_ns, acted_s = all_acted_s(stage, not_acted, sizeof not_acted);
     why[0] = '\0';
     write_counts(stage, counts, sizeof counts);
-    if (is(stage->verdict, "violated") || is(stage->history_verdict, "violated") ||
-        stage->stale_accepted_fenced > 0)
+    if (verdict_is(stage->verdict, VERDICT_VIOLATED) ||
+        verdict_is(stage->history_verdict, VERDICT_VIOLATED) || stage->stale_accepted_fenced > 0)
         return verdict_because(why, CHECK_VIOLATED, "%s", counts);
-    if (is(stage->verdict, "stuck")) {
+    if (verdict_is(stage->verdict, VERDICT_STUCK)) {
         return verdict_because(
             why, CHECK_STUCK, "%.0f keys that are free and that nobody got any more", stage->stuck);
     }
@@ -196,16 +197,17 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
                                "nobody was granted anything after the fault, until %.0f s later",
                                stage->duration_s - acted_s);
     }
-    if (is(stage->verdict, "expired") || is(stage->history_verdict, "expired"))
+    if (verdict_is(stage->verdict, VERDICT_EXPIRED) ||
+        verdict_is(stage->history_verdict, VERDICT_EXPIRED))
         return verdict_because(why, CHECK_EXPIRED, "%s", counts);
     if (!is(stage->status, "complete"))
         return verdict_because(why, CHECK_FAILED, "%s", stage->error ? stage->error : "");
     if (!(stage->checked_grants > 0))
         return verdict_because(why, CHECK_INCONCLUSIVE, "nobody was ever granted anything");
-    if (is(stage->verdict, "unchecked"))
+    if (verdict_is(stage->verdict, VERDICT_UNCHECKED))
         return verdict_because(why, CHECK_INCONCLUSIVE,
                                "nobody was granted anything in the window");
-    if (is(stage->verdict, "starved"))
+    if (verdict_is(stage->verdict, VERDICT_STARVED))
         return verdict_because(why, CHECK_INCONCLUSIVE,
                                "%.0f clients waited until the drain limit ended their waits",
                                stage->starved);

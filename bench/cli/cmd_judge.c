@@ -37,7 +37,7 @@ static void print_judgement(const char *path, const struct oplog_file *file,
     const struct oplog_rules *rules = &book->rules;
     printf("%s: %s, %s of %u clients: %s\n", path, file->header.lock,
            oplog_model_name((enum oplog_model)rules->model), rules->clients,
-           oplog_verdict_name(judgement->verdict));
+           verdict_name(oplog_verdict_of(judgement->verdict)));
     printf("  %llu operations; %llu violations, %llu past leases or sessions, %llu token errors, "
            "%llu granted out of order",
            (unsigned long long)book->ops, (unsigned long long)judgement->violations,

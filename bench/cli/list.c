@@ -19,24 +19,11 @@ bool list_wants_workload(const struct list *list, const struct workload_file *fi
     return !list->only || strcmp(list->only, file->name) == 0;
 }
 
-struct bit {
-    unsigned bit;
-    const char *name;
-};
-
-static char *bits_text(const struct bit *bits, size_t count, unsigned set, char *text,
-                       size_t size) {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
-        if (!(set & bits[i].bit)) continue;
-        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", bits[i].name);
-    }
-    return text;
-}
-
 char *list_caps(unsigned caps, char *text, size_t size) {
-    static const struct bit bits[] = {
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } bits[] = {
         {LB_CAP_TRY, "try"},           {LB_CAP_WAIT, "wait"},
         {LB_CAP_LEASE, "lease"},       {LB_CAP_RENEW, "renew"},
         {LB_CAP_FENCE, "fence"},       {LB_CAP_FAIR, "fair"},
@@ -47,17 +34,24 @@ char *list_caps(unsigned caps, char *text, size_t size) {
         {LB_CAP_SPINS, "spins"},       {LB_CAP_CONTROL, "control"},
         {LB_CAP_BASELINE, "baseline"},
     };
-    return bits_text(bits, sizeof bits / sizeof *bits, caps, text, size);
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof bits / sizeof *bits && used < size; i++) {
+        if (!(caps & bits[i].bit)) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", bits[i].name);
+    }
+    return text;
 }
 
 char *list_claims(unsigned claims, char *text, size_t size) {
-    static const struct bit bits[] = {
-        {LB_CLAIM_EXCLUDES, "excludes"},
-        {LB_CLAIM_SAFE_PAUSE, "safe-pause"},
-        {LB_CLAIM_SAFE_FAILOVER, "safe-failover"},
-        {LB_CLAIM_CRASH_RELEASE, "crash-release"},
-    };
-    return bits_text(bits, sizeof bits / sizeof *bits, claims, text, size);
+    size_t used = 0;
+    text[0] = '\0';
+    for (unsigned claim = 1; claim < LB_CLAIMS_END && used < size; claim <<= 1) {
+        if (!(claims & claim)) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "",
+                                 lb_claim_name(claim));
+    }
+    return text;
 }
 
 static const char *why_not(struct list *list, const struct lb_backend *backend,

@@ -65,8 +65,7 @@ static const char *guarantee_of(const struct lb_lock *lock, char *text, size_t s
 }
 
 static const char *exposed_as(const struct lb_lock *lock) {
-    static const char *const words[] = {"violated", "expired", "stuck"};
-    return words[lock->about.exposed_as];
+    return verdict_name(lb_exposed_verdict(lock->about.exposed_as));
 }
 
 static const char *exposed_of(const struct lb_lock *lock, char *text, size_t size) {

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/verdict.h"
 
 struct cell {
     _Alignas(64) _Atomic uint64_t owner; /* client + 1; 0 = free */
@@ -211,22 +212,6 @@ static inline void findings_renewed(struct findings *findings, uint32_t client,
  * counted as if it had outlived a lease. */
 void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled,
                        uint32_t count);
-
-/* From good to bad.
- *   starved:  clients waited for longer than any slow server explains, until the drain limit ended
- *             their waits, though no fault was planned.
- *   expired:  a holder outlived its lease or session, as a lease permits.
- *   stuck:    a free key that no client got any more. Nothing excuses this, but it harmed nothing
- *             that was guarded.
- *   violated: what was guarded was open to two clients at once. */
-enum verdict {
-    VERDICT_UNCHECKED,
-    VERDICT_CLEAN,
-    VERDICT_STARVED,
-    VERDICT_EXPIRED,
-    VERDICT_STUCK,
-    VERDICT_VIOLATED
-};
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
  * a time: grants = counter + lost_updates + detected. */

@@ -339,7 +339,9 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     return failed;
 }
 
-const char *oplog_verdict_name(enum oplog_verdict verdict) {
-    static const char *const names[] = {"clean", "expired", "violated"};
-    return names[verdict];
+enum verdict oplog_verdict_of(enum oplog_verdict verdict) {
+    static const enum verdict verdicts[] = {[OPLOG_CLEAN] = VERDICT_CLEAN,
+                                            [OPLOG_EXPIRED] = VERDICT_EXPIRED,
+                                            [OPLOG_VIOLATED] = VERDICT_VIOLATED};
+    return verdicts[verdict];
 }

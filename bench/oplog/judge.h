@@ -10,6 +10,7 @@
 #ifndef BENCH_OPLOG_JUDGE_H
 #define BENCH_OPLOG_JUDGE_H
 
+#include "bench/base/verdict.h"
 #include "bench/oplog/book.h"
 
 enum oplog_verdict {
@@ -41,6 +42,6 @@ struct judgement {
  * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
 
-const char *oplog_verdict_name(enum oplog_verdict verdict);
+enum verdict oplog_verdict_of(enum oplog_verdict verdict);
 
 #endif

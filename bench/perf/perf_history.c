@@ -83,6 +83,6 @@ int perf_history(struct lb_err *err) {
     if (failed) return -1;
     printf(
         "history of %d operations: %s in %.1f s, %ld MB at most   goal: within 60 s and 2,000 MB\n",
-        OPERATIONS, oplog_verdict_name(judgement.verdict), took_s, peak_kb() / 1024);
+        OPERATIONS, verdict_name(oplog_verdict_of(judgement.verdict)), took_s, peak_kb() / 1024);
     return 0;
 }

@@ -49,7 +49,7 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->history_dropped = (double)history->dropped;
     if (history->file[0]) result->history_file = run_stage_keep_text(result, "%s", history->file);
     result->history_model = oplog_model_name((enum oplog_model)history->rules.model);
-    result->history_verdict = oplog_verdict_name(judgement->verdict);
+    result->history_verdict = verdict_name(oplog_verdict_of(judgement->verdict));
     result->history_violations = (double)judgement->violations;
     result->history_expired = (double)judgement->expired;
     if (judgement->busy_judged) result->spurious_busy = (double)judgement->spurious_busy;

@@ -69,10 +69,6 @@ static void try_named(struct trial *trial, const struct stage *stage, const stru
                     stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
-static bool is_verdict(const struct stage *stage, const char *verdict) {
-    return stage->result.verdict && strcmp(stage->result.verdict, verdict) == 0;
-}
-
 static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line,
                        size_t size) {
     const struct {
@@ -135,8 +131,8 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     }
     if (lock->caps & LB_CAP_CONTROL)
         try_named(&judge->control[of->lock - judge->plan->locks], stage, of);
-    judge->tested |= is_verdict(stage, "clean");
-    judge->untested |= is_verdict(stage, "untested");
+    judge->tested |= verdict_is(stage->result.verdict, VERDICT_CLEAN);
+    judge->untested |= verdict_is(stage->result.verdict, VERDICT_UNTESTED);
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
         judge->violated |= found->verdict == VERDICT_VIOLATED;
         judge->expired |= found->verdict == VERDICT_EXPIRED;
@@ -184,12 +180,12 @@ const char *judge_missed(const struct judge *judge) {
     return NULL;
 }
 
-const char *judge_verdict(const struct judge *judge) {
-    if (judge->violated) return "violated";
-    if (judge_missed(judge)) return "control-missed";
-    if (judge->expired) return "expired";
-    if (judge->stuck) return "stuck";
-    if (judge->starved) return "starved";
-    if (judge->grants == 0) return "nothing-granted";
-    return judge->untested && !judge->tested ? "untested" : "clean";
+enum verdict judge_verdict(const struct judge *judge) {
+    if (judge->violated) return VERDICT_VIOLATED;
+    if (judge_missed(judge)) return VERDICT_CONTROL_MISSED;
+    if (judge->expired) return VERDICT_EXPIRED;
+    if (judge->stuck) return VERDICT_STUCK;
+    if (judge->starved) return VERDICT_STARVED;
+    if (judge->grants == 0) return VERDICT_NOTHING_GRANTED;
+    return judge->untested && !judge->tested ? VERDICT_UNTESTED : VERDICT_CLEAN;
 }

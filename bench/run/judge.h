@@ -36,7 +36,7 @@ bool judge_is_done(const struct judge *judge, const struct plan_stage *of);
 /* The name of a control that should have been caught and never was; NULL when there is none. */
 const char *judge_missed(const struct judge *judge);
 
-/* The run's verdict as run.json has it. */
-const char *judge_verdict(const struct judge *judge);
+/* The run's verdict: the finding that decides its exit code. */
+enum verdict judge_verdict(const struct judge *judge);
 
 #endif

@@ -173,12 +173,11 @@ static void judge_stage_of(struct run_state *run, const struct stage *stage,
 /* Adds to a stage's result what only the run knows: the workload of its own that a control ran
  * by. */
 static void add_origin(struct run_stage *result, const struct plan_stage *of) {
-    static const char *const shows[] = {"violated", "expired", "stuck"};
     char faults[160];
     const struct lb_about *about = &of->lock->lock->about;
     if (of->lock->plan) {
         result->workload = run_stage_keep_text(result, "%s", of->plan->name);
-        result->expected = shows[about->exposed_as];
+        result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
     }
     /* A control whose mistake this workload can't show may come out clean. */
     if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
@@ -425,15 +424,40 @@ static void run_between_canaries(struct run_state *run, const struct plan_stage 
     json_array_append_new(run->warnings, json_string(err.text));
 }
 
+/* The reason for the exit code of a verdict, in one line. */
+static void write_why(const struct run_state *run, enum verdict verdict, char *text, size_t size) {
+    static const char *const whys[VERDICTS] = {
+        [VERDICT_NOTHING_GRANTED] =
+            "no lock was granted in a measured window: see the outcomes in the report",
+        [VERDICT_STARVED] =
+            "clients of a lock waited until the drain limit (run.drain) ended their waits",
+        [VERDICT_STUCK] = "a lock got stuck: keys that are free but that no client gets any more",
+        [VERDICT_EXPIRED] =
+            "holders outlived their leases: others got in beside them, as a lease allows",
+    };
+    if (verdict == VERDICT_CONTROL_MISSED) {
+        snprintf(text, size,
+                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
+                 judge_missed(&run->judge));
+    } else if (verdict == VERDICT_VIOLATED) {
+        snprintf(text, size, "%s",
+                 run->judge.admitted_two
+                     ? "mutual exclusion was violated"
+                     : "fencing tokens did not grow, though locks admitted one client at a time");
+    } else {
+        snprintf(text, size, "%s", whys[verdict]);
+    }
+}
+
 static void conclude_run(struct run_state *run, struct run_end *end) {
-    const char *verdict = judge_verdict(&run->judge), *missed = judge_missed(&run->judge);
+    enum verdict verdict = judge_verdict(&run->judge);
     if (*run->ask->interrupts > 0) {
         struct lb_err err = {0};
         err_set(&err, LB_EXIT_INTERRUPTED, "interrupted");
         note_trouble(run, &err);
     }
-    snprintf(end->verdict, sizeof end->verdict, "%s", verdict);
-    json_object_set_new(run->json, "verdict", json_string(verdict));
+    snprintf(end->verdict, sizeof end->verdict, "%s", verdict_name(verdict));
+    json_object_set_new(run->json, "verdict", json_string(end->verdict));
     json_object_set_new(run->json, "ended_at", result_now_json());
     /* The last of the warnings: those of the run itself come first. */
     warn_of_machine(run->warnings, json_object_get(run->json, "environment"));
@@ -443,38 +467,10 @@ static void conclude_run(struct run_state *run, struct run_end *end) {
         end->exit_code = LB_EXIT_INTERRUPTED;
         snprintf(end->why, sizeof end->why, "interrupted: what was measured until then is saved");
     }
-    if (run->judge.grants == 0 && !end->exit_code) {
-        end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why,
-                 "no lock was granted in a measured window: see the outcomes in the report");
-    }
-    if (run->judge.starved) {
-        end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why,
-                 "clients of a lock waited until the drain limit (run.drain) ended their waits");
-    }
-    if (run->judge.stuck) {
-        end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why,
-                 "a lock got stuck: keys that are free but that no client gets any more");
-    }
-    if (run->judge.expired) {
-        end->exit_code = LB_EXIT_VIOLATED;
-        snprintf(end->why, sizeof end->why,
-                 "holders outlived their leases: others got in beside them, as a lease allows");
-    }
-    if (missed) {
-        end->exit_code = LB_EXIT_MACHINE;
-        snprintf(end->why, sizeof end->why,
-                 "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
-                 missed);
-    }
-    if (run->judge.violated) {
-        end->exit_code = LB_EXIT_VIOLATED;
-        snprintf(end->why, sizeof end->why, "%s",
-                 run->judge.admitted_two
-                     ? "mutual exclusion was violated"
-                     : "fencing tokens did not grow, though locks admitted one client at a time");
+    /* A run that measured nothing for a reason that is known already has that reason's code. */
+    if (verdict_exit(verdict) && !(verdict == VERDICT_NOTHING_GRANTED && end->exit_code)) {
+        end->exit_code = verdict_exit(verdict);
+        write_why(run, verdict, end->why, sizeof end->why);
     }
     conclude_promises(run, end);
 }

@@ -18,16 +18,9 @@ static const char *keep_or_null(struct run_stage *result, const char *text) {
 }
 
 static json_t *claims_json(const struct lb_lock *lock) {
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } claims[] = {{LB_CLAIM_EXCLUDES, "excludes"},
-                  {LB_CLAIM_SAFE_PAUSE, "safe-pause"},
-                  {LB_CLAIM_SAFE_FAILOVER, "safe-failover"},
-                  {LB_CLAIM_CRASH_RELEASE, "crash-release"}};
     json_t *array = json_array();
-    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
-        if (lock->claims & claims[i].bit) json_array_append_new(array, json_string(claims[i].name));
+    for (unsigned claim = 1; claim < LB_CLAIMS_END; claim <<= 1) {
+        if (lock->claims & claim) json_array_append_new(array, json_string(lb_claim_name(claim)));
     }
     return array;
 }

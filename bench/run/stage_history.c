@@ -220,12 +220,10 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
 
 void stage_history_weigh(struct stage *stage) {
     const struct stage_history *history = stage->history;
-    enum verdict *verdict = &stage->exclusion.verdict;
     if (!history || !history->judged) return;
-    if (history->judgement.verdict == OPLOG_VIOLATED) *verdict = VERDICT_VIOLATED;
-    if (history->judgement.verdict == OPLOG_EXPIRED && *verdict < VERDICT_EXPIRED) {
-        *verdict = VERDICT_EXPIRED;
-    }
+    enum verdict *verdict = &stage->exclusion.verdict;
+    enum verdict judged = oplog_verdict_of(history->judgement.verdict);
+    if (judged > VERDICT_CLEAN && judged > *verdict) *verdict = judged;
 }
 
 void stage_history_free(struct stage_history *history) {

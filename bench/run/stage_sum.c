@@ -250,16 +250,12 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
 
 /* own_keys: each client has a key of its own. */
 static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool own_keys) {
-    static const char *const verdicts[] = {
-        [VERDICT_UNCHECKED] = "unchecked", [VERDICT_CLEAN] = "clean",
-        [VERDICT_STARVED] = "starved",     [VERDICT_EXPIRED] = "expired",
-        [VERDICT_STUCK] = "stuck",         [VERDICT_VIOLATED] = "violated"};
     struct exclusion *x = &stage->exclusion;
     struct run_stage *result = &stage->result;
     bool baseline = lock->caps & LB_CAP_BASELINE;
     /* What was granted in the warm-up alone is no measurement. */
     if (x->verdict == VERDICT_CLEAN && !(result->grants > 0)) x->verdict = VERDICT_UNCHECKED;
-    result->verdict = baseline ? "baseline" : verdicts[x->verdict];
+    result->verdict = verdict_name(baseline ? VERDICT_BASELINE : x->verdict);
     result->checked_grants = (double)x->grants;
     result->counter = (double)x->counter;
     result->lost_updates = (double)x->lost_updates;
@@ -277,7 +273,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     double tested = isnan(result->tested_grants) ? (double)x->grants : result->tested_grants;
     if (stage->clients < 2 || own_keys) tested = 0; /* nobody met anybody */
     result->bound95 = bound_of_grants(tested);
-    if (tested == 0) result->verdict = "untested";
+    if (tested == 0) result->verdict = verdict_name(VERDICT_UNTESTED);
 }
 
 static void fill_store(struct run_stage *result, const struct stage_store *store) {

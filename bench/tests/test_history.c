@@ -369,7 +369,7 @@ static void show(const struct past *past) {
 static void disagree(const struct past *past, const char *what, const struct judgement *judgement) {
     print_message("the search says '%s': %s, bound %d; the judge says %s\n", what,
                   oplog_model_name(past->model), past->bound,
-                  oplog_verdict_name(judgement->verdict));
+                  verdict_name(oplog_verdict_of(judgement->verdict)));
     show(past);
     fail();
 }
@@ -382,7 +382,8 @@ static void compare(const struct past *past, struct tally *tally) {
     struct judgement judgement = judged(past);
     bool certain = explained(past, VIEW_CERTAIN, -1), inside = explained(past, VIEW_INSIDE, -1);
     enum oplog_verdict truth = !inside ? OPLOG_VIOLATED : !certain ? OPLOG_EXPIRED : OPLOG_CLEAN;
-    if (judgement.verdict != truth) disagree(past, oplog_verdict_name(truth), &judgement);
+    if (judgement.verdict != truth)
+        disagree(past, verdict_name(oplog_verdict_of(truth)), &judgement);
     tally->good += truth == OPLOG_CLEAN;
     tally->bad += truth == OPLOG_VIOLATED;
     tally->expired += truth == OPLOG_EXPIRED;

@@ -57,7 +57,7 @@ static bool take(const struct exclusion *found, int clients) {
 }
 
 static void expect(const char *verdict) {
-    assert_string_equal(judge_verdict(&judge), verdict);
+    assert_string_equal(verdict_name(judge_verdict(&judge)), verdict);
     judge_done(&judge);
 }
 

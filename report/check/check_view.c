@@ -3,21 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/guarantee.h"
 #include "report/check/check_view.h"
 
 enum check_family check_family_of(const struct check_lock *lock) {
-    static const struct {
-        const char *guarantee;
-        enum check_family family;
-    } known[] = {{"host", FAMILY_HOST},
-                 {"node", FAMILY_NODE},
-                 {"async-replica", FAMILY_REPLICA},
-                 {"majority", FAMILY_MAJORITY}};
-    if (lock->control) return FAMILY_CONTROL;
-    for (size_t i = 0; lock->guarantee && i < sizeof known / sizeof *known; i++) {
-        if (strcmp(known[i].guarantee, lock->guarantee) == 0) return known[i].family;
-    }
-    return FAMILY_OTHER;
+    static const enum check_family families[LB_GUARANTEES + 1] = {
+        [LB_ON_ONE_HOST] = FAMILY_HOST,         [LB_ON_ONE_NODE] = FAMILY_NODE,
+        [LB_ON_ASYNC_REPLICA] = FAMILY_REPLICA, [LB_ON_MAJORITY] = FAMILY_MAJORITY,
+        [LB_NO_GUARANTEE] = FAMILY_OTHER,       [LB_GUARANTEES] = FAMILY_OTHER};
+    return lock->control ? FAMILY_CONTROL : families[lb_guarantee_from(lock->guarantee)];
 }
 
 const char *check_family_title(enum check_family family) {

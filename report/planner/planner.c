@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/base/durability.h"
+#include "bench/base/guarantee.h"
 #include "report/doc/number.h"
 
 const char *planner_word(enum planner_verdict verdict) {
@@ -31,11 +32,10 @@ char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size) {
 
 /* How strong, and how durable: greater is better. */
 static int guarantee_rank(const struct capacity_lock *lock) {
-    static const char *const names[] = {"host", "async-replica", "node", "majority"};
-    for (int i = 3; lock->guarantee && i >= 0; i--) {
-        if (strcmp(lock->guarantee, names[i]) == 0) return i;
-    }
-    return -1;
+    static const int ranks[LB_GUARANTEES + 1] = {
+        [LB_ON_ONE_HOST] = 0, [LB_ON_ASYNC_REPLICA] = 1, [LB_ON_ONE_NODE] = 2,
+        [LB_ON_MAJORITY] = 3, [LB_NO_GUARANTEE] = -1,    [LB_GUARANTEES] = -1};
+    return ranks[lb_guarantee_from(lock->guarantee)];
 }
 
 static int durability_rank(const struct capacity_lock *lock) {
@@ -137,7 +137,7 @@ struct planner *planner_make(struct capacity *const *files, int file_count,
         for (int l = 0; l < files[f]->lock_count; l++) {
             const struct capacity_lock *lock = &files[f]->locks[l];
             if (ask->lock && strcmp(lock->lock, ask->lock) != 0) continue;
-            bool unsafe = lock->guarantee && strcmp(lock->guarantee, "none") == 0;
+            bool unsafe = lb_guarantee_from(lock->guarantee) == LB_NO_GUARANTEE;
             planner->unsafe += unsafe && !ask->lock;
             if (unsafe && !ask->lock) continue;
             if (planner_judge(ask, files[f], lock, &planner->answers[planner->count++]) != 0)

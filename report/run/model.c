@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/verdict.h"
 static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
@@ -38,21 +39,21 @@ bool report_incomplete(const struct run_stage *stage) {
     return stage->status && strcmp(stage->status, "complete") != 0;
 }
 
-static bool says(const struct run_stage *stage, const char *verdict) {
-    return equal(stage->verdict, verdict);
+static bool says(const struct run_stage *stage, enum verdict verdict) {
+    return verdict_is(stage->verdict, verdict);
 }
 
 /* Seen as it happened, or found in the history afterwards. */
-static bool judged(const struct run_stage *stage, const char *verdict) {
-    return says(stage, verdict) || equal(stage->history_verdict, verdict);
+static bool judged(const struct run_stage *stage, enum verdict verdict) {
+    return says(stage, verdict) || verdict_is(stage->history_verdict, verdict);
 }
 
 /* A control in the workload that is meant to expose it: whether it showed what it must, or
  * worse. */
 static bool shows(const struct run_stage *stage) {
-    if (judged(stage, "violated")) return true;
-    if (strcmp(stage->expected, "stuck") == 0) return stage->stuck > 0;
-    return strcmp(stage->expected, "expired") == 0 && stage->expired_holders > 0;
+    if (judged(stage, VERDICT_VIOLATED)) return true;
+    if (verdict_is(stage->expected, VERDICT_STUCK)) return stage->stuck > 0;
+    return verdict_is(stage->expected, VERDICT_EXPIRED) && stage->expired_holders > 0;
 }
 
 /* Nobody was let in beside another: only what fencing stands on was wrong. */
@@ -66,17 +67,18 @@ static bool only_tokens(const struct run_stage *stage) {
 }
 
 enum lock_state report_stage_state(const struct run_stage *stage) {
-    if (stage->baseline || says(stage, "baseline")) return LOCK_BASELINE;
+    if (stage->baseline || says(stage, VERDICT_BASELINE)) return LOCK_BASELINE;
     if (stage->control && stage->expected && shows(stage)) return LOCK_CAUGHT;
     if (stage->control && stage->expected && report_competes(stage) && stage->checked_grants > 0)
         return LOCK_MISSED;
-    if (judged(stage, "violated"))
+    if (judged(stage, VERDICT_VIOLATED))
         return stage->control ? LOCK_CAUGHT : only_tokens(stage) ? LOCK_TOKENS : LOCK_VIOLATED;
-    if (judged(stage, "expired")) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
-    if (says(stage, "stuck")) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
-    if (says(stage, "starved") && !stage->control) return LOCK_STARVED;
-    bool untested = says(stage, "untested") || (says(stage, "clean") && stage->tested_grants == 0);
-    bool nothing_wrong = untested || says(stage, "clean") || says(stage, "starved");
+    if (judged(stage, VERDICT_EXPIRED)) return stage->control ? LOCK_CAUGHT : LOCK_EXPIRED;
+    if (says(stage, VERDICT_STUCK)) return stage->control ? LOCK_CAUGHT : LOCK_STUCK;
+    if (says(stage, VERDICT_STARVED) && !stage->control) return LOCK_STARVED;
+    bool untested =
+        says(stage, VERDICT_UNTESTED) || (says(stage, VERDICT_CLEAN) && stage->tested_grants == 0);
+    bool nothing_wrong = untested || says(stage, VERDICT_CLEAN) || says(stage, VERDICT_STARVED);
     if (!nothing_wrong || !(stage->checked_grants > 0)) return LOCK_UNCHECKED;
     if (!report_competes(stage)) return LOCK_ALONE;
     if (stage->control) return stage->exposed_by ? LOCK_HIDDEN : LOCK_MISSED;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/base/verdict.h"
 #include "report/run/run_doc.h"
 #include "results/format/bound.h"
 
@@ -138,10 +139,8 @@ static void say_names(struct doc *doc, const struct report *report, enum lock_st
 /* A control that was run by its name is judged like any lock: the run's own verdict says so. */
 static bool chosen_violated(const struct report *report) {
     bool violated = false;
-    for (int r = 0; r < report->run_count; r++) {
-        const char *verdict = report->runs[r]->verdict;
-        violated |= verdict && strcmp(verdict, "violated") == 0;
-    }
+    for (int r = 0; r < report->run_count; r++)
+        violated |= verdict_is(report->runs[r]->verdict, VERDICT_VIOLATED);
     return violated &&
            count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) == 0 &&
            count_state(report, LOCK_CAUGHT) > 0;

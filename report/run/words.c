@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/guarantee.h"
+
 static const struct {
     const char *word, *title;
     enum tone tone;
@@ -83,15 +85,13 @@ enum durability words_durability(const struct run_stage *stage) {
 }
 
 const char *words_guarantee_text(const char *guarantee) {
-    static const char *const words[][2] = {{"host", "one host"},
-                                           {"node", "one server"},
-                                           {"async-replica", "async replicas"},
-                                           {"majority", "a majority"},
-                                           {"none", "no guarantee"}};
-    for (size_t i = 0; guarantee && i < sizeof words / sizeof *words; i++) {
-        if (strcmp(guarantee, words[i][0]) == 0) return words[i][1];
-    }
-    return "not stated";
+    static const char *const words[LB_GUARANTEES + 1] = {[LB_ON_ONE_HOST] = "one host",
+                                                         [LB_ON_ONE_NODE] = "one server",
+                                                         [LB_ON_ASYNC_REPLICA] = "async replicas",
+                                                         [LB_ON_MAJORITY] = "a majority",
+                                                         [LB_NO_GUARANTEE] = "no guarantee",
+                                                         [LB_GUARANTEES] = "not stated"};
+    return words[lb_guarantee_from(guarantee)];
 }
 
 const char *words_guarantee(const struct run_stage *stage) {

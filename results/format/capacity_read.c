@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/base/guarantee.h"
 #include "results/format/tree.h"
 #include "results/format/write.h"
 
@@ -82,7 +83,7 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),
-    LOCK(TEXT, guarantee, "guarantee", .words = "host node async-replica majority none",
+    LOCK(TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
          .help = "where the truth about the lock lives"),
     LOCK(TEXT, server, "server", .help = "the server with its version"),
     NO_MEMBER(OBJECT, "executor", .help = "what drove the load"),

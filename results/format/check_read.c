@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/guarantee.h"
 #include "results/format/tree.h"
 
 #define LOCKS_MAX 2000
@@ -34,13 +35,12 @@ const char *check_verdict_name(enum check_verdict verdict) {
     { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
 #define NO_MEMBER(kind_, path_, ...)                                                               \
     { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
-#define GUARANTEES "host node async-replica majority none"
 
 static const struct result_field lock_fields[] = {
     ROW(check_lock, TEXT, name, "name", .help = "name of the lock"),
     ROW(check_lock, TEXT, backend, "backend", .help = "its backend"),
     ROW(check_lock, TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
-    ROW(check_lock, TEXT, guarantee, "guarantee", .words = GUARANTEES,
+    ROW(check_lock, TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
         .help = "where the truth about the lock lives"),
     ROW(check_lock, TEXT, crash, "crash", .words = "never at-once lease session",
         .help = "when a holder that crashed loses the lock"),

@@ -41,7 +41,7 @@ struct check_skip {
 
 struct check_lock {
     const char *name, *backend, *primitive;
-    const char *guarantee; /* "host", "node", "async-replica", "majority", "none" */
+    const char *guarantee; /* lb_guarantee_name */
     const char *crash;     /* "never", "at-once", "lease", "session" */
     bool token, control;
 };

@@ -4,8 +4,11 @@
  * against the schemas. */
 #define _GNU_SOURCE
 
+#include "bench/base/guarantee.h"
+#include "bench/base/verdict.h"
 #include "bench/tests/unit.h"
 #include "results/format/reference.h"
+#include "results/format/run_read.h"
 
 static char folder[] = "/tmp/lockbench-reference-XXXXXX";
 
@@ -45,6 +48,45 @@ static void assert_up_to_date(const char *path, char *made) {
     if (strcmp(stored, made) != 0) fail_msg("%s is out of date: make fields", path);
     free(stored);
     free(made);
+}
+
+/* Whether the words, with blanks between, have this one. */
+static bool has_word(const char *words, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ') {
+        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0) return true;
+    }
+    return false;
+}
+
+static const char *words_of(const struct result_field *fields, const char *path) {
+    for (; fields->path; fields++) {
+        if (strcmp(fields->path, path) == 0) return fields->words;
+    }
+    fail_msg("no %s", path);
+    return NULL;
+}
+
+TEST(test_the_documents_list_the_verdicts_and_guarantees_that_there_are) {
+    const char *of_stage = words_of(run_stage_fields(), "exclusion.verdict");
+    const char *of_run = words_of(run_document.fields, "verdict");
+    char text[400] = "";
+    for (int verdict = 0; verdict < VERDICTS; verdict++) {
+        const char *name = verdict_name((enum verdict)verdict);
+        bool run_alone = verdict >= VERDICT_NOTHING_GRANTED;
+        bool stage_alone = verdict == VERDICT_UNCHECKED || verdict == VERDICT_BASELINE;
+        if (has_word(of_stage, name) == run_alone) fail_msg("%s: in \"%s\"?", name, of_stage);
+        if (has_word(of_run, name) == stage_alone) fail_msg("%s: in \"%s\"?", name, of_run);
+        assert_true(verdict_is(name, (enum verdict)verdict));
+    }
+    assert_false(verdict_is(NULL, VERDICT_CLEAN));
+    for (int i = 0; i < LB_GUARANTEES; i++) {
+        const char *name = lb_guarantee_name((enum lb_guarantee)i);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", name);
+        assert_int_equal(lb_guarantee_from(name), i);
+    }
+    assert_string_equal(text, GUARANTEE_WORDS);
+    assert_int_equal(lb_guarantee_from(NULL), LB_GUARANTEES);
 }
 
 TEST(test_generated_files_are_up_to_date) {

@@ -1,0 +1,39 @@
+/* verdict: what was seen of a lock, as one word: in a stage, in a run, in a record of operations.
+ *
+ * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells
+ * of a check have words of their own (results/format/check_read.h). */
+#ifndef BENCH_BASE_VERDICT_H
+#define BENCH_BASE_VERDICT_H
+
+#include <stdbool.h>
+
+enum verdict {
+    /* Of the exclusion in a stage, from good to bad. */
+    VERDICT_UNCHECKED, /* no grant in the window */
+    VERDICT_CLEAN,
+    /* clients waited for longer than any slow server explains, until the drain limit ended their waits,
+     * though no fault was planned */
+    VERDICT_STARVED,
+    VERDICT_EXPIRED, /* a holder outlived its lease or session, as a lease permits */
+    /* a free key that no client got any more: nothing excuses this, but it harmed nothing that was
+     * guarded */
+    VERDICT_STUCK,
+    VERDICT_VIOLATED, /* what was guarded was open to two clients at once */
+
+    VERDICT_UNTESTED,        /* nothing wrong, but nobody had to wait for another holder */
+    VERDICT_BASELINE,        /* of a stage without a lock */
+    VERDICT_NOTHING_GRANTED, /* of a run: no stage of it had a grant in its window */
+    VERDICT_CONTROL_MISSED,  /* of a run: the checks are not to be trusted */
+    VERDICTS
+};
+
+/* "clean", "control-missed", ... */
+const char *verdict_name(enum verdict verdict);
+
+/* Whether the word is that verdict's; false for NULL. */
+bool verdict_is(const char *word, enum verdict verdict);
+
+/* The exit code of a run that ends with it: enum lb_exit. */
+int verdict_exit(enum verdict verdict);
+
+#endif
