@@ -15,7 +15,7 @@ TEST(lines_are_made_clean) {
         {"\x1b[31mred", " [31mred"},
         {"C1 \xc2\x9b!", "C1 ?!"},
         {"turned \xe2\x80\xae!", "turned ?!"},
-        {"latin \xe9t\xe9", "latin ?t?"},
+        {"latin \xe9t\xe9 ", "latin ?t?"},
         {"overlong \xc0\xaf \xe0\x80\xaf", "overlong ?? ???"},
         {"surrogate \xed\xa0\x80.", "surrogate ???."},
         {"too great \xf4\x90\x80\x80.", "too great ????."},
@@ -53,7 +53,7 @@ TEST(an_error_is_valid_whatever_a_server_said) {
     json_t *json = json_string(err.text);
     assert_non_null(json);
     json_decref(json);
-    assert_string_equal(err.text, "the server said: ????");
+    assert_string_equal(err.text, "the server said: ??");
 }
 
 TEST_MAIN(NULL, NULL)
