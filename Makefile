@@ -86,9 +86,9 @@ $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(B)/clock_shim.so
 FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
 # `lockbench --version` tells the commit: git's, or in a tree that git exported that of the file.
-COMMIT := $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || sed '/Format/d' bench/commit)
+COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d' bench/commit)
 $(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
-$(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(COMMIT)"'
+$(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
 $(B)/bench/cli/version.o: $(B)/commit
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -193,10 +193,13 @@ table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema
 	@$< results
-install: lockbench ## copy the program and its folders to $(DESTDIR)$(PREFIX)
+man: lockbench ## write the man pages, from the tables of the commands, to .build/man
+	@mkdir -p .build/man
+	@$(B)/lockbench --man .build/man
+install: lockbench ## copy the program, its folders, man pages and completion to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields install clean help
+.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields man install clean help

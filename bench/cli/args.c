@@ -18,8 +18,8 @@ int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, s
     return 0;
 }
 
-static int read_list(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
+int arg_read_list(const struct lb_option *option, const char *text, void *values,
+                  struct arena *arena, struct lb_err *err) {
     struct arg_list *list = option_at(option, values);
     if (option->max > 0 && list->count >= (int)option->max)
         return err_set(err, LB_EXIT_USAGE, "at most %.0f", option->max);
@@ -61,7 +61,7 @@ const struct lb_option_type arg_type_path = {
 const struct lb_option_type arg_type_list = {
     .name = "list",
     .bytes = sizeof(struct arg_list),
-    .read = read_list,
+    .read = arg_read_list,
     .words = "one value each time",
 };
 
@@ -75,7 +75,7 @@ struct reader {
     const char *dashes; /* "" before a "--", then "--" or "---": the row that takes an operand */
 };
 
-static const struct arg *find_arg(const struct command *command, const char *name, size_t len) {
+const struct arg *args_find(const struct command *command, const char *name, size_t len) {
     for (const struct arg *arg = command->args; arg->option.name; arg++) {
         if (strlen(arg->option.name) == len && strncmp(arg->option.name, name, len) == 0)
             return arg;
@@ -95,12 +95,12 @@ static int set_arg(const struct reader *reader, const struct arg *arg, const cha
 
 static int read_operand(struct reader *reader, const char *word, struct lb_err *err) {
     const char *command = reader->command->name;
-    const struct arg *arg = find_arg(reader->command, reader->dashes, strlen(reader->dashes));
-    if (!arg) arg = find_arg(reader->command, "", 0);
+    const struct arg *arg = args_find(reader->command, reader->dashes, strlen(reader->dashes));
+    if (!arg) arg = args_find(reader->command, "", 0);
     if (!arg)
         return err_set(err, LB_EXIT_USAGE, "%s: takes no names, but got '%.60s'", command, word);
     const char *const *before = option_at(&arg->option, reader->values);
-    if (arg->option.type == LB_OPT_TEXT && *before)
+    if (arg->option.type->read == option_read_text && *before)
         return err_set(err, LB_EXIT_USAGE, "%s: one %s at a time, not '%.60s' and '%.60s'", command,
                        arg->value, *before, word);
     return set_arg(reader, arg, word, err);
@@ -133,7 +133,7 @@ static int read_option(struct reader *reader, const char *word, struct lb_err *e
         return err_set(err, LB_EXIT_USAGE,
                        "%s: unknown option %.60s; options are long, like --help", command, word);
     size_t len = strcspn(word + 2, "=");
-    const struct arg *arg = len > 0 ? find_arg(reader->command, word + 2, len) : NULL;
+    const struct arg *arg = len > 0 ? args_find(reader->command, word + 2, len) : NULL;
     if (!arg) return unknown_option(reader, word, len, err);
     const char *name = arg->option.name, *value = word[2 + len] ? word + 2 + len + 1 : NULL;
     if (value && !arg->value)
@@ -158,9 +158,9 @@ int args_read(const struct command *command, const struct args *args, void *valu
         const char *word = args->argv[reader.next++];
         bool option = word[0] == '-' && word[1] && !options_end;
         if (strcmp(word, "--") == 0 && !options_end) {
-            bool as_they_are = find_arg(command, "---", 3) != NULL;
+            bool as_they_are = args_find(command, "---", 3) != NULL;
             reader.dashes = as_they_are ? "---" : "--";
-            options_end = as_they_are || !find_arg(command, "--", 2);
+            options_end = as_they_are || !args_find(command, "--", 2);
         } else if (option && (strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0)) {
             return 1;
         } else if (option ? read_option(&reader, word, err) : read_operand(&reader, word, err)) {
@@ -189,6 +189,9 @@ void args_help(const struct command *command, FILE *out) {
     }
     print_row("help", NULL, "this text", NULL, out);
     if (command->more_help) command->more_help(out);
+    if (command->examples) fprintf(out, "\nexamples:\n");
+    for (const struct example *example = command->examples; example && example->line; example++)
+        fprintf(out, "  %s\n      %s\n", example->line, example->about);
 }
 
 int args_fail(const struct lb_err *err) {

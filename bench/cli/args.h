@@ -39,6 +39,24 @@ extern const struct lb_option_type
 #define ARG_PATH (&arg_type_path)
 #define ARG_LIST (&arg_type_list)
 
+/* The same types with names that a shell can complete: texts and lists. */
+extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_scenarios,
+    arg_type_topology, arg_type_workload, arg_type_name, arg_type_locks, arg_type_topologies,
+    arg_type_keys;
+#define ARG_LOCK (&arg_type_lock)
+#define ARG_SELECTION (&arg_type_selection) /* locks, backends, primitives, all */
+#define ARG_SCENARIOS (&arg_type_scenarios)
+#define ARG_TOPOLOGY (&arg_type_topology)
+#define ARG_WORKLOAD (&arg_type_workload)
+#define ARG_NAME (&arg_type_name)             /* of a lock, a backend or a workload */
+#define ARG_LOCKS (&arg_type_locks)           /* struct arg_list */
+#define ARG_TOPOLOGIES (&arg_type_topologies) /* struct arg_list */
+#define ARG_KEYS (&arg_type_keys)             /* struct arg_list: SECTION.KEY=VALUE */
+
+/* The read function of the lists. */
+int arg_read_list(const struct lb_option *option, const char *text, void *values,
+                  struct arena *arena, struct lb_err *err);
+
 /* What a command gets beside its struct. */
 struct args {
     int argc; /* argv[0] is the command's name */
@@ -46,10 +64,17 @@ struct args {
     struct arena *arena; /* ends with the command */
 };
 
+/* For help and the man page. */
+struct example {
+    const char *line; /* "lockbench doctor"; NULL ends the list */
+    const char *about;
+};
+
 struct command {
     const char *name, *summary; /* summary: for `lockbench --help` */
     const char *usage;          /* "run [WORKLOAD|FILE] [OPTIONS]" */
     const char *about;
+    const struct example *examples;
     const struct arg *args; /* ends with a NULL name; --help is added */
     size_t bytes;           /* of the struct that they fill */
     const void *start;      /* that struct before the arguments; NULL = zeros, and each .def */
@@ -62,6 +87,9 @@ struct command {
  * given; -1 with err. Texts are copied into the arena. */
 int args_read(const struct command *command, const struct args *args, void *values,
               struct lb_err *err);
+
+/* The row of a name of len bytes; NULL if there is none. */
+const struct arg *args_find(const struct command *command, const char *name, size_t len);
 
 /* "usage: lockbench <usage>", about, and the options in two columns. */
 void args_help(const struct command *command, FILE *out);

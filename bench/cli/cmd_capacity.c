@@ -36,7 +36,7 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "LOCK"},
+    {{"", ARG_LOCKS, offsetof(struct wish, names), .help = NULL}, "LOCK"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
      "PROMISE"},
@@ -58,7 +58,7 @@ static const struct arg args[] = {
           "for each lock's probes; default: 150s, or as the promise and a slow lock take, up to "
           "10m; half as much again at most where a busy machine spoils probes"},
      "TIME"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
@@ -288,6 +288,13 @@ out:
     return result;
 }
 
+static const struct example examples[] = {
+    {"lockbench capacity redis-setnx", "the greatest rate at which the usual promise is kept"},
+    {"lockbench capacity pg-advisory --clients --slo 'acquire.p99<=50ms'",
+     "the most clients, with a promise of your own"},
+    {NULL, NULL},
+};
+
 const struct command command_capacity = {
     .name = "capacity",
     .summary = "search the greatest load under which a lock keeps a promise",
@@ -297,6 +304,7 @@ const struct command command_capacity = {
         "or the most clients, on real servers that it starts itself.\n"
         "Exit codes: 0 an answer for each lock, 5 not for each, 1 usage, 2 a server or the machine,\n"
         "3 exclusion violated, 130 interrupted (what was found is saved).",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_capacity,

@@ -8,6 +8,7 @@
 #include "bench/cli/available.h"
 #include "bench/cli/check_show.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/complete.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
@@ -55,6 +56,7 @@ static const struct lb_option_type type_locks = {
     .bytes = sizeof(struct arg_list),
     .read = read_locks,
     .words = "names of locks, backends or primitives, all, controls",
+    .complete = complete_selection,
 };
 
 /* "1..5": fills the array of seeds. */
@@ -94,11 +96,12 @@ static const struct lb_option_type type_set = {
     .bytes = sizeof(struct arg_list),
     .read = read_set,
     .words = "SECTION.KEY=VALUE",
+    .complete = complete_keys,
 };
 
 static const struct arg args[] = {
     {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
-    {{"fault", LB_OPT_TEXT, offsetof(struct wish, faults),
+    {{"fault", ARG_SCENARIOS, offsetof(struct wish, faults),
       .help = "these faults only; 'exposed': controls in the workload that shows them"},
      "F,G"},
     {{"full", ARG_FLAG, offsetof(struct wish, full),
@@ -314,6 +317,12 @@ out:
     return code;
 }
 
+static const struct example examples[] = {
+    {"lockbench check redis,etcd", "the locks of two backends, under the four usual faults"},
+    {"lockbench check zk-lock --fault pause --trials 20", "20 recoveries of one lock"},
+    {NULL, NULL},
+};
+
 const struct command command_check = {
     .name = "check",
     .summary = "put locks through faults: which hold, which break, and what was expected",
@@ -323,6 +332,7 @@ const struct command command_check = {
         "servers and client processes, and compares what each showed with what its driver states.\n"
         "Without --full: pause, holder-kill, server-restart, wire-cut, and each lock broken on purpose\n"
         "where it must show.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_check,

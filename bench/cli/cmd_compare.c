@@ -34,7 +34,7 @@ static const struct arg args[] = {
       .help = "Go's benchmark text: `benchstat -col side FILE` reads it"},
      NULL},
     {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row a figure"}, NULL},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
+    {{"lock", ARG_LOCK, offsetof(struct wish, locks),
       .help = "hold one lock of the base against another of the new runs"},
      "BASE=NEW"},
     {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
@@ -95,6 +95,12 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     return code;
 }
 
+static const struct example examples[] = {
+    {"lockbench compare results/monday -- results/tuesday", "what changed between two runs"},
+    {"lockbench compare base/* -- new/* --junit", "several runs of each side, for CI"},
+    {NULL, NULL},
+};
+
 const struct command command_compare = {
     .name = "compare",
     .summary = "compare saved runs, figure by figure, for people and for CI",
@@ -104,6 +110,7 @@ const struct command command_compare = {
         "costs. One run is one sample: make ten of each side, in turns. Exit codes: 0 nothing worse was\n"
         "shown, 4 something got worse, 5 too few runs (without generator-limited ones) or too noisy ones to\n"
         "say, 3 exclusion was violated.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_compare,

@@ -91,6 +91,11 @@ static int run_doctor(void *values, const struct args *unused, struct lb_err *er
     return examine(wish->json, err);
 }
 
+static const struct example examples[] = {
+    {"lockbench doctor", "what is missing, and what to type"},
+    {NULL, NULL},
+};
+
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "what this machine lacks, and what to type",
@@ -98,6 +103,7 @@ const struct command command_doctor = {
     .about =
         "Says what this machine lacks to run every lock, what would blur its figures, and what to type.\n"
         "Exit code 0 when nothing is missing, else 2.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_doctor,

@@ -55,13 +55,13 @@ static const struct arg args[] = {
     {{"append", ARG_FLAG, offsetof(struct wish, append),
       .help = "add a line for each lock and load of these runs; what is there stays as it is"},
      NULL},
-    {{"file", LB_OPT_TEXT, offsetof(struct wish, file),
+    {{"file", ARG_PATH, offsetof(struct wish, file),
       .help = "with --append: where to; default: results/history.csv"},
      "FILE"},
     {{"commit", LB_OPT_TEXT, offsetof(struct wish, commit),
       .help = "with --append: what was measured; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
      "ID"},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
+    {{"lock", ARG_LOCK, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
     {{"metric", &type_metric, offsetof(struct wish, ask.metric),
       .help = "show this one only: throughput, acquire_p50, ..."},
      "METRIC"},
@@ -72,7 +72,7 @@ static const struct arg args[] = {
       .help = "exit code 4 when a figure has become worse within so many newest runs, at least 3; "
               "corrected over all figures of all series"},
      "RUNS"},
-    {{"acks", LB_OPT_TEXT, offsetof(struct wish, acks),
+    {{"acks", ARG_PATH, offsetof(struct wish, acks),
       .help =
           "changes that are known and shut no gate, a line each: COMMIT-OR-RUN LOCK FIGURE WHY; "
           "default: FILE.acks, if there is one"},
@@ -87,7 +87,7 @@ static const struct arg args[] = {
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
       .help = "every series with its values and changes"},
      NULL},
-    {{"otava", LB_OPT_TEXT, offsetof(struct wish, otava),
+    {{"otava", ARG_PATH, offsetof(struct wish, otava),
       .help = "write a CSV file a series and otava.yaml there, for Apache Otava"},
      "DIR"},
     {{0}, NULL},
@@ -191,6 +191,12 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
     return (wish->append ? append : show)(wish, wish->file, err);
 }
 
+static const struct example examples[] = {
+    {"lockbench history results/latest --append", "add the newest run to results/history.csv"},
+    {"lockbench history --gate 5", "exit code 4 when a figure became worse within the newest five"},
+    {NULL, NULL},
+};
+
 const struct command command_history = {
     .name = "history",
     .summary = "append saved runs to a history and show where figures changed",
@@ -200,6 +206,7 @@ const struct command command_history = {
              "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
              "with --gate 4 when figures became worse, 5 when the load generator limited so many\n"
              "of the runs that fewer than 3 are left.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start,

@@ -30,7 +30,7 @@ struct wish {
 static const struct wish start_with = {.wait_ns = -1};
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
+    {{"", ARG_LOCKS, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
     {{"url", ARG_PATH, offsetof(struct wish, url),
       .help = "the server, e.g. redis://:password@host:6379; a folder: file:///mnt/dir"},
      "URL"},
@@ -40,7 +40,7 @@ static const struct arg args[] = {
     {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
       .help = "the longest wait for the lock; 0: try once; default: until it is granted"},
      "TIME"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set an option of the lock or its backend, as for `run`; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"---", ARG_LIST, offsetof(struct wish, command), .help = NULL}, "COMMAND"},
@@ -337,6 +337,12 @@ static void more_help(FILE *out) {
     }
 }
 
+static const struct example examples[] = {
+    {"lockbench hold redis-setnx backup --url redis://127.0.0.1:6379 -- ./backup.sh",
+     "hold the key of that name while the script runs"},
+    {NULL, NULL},
+};
+
 const struct command command_hold = {
     .name = "hold",
     .summary = "take a lock, run a command, release: to try a lock against your own clients",
@@ -344,6 +350,7 @@ const struct command command_hold = {
     .about =
         "Takes the lock as its driver does, runs the command, renews the lock while it runs, and\n"
         "releases it. `lockbench list LOCK --key KEY` tells what to look for on the server.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start_with,

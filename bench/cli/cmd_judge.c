@@ -126,6 +126,11 @@ static int run_judge(void *values, const struct args *unused, struct lb_err *err
     return worst == OPLOG_CLEAN ? LB_EXIT_OK : LB_EXIT_VIOLATED;
 }
 
+static const struct example examples[] = {
+    {"lockbench judge results/latest", "judge every history of the newest run again"},
+    {NULL, NULL},
+};
+
 const struct command command_judge = {
     .name = "judge",
     .summary = "judge saved histories again: what contradicts what",
@@ -133,6 +138,7 @@ const struct command command_judge = {
     .about =
         "Judges histories (NNN-....history; runs with check.history = yes leave them) again: verdict,\n"
         "counts, and the few operations that contradict each other.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_judge,

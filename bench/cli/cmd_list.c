@@ -18,7 +18,7 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", LB_OPT_TEXT, offsetof(struct wish, only), .help = NULL}, "name"},
+    {{"", ARG_NAME, offsetof(struct wish, only), .help = NULL}, "name"},
     {{"keys", ARG_FLAG, offsetof(struct wish, keys),
       .help = "every key of a workload file: default, what is allowed, what it does"},
      NULL},
@@ -126,6 +126,13 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
     return LB_EXIT_OK;
 }
 
+static const struct example examples[] = {
+    {"lockbench list", "all locks, backends and workloads"},
+    {"lockbench list redis-setnx", "all about one lock"},
+    {"lockbench list --keys", "the keys of a workload file"},
+    {NULL, NULL},
+};
+
 const struct command command_list = {
     .name = "list",
     .summary = "locks, backends and workloads, and what each can do",
@@ -133,6 +140,7 @@ const struct command command_list = {
     .about =
         "Shows which locks, backends and workloads there are, and whether they can run here;\n"
         "with a name, everything about it; with a lock and --key, what a key is called on the server.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_list,

@@ -87,8 +87,8 @@ static const struct arg args[] = {
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
      "PROMISE"},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, lock), .help = "this one only"}, "LOCK"},
-    {{"topology", LB_OPT_TEXT, offsetof(struct wish, topology), .help = "on this topology only"},
+    {{"lock", ARG_LOCK, offsetof(struct wish, lock), .help = "this one only"}, "LOCK"},
+    {{"topology", ARG_TOPOLOGY, offsetof(struct wish, topology), .help = "on this topology only"},
      "NAME"},
     {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
       .help = "for a terminal; the default"},
@@ -220,6 +220,12 @@ static int run_plan(void *values, const struct args *unused, struct lb_err *err)
     return code;
 }
 
+static const struct example examples[] = {
+    {"lockbench plan --rate 40/s --hold 12ms --slo 'acquire_due.p99<=100ms'",
+     "by all capacities below results/"},
+    {NULL, NULL},
+};
+
 const struct command command_plan = {
     .name = "plan",
     .summary = "which locks would carry a load, by the capacities that were measured",
@@ -229,6 +235,7 @@ const struct command command_plan = {
              "`lockbench capacity`: folders or files of those, by default all below results/.\n"
              "What no measurement supports is refused, with the command that would settle it.\n"
              "Exit codes: 0 some lock carries it, 4 none does, 5 unknown.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start,

@@ -27,7 +27,7 @@ static const struct arg args[] = {
     {{"format", LB_OPT_CHOICE32, FORMAT, "table", .choices = REPORT_FORMAT_NAMES,
       .help = "table, md, csv, json or html"},
      "FORMAT"},
-    {{"out", LB_OPT_TEXT, offsetof(struct wish, out),
+    {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "where to, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
     {{"table", ARG_PICK, FORMAT, .min = REPORT_TABLE,
@@ -156,6 +156,12 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
     return rc;
 }
 
+static const struct example examples[] = {
+    {"lockbench report", "the newest run as a table"},
+    {"lockbench report results/latest --html", "as a page with charts"},
+    {NULL, NULL},
+};
+
 const struct command command_report = {
     .name = "report",
     .summary = "show saved runs as table, Markdown, CSV, JSON or HTML",
@@ -164,6 +170,7 @@ const struct command command_report = {
         "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
         "Several runs are shown side by side. It reads results only, and asks no server.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_report,

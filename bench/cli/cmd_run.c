@@ -27,13 +27,13 @@ struct wish {
 };
 
 static const struct arg args[] = {
-    {{"", LB_OPT_TEXT, offsetof(struct wish, workload), .help = NULL}, "workload"},
-    {{"lock", LB_OPT_TEXT, offsetof(struct wish, locks),
+    {{"", ARG_WORKLOAD, offsetof(struct wish, workload), .help = NULL}, "workload"},
+    {{"lock", ARG_SELECTION, offsetof(struct wish, locks),
       .help =
           "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
           "run here"},
      "A,B|all"},
-    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX - 1,
+    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX - 1,
       .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
@@ -58,15 +58,15 @@ static const struct arg args[] = {
       .help =
           "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
      "N"},
-    {{"against", LB_OPT_TEXT, offsetof(struct wish, repeat.against),
+    {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
       .help =
           "compare with another workload, or with another build of lockbench (a program, or a script that execs "
           "it): exit codes as of `compare`"},
      "FILE|PROGRAM"},
-    {{"against-lock", LB_OPT_TEXT, offsetof(struct wish, repeat.lock),
+    {{"against-lock", ARG_LOCK, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
-    {{"against-set", ARG_LIST, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
+    {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with this instead of what the new runs have; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
@@ -335,6 +335,17 @@ out:
     return result;
 }
 
+static const struct example examples[] = {
+    {"lockbench run", "every kind of lock on every backend that can run here"},
+    {"lockbench run contended --lock redis-setnx,pg-advisory --url redis=env:REDIS_URL",
+     "two locks; the Redis server is your own"},
+    {"lockbench run open --lock redis-setnx --slo 'acquire_due.p99<=20ms'",
+     "exit code 4 when the promise is broken"},
+    {"lockbench run contended --lock redis-setnx --repeat 10 --against-lock pg-advisory",
+     "whether the difference between two locks is real"},
+    {NULL, NULL},
+};
+
 const struct command command_run = {
     .name = "run",
     .summary = "run a workload on locks and save what was measured",
@@ -342,6 +353,7 @@ const struct command command_run = {
     .about =
         "Runs a workload (default: compare) on real servers that it starts itself, checks mutual\n"
         "exclusion, saves the result and prints a table. `lockbench list` names workloads and locks.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_run,

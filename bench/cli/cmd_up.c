@@ -24,7 +24,7 @@ struct wish {
 static const struct wish start_with = {.durability = "default"};
 
 static const struct arg args[] = {
-    {{"", ARG_LIST, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
+    {{"", ARG_TOPOLOGIES, offsetof(struct wish, names), .max = UP_MAX}, "TOPOLOGY"},
     {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct wish, durability),
       .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
      "default|none|sync"},
@@ -171,6 +171,11 @@ out:
     return result;
 }
 
+static const struct example examples[] = {
+    {"lockbench up redis postgres", "two servers, until Ctrl-C"},
+    {NULL, NULL},
+};
+
 const struct command command_up = {
     .name = "up",
     .summary = "start servers, print their URLs, wait for Ctrl-C",
@@ -179,6 +184,7 @@ const struct command command_up = {
         "Starts servers on free loopback ports, prints their URLs and keeps them until Ctrl-C;\n"
         "nothing is left behind. Without names: the default one of each backend that can run here.\n"
         "`lockbench list BACKEND` names them.",
+    .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
     .start = &start_with,

@@ -7,7 +7,9 @@
 
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/complete.h"
 #include "bench/cli/exit_codes.h"
+#include "bench/cli/man.h"
 #include "bench/cli/secrets.h"
 #include "report/doc/screen.h"
 
@@ -91,7 +93,13 @@ int main(int argc, char **argv) {
         version_write(stdout);
         return flushed(LB_EXIT_OK);
     }
+    if (strcmp(wish, "--complete") == 0) {
+        complete_words(argc - 2, argv + 2, stdout);
+        return flushed(LB_EXIT_OK);
+    }
     struct lb_err err = {0};
+    if (strcmp(wish, "--man") == 0 && argc == 3)
+        return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
     const struct command *command = command_find(wish, &err);
     if (!command) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/cli/complete.h"
 #include "drivers/registry.h"
 #include "drivers/url.h"
 
@@ -125,6 +126,7 @@ const struct lb_option_type type_url = {
     .read = read_url,
     .words =
         "BACKEND=URL, BACKEND=@FILE or BACKEND=env:NAME, for example redis=redis://127.0.0.1:6379",
+    .complete = complete_backends,
 };
 
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,

@@ -3,17 +3,24 @@
 #include "bench/cli/version.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <zlib.h>
 
 #include "drivers/registry.h"
 
 #ifndef LB_COMMIT
 #define LB_COMMIT ""
+#define LB_COMMIT_DATE ""
 #endif
 
+const char *version_date(void) {
+    return LB_COMMIT_DATE;
+}
+
 void version_write(FILE *out) {
-    fprintf(out, "lockbench %s (commit %s)\n", LOCKBENCH_VERSION,
-            *LB_COMMIT ? LB_COMMIT : "unknown");
+    bool known = *LB_COMMIT;
+    fprintf(out, "lockbench %s (commit %s%s%s)\n", LOCKBENCH_VERSION, known ? LB_COMMIT : "unknown",
+            known ? ", " : "", LB_COMMIT_DATE);
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
         char text[100];

@@ -7,8 +7,11 @@
 
 #define LOCKBENCH_VERSION "0.1"
 
+/* The commit's date, "2026-11-23"; "" when it is not known. */
+const char *version_date(void);
+
 /* What `lockbench --version` says: a line with the version and the commit, then a line for each
- * library, "  hiredis 0.14.1", or for a backend whose library is missing in this build. */
+ * backend with its library, "  redis: hiredis 0.14.1", or with what is missing in this build. */
 void version_write(FILE *out);
 
 #endif

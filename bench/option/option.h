@@ -17,6 +17,7 @@
 #include "bench/option/arena.h"
 
 struct lb_option_type;
+struct completion;
 
 struct lb_option {
     const char *name; /* NULL ends a table */
@@ -43,6 +44,9 @@ struct lb_option_type {
      * both are NULL the entry's choices. */
     const char *words;
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
+    /* Arguments: offers a shell the words that the value may be (bench/cli/complete.h). NULL = the
+     * entry's choices. */
+    void (*complete)(struct completion *to);
     /* Puts the value into object: 0, or -1 when out of memory. NULL = its text under its name. */
     int (*json)(const struct lb_option *option, const void *values, json_t *object);
 };

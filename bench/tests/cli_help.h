@@ -396,4 +396,24 @@ static inline void cli_need(const char *topology) {
     skip();
 }
 
+/* Skips the test loudly when a program of a package is missing here; in CI that is a failure. */
+static inline void cli_need_program(const char *name, const char *package) {
+    char command[100];
+    const char *ci = getenv("CI");
+    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+    if (system(command) == 0) return;
+    if (ci && *ci) fail_msg("%s is missing, and CI tests everything: install %s", name, package);
+    print_message("[ SKIPPED ] %s is missing: install %s\n", name, package);
+    skip();
+}
+
+/* Runs a script: shell is "bash", in the PATH. PROGRAM is the program, ROOT the project's folder. */
+static inline struct cli cli_shell(const char *shell, const char *script) {
+    static char program[PATH_MAX + 20], root[PATH_MAX + 20];
+    snprintf(program, sizeof program, "PROGRAM=%s", cli_program);
+    snprintf(root, sizeof root, "ROOT=%s", cli_root);
+    const struct cli_how how = {.program = "/usr/bin/env", .env = {program, root}};
+    return cli_run(&how, ARGS(shell, "-c", script));
+}
+
 #endif

@@ -303,37 +303,4 @@ TEST(a_narrow_terminal_gets_a_short_line) {
     cli_free(&cli);
 }
 
-static void forget_home(void *arg) {
-    (void)arg;
-    unsetenv("LOCKBENCH_HOME");
-}
-
-/* Installed, it finds its folders, and saves where the user is. */
-TEST(an_installed_program_saves_in_the_current_folder) {
-    char *dest = cli_path("installed"), *here = cli_path("elsewhere"),
-         *program = cli_path("installed/bin/lockbench");
-    char command[PATH_MAX * 3];
-    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest,
-             cli_program);
-    assert_int_equal(system(command), 0);
-    assert_int_equal(system(command), 0); /* over itself */
-    mkdir(here, 0755);
-    struct cli_how how = {.prepare = forget_home, .cwd = here, .program = program};
-    struct cli list = cli_run(&how, ARGS("list", "--json"));
-    assert_code(&list, 0);
-    json_t *json = json_loads(list.out, 0, NULL);
-    assert_has(cli_text_at(json, "workloads.0.file"), dest);
-    json_decref(json);
-    cli_free(&list);
-    struct cli run = cli_run(&how, ARGS("run", "smoke", "--lock", "sim"));
-    assert_code(&run, 0);
-    json_t *result = cli_result(cli_path("elsewhere/results/latest"));
-    assert_string_equal(cli_text_at(result, "verdict"), "clean");
-    json_decref(result);
-    cli_free(&run);
-    struct cli report = cli_run(&how, ARGS("report"));
-    assert_code(&report, 0);
-    cli_free(&report);
-}
-
 TEST_MAIN(cli_setup, cli_teardown)

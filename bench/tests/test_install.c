@@ -1,0 +1,76 @@
+/* `make install` into a folder of the test's, and the program there as its users have it: in another
+ * folder, with an environment that says nothing of this project. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+static char dest[200], here[200];
+
+static int install(void **state) {
+    char command[PATH_MAX * 3];
+    if (cli_setup(state)) return -1;
+    snprintf(dest, sizeof dest, "%s/usr", cli_folder);
+    snprintf(here, sizeof here, "%s/elsewhere", cli_folder);
+    mkdir(here, 0755);
+    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest,
+             cli_program);
+    /* Twice: the second time over itself. */
+    return system(command) || system(command);
+}
+
+static void clear_environment(void *arg) {
+    (void)arg;
+    clearenv();
+    setenv("PATH", "/usr/bin:/bin", 1);
+    setenv("TMPDIR", cli_temp, 1);
+}
+
+static struct cli run_installed(const char *const *args) {
+    char program[220];
+    snprintf(program, sizeof program, "%s/bin/lockbench", dest);
+    const struct cli_how how = {.prepare = clear_environment, .cwd = here, .program = program};
+    return cli_run(&how, args);
+}
+
+TEST(it_finds_its_own_folders) {
+    struct cli list = run_installed(ARGS("list", "--json"));
+    assert_code(&list, 0);
+    json_t *json = json_loads(list.out, 0, NULL);
+    assert_has(cli_text_at(json, "workloads.0.file"), dest);
+    assert_true(json_array_size(cli_get(json, "locks")) > 10);
+    json_decref(json);
+    cli_free(&list);
+}
+
+TEST(it_saves_in_the_current_folder) {
+    struct cli run = run_installed(ARGS("run", "smoke", "--lock", "sim"));
+    assert_code(&run, 0);
+    json_t *result = cli_result(cli_path("elsewhere/results/latest"));
+    assert_string_equal(cli_text_at(result, "verdict"), "clean");
+    json_decref(result);
+    cli_free(&run);
+    struct cli report = run_installed(ARGS("report"));
+    assert_code(&report, 0);
+    cli_free(&report);
+}
+
+/* Files where each reader looks for them, and the same as in the project. */
+TEST(man_pages_and_completion_come_with_it) {
+    static const char *const files[] = {
+        "share/man/man1/lockbench.1",
+        "share/man/man1/lockbench-run.1",
+        "share/bash-completion/completions/lockbench",
+        "share/zsh/site-functions/_lockbench",
+        "share/fish/vendor_completions.d/lockbench.fish",
+        "lib/lockbench/clock_shim.so",
+        "share/lockbench/compose/local/redis",
+        "share/lockbench/workloads/check/pause.ini",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_int_equal(access(cli_path("usr/%s", files[i]), R_OK), 0);
+    assert_int_equal(access(cli_path("usr/share/lockbench/compose/local/redis"), X_OK), 0);
+    struct cli complete = run_installed(ARGS("--complete", "run", "contend"));
+    assert_has(complete.out, "contended\t");
+    cli_free(&complete);
+}
+
+TEST_MAIN(install, cli_teardown)

@@ -1,0 +1,12 @@
+# fish: what may stand behind lockbench. The program itself knows: lockbench --complete.
+function __lockbench_words
+    set -l words (commandline -opc) (commandline -ct)
+    for line in ($words[1] --complete $words[2..-1] 2>/dev/null)
+        if test "$line" = :files
+            __fish_complete_path (commandline -ct)
+        else
+            echo $line
+        end
+    end
+end
+complete -c lockbench -f -a '(__lockbench_words)'
