@@ -194,11 +194,22 @@ static inline void cli_free(struct cli *cli) {
     *cli = (struct cli){0};
 }
 
+#define CLI_TRIES 3 /* of a run in whose short window the machine stood still */
+
+/* Runs it to its end. A run in which nothing was granted is repeated, as if it had not been: a machine that
+ * stands still for as long as the window leaves none. Who looks for that message gets it at the last try. */
 static inline struct cli cli_run(const struct cli_how *how, const char *const *args) {
     struct cli cli;
-    cli_start(&cli, how, args);
-    cli_wait(&cli);
-    return cli;
+    for (int tries = 1;; tries++) {
+        cli_start(&cli, how, args);
+        cli_wait(&cli);
+        if (tries == CLI_TRIES || !strstr(cli.err, "no lock was granted in a measured window"))
+            return cli;
+        for (int i = 0; args[i] && args[i + 1]; i++) {
+            if (strcmp(args[i], "--out") == 0) folder_remove(args[i + 1]);
+        }
+        cli_free(&cli);
+    }
 }
 
 #define assert_code(cli, wanted)                                                                   \

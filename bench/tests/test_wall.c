@@ -1,7 +1,6 @@
 /* test_wall: a step of the machine's wall clock is seen. The clock of this program is moved, never the
  * machine's: the program's own clock_gettime stands in front of the C library's. */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
@@ -30,18 +29,21 @@ TEST(a_step_is_told_from_steering) {
     assert_int_equal(wall.largest_ns, 6 * LB_S_NS);
 }
 
-static void *move_clock(void *by_s) {
-    lb_nap(450 * LB_MS_NS);
-    atomic_fetch_add(&moved_s, *(int64_t *)by_s);
-    return NULL;
+static int64_t move_by_s; /* in the next stage's window, at its second look */
+static int looks;
+
+static bool move_clock(const struct stage *stage) {
+    (void)stage;
+    if (++looks == 2) atomic_fetch_add(&moved_s, move_by_s);
+    return looks >= 5;
 }
 
 static struct stage *run_with_step(int64_t by_s) {
-    pthread_t thread;
-    pthread_create(&thread, NULL, move_clock, &by_s);
+    struct stage_wish wish = {.enough = move_clock, .stands_still = true};
+    move_by_s = by_s;
+    looks = 0;
     struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=1", "sim.service=1ms", "run.duration=700ms"));
-    pthread_join(thread, NULL);
+        run_stage_as("sim", &wish, SETS("load.clients=1", "sim.service=1ms", UNTIL_ENOUGH));
     assert_int_equal(stage->status, STAGE_COMPLETE);
     return stage;
 }
