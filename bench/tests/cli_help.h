@@ -196,20 +196,28 @@ static inline void cli_free(struct cli *cli) {
 
 #define CLI_TRIES 3 /* of a run in whose short window the machine stood still */
 
-/* Runs it to its end. A run in which nothing was granted is repeated, as if it had not been: a machine that
- * stands still for as long as the window leaves none. Who looks for that message gets it at the last try. */
-static inline struct cli cli_run(const struct cli_how *how, const char *const *args) {
-    struct cli cli;
-    for (int tries = 1;; tries++) {
-        cli_start(&cli, how, args);
-        cli_wait(&cli);
-        if (tries == CLI_TRIES || !strstr(cli.err, "no lock was granted in a measured window"))
-            return cli;
+/* Waits for the end of what was started with these arguments. A run in which nothing was granted is
+ * repeated, as if it had not been: a machine that stands still for as long as the window leaves none.
+ * Who looks for that message gets it at the last try. */
+static inline void cli_wait_granted(struct cli *cli, const struct cli_how *how,
+                                    const char *const *args) {
+    cli_wait(cli);
+    for (int tries = 1; tries < CLI_TRIES; tries++) {
+        if (!strstr(cli->err, "no lock was granted in a measured window")) return;
         for (int i = 0; args[i] && args[i + 1]; i++) {
             if (strcmp(args[i], "--out") == 0) folder_remove(args[i + 1]);
         }
-        cli_free(&cli);
+        cli_free(cli);
+        cli_start(cli, how, args);
+        cli_wait(cli);
     }
+}
+
+static inline struct cli cli_run(const struct cli_how *how, const char *const *args) {
+    struct cli cli;
+    cli_start(&cli, how, args);
+    cli_wait_granted(&cli, how, args);
+    return cli;
 }
 
 #define assert_code(cli, wanted)                                                                   \

@@ -85,10 +85,15 @@ TEST(test_permits_up_to_the_bound) {
     stage_free(stage);
 }
 
+/* More wait than the permits are good for. */
+static bool idle_is_known(const struct stage *stage) {
+    return !isnan(stage->result.permit_idle_ns);
+}
+
 /* A permit has no name, so nobody can tell whose release enabled a grant. What can be told is for
  * how long a permit lies idle while others wait for one. */
 TEST(test_permits_have_an_idle_time_and_no_handoff) {
-    struct stage_wish wish = {.permits = 1, .bound = 2};
+    struct stage_wish wish = {.permits = 1, .bound = 2, .until = idle_is_known};
     struct stage *stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));
     const struct run_stage *result = &stage->result;
     assert_clean(stage);
@@ -97,6 +102,7 @@ TEST(test_permits_have_an_idle_time_and_no_handoff) {
     assert_true(fabs(result->permit_idle_ns - idle_ns) < 1);
     stage_free(stage);
     /* Nobody waits: as many permits as clients, or clients that pause. */
+    wish.until = NULL;
     wish.bound = 6;
     stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
