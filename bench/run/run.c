@@ -492,13 +492,21 @@ static void save_result(struct run_state *run, struct run_end *end) {
     }
 }
 
-/* A run of an hour must not end without a backend for a slip of the pen. */
+/* A run of an hour must not end without a backend for a slip of the pen, nor say "clean" of a fault that
+ * could not act. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {
         const struct place_ask place = {.lock = stages[i].lock,
                                         .url = url_of(ask, stages[i].lock->lock->backend)};
-        if (place.url && place_check_url(&place, err) != 0) return -1;
+        if (!place.url) continue;
+        if (place_check_url(&place, err) != 0) return -1;
+        if (plan_acts_on(stages[i].plan, ON_SERVERS) || plan_acts_on(stages[i].plan, ON_WIRES))
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "%s: its faults act on servers and connections that lockbench starts, and "
+                "%s is at --url: leave out --url, or choose a fault of clients (pause, kill)",
+                stages[i].plan->name, stages[i].lock->lock->backend->name);
     }
     return 0;
 }

@@ -263,4 +263,19 @@ TEST(a_url_that_cannot_be_right_is_refused_at_once) {
     }
 }
 
+/* A fault that can't act must not end in "clean". */
+TEST(faults_of_servers_are_refused_at_a_url) {
+    static const char *const workloads[] = {"check/server-empty", "check/wire-cut",
+                                            "check/terminated"};
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
+        struct cli cli =
+            cli_run(NULL, ARGS("run", workloads[i], "--lock", "redis-setnx", "--url",
+                               "redis=redis://127.0.0.1:1", "--out", cli_path("no-fault-%zu", i)));
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_has(cli.err, "redis is at --url");
+        assert_int_equal(cli_lines(cli.err), 1);
+        cli_free(&cli);
+    }
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
