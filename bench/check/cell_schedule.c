@@ -76,8 +76,10 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (make_folder(out, err)) return -1;
-    const char *argv[ARGS_MAX] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out};
-    int count = 6;
+    const char *argv[ARGS_MAX] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
+                                  /* hundreds of them would be a hundred megabytes */
+                                  "--no-page"};
+    int count = 7;
     const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
     for (int i = 0; i < own && cell->sets[i]; i++) {
         argv[count++] = "--set";

@@ -10,6 +10,7 @@
 
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/check/check.h"
 #include "report/report.h"
@@ -68,29 +69,34 @@ static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "report: %s: %s", path, strerror(errno));
 }
 
-/* Opens the path and writes; devices and pipes work, too. called: the path that the user gave. */
+/* Opens the path and writes; for devices and pipes, which nothing can replace. */
 static int write_open(const struct saved *saved, enum report_format format, const char *path,
-                      const char *called, struct lb_err *err) {
+                      struct lb_err *err) {
     FILE *out = fopen(path, "we");
-    if (!out) return cannot_write(called, err);
+    if (!out) return cannot_write(path, err);
     int rc = render(saved, format, false, out, err);
-    if (rc && err->code == LB_EXIT_MACHINE) err_prefix(err, "report: %s", called);
-    if (fclose(out) && rc == 0) rc = cannot_write(called, err);
+    if (rc && err->code == LB_EXIT_MACHINE) err_prefix(err, "report: %s", path);
+    if (fclose(out) && rc == 0) rc = cannot_write(path, err);
     return rc;
 }
 
-/* Writes a new file beside the path and renames it, so that no reader sees half of a report. */
+/* For page_write. */
+struct file {
+    const struct saved *saved;
+    enum report_format format;
+};
+
+static int render_file(const void *what, FILE *out, struct lb_err *err) {
+    const struct file *file = what;
+    return render(file->saved, file->format, false, out, err);
+}
+
 static int write_file(const struct saved *saved, enum report_format format, const char *path,
                       struct lb_err *err) {
-    char *fresh = NULL;
-    if (asprintf(&fresh, "%s.%d.new", path, (int)getpid()) < 0) {
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    }
-    int rc = write_open(saved, format, fresh, path, err);
-    if (rc == 0 && rename(fresh, path)) rc = cannot_write(path, err);
-    if (rc) unlink(fresh);
-    free(fresh);
-    return rc;
+    const struct file file = {saved, format};
+    if (page_write(path, render_file, &file, err) == 0) return 0;
+    if (err->code == LB_EXIT_MACHINE) err_prefix(err, "report");
+    return -1;
 }
 
 /* Whether a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
@@ -113,7 +119,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     }
     if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
     int rc = is_plain(path) ? write_file(saved, wish->format, path, err)
-                            : write_open(saved, wish->format, path, path, err);
+                            : write_open(saved, wish->format, path, err);
     if (rc) return -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;

@@ -1,4 +1,5 @@
 /* cmd_run: `lockbench run`. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,16 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/repeat.h"
 #include "bench/cli/shell.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/run/canary.h"
 #include "bench/run/run.h"
 #include "bench/slo/threshold.h"
+#include "report/report.h"
 
 #define SETS_MAX 128 /* with the one that --key becomes */
 
@@ -23,7 +27,7 @@ struct wish {
     struct arg_list sets, promises, keys;
     struct urls urls;
     struct repeat_wish repeat;
-    bool dry_run, json;
+    bool dry_run, json, no_page;
 };
 
 static const struct arg args[] = {
@@ -69,6 +73,9 @@ static const struct arg args[] = {
     {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with this instead of what the new runs have; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),
+      .help = "leave out report.html, the page beside the result"},
+     NULL},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
       .help = "print the plan with every default filled in, and start nothing"},
      NULL},
@@ -102,11 +109,42 @@ static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err)
     return 0;
 }
 
-/* The same table that `lockbench report` prints. */
-static void print_result(const struct run_end *end, bool as_json) {
-    char *argv[] = {(char *)"report", (char *)end->saved, (char *)(as_json ? "--json" : "--table"),
-                    NULL};
-    command_main(&command_report, 3, argv);
+static int render_page(const void *report, FILE *out, struct lb_err *err) {
+    return report_write(report, REPORT_HTML, false, out, err);
+}
+
+/* Prints the table, or the summary as JSON, that `lockbench report` prints. *ret_report, for the page, is
+ * to be freed; NULL where there is no result. 0, or -1 with err. */
+static int print_result(const struct run_end *end, bool as_json, struct report **ret_report,
+                        struct lb_err *err) {
+    const char *const saved[] = {end->saved};
+    if (end->stages == 0 || !end->saved[0]) return 0;
+    *ret_report = report_load(saved, 1, err);
+    if (!*ret_report) return -1;
+    if (report_write(*ret_report, as_json ? REPORT_JSON : REPORT_TABLE, terminal_has_color(stdout),
+                     stdout, err) != 0)
+        return -1;
+    if (fflush(stdout) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "standard output: %s", strerror(errno));
+}
+
+/* Everything is saved by now, so what can't be shown is told, and no more. Returns the exit code. */
+static int show_end(const struct wish *wish, const struct run_end *end, const char *said) {
+    struct lb_err unprinted = {0}, unmade = {0};
+    struct report *report = NULL;
+    int code = end->exit_code;
+    if (print_result(end, wish->json, &report, &unprinted) != 0)
+        fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
+    /* Repeated after the table; without a table it is the line above. */
+    if (end->exit_code && (report || strcmp(end->why, said) != 0))
+        fprintf(stderr, "lockbench: %s\n", end->why);
+    if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
+    if (report && end->in_folder && !wish->no_page &&
+        page_beside(end->saved, render_page, report, &unmade) != 0)
+        fprintf(stderr, "lockbench: %s\n", unmade.text);
+    report_free(report);
+    bool lost = unprinted.code || unmade.code;
+    return code == LB_EXIT_OK && lost ? LB_EXIT_MACHINE : code;
 }
 
 /* In CI a lock that is left out is a failure, since nobody reads what a job has left out. */
@@ -185,14 +223,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     exporter_close(exporter);
     if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
-    bool shown = end.stages > 0 && end.saved[0];
-    if (shown) print_result(&end, wish->json);
-    if (end.saved[0]) fprintf(stderr, "saved in %s\n", end.saved);
-    /* Repeated after the table; without a table it is the line above. */
-    if (end.exit_code && (shown || strcmp(end.why, progress.said) != 0)) {
-        fprintf(stderr, "lockbench: %s\n", end.why);
-    }
-    return end.exit_code;
+    return show_end(wish, &end, progress.said);
 }
 
 static struct plan *load(const struct plan_wish *usual, const char *workload, const char *locks,
@@ -352,7 +383,8 @@ const struct command command_run = {
     .usage = "run [WORKLOAD|FILE] [OPTIONS]",
     .about =
         "Runs a workload (default: compare) on real servers that it starts itself, checks mutual\n"
-        "exclusion, saves the result and prints a table. `lockbench list` names workloads and locks.",
+        "exclusion, saves the result, prints a table and writes a page with charts beside it.\n"
+        "`lockbench list` names workloads and locks.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -75,11 +75,13 @@ static int add_word(struct words *words, const char *option, const char *value,
 }
 
 static int make_words(const struct repeat_ask *ask, int side, const char *workload,
-                      struct words *words, struct lb_err *err) {
+                      const char *program, struct words *words, struct lb_err *err) {
     const char *locks = side == BASE && ask->wish->lock ? ask->wish->lock : ask->locks;
     *words = (struct words){0};
     int failed = add_word(words, "run", workload, err);
     if (locks) failed |= add_word(words, "--lock", locks, err);
+    /* Another build, which may be an older one, is asked for no more than its --against says. */
+    if (!program) failed |= add_word(words, NULL, "--no-page", err);
     for (int i = 0; i < ask->url_count; i++) failed |= add_word(words, "--url", ask->urls[i], err);
     for (int i = 0; i < ask->set_count; i++) failed |= add_word(words, "--set", ask->sets[i], err);
     for (int i = 0; side == NEW && i < ask->promise_count; i++)
@@ -222,8 +224,8 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
             "run: --repeat with --json prints a comparison, and there is none without --against...: "
             "leave --json out; each run has a run.json");
     if (repeat_base(ask->wish, ask->workload, &workload, &program, err) != 0) return -1;
-    if (make_words(ask, BASE, workload, &base, err) != 0) return -1;
-    if (make_words(ask, NEW, ask->workload, &new, err) != 0) return -1;
+    if (make_words(ask, BASE, workload, program, &base, err) != 0) return -1;
+    if (make_words(ask, NEW, ask->workload, NULL, &new, err) != 0) return -1;
     if (outdir_make(&out, ask->out, ask->results, "repeat", err) != 0) return -1;
 
     const struct alternate_side pairs[] = {{"base", program, base.item, ask->base_planned_ns},

@@ -48,6 +48,18 @@ static char *finish(FILE *out, char **text, int failed) {
     return NULL;
 }
 
+/* How many arguments say only where to save and what to show: 0 where it is none of them. */
+static int count_shown(const char *arg) {
+    static const char *const with_value[] = {"--out", "--progress"};
+    for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {
+        size_t len = strlen(with_value[i]);
+        if (strncmp(arg, with_value[i], len) != 0) continue;
+        if (arg[len] == '=') return 1;
+        if (!arg[len]) return 2;
+    }
+    return strcmp(arg, "--no-page") == 0;
+}
+
 char *shell_command(int argc, char **argv) {
     char *text = NULL;
     size_t size;
@@ -56,11 +68,9 @@ char *shell_command(int argc, char **argv) {
     if (!out) return NULL;
     fputs("lockbench", out);
     for (int i = 0; i < argc && !failed; i++) {
-        if (strcmp(argv[i], "--out") == 0) {
-            i++;
-        } else if (strncmp(argv[i], "--out=", 6) != 0) {
-            failed = put_word(out, argv[i]);
-        }
+        int skipped = count_shown(argv[i]);
+        if (skipped == 0) failed = put_word(out, argv[i]);
+        i += skipped > 1;
     }
     return finish(out, &text, failed);
 }

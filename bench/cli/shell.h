@@ -2,7 +2,8 @@
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 
-/* "lockbench" and the arguments, but --out. Owned by the caller; NULL when out of memory. */
+/* "lockbench" and the arguments, but those that only say where to save and what to show: --out,
+ * --progress, --no-page. Owned by the caller; NULL when out of memory. */
 char *shell_command(int argc, char **argv);
 
 /* " --set VALUE" for each. Owned by the caller; NULL when out of memory. */

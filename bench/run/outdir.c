@@ -83,9 +83,7 @@ void outdir_latest(const struct outdir *out) {
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err) {
     char path[600];
     snprintf(path, sizeof path, "%s/run.json", out->path);
-    if (result_write_file(run, path, err) != 0) return -1;
-    outdir_latest(out);
-    return 0;
+    return result_write_file(run, path, err) == 0 ? 0 : -1;
 }
 
 int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err *err) {

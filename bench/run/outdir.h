@@ -20,8 +20,7 @@ struct outdir {
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 
-/* Writes run.json in one step (a temporary file, renamed), then points latest at it. 0, or -1 with
- * err. */
+/* Writes run.json in one step (a temporary file, renamed). 0, or -1 with err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
 
 /* Points root's `latest` at it, in one step. A failure is ignored, because the output names the

@@ -113,6 +113,14 @@ static int begin_run(struct run_state *run, struct lb_err *err) {
     return 0;
 }
 
+/* A result without a measurement does not take the place of an older one that has some. 0, or -1 with
+ * err. */
+static int write_result(const struct run_state *run, const json_t *json, struct lb_err *err) {
+    if (outdir_write(&run->out, json, err) != 0) return -1;
+    if (run->judge.grants > 0) outdir_latest(&run->out);
+    return 0;
+}
+
 /* Writes the result so far, marked as partial. */
 static void write_so_far(struct run_state *run) {
     if (lb_now() - run->written_ns < WRITE_EVERY_NS) return;
@@ -122,7 +130,7 @@ static void write_so_far(struct run_state *run) {
         json_object_set_new(copy, "partial_reason", json_string("the run was cut off"));
     }
     struct lb_err ignored = {0}; /* the last writing tries again, and elsewhere if need be */
-    outdir_write(&run->out, copy, &ignored);
+    write_result(run, copy, &ignored);
     json_decref(copy);
     run->written_ns = lb_now();
 }
@@ -480,7 +488,8 @@ static void save_result(struct run_state *run, struct run_end *end) {
     struct lb_err err = {0}, again = {0};
     snprintf(end->saved, sizeof end->saved, "%s", run->out.path);
     end->stages = (int)json_array_size(run->stages);
-    if (outdir_write(&run->out, run->json, &err) == 0) return;
+    end->in_folder = write_result(run, run->json, &err) == 0;
+    if (end->in_folder) return;
     if (end->exit_code == LB_EXIT_OK) end->exit_code = LB_EXIT_MACHINE;
     if (outdir_rescue(run->json, end->saved, sizeof end->saved, &again) == 0) {
         snprintf(end->why, sizeof end->why, "%s; the result was saved to %.200s instead", err.text,

@@ -52,8 +52,9 @@ struct run_ask {
 struct run_end {
     /* the run's folder, or the file to which the result was saved instead; "" = nowhere */
     char saved[600];
-    int stages;    /* that the result has, whole or partial */
-    int exit_code; /* enum lb_exit */
+    bool in_folder; /* it is the folder */
+    int stages;     /* that the result has, whole or partial */
+    int exit_code;  /* enum lb_exit */
     char verdict[32];
     char why[1200]; /* the reason for a non-zero code in one line; "" = none */
 };

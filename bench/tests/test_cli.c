@@ -36,13 +36,17 @@ TEST(every_command_has_help) {
     cli_free(&none);
 }
 
-/* Piped: the table on standard output; on standard error nothing but where it is saved. */
+/* Piped: the table on standard output; on standard error nothing but where it is saved, the page last. */
 TEST(a_run_is_quiet_when_piped) {
-    char *out = cli_path("quiet"), saved[400];
+    char *out = cli_path("quiet"), saved[900];
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
     assert_code(&cli, 0);
-    snprintf(saved, sizeof saved, "saved in %s\n", out);
+    snprintf(saved, sizeof saved, "saved in %s\n%s/report.html\n", out, out);
     assert_string_equal(cli.err, saved);
+    char *page = cli_read(cli_path("quiet/report.html"));
+    assert_has(page, "mem-mutex");
+    assert_has(page, "</html>");
+    free(page);
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
     cli_free(&cli);
@@ -54,6 +58,37 @@ TEST(a_run_is_quiet_when_piped) {
     json_decref(json);
     cli_free(&cli);
     cli_assert_nothing_left();
+}
+
+/* Where results/latest points; "" = nowhere. */
+static const char *latest(void) {
+    static char to[300];
+    char path[300];
+    snprintf(path, sizeof path, "%s/results/latest", cli_home);
+    ssize_t length = readlink(path, to, sizeof to - 1);
+    to[length < 0 ? 0 : length] = '\0';
+    return to;
+}
+
+/* Whoever looks at the newest result wants to see figures: those before a slip stay there. */
+TEST(a_run_that_measured_nothing_is_not_the_latest) {
+    char first[300];
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--no-page"));
+    assert_code(&cli, 0);
+    assert_lacks(cli.err, "report.html");
+    snprintf(first, sizeof first, "%s", latest());
+    assert_has(first, "-smoke");
+    cli_free(&cli);
+    cli = cli_run(
+        NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", "redis=redis://127.0.0.1:1"));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "Connection refused");
+    assert_string_equal(latest(), first);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null"));
+    assert_code(&cli, 0);
+    assert_string_not_equal(latest(), first);
+    cli_free(&cli);
 }
 
 /* Named, a lock broken on purpose is judged like any: exit code 3, on the first line of all. */

@@ -1,0 +1,20 @@
+/* page: the file that a command writes beside its result for people to open, and how it says where. */
+#ifndef BENCH_CLI_PAGE_H
+#define BENCH_CLI_PAGE_H
+
+#include <stdio.h>
+
+#include "bench/base/err.h"
+
+/* Renders `what` into a stream: 0, or -1 with err. */
+typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
+
+/* Writes a file whole or not at all: a new one beside the path, renamed. 0, or -1 with err
+ * (LB_EXIT_MACHINE for what the disk refuses), and then the path is as it was. */
+int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
+
+/* Writes FOLDER/report.html and prints its path on standard error: a command calls it last. 0, or -1
+ * with err. */
+int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err);
+
+#endif
