@@ -62,7 +62,9 @@ struct client {
     struct client_stats *stats;
     struct session *session;
     struct lb_fiber *fiber; /* to be woken when the phase moves on */
-    uint32_t index;         /* over all threads and processes */
+    /* between two attempts, and to be woken when the window ends earlier than it was to */
+    bool resting;
+    uint32_t index; /* over all threads and processes */
     uint32_t key_index;
     struct lb_request request;
     struct lb_grant grant;

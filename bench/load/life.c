@@ -123,9 +123,17 @@ static void note_arrival(const struct worker *worker, int64_t due_ns) {
         stats->arrivals_ns[stats->arrival_count++] = due_ns;
 }
 
+/* Until then, or until the window ends. */
+static void rest_until(struct client *client, int64_t when_ns) {
+    client->resting = true;
+    lb_sleep_until(when_ns);
+    client->resting = false;
+}
+
 /* Open loop: the thread's slots, in order, each to the first client that is free. False when no slot is
  * left. */
-static bool next_slot(struct worker *worker, int64_t *ret_due_ns, int64_t *ret_started_ns) {
+static bool next_slot(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
+    struct worker *worker = client->worker;
     const struct shared *shared = worker->shared;
     for (;;) {
         int64_t due_ns = schedule_peek(worker->schedule);
@@ -137,7 +145,7 @@ static bool next_slot(struct worker *worker, int64_t *ret_due_ns, int64_t *ret_s
         bool free = due_ns > now_ns;
         if (free) {
             worker->behind = false;
-            lb_sleep_until(due_ns);
+            rest_until(client, due_ns);
             now_ns = lb_now();
         }
         if (due_ns >= stage_end_ns(shared)) return false; /* the window ended early meanwhile */
@@ -162,7 +170,7 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
     int64_t end_ns = stage_end_ns(shared);
     if (!worker->schedule) {
         int64_t due_ns = client->next_ns;
-        if (due_ns > client->ended_ns) lb_sleep_until(due_ns < end_ns ? due_ns : end_ns);
+        if (due_ns > client->ended_ns) rest_until(client, due_ns < end_ns ? due_ns : end_ns);
         *ret_started_ns = lb_now();
         *ret_due_ns = due_ns ? due_ns : *ret_started_ns;
         if (due_ns > client->state_since_ns)
@@ -171,7 +179,7 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
         client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
         return *ret_started_ns < stage_end_ns(shared) && !lb_stopping();
     }
-    if (!next_slot(worker, ret_due_ns, ret_started_ns)) return false;
+    if (!next_slot(client, ret_due_ns, ret_started_ns)) return false;
     client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
     return true;
 }

@@ -65,12 +65,26 @@ static void measure_beat(struct worker *worker, int64_t now_ns) {
                 stats->recorder.now[METRIC_HICCUP]);
 }
 
-/* The heartbeat fiber: wakes the thread's clients when the phase changes, hands over the recorder's
- * figures when asked, marks the ends of the window, and measures how late its own timer is. */
+/* Wakes those who wait for their next attempt when the window ends before they expect it: it was
+ * measured long enough, or it was interrupted. */
+static void wake_resting(const struct thread_context *context, int64_t *end_ns) {
+    int64_t now_end_ns = stage_end_ns(context->worker.shared);
+    if (now_end_ns < *end_ns) {
+        for (uint32_t i = 0; i < context->count; i++) {
+            if (context->clients[i].resting) lb_wake(context->clients[i].fiber);
+        }
+    }
+    *end_ns = now_end_ns;
+}
+
+/* The heartbeat fiber: wakes the thread's clients when the phase changes or the window ends early, hands
+ * over the recorder's figures when asked, marks the ends of the window, and measures how late its own
+ * timer is. */
 static void heartbeat_run(void *arg) {
     struct thread_context *context = arg;
     struct shared *shared = context->worker.shared;
     int64_t beat_ns = shared->threads > THREADS_MANY ? HEARTBEAT_MANY_NS : HEARTBEAT_NS;
+    int64_t end_ns = LB_NEVER; /* the window's, as it was at the last beat */
     int phase = PHASE_CONNECT;
     loop_shield(true);
     struct stalls *stalls = &context->worker.stats->stalls;
@@ -84,6 +98,7 @@ static void heartbeat_run(void *arg) {
         if (shared->oplog) trace_beat(shared, context->worker.thread, now_ns);
         note_heartbeat(shared, &context->worker.stats->heartbeat, now_ns);
         recorder_turn(&context->worker.stats->recorder);
+        wake_resting(context, &end_ns);
         int current = atomic_load(&shared->phase);
         if (current != phase) {
             phase = current;

@@ -396,4 +396,27 @@ TEST(test_idle_time_is_measured_apart) {
     stage_free(stage);
 }
 
+static bool at_once(const struct stage *stage) {
+    (void)stage;
+    return true;
+}
+
+/* Clients that wait for their next attempt when the window ends early do not wait on: the stage would
+ * last until its drain limit. */
+TEST(test_an_early_end_wakes_who_waits_for_the_next_attempt) {
+    static const char *const waits[] = {"load.think=1h", "load.arrival=constant:0.002/s"};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        struct stage_wish wish = {.enough = at_once, .stands_still = true};
+        struct stage *stage = run_stage_as(
+            "sim", &wish,
+            SETS("load.clients=3", waits[i], "run.duration=1h", "run.drain=20s", "sim.service=0"));
+        assert_int_equal(stage->status, STAGE_COMPLETE);
+        assert_true(stage->window_ns < 3600 * LB_S_NS);
+        if (stage->drain_ns >= 20 * LB_S_NS) fail_msg("%s: it drained to its limit", waits[i]);
+        assert_true(sum_outcomes(stage) == stage->result.attempts);
+        assert_true(stage->result.starved == 0);
+        stage_free(stage);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
