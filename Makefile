@@ -197,8 +197,11 @@ man: lockbench ## write the man pages, from the tables of the commands, to .buil
 	@$(B)/lockbench --man .build/man
 install: lockbench ## copy the program, its folders, man pages and completion to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
+deb: ## make a Debian package of what is committed, .build/deb/lockbench_*.deb
+	@compose/install deb
+	@compose/deb
 clean: ## remove what was built, not the results
 	rm -rf .build lockbench
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields man install clean help
+.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields man install deb clean help
