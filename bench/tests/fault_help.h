@@ -11,17 +11,40 @@
     "[load]\nclients = " clients "\nprocesses = " processes "\nkeys = " keys "\nhold = " hold      \
     "\n[acquire]\nlease = " lease "\n[run]\nwarmup = 0\nduration = " duration "\ndrain = 10s\n"
 
-/* Runs it and returns run.json. It must end with this code. */
+#define FAULT_TRIES 4
+
+/* Whether the machine stood still for a tenth of a window in one piece. A fault that falls into that hits
+ * others than it should, or nobody. */
+static inline bool fault_lost_time(const json_t *run) {
+    size_t i;
+    json_t *stage;
+    json_array_foreach(cli_get(run, "stages"), i, stage) {
+        const json_t *hiccup_ns = cli_get(stage, "executor.hiccup_ns.max");
+        double limit_ns = 20e6 + 1e8 * json_number_value(cli_get(stage, "duration_s"));
+        if (json_is_number(hiccup_ns) && json_number_value(hiccup_ns) > limit_ns) return true;
+    }
+    return false;
+}
+
+/* Runs it and returns run.json. It must end with this code. A run in which the machine stood still is run
+ * again, unless it saw a violation: no machine excuses that. */
 static inline json_t *fault_run(const char *lock, const char *text, int code) {
     static int number;
-    char *file = cli_path("fault-%d.ini", number), *out = cli_path("fault-%d", number);
-    number++;
-    cli_write(file, text);
-    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", lock, "--out", out));
-    if (cli.code != code)
-        fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
-    cli_free(&cli);
-    return cli_result(out);
+    for (int tries = 1;; tries++) {
+        char *file = cli_path("fault-%d.ini", number), *out = cli_path("fault-%d", number);
+        number++;
+        cli_write(file, text);
+        struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", lock, "--out", out));
+        json_t *run = cli.code == code || cli.code == 2 ? cli_result(out) : NULL;
+        bool final = tries == FAULT_TRIES || !run ||
+                     strcmp(cli_text_at(run, "verdict"), "violated") == 0 || !fault_lost_time(run);
+        if (final && cli.code != code)
+            fail_msg("%s: code %d, not %d: %s%s", lock, cli.code, code, cli.out, cli.err);
+        cli_free(&cli);
+        if (final) return run;
+        print_message("the machine stood still: once more\n");
+        json_decref(run);
+    }
 }
 
 /* The number-th logged fault. Borrowed. */

@@ -62,11 +62,12 @@ TEST(bytes_come_late) {
     assert_true(stage_number(run, "latency_ns.acquire.max") >= 110e6);
     assert_true(json_is_real(cli_get(fault_at(run, 0), "to_s"))); /* lifted with the load's end */
     json_decref(run);
-    /* 400 bytes a second: an acquire's 109 take more than a quarter of one, and there is time for
-     * several. */
+    /* 400 bytes a second: an acquire's 109 take more than a quarter of one, and a release's no less. The
+     * first release, which sends its script, may take the whole window. */
     run = clean_run("[fault]\nkind = wire-slow\ntarget = all\nrate = 400\nfirst = 0\nfor = 0\n");
     assert_fault(run, 0, "wire-slow", true, "of 2 connections");
-    assert_true(stage_number(run, "latency_ns.acquire.max") >= 2e8);
+    assert_true(stage_number(run, "latency_ns.acquire.max") >= 2e8 ||
+                stage_number(run, "latency_ns.release.max") >= 2e8);
     json_decref(run);
 }
 

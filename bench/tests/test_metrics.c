@@ -101,8 +101,12 @@ static char *read_answer(int fd) {
     char *answer = calloc(1, 200000);
     size_t used = 0;
     ssize_t got;
-    while (used < 199999 && (got = recv(fd, answer + used, 199999 - used, 0)) > 0)
+    while (used < 199999) {
+        got = recv(fd, answer + used, 199999 - used, 0);
+        if (got < 0 && errno == EINTR) continue; /* this process was stopped */
+        if (got <= 0) break;
         used += (size_t)got;
+    }
     close(fd);
     return answer;
 }
