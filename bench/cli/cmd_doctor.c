@@ -9,6 +9,7 @@
 #include "bench/cli/doctor.h"
 #include "bench/cli/terminal.h"
 #include "drivers/registry.h"
+#include "report/doc/doc.h"
 
 struct wish {
     bool json;
@@ -36,16 +37,28 @@ static struct ready count_ready(struct available *available, const struct doctor
     return ready;
 }
 
-static void print_text(const struct doctor *checks, const struct ready *ready) {
-    static const char *const colors[] = {"\033[32m", "\033[33m", "\033[31m"};
-    bool color = terminal_has_color(stdout);
+static void add_findings(const struct doctor *checks, const struct ready *ready, struct doc *doc) {
+    static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_BAD};
+    static const struct doc_column columns[] = {{.title = "state"},
+                                                {.title = "check"},
+                                                {.title = "found here", .words = true},
+                                                {.title = "what to do", .below = true},
+                                                {0}};
+    doc_table(doc, NULL, NULL);
+    doc_columns(doc, columns);
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
-        printf("%s%-7s%s  %-18s  %s\n", color ? colors[check->status] : "",
-               status_names[check->status], color ? "\033[0m" : "", check->name, check->detail);
-        if (*check->fix) printf("%29s-> %s\n", "", check->fix);
+        doc_row(doc, DOC_ROW);
+        doc_cell(doc, "%s", status_names[check->status]);
+        doc_set_tone(doc, tones[check->status]);
+        doc_cell(doc, "%s", check->name);
+        doc_cell(doc, "%s", check->detail);
+        doc_cell(doc, "%s", "");
+        if (*check->fix) doc_command(doc, "do", check->fix);
     }
-    printf("\n%d of %d locks can run here.\n", ready->locks, ready->of);
+    doc_end(doc);
+    doc_say(doc, ready->all ? TONE_GOOD : TONE_WARN, "%d of %d locks can run here.", ready->locks,
+            ready->of);
 }
 
 static int print_json(const struct doctor *checks, const struct ready *ready) {
@@ -77,7 +90,10 @@ static int examine(bool json, struct lb_err *err) {
     struct ready ready = count_ready(&available, &checks);
     available_done(&available);
     if (!json) {
-        print_text(&checks, &ready);
+        struct doc doc = {0};
+        add_findings(&checks, &ready, &doc);
+        if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
+            return -1;
     } else if (print_json(&checks, &ready)) {
         return err_set(err, LB_EXIT_MACHINE,
                        "doctor: out of memory, or the output could not be written");

@@ -189,20 +189,6 @@ TEST(list_json_has_its_shape_and_every_lock) {
     cli_free(&text);
 }
 
-TEST(doctor_says_whether_all_can_run) {
-    struct cli cli = cli_run(NULL, ARGS("doctor", "--json"));
-    assert_true(cli.code == 0 || cli.code == 2);
-    json_t *json = json_loads(cli.out, 0, NULL);
-    assert_int_equal(json_is_true(cli_get(json, "ok")), cli.code == 0);
-    assert_true(json_array_size(cli_get(json, "checks")) > 5);
-    json_decref(json);
-    struct cli text = cli_run(NULL, ARGS("doctor"));
-    assert_int_equal(text.code, cli.code);
-    assert_has(text.out, "locks can run here");
-    cli_free(&text);
-    cli_free(&cli);
-}
-
 /* Without --out: results/latest is the newest, and what `report` shows. */
 TEST(latest_is_the_newest) {
     char *latest = cli_path("home/results/latest"), target[300] = "", before[300] = "";

@@ -1,4 +1,4 @@
-/* What the program tells of itself: help, version, exit codes. */
+/* What the program tells of itself and of the machine: help, version, exit codes, doctor. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -77,6 +77,32 @@ TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     free(help);
     free(readme);
     cli_free(&cli);
+}
+
+/* Where no server is found: each finding for machines is there for people, in its own words, and what
+ * to type is not broken into lines. */
+TEST(doctor_says_the_same_to_people_and_machines) {
+    const struct cli_how how = {.env = {"PATH=/nowhere"}};
+    struct cli machines = cli_run(&how, ARGS("doctor", "--json"));
+    struct cli people = cli_run(&how, ARGS("doctor"));
+    assert_code(&machines, 2);
+    assert_code(&people, 2);
+    assert_has(people.out, "locks can run here");
+    json_t *json = json_loads(machines.out, 0, NULL), *check;
+    assert_true(json_is_false(cli_get(json, "ok")));
+    size_t index, missing = 0;
+    json_array_foreach(cli_get(json, "checks"), index, check) {
+        char line[300];
+        assert_has(people.out, cli_text_at(check, "name"));
+        if (strcmp(cli_text_at(check, "status"), "missing") != 0) continue;
+        snprintf(line, sizeof line, "\n    do: %s\n", cli_text_at(check, "fix"));
+        assert_has(people.out, line);
+        missing++;
+    }
+    assert_true(missing > 0);
+    json_decref(json);
+    cli_free(&machines);
+    cli_free(&people);
 }
 
 TEST_MAIN(cli_setup, cli_teardown)
