@@ -79,10 +79,27 @@ TEST(the_exit_codes_of_help_are_those_of_the_readme) {
     cli_free(&cli);
 }
 
+/* A folder with the tools that the scripts of servers need to say what is missing, and no server. */
+static const char *make_bare_path(void) {
+    static const char *const tools[] = {"basename", "cat", "dirname", "grep", "head",
+                                        "ls",       "sed", "sort",    "tail", "tr"};
+    char *folder = cli_path("bare");
+    mkdir(folder, 0755);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        char tool[40];
+        snprintf(tool, sizeof tool, "/bin/%s", tools[i]);
+        if (access(tool, X_OK) != 0) snprintf(tool, sizeof tool, "/usr/bin/%s", tools[i]);
+        assert_int_equal(symlink(tool, cli_path("bare/%s", tools[i])), 0);
+    }
+    return folder;
+}
+
 /* Where no server is found: each finding for machines is there for people, in its own words, and what
  * to type is not broken into lines. */
 TEST(doctor_says_the_same_to_people_and_machines) {
-    const struct cli_how how = {.env = {"PATH=/nowhere"}};
+    char path[200];
+    snprintf(path, sizeof path, "PATH=%s", make_bare_path());
+    const struct cli_how how = {.env = {path}};
     struct cli machines = cli_run(&how, ARGS("doctor", "--json"));
     struct cli people = cli_run(&how, ARGS("doctor"));
     assert_code(&machines, 2);
@@ -94,7 +111,8 @@ TEST(doctor_says_the_same_to_people_and_machines) {
     json_array_foreach(cli_get(json, "checks"), index, check) {
         char line[300];
         assert_has(people.out, cli_text_at(check, "name"));
-        if (strcmp(cli_text_at(check, "status"), "missing") != 0) continue;
+        bool is_missing = strcmp(cli_text_at(check, "status"), "missing") == 0;
+        if (!is_missing || json_is_null(cli_get(check, "fix"))) continue;
         snprintf(line, sizeof line, "\n    do: %s\n", cli_text_at(check, "fix"));
         assert_has(people.out, line);
         missing++;
