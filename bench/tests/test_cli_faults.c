@@ -285,4 +285,31 @@ TEST(a_run_without_a_grant_says_so) {
     cli_free(&cli);
 }
 
+static void close_outputs(void *arg) {
+    (void)arg;
+    close(1);
+}
+
+static bool says_how_to_stop(void *arg) {
+    const struct cli *cli = arg;
+    char *text = cli_read(cli->err_path);
+    bool says = strstr(text, "Ctrl-C stops them") != NULL;
+    free(text);
+    return says;
+}
+
+/* Started without a standard output, no server and no socket of ours takes its number, into which the URLs
+ * would then be written. */
+TEST(a_closed_output_harms_no_server) {
+    static const struct cli_how how = {.prepare = close_outputs};
+    struct cli cli;
+    cli_start(&cli, &how, ARGS("up", "redis"));
+    cli_until(&cli, says_how_to_stop, &cli, "how to stop it");
+    cli_nap_ms(500); /* in which it would notice that its server has ended */
+    kill(cli.pid, SIGINT);
+    cli_wait(&cli);
+    assert_lacks(cli.err, "ended with");
+    cli_free(&cli);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
