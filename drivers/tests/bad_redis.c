@@ -1,6 +1,8 @@
 /* bad_redis: redis-setnx with one thing wrong each. See bad_lock.h. */
+#include <stdio.h>
 #include <string.h>
 
+#include "drivers/redis/redis.h"
 #include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
 
@@ -43,6 +45,46 @@ static enum lb_outcome long_acquire(struct lb_session *session, const struct lb_
     return registry_lock("redis-setnx")->algorithm->acquire(session, &longer, grant);
 }
 
+/* SET NX without PX: as long as the server lives, for all that a test waits for. */
+static enum lb_outcome endless_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    struct lb_request endless = *request;
+    endless.lease_ns = 3600 * LB_S_NS;
+    int64_t before_ns = lb_now();
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->acquire(session, &endless, grant);
+    grant->lease_end_ns = before_ns + request->lease_ns;
+    return outcome;
+}
+
+/* One more key, for "who had it last". */
+static enum lb_outcome tracing_release(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    char name[LB_KEY_MAX + 16];
+    const struct redis_reply *reply;
+    snprintf(name, sizeof name, "last:%s", request->key);
+    const struct redis_word words[] = {{"SET", 3}, {name, 0}, {"us", 2}};
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->release(session, request, grant);
+    return outcome == LB_OK ? redis_call(session, words, 3, &reply) : outcome;
+}
+
+static enum lb_outcome late_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+    if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
+    return outcome;
+}
+
+static enum lb_outcome late_renew(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    enum lb_outcome outcome =
+        registry_lock("redis-setnx")->algorithm->renew(session, request, grant);
+    if (outcome == LB_OK) grant->lease_end_ns = lb_now() + request->lease_ns;
+    return outcome;
+}
+
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     static struct lb_algorithm algorithms[BAD_REDIS_FAULTS];
     struct lb_lock lock = *registry_lock("redis-setnx");
@@ -53,6 +95,10 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_UNCOUNTED) bad->acquire = uncounted_acquire;
     if (fault == BAD_REDIS_SURE) bad->release = sure_release;
     if (fault == BAD_REDIS_HOLDS_ON) bad->acquire = long_acquire;
+    if (fault == BAD_REDIS_NO_LEASE) bad->acquire = endless_acquire;
+    if (fault == BAD_REDIS_SIDE_KEY) bad->release = tracing_release;
+    if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
+    if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;
     lock.algorithm = bad;
     return lock;
 }

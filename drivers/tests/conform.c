@@ -80,10 +80,14 @@ const struct conform_check conform_checks[] = {
      conform_long_names},
     {"nothing is left on the server", EXCLUDES, TRY | WAIT, 0, CONFORM_RESIDUE | BASIC, REAL,
      conform_residue},
+    {"no more is on the server than before", EXCLUDES, TRY | WAIT, 0, CONFORM_COUNTS, REAL,
+     conform_count},
     {"what was armed is gone when disarmed", LATCH | OPTIMISTIC, TRY, 0,
      CONFORM_RESIDUE | CONFORM_ARMS | BASIC, REAL, conform_armed_residue},
     {"killed clients stop nobody", EXCLUDES, TRY | WAIT, LB_CLAIM_CRASH_RELEASE, CONFORM_CHILDREN,
      REAL, conform_killed_clients},
+    {"a lease counts from before the request", EXCLUDES, LEASE | WAIT, 0, FAR, REAL,
+     conform_lease_counts},
     {"an answer cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
      conform_cut_answer},
     {"an answer cut in the middle is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
@@ -134,6 +138,7 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((lock->claims & check->claims) != check->claims) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;
+    if ((check->needs & CONFORM_COUNTS) && !conform_can_count(lock->backend)) return false;
     if ((check->needs & CONFORM_RESIDUE) && !lock->algorithm->residue) return false;
     if ((check->needs & CONFORM_ARMS) && !lock->algorithm->arm) return false;
     if ((check->needs & CONFORM_TELLS) && lock->about.crash != LB_CRASH_SESSION) return false;

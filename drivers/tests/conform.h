@@ -17,6 +17,7 @@ enum conform_need {
     CONFORM_ARMS = 1 << 4,     /* a lock that has to be armed */
     CONFORM_TELLS = 1 << 5,    /* a session with a lease of its own */
     CONFORM_BASIC = 1 << 6,    /* no need: also on each further topology of a lock */
+    CONFORM_COUNTS = 1 << 7,   /* a server whose keys somebody else than the driver can count */
 };
 
 /* Which locks, by their primitive. */
@@ -60,6 +61,13 @@ struct conform_result {
 /* After so long a check ends the process, with a message that names the lock and the check: a call
  * that neither returns nor waits can't be cut off. */
 extern unsigned conform_limit_s;
+
+/* A lock that has failed a check for good: what is wrong with it fails other checks too, each after all
+ * the patience that a slow machine may need. So from then on its checks get little patience, and no
+ * second try. */
+#define CONFORM_LITTLE_NS (3 * LB_S_NS)
+void conform_note_failed(const struct lb_lock *lock);
+bool conform_has_failed(const struct lb_lock *lock);
 
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
  * proxy. After a failure an embedded place is opened anew, NULL if that fails: what a failed check
@@ -136,6 +144,10 @@ void conform_armed_residue(struct trial *trial);
  * session of its own. False after trial_fail. */
 bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
                           int64_t limit_ns);
+/* conform_count.c */
+void conform_count(struct trial *trial);
+/* Whether what the backend's servers hold can be counted from outside. */
+bool conform_can_count(const struct lb_backend *backend);
 /* conform_kill.c */
 void conform_killed_clients(struct trial *trial);
 /* conform_lease.c */
@@ -146,6 +158,7 @@ void conform_late_renewal(struct trial *trial);
 void conform_odd_names(struct trial *trial);
 void conform_long_names(struct trial *trial);
 /* conform_lost.c */
+void conform_lease_counts(struct trial *trial);
 void conform_cut_answer(struct trial *trial);
 void conform_cut_within_answer(struct trial *trial);
 void conform_reset(struct trial *trial);

@@ -6,7 +6,16 @@
 #define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
 #define COARSE_NS                                                                                  \
     (2500 * LB_MS_NS) /* so much longer than stated a lease may last, by whole seconds */
+#define BUSY_NS (8 * LB_S_NS)
 #define LEASE_NS (300 * LB_MS_NS) /* a backend with a coarser clock makes more of it and says so */
+
+/* Until when what somebody holds must be free by itself: by its stated end, and the slack that the lock's
+ * table states; for a busy machine some seconds more, at most the patience of all checks. */
+static int64_t free_by(const struct actor *holder) {
+    int64_t slack_ns = holder->session.lock->about.crash_slack_ns + BUSY_NS;
+    if (slack_ns > trial_patience_ns) slack_ns = trial_patience_ns;
+    return lb_after(holder->grant.lease_end_ns, slack_ns);
+}
 
 void conform_lease_ends(struct trial *trial) {
     struct trial_key key = trial_key();
@@ -19,7 +28,7 @@ void conform_lease_ends(struct trial *trial) {
          "the grant's lease is shorter than asked for");
     MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS,
          "the grant's lease is far too long");
-    MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
     MUST(trial, next->ended_ns >= end_ns,
          "another got it %lld us before the lease that the grant states",
          (long long)((end_ns - next->ended_ns) / LB_US_NS));
@@ -64,7 +73,7 @@ void conform_late_renewal(struct trial *trial) {
     if (!holder || !next) return;
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* A renewal brings nothing back either. */

@@ -89,14 +89,21 @@ struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
     return conform_open_on(lock, NULL, err);
 }
 
-struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
-                               struct proxy **ret_proxy, struct lb_err *err) {
-    static const char host[] = "127.0.0.1:";
-    static char url[512]; /* the place borrows it; one such place at a time */
-    int ports[PROXY_SERVERS_MAX], count = 0;
+static const char host[] = "127.0.0.1:";
+
+int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]) {
+    int count = 0;
+    if (place->server.url_count == 0) return 0;
     for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX;
          count++)
         ports[count] = atoi(at += strlen(host));
+    return count;
+}
+
+struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
+                               struct proxy **ret_proxy, struct lb_err *err) {
+    static char url[512]; /* the place borrows it; one such place at a time */
+    int ports[PROXY_SERVERS_MAX], count = conform_ports(place, ports);
     if (count == 0) {
         err_set(err, LB_EXIT_MACHINE, "no port in '%s'", place->urls[0]);
         return NULL;

@@ -26,6 +26,9 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
                               struct lb_err *err);
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
 
+/* The ports of its servers on this machine, at most PROXY_SERVERS_MAX; their number. */
+int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
+
 /* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
  * place_close. NULL with err. The lock's backend options should be impatient: see
  * conform_impatient. */

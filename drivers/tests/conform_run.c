@@ -28,6 +28,16 @@ static void set_limit(const struct conform_check *check, const struct lb_lock *l
     alarm(conform_limit_s);
 }
 
+static const struct lb_lock *failed_lock; /* the last one: locks come one after the other */
+
+void conform_note_failed(const struct lb_lock *lock) {
+    failed_lock = lock;
+}
+
+bool conform_has_failed(const struct lb_lock *lock) {
+    return failed_lock == lock;
+}
+
 /* Memory as before any check. */
 static void open_anew(const struct plan_lock *lock, struct place **place,
                       struct conform_result *result) {
@@ -46,6 +56,9 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
                  struct conform_result *ret_result) {
     struct lb_err err = {0};
     struct trial trial = {.lock = lock, .place = *place};
+    int64_t patience_ns = trial_patience_ns;
+    if (conform_has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
+        trial_patience_ns = CONFORM_LITTLE_NS;
     set_limit(check, lock->lock);
     /* First the forks, while there is one thread. */
     if (check->needs & CONFORM_CHILDREN) {
@@ -66,5 +79,6 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
     ret_result->overlap = trial.overlap;
     if (trial.failure[0]) open_anew(lock, place, ret_result);
+    trial_patience_ns = patience_ns;
     alarm(0);
 }

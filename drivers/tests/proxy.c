@@ -64,6 +64,12 @@ void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes) {
     proxy->fault = set(proxy, fault == PROXY_LOSE_REQUESTS ? deaf : midway);
 }
 
+void proxy_delay(struct proxy *proxy, int64_t by_ns) {
+    proxy_heal(proxy);
+    proxy->fault =
+        set(proxy, (struct wire_fault){.kind = WIRE_DELAY, .way = WIRE_ANSWERS, .by_ns = by_ns});
+}
+
 void proxy_cut(struct proxy *proxy) {
     proxy_heal(proxy);
     proxy->fault = set(proxy, (struct wire_fault){.kind = WIRE_REFUSE});

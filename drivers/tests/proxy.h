@@ -38,6 +38,9 @@ int proxy_port(const struct proxy *proxy);
  * was on before is healed. */
 void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes);
 
+/* From now on each answer arrives so much later. What was on before is healed. */
+void proxy_delay(struct proxy *proxy, int64_t by_ns);
+
 /* Cuts all connections, now. */
 void proxy_cut(struct proxy *proxy);
 

@@ -276,6 +276,21 @@ static struct place *open_real(const struct lb_lock *lock) {
     return open_bad(lock, NULL);
 }
 
+/* A lock without PX fails one check after the other: not each of them waits for all it may. */
+TEST(test_a_lock_that_has_failed_is_not_waited_for) {
+    static const char check[] = "renewal of what is lost says so";
+    struct lb_lock wrong = bad_redis_lock(BAD_REDIS_NO_LEASE);
+    struct place *place = open_real(&wrong);
+    must_fail(&wrong, NULL, &place, "a lease ends, not too early", BAD_REDIS_NO_LEASE);
+    conform_note_failed(&wrong);
+    conform_limit_s = 29; /* less than the usual patience: it would end this program */
+    must_fail(&wrong, NULL, &place, check, BAD_REDIS_NO_LEASE);
+    conform_limit_s = 200;
+    conform_note_failed(NULL);
+    assert_int_equal(trial_patience_ns, 30 * LB_S_NS);
+    place_close(place);
+}
+
 static const struct {
     enum bad_redis_fault fault;
     const char *check;
@@ -291,6 +306,10 @@ static const struct {
     {BAD_REDIS_UNCOUNTED, "counts its commands, as many as it says"},
     {BAD_REDIS_SURE, "a release cut off is in doubt, then settled"},
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
+    {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
+    {BAD_REDIS_SIDE_KEY, "no more is on the server than before"},
+    {BAD_REDIS_FROM_ANSWER, "a lease counts from before the request"},
+    {BAD_REDIS_RENEWED_FROM_ANSWER, "a lease counts from before the request"},
 };
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
