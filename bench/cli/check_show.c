@@ -94,7 +94,9 @@ void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int see
                 skip->fault ? skip->fault : "all", skip->reason, skip->install ? "; install: " : "",
                 skip->install ? skip->install : "");
     }
-    fprintf(out, "%d cells, %d runs, from seed %llu; one after the other at most %.0f s of load\n",
-            matrix->cell_count, matrix->cell_count * seed_count, (unsigned long long)seeds[0],
+    int cells = matrix->cell_count, runs = cells * seed_count;
+    fprintf(out,
+            "%d cell%s, %d run%s, from seed %llu; one after the other at most %.0f s of load\n",
+            cells, cells == 1 ? "" : "s", runs, runs == 1 ? "" : "s", (unsigned long long)seeds[0],
             (double)time_ns / 1e9 * seed_count);
 }

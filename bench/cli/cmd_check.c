@@ -170,19 +170,19 @@ static int conclude(const struct matrix *matrix, const struct result *result, bo
         return LB_EXIT_INTERRUPTED;
     }
     if (sum.worse > 0) {
-        fprintf(stderr, "lockbench: %d cells are worse than their drivers state\n", sum.worse);
+        fprintf(stderr, "lockbench: %d cell%s worse than the driver states\n", sum.worse,
+                sum.worse == 1 ? " is" : "s are");
         return LB_EXIT_VIOLATED;
     }
     if (sum.missed > 0) {
-        fprintf(
-            stderr,
-            "lockbench: %d locks broken on purpose were not caught: do not trust these checks\n",
-            sum.missed);
+        fprintf(stderr,
+                "lockbench: %d lock%s broken on purpose %s not caught: do not trust these checks\n",
+                sum.missed, sum.missed == 1 ? "" : "s", sum.missed == 1 ? "was" : "were");
         return LB_EXIT_MACHINE;
     }
     if (sum.failed > 0) {
-        fprintf(stderr, "lockbench: %d cells have runs that failed or showed nothing\n",
-                sum.failed);
+        fprintf(stderr, "lockbench: %d cell%s runs that failed or showed nothing\n", sum.failed,
+                sum.failed == 1 ? " has" : "s have");
         return LB_EXIT_MACHINE;
     }
     if (missed_in_ci(matrix)) {

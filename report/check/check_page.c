@@ -4,6 +4,10 @@
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
 
+static void put_count(FILE *out, int count, const char *of) {
+    fprintf(out, " &middot; %d %s%s", count, of, count == 1 ? "" : "s");
+}
+
 static void write_banner(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
     const char *cpu = json_string_value(json_object_get(check->environment, "cpu_model"));
@@ -12,8 +16,9 @@ static void write_banner(FILE *out, const struct check_view *view) {
           "<p class=\"meta\">",
           out);
     escape_html(out, check->started_at);
-    fprintf(out, " &middot; %d locks &middot; %d faults &middot; %d cells", view->row_count,
-            view->column_count, check->cell_count);
+    put_count(out, view->row_count, "lock");
+    put_count(out, view->column_count, "fault");
+    put_count(out, check->cell_count, "cell");
     if (cpu) {
         fputs(" &middot; ", out);
         escape_html(out, cpu);

@@ -192,9 +192,9 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
         doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
         doc_say(doc, TONE_GOOD,
-                "No lock did worse than its driver states: %d cells, %d lock%s, %d fault%s",
-                judged.cells, judged.locks, judged.locks == 1 ? "" : "s", judged.faults,
-                judged.faults == 1 ? "" : "s");
+                "No lock did worse than its driver states: %d cell%s, %d lock%s, %d fault%s",
+                judged.cells, judged.cells == 1 ? "" : "s", judged.locks,
+                judged.locks == 1 ? "" : "s", judged.faults, judged.faults == 1 ? "" : "s");
     }
     doc_set_headline(doc);
 }

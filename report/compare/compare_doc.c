@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/compare/compare.h"
+#include "report/compare/compare_parts.h"
 #include "report/doc/number.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
@@ -26,11 +27,6 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
                  number_change_text(figure->high, high));
     }
     return text;
-}
-
-static char *value_text(double value, const struct result_field *metric, char *text) {
-    return result_field_is_time(metric) ? number_time_text(value, text)
-                                        : number_text(value, &number_plain, text);
 }
 
 /* size at least NUMBER_TEXT_MAX. */
@@ -121,8 +117,9 @@ static void add_figure(struct doc *doc, const struct result_field *metric,
     char text[NUMBER_TEXT_MAX], small[64];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", metric->title);
-    doc_value(doc, figure->base.median, "%s", value_text(figure->base.median, metric, text));
-    doc_value(doc, figure->new.median, "%s", value_text(figure->new.median, metric, text));
+    doc_value(doc, figure->base.median, "%s",
+              compare_value_text(figure->base.median, metric, text));
+    doc_value(doc, figure->new.median, "%s", compare_value_text(figure->new.median, metric, text));
     doc_value(doc, figure->shift, "%s", shift_text(figure, text, sizeof text));
     doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
     doc_cell(doc, "%s", compare_word(figure->verdict));

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "report/compare/compare.h"
+#include "report/compare/compare_parts.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
@@ -80,21 +81,16 @@ static void junit_begin(FILE *out, const char *lock, const char *what, double cl
     fputs("\">", out);
 }
 
-static const char *median_text(double median, char text[NUMBER_TEXT_MAX]) {
-    snprintf(text, NUMBER_TEXT_MAX, "%.6g", median);
-    return isinf(median) ? NUMBER_NEVER : text;
-}
-
 static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     const struct compare_figure *figure = &row->figure[m];
     junit_begin(out, row->new_lock, compare_metric(m)->title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
         char base[NUMBER_TEXT_MAX], new[NUMBER_TEXT_MAX], shift[NUMBER_TEXT_MAX];
         fprintf(out, "<failure message=\"%s: %s, now ", compare_metric(m)->title,
-                median_text(figure->base.median, base));
+                compare_value_text(figure->base.median, compare_metric(m), base));
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%s (%s, p = %.2g)\"/>",
-                median_text(figure->new.median, new), number_change_text(figure->shift, shift),
-                figure->p);
+                compare_value_text(figure->new.median, compare_metric(m), new),
+                number_change_text(figure->shift, shift), figure->p);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
         fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {

@@ -30,6 +30,8 @@ int compare_count_limited(const struct compare_pick *pick);
 int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err);
+/* A value of a figure, a time with its own best unit. text holds NUMBER_TEXT_MAX bytes; returns it. */
+char *compare_value_text(double value, const struct result_field *metric, char *text);
 /* Holm's correction over all figures, then their verdicts. 0, or -1 when out of memory. */
 int compare_judge(struct compare *compare);
 

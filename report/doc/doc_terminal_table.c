@@ -17,6 +17,8 @@
 struct layout {
     const struct doc_node *table;
     int *width; /* of each column; -1: it is not shown */
+    int *
+        extra; /* of each column: in front of it beside the gap, so that a mark touches no figure */
     int gap, figure_max;
     bool any_best;
 };
@@ -82,6 +84,33 @@ static int measure(struct layout *layout) {
     return 0;
 }
 
+static int gap_before(const struct layout *layout, int c) {
+    return c > 0 ? layout->gap + layout->extra[c] : 0;
+}
+
+/* Where a mark fills the gap and a figure the whole column behind it, one more blank parts them. 0, or -1
+ * when out of memory. */
+static int part_marks(struct layout *layout) {
+    const struct doc_node *table = layout->table;
+    memset(layout->extra, 0, (size_t)table->column_count * sizeof *layout->extra);
+    if (layout->gap > 1) return 0;
+    for (const struct doc_node *row = table->first; row; row = row->next) {
+        const struct doc_node *cell = doc_cell_from(row->first);
+        bool best = false;
+        if (row->kind != NODE_ROW || !doc_is_for(row->only, DOC_TERMINAL)) continue;
+        for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
+            if (!is_column(layout, c)) continue;
+            char *text = best ? cell_text(layout, &table->columns[c], cell) : NULL;
+            if (best && !text) return -1;
+            bool right = doc_is_number(&table->columns[c]);
+            if (best && (!right || screen_width(text) >= layout->width[c])) layout->extra[c] = 1;
+            best = cell->best;
+            free(text);
+        }
+    }
+    return 0;
+}
+
 /* How many columns of the terminal are too many. */
 static int excess_of(const struct layout *layout) {
     int total = layout->any_best, last = last_column(layout);
@@ -89,7 +118,7 @@ static int excess_of(const struct layout *layout) {
         if (!is_column(layout, c)) continue;
         bool wraps = c == last && layout->table->columns[c].words;
         int width = layout->width[c];
-        total += (total > 0 ? layout->gap : 0) + (wraps && width > WORDS_MIN ? WORDS_MIN : width);
+        total += gap_before(layout, c) + (wraps && width > WORDS_MIN ? WORDS_MIN : width);
     }
     return total - SCREEN_WIDTH;
 }
@@ -107,7 +136,7 @@ static bool drop_column(struct layout *layout) {
 
 static int fit(struct layout *layout) {
     for (;;) {
-        if (measure(layout) != 0) return -1;
+        if (measure(layout) != 0 || part_marks(layout) != 0) return -1;
         int excess = excess_of(layout);
         if (excess <= 0) return 0;
         if (layout->gap > 1) {
@@ -136,7 +165,7 @@ static void write_head(const struct screen *screen, const struct layout *layout,
         if (!is_column(layout, c)) continue;
         bool right = doc_is_number(&columns[c]);
         const char *text = units ? unit_of(&columns[c]) : head_of(&columns[c]);
-        put_gap(screen, c > 0 ? layout->gap : 0, false);
+        put_gap(screen, gap_before(layout, c), false);
         int width = right ? layout->width[c] : c == last ? 0 : -layout->width[c];
         screen_put(screen, text, width, TONE_PLAIN);
     }
@@ -154,8 +183,8 @@ static int write_cells(const struct screen *screen, const struct layout *layout,
         char *text = cell_text(layout, column, cell);
         if (!text) return -1;
         /* The mark of the best stands where the gap to the next column is. */
-        put_gap(screen, c > 0 ? layout->gap : 0, best);
-        used += c > 0 ? layout->gap : 0;
+        put_gap(screen, gap_before(layout, c), best);
+        used += gap_before(layout, c);
         best = cell->best;
         enum tone tone = best ? TONE_BEST : cell->tone;
         if (c == last && column->words) {
@@ -233,16 +262,17 @@ static int write_rows(const struct screen *screen, const struct layout *layout) 
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table) {
     struct layout layout = {.table = table, .gap = 2, .figure_max = FIGURE_MAX};
     layout.width = calloc((size_t)table->column_count + 1, sizeof *layout.width);
-    if (!layout.width) return -1;
-    int rc = fit(&layout);
+    layout.extra = calloc((size_t)table->column_count + 1, sizeof *layout.extra);
+    int rc = layout.width && layout.extra ? fit(&layout) : -1;
     bool units = false;
-    for (int c = 0; c < table->column_count; c++)
+    for (int c = 0; rc == 0 && c < table->column_count; c++)
         units |= is_column(&layout, c) && *unit_of(&table->columns[c]);
     if (rc == 0 && table->text && !table->headline)
         screen_say(screen, 2, TONE_PLAIN, "%s", table->text);
     if (rc == 0 && last_column(&layout) > 0) write_head(screen, &layout, false);
     if (rc == 0 && units) write_head(screen, &layout, true);
     if (rc == 0) rc = write_rows(screen, &layout);
+    free(layout.extra);
     free(layout.width);
     return rc;
 }

@@ -394,7 +394,7 @@ TEST(test_a_control_under_a_fault_is_no_finding) {
          *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
     assert_non_null(
-        strstr(md, "No lock did worse than its driver states: 1 cells, 1 lock, 1 fault"));
+        strstr(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault"));
     assert_non_null(strstr(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |"));
     assert_null(strstr(md, "unsafe-x under pause"));
     assert_non_null(strstr(table, "No lock did worse"));
@@ -428,7 +428,7 @@ TEST(test_what_has_no_verdict_is_in_no_sum) {
         char *md = render_check(check, REPORT_MD, false),
              *html = render_check(check, REPORT_HTML, false);
         assert_non_null(
-            strstr(md, "No lock did worse than its driver states: 1 cells, 1 lock, 1 fault"));
+            strstr(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault"));
         assert_non_null(strstr(md, "1 cell rests on a part of its runs"));
         assert_null(strstr(md, "never"));
         assert_null(strstr(md, "did not recover"));

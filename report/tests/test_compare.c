@@ -247,6 +247,9 @@ TEST(an_open_loop_is_compared_from_when_it_was_due) {
     text = text_of(compare, COMPARE_CSV);
     has(text, ",acquire_due_p99,10000000,never,,,,");
     free(text);
+    text = text_of(compare, COMPARE_JUNIT);
+    has(text, ": 10.0 ms, now never");
+    free(text);
     compare_free(compare);
     compare = compare_of(&lost, &base, 1);
     assert_int_equal(figure_of(compare, "acquire_due_p99")->verdict, COMPARE_BETTER);

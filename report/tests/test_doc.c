@@ -56,6 +56,24 @@ static void add_table(struct doc *doc, const char *name) {
     doc_end(doc);
 }
 
+/* Where a table fills the screen, a mark stands in the gap: a figure as wide as its column is parted from it. */
+TEST(a_mark_touches_no_figure) {
+    struct doc doc = {0};
+    doc_table(&doc, NULL, NULL);
+    doc_column(&doc, &(struct doc_column){.title = "lock"});
+    for (int c = 0; c < 11; c++)
+        doc_column(&doc, &(struct doc_column){.title = "n", .figure = DOC_NUMBER});
+    doc_row(&doc, DOC_ROW);
+    doc_cell(&doc, "a-lock-with-a-name");
+    for (int c = 0; c < 11; c++) {
+        doc_figure(&doc, 123456);
+        if (c == 5) doc_set_best(&doc);
+    }
+    doc_end(&doc);
+    has(&doc, DOC_TERMINAL, "123,000 123,000* 123,000 123,000");
+    doc_free(&doc);
+}
+
 TEST(a_table_is_the_same_everywhere) {
     struct doc doc = {0};
     add_table(&doc, "redis");
