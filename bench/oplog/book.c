@@ -291,8 +291,10 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
         }
         if (mishap->kind == OPLOG_CUT && rules->cut_ns != LB_NEVER &&
             mishap->end_ns >= hold->called_ns) {
-            /* A grant made during the cut is cut off from then on. */
-            at_ns = lb_after(mishap->begin_ns > hold->from_ns ? mishap->begin_ns : hold->from_ns,
+            /* A request that was answered during the cut is the server's last sign of life; the arrival
+             * of the answer is none. */
+            int64_t called_ns = hold->called_ns;
+            at_ns = lb_after(mishap->begin_ns > called_ns ? mishap->begin_ns : called_ns,
                              rules->cut_ns);
         }
         if (at_ns < end_ns) end_ns = at_ns;

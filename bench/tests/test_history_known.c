@@ -205,8 +205,7 @@ static void test_a_cut_connection(void **state) {
     assert_witnesses(1600, 2000);
 }
 
-/* A cut that lasts: who asked for it while it lasted, too, was cut off, but not before it was
- * granted. */
+/* A cut that lasts: who asked for it while it lasted, too, was cut off. */
 static void test_a_cut_that_lasts(void **state) {
     (void)state;
     happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
@@ -222,6 +221,32 @@ static void test_a_cut_that_lasts(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
     assert_int_equal(book.mishap_count, 1);
     assert_witnesses(6100, 6300);
+}
+
+/* A grant that was on its way when its client was cut off: the server counts the session from the last
+ * request that it got, not from the grant's arrival. A request that was answered during the cut shows
+ * that the session lived then. */
+static void test_a_grant_that_arrives_in_a_cut(void **state) {
+    (void)state;
+    book.rules.cut_ns = SESSION / 2;
+    happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
+    got(0, 900, 1400);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
+    got(1, 950, 1700); /* more than half a session after the cut, less after the arrival */
+    released(1, 1800, 1801);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+    assert_witnesses(1400, 1700);
+}
+
+static void test_a_request_in_a_cut_is_a_sign_of_life(void **state) {
+    (void)state;
+    book.rules.cut_ns = SESSION / 2;
+    happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
+    got(0, 1350, 1400);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
+    got(1, 950, 1700);
+    released(1, 1800, 1801);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
 static void test_killed_while_it_held(void **state) {
@@ -300,6 +325,8 @@ int main(void) {
         KNOWN(test_a_lock_that_did_not_notice),
         KNOWN(test_a_cut_connection),
         KNOWN(test_a_cut_that_lasts),
+        KNOWN(test_a_grant_that_arrives_in_a_cut),
+        KNOWN(test_a_request_in_a_cut_is_a_sign_of_life),
         KNOWN(test_killed_while_it_held),
         KNOWN(test_never_released),
         KNOWN(test_a_file_cut_off),
