@@ -113,6 +113,13 @@ TEST(test_a_deadline_in_the_past_waits_for_nobody) {
 }
 
 /* Woken for another reason, it goes on waiting. */
+static void holds_until_woken(void *arg) {
+    struct scene *scene = arg;
+    assert_true(gate_enter(&scene->gate, LB_NEVER));
+    note(scene, "long,");
+    while (!strstr(scene->text, "woken,")) lb_sleep_until(lb_now() + LB_MS_NS);
+    gate_leave(&scene->gate);
+}
 static void waits(void *arg) {
     struct scene *scene = arg;
     scene->waiting = lb_self();
@@ -128,7 +135,7 @@ static void wakes(void *arg) {
 }
 TEST(test_other_wakeups_do_not_open_it) {
     struct scene scene = {0};
-    void (*const parts[])(void *) = {holds_long, waits, wakes};
+    void (*const parts[])(void *) = {holds_until_woken, waits, wakes};
     play(&scene, parts, 3);
     assert_string_equal(scene.text, "long,woken,passed");
     assert_int_equal(scene.most, 1);
