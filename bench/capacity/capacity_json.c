@@ -171,7 +171,8 @@ static void fill_place(const struct lock_search *lock_search, struct capacity_lo
     ret->lock = lock->name;
     ret->backend = lock->backend->name;
     ret->primitive = lb_primitive_name(lock->primitive);
-    ret->guarantee = lb_guarantee_name(lock->about.guarantee);
+    ret->guarantee =
+        lock_search->guarantee ? lock_search->guarantee : lb_guarantee_name(lock->about.guarantee);
     ret->topology = text_or_null(lock_search->topology);
     ret->durability = text_or_null(lock_search->durability);
     ret->durability_class = text_or_null(lock_search->durability_class);

@@ -220,6 +220,7 @@ static void note_place(struct lock_search *lock_search, const struct run_took *t
     snprintf(lock_search->topology, sizeof lock_search->topology, "%s", place->topology);
     snprintf(lock_search->durability, sizeof lock_search->durability, "%s", place->durability);
     lock_search->durability_class = place_durability_class(place, lock_search->lock->lock);
+    lock_search->guarantee = place_guarantee(place, lock_search->lock->lock);
     lock_search->threads = took->stage->threads;
     lock_search->processes = took->stage->processes;
     for (int i = 0; i < place->facts.count; i++) {

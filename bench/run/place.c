@@ -183,12 +183,13 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         failed = err_set(err, LB_EXIT_USAGE, "wires lead only to servers that lockbench starts");
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
-        snprintf(place->durability, sizeof place->durability, "as that server is set up");
-        place->durability_class = NULL; /* not known */
         place->started_by = "url";
         place->urls[0] = ask->url;
         place->server.url_count = 1;
         failed = reach_server(place, &inquiry, err);
+        snprintf(place->durability, sizeof place->durability, "%s",
+                 *place->facts.durability ? place->facts.durability : "not told: nobody asked");
+        place->durability_class = place->facts.durability_class;
     } else if (backend->topologies) {
         failed = start_own(place, ask, &inquiry, err);
     } else {
@@ -224,6 +225,11 @@ void place_close(struct place *place) {
 
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock) {
     return lock->durability_class ? lock->durability_class : place->durability_class;
+}
+
+const char *place_guarantee(const struct place *place, const struct lb_lock *lock) {
+    bool alone = lock->about.guarantee == LB_ON_MAJORITY && place->facts.alone;
+    return lb_guarantee_name(alone ? LB_ON_ONE_NODE : lock->about.guarantee);
 }
 
 json_t *place_json(const struct place *place) {

@@ -56,8 +56,12 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 void place_close(struct place *place);
 
 /* What the lock's own state survives there, a word of bench/base/durability.h: the lock's class if
- * it states one, otherwise the server's. NULL = unknown (--url). */
+ * it states one, otherwise the server's: of one at --url what it tells. NULL = it does not tell. */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
+
+/* Where the truth about the lock lives there, a word of bench/base/guarantee.h: a majority of one server is
+ * that server. */
+const char *place_guarantee(const struct place *place, const struct lb_lock *lock);
 
 /* Its element of run.json's .servers: new reference, NULL when out of memory. No password in it. */
 json_t *place_json(const struct place *place);

@@ -247,6 +247,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
                                   .topology = place->topology,
                                   .durability = place->durability,
                                   .durability_class = place_durability_class(place, of->lock->lock),
+                                  .guarantee = place_guarantee(place, of->lock->lock),
                                   .hlog_path = hlog,
                                   .version = ask->version,
                                   .seed = of->plan->seed + (uint64_t)of->repeat,

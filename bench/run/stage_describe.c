@@ -37,7 +37,7 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
      * says. */
     result->durability_note = lock->durability_note;
-    result->guarantee = lb_guarantee_name(lock->about.guarantee);
+    result->guarantee = ask->guarantee ? ask->guarantee : lb_guarantee_name(lock->about.guarantee);
     result->waits = lock->waits;
     result->control = (lock->caps & LB_CAP_CONTROL) != 0;
     result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;

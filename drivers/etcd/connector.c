@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "drivers/facts.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
 
@@ -157,14 +158,14 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
     lb_fact(facts, "version", "%s", status->version);
     lb_fact(facts, "database_bytes", "%lld", (long long)status->dbsize);
     lb_fact(facts, "raft_term", "%llu", (unsigned long long)status->raftterm);
+    lb_facts_durability(
+        facts, NULL,
+        "not told: etcd does not say whether it flushes its log before each answer, its default");
     struct lb_err ignored = {0}; /* a user may lack the right to ask */
     if (etcd_call(&e->call, &etcd_member_list, &ask_members.base, &ignored) == LB_OK) {
         const Etcdserverpb__MemberListResponse *list = etcd_answer(&e->call);
         lb_fact(facts, "members", "%zu", list->n_members);
-        lb_fact(
-            facts, "durability",
-            "in the write-ahead logs of %zu of %zu members; etcd does not say whether they are flushed",
-            list->n_members / 2 + 1, list->n_members);
+        facts->alone = list->n_members == 1;
         for (size_t i = 0; i < list->n_members; i++) {
             const Etcdserverpb__Member *member = list->members[i];
             if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);

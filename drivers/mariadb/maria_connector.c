@@ -1,5 +1,6 @@
 /* maria_connector: the mariadb backend's connector: opening, describing, pinging. The rest is in
  * maria_connect and maria_run. */
+#include "drivers/facts.h"
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/sql_lock.h"
 
@@ -14,10 +15,31 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     return maria_url(server->state, server->urls[0], err);
 }
 
+/* What a row survives that is committed there. A commit that is missing in a binary log is rolled back
+ * after a crash, so both must be flushed. */
+static void describe_durability(struct lb_facts *facts) {
+    const char *flush = lb_facts_value(facts, "innodb_flush_log_at_trx_commit"),
+               *method = lb_facts_value(facts, "innodb_flush_method"),
+               *binary = lb_facts_value(facts, "log_bin"),
+               *sync = lb_facts_value(facts, "sync_binlog");
+    if (!flush) {
+        lb_facts_durability(facts, NULL, "not told: no innodb_flush_log_at_trx_commit is shown");
+        return;
+    }
+    bool has_binary = binary && strcmp(binary, "ON") == 0;
+    bool first = strcmp(flush, "1") == 0 && !(method && strcmp(method, "nosync") == 0) &&
+                 (!has_binary || (sync && strcmp(sync, "1") == 0));
+    lb_facts_durability(facts, first ? "disk" : "log",
+                        "InnoDB log, %son disk before each commit returns "
+                        "(innodb_flush_log_at_trx_commit=%s, %s%s)",
+                        first ? "" : "not ", flush, has_binary ? "sync_binlog=" : "no binary log",
+                        has_binary ? sync ? sync : "?" : "");
+}
+
 static int maria_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     static const char settings[] =
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
-        "'innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'max_connections', 'thread_handling', "
+        "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', 'sync_binlog', 'log_bin', 'max_connections', 'thread_handling', "
         "'lock_wait_timeout', 'innodb_lock_wait_timeout', 'wait_timeout', 'max_prepared_stmt_count', "
         "'innodb_buffer_pool_size', 'wsrep_on')";
     MYSQL_RES *result = NULL;
@@ -29,6 +51,7 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
         if (row[0] && row[1]) lb_fact(facts, row[0], "%s", row[1]);
     }
     mysql_free_result(result);
+    describe_durability(facts);
     return 0;
 }
 

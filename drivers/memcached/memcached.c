@@ -18,6 +18,7 @@
 
 #include "drivers/backoff.h"
 #include "drivers/expect.h"
+#include "drivers/facts.h"
 #include "drivers/key_names.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
@@ -97,6 +98,7 @@ static int memcached_describe(struct lb_session *session, struct lb_facts *facts
     char *line = NULL;
     if (memcached_call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
     lb_fact(facts, "version", "%s", strncmp(line, "VERSION ", 8) == 0 ? line + 8 : line);
+    lb_facts_durability(facts, "memory", "in memory, gone with the process");
     if (memcached_call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "STAT ", 5) == 0) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/expect.h"
+#include "drivers/facts.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
@@ -106,6 +107,9 @@ static int nats_describe(struct lb_session *session, struct lb_facts *facts, str
     (void)err;
     lb_fact(facts, "version", "%s", nats->version);
     lb_fact(facts, "jetstream", "%s", nats->jetstream ? "on" : "off");
+    lb_facts_durability(
+        facts, NULL,
+        "not told: NATS does not tell its clients how often it flushes its files (sync_interval)");
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* pg_connector: the postgres backend's connector: opening, describing, pinging. The rest is in
  * pg_connect, pg_run. */
+#include "drivers/facts.h"
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/sql_lock.h"
 
@@ -14,10 +15,25 @@ static void pg_close(struct lb_server *server) {
     pg_conninfo_done(server->state);
 }
 
+/* What a row survives that is committed as sessions do here. */
+static void describe_durability(struct lb_facts *facts) {
+    const char *fsync = lb_facts_value(facts, "fsync"),
+               *commit = lb_facts_value(facts, "synchronous_commit");
+    if (!fsync || !commit) {
+        lb_facts_durability(facts, NULL, "not told: pg_settings does not show fsync");
+        return;
+    }
+    bool first = strcmp(fsync, "on") == 0 && strcmp(commit, "off") != 0;
+    lb_facts_durability(facts, first ? "disk" : "log",
+                        "write-ahead log, %son disk before each commit returns (fsync %s, "
+                        "synchronous_commit %s)",
+                        first ? "" : "not ", fsync, commit);
+}
+
 static int pg_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     static const char settings[] =
         "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ('server_version', 'fsync', "
-        "'synchronous_commit', 'full_page_writes', 'max_connections', 'max_locks_per_transaction', "
+        "'synchronous_commit', 'synchronous_standby_names', 'full_page_writes', 'max_connections', 'max_locks_per_transaction', "
         "'deadlock_timeout', 'lock_timeout', 'statement_timeout', 'idle_session_timeout', "
         "'client_connection_check_interval', 'tcp_keepalives_idle', 'shared_buffers') ORDER BY name";
     PGresult *result = NULL;
@@ -30,6 +46,7 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
         lb_fact(facts, strcmp(name, "server_version") == 0 ? "version" : name, "%s", value);
     }
     PQclear(result);
+    describe_durability(facts);
     const struct pg_session *state = session->state;
     lb_fact(facts, "tls", "%s",
             PQsslInUse(state->conn) ? PQsslAttribute(state->conn, "protocol") : "no");

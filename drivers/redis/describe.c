@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/facts.h"
 #include "drivers/wait.h"
 
 #define WHOLE_NS (3 * LB_S_NS) /* for servers that were just started to become a cluster */
@@ -96,6 +97,30 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
     return 0;
 }
 
+/* What a lock's keys survive there, by the settings; of several servers by those of the first. */
+static void describe_durability(struct lb_facts *facts) {
+    const char *appendonly = lb_facts_value(facts, "appendonly"),
+               *fsync = lb_facts_value(facts, "appendfsync"), *save = lb_facts_value(facts, "save");
+    if (!appendonly || (strcmp(appendonly, "yes") == 0 && !fsync)) {
+        lb_facts_durability(facts, NULL, "not told: this server refuses CONFIG GET appendonly");
+    } else if (strcmp(appendonly, "yes") == 0 && strcmp(fsync, "always") == 0) {
+        lb_facts_durability(facts, "disk",
+                            "append-only file, on disk before each answer (appendfsync always)");
+    } else if (strcmp(appendonly, "yes") == 0) {
+        lb_facts_durability(facts, "log",
+                            "append-only file, not on disk before each answer (appendfsync %s)",
+                            fsync);
+    } else if (save && strcmp(save, "(empty)") != 0) {
+        lb_facts_durability(facts, "memory",
+                            "in memory, snapshots on disk now and then (appendonly no, save %.60s)",
+                            save);
+    } else {
+        lb_facts_durability(facts, "memory",
+                            "in memory, nothing is written to disk (appendonly no%s)",
+                            save ? ", save \"\"" : "; it does not tell whether it saves snapshots");
+    }
+}
+
 int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     static const char *const settings[] = {"save", "appendonly", "appendfsync", "maxmemory-policy",
                                            "maxclients"};
@@ -123,5 +148,6 @@ int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb
             lb_fact(facts, settings[i], "%s",
                     reply->element[1].len ? reply->element[1].text : "(empty)");
     }
+    describe_durability(facts);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "drivers/facts.h"
 #include "drivers/wait.h"
 
 ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
@@ -77,6 +78,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
     if (zk_ask(&peer, len, "srvr", answer, sizeof answer, deadline_ns) > 0) {
         add_fact(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
         add_fact(facts, answer, "Mode: ", "\r\n", "mode");
+        facts->alone = strstr(answer, "Mode: standalone") != NULL;
     }
     if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 &&
         strstr(answer, "tickTime=")) {
@@ -85,6 +87,9 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
         add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
         lb_fact(facts, "ensemble", "%d", ensemble(answer));
     }
+    lb_facts_durability(
+        facts, NULL,
+        "not told: ZooKeeper does not say whether it flushes its log before each answer, its default");
     lb_fact(facts, "session_timeout_ms", "%d (asked for %lld)", z->timeout_ms,
             (long long)(session->lease_ns / LB_MS_NS));
     return 0;

@@ -104,6 +104,15 @@ const struct run_server *report_server(const struct report *report,
     return found;
 }
 
+bool report_is_yours(const struct run_server *server) {
+    return server && server->started_by && equal(server->started_by, "url");
+}
+
+const char *report_server_name(const struct run_server *server) {
+    if (report_is_yours(server) && server->backend) return server->backend;
+    return server->topology ? server->topology : server->backend ? server->backend : "?";
+}
+
 const char *report_server_version(const struct run_server *server) {
     return server ? json_string_value(json_object_get(server->facts, "version")) : NULL;
 }

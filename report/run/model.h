@@ -101,6 +101,12 @@ char *report_run_letter(int run, char *text);
 /* What the run says of the server of a lock; NULL when it says nothing (embedded backends). */
 const struct run_server *report_server(const struct report *report, const struct report_lock *lock);
 
+/* Whether the user started it (--url). */
+bool report_is_yours(const struct run_server *server);
+
+/* Its topology's name, or its backend's where only that is known. */
+const char *report_server_name(const struct run_server *server);
+
 /* Its version, or NULL. */
 const char *report_server_version(const struct run_server *server);
 

@@ -114,7 +114,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     const struct run_stage *stage = lock->stage;
     const struct run_server *server = report_server(report, lock);
     const char *version = report_server_version(server);
-    bool by_url = server && server->started_by && strcmp(server->started_by, "url") == 0;
+    bool yours = report_is_yours(server);
     double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
     char claims[256];
     doc_row(doc, report_is_real(stage) ? DOC_ROW : DOC_ASIDE);
@@ -131,8 +131,9 @@ static void add_promise(struct doc *doc, const struct report *report,
     } else {
         doc_cell(doc, "%s", NUMBER_NONE);
     }
-    doc_cell(doc, "%s%s%s%s", doc_or(stage->topology, "topology not stated"), version ? " " : "",
-             doc_or(version, ""), by_url ? ", already running" : "");
+    doc_cell(doc, "%s%s%s%s",
+             yours ? report_server_name(server) : doc_or(stage->topology, "topology not stated"),
+             version ? " " : "", doc_or(version, ""), yours ? ", yours" : "");
     add_durability(doc, stage);
     words_claims(stage, claims, sizeof claims);
     doc_cell(doc, "%s", *claims ? claims : "nothing");

@@ -39,8 +39,7 @@ static char *server_text(const struct run *run, const char *backend) {
         const char *version = report_server_version(server);
         if (!server->backend || strcmp(server->backend, backend) != 0) continue;
         fprintf(out, "%s%s%s%s; %s; started by %s", ftell(out) > 0 ? " / " : "",
-                server->topology ? server->topology : "topology not stated", version ? " " : "",
-                version ? version : "",
+                report_server_name(server), version ? " " : "", version ? version : "",
                 server->durability ? server->durability : "durability not stated",
                 server->started_by ? server->started_by : "whom is not stated");
     }

@@ -364,9 +364,9 @@ static void add_servers(struct doc *doc, const struct run *run) {
         if (server->topology && strcmp(server->topology, "embedded") == 0) continue;
         if (count++ >= SERVERS_SAID) continue;
         const char *version = report_server_version(server);
-        const char *name = server->topology ? server->topology : server->backend;
-        doc_span(doc, DOC_PLAIN, "%s%s%s%s", count == 1 ? " on " : ", ", name ? name : "?",
-                 version ? " " : "", version ? version : "");
+        doc_span(doc, DOC_PLAIN, "%s%s%s%s%s", count == 1 ? " on " : ", ",
+                 report_server_name(server), version ? " " : "", version ? version : "",
+                 report_is_yours(server) ? " (yours)" : "");
     }
     if (count > SERVERS_SAID) doc_span(doc, DOC_PLAIN, " and %d more", count - SERVERS_SAID);
 }

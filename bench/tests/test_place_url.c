@@ -1,0 +1,105 @@
+/* test_place_url: what a place at a URL tells of its server: the class by which reports group and rank comes
+ * from the server's own settings. Real servers, started by us and reached as if they were a user's; what is
+ * missing is a loud skip.
+ * Needs: servers. */
+#include "bench/servers/topo.h"
+#include "bench/tests/stage_help.h"
+
+static char topologies[512];
+
+/* A server of our own, and the same one reached by its URL. */
+struct twice {
+    struct plan *plan;
+    struct place *own, *url;
+};
+
+static bool is_missing(const char *topology) {
+    struct topo_info info;
+    struct lb_err err = {0};
+    if (topo_info(topologies, topology, &info, &err) != 0) fail_msg("%s", err.text);
+    if (!*info.missing) return false;
+    print_message("skipped: %s is missing: install %s\n", info.missing, info.install);
+    if (getenv("CI")) fail();
+    return true;
+}
+
+/* False: the server is missing here. */
+static bool twice_open(struct twice *twice, const char *lock, const char *topology,
+                       const char *durability) {
+    struct lb_err err = {0};
+    char folder[512];
+    *twice = (struct twice){0};
+    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
+    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
+    if (is_missing(topology)) return false;
+    twice->plan =
+        plan_load(&(struct plan_wish){.workload = "smoke", .folder = folder, .locks = lock}, &err);
+    if (!twice->plan) fail_msg("%s", err.text);
+    struct place_ask ask = {.lock = &twice->plan->locks[0],
+                            .topology = topology,
+                            .topologies = topologies,
+                            .durability = durability,
+                            .interrupts = &no_interrupts};
+    twice->own = place_open(&ask, &err);
+    if (!twice->own) fail_msg("%s", err.text);
+    ask.url = twice->own->urls[0];
+    twice->url = place_open(&ask, &err);
+    if (!twice->url) fail_msg("%s", err.text);
+    return true;
+}
+
+static void twice_close(struct twice *twice) {
+    place_close(twice->url);
+    place_close(twice->own);
+    plan_free(twice->plan);
+}
+
+static const char *class_of(const struct twice *twice) {
+    const char *class = place_durability_class(twice->url, twice->plan->locks[0].lock);
+    return class ? class : "not told";
+}
+
+TEST(the_class_at_a_url_is_what_the_server_tells) {
+    static const struct {
+        const char *lock, *topology, *durability, *class, *words;
+    } cases[] = {
+        {"redis-setnx", "redis", "default", "memory", "nothing is written to disk"},
+        {"redis-setnx", "redis", "sync", "disk", "appendfsync always"},
+        {"memcached-add", "memcached", "default", "memory", "gone with the process"},
+        {"pg-lease", "postgres", "default", "disk", "fsync on, synchronous_commit on"},
+        {"pg-lease", "postgres", "none", "log", "fsync off"},
+        {"nats-kv", "nats", "default", "not told", "sync_interval"},
+        {"etcd-mutex", "etcd", "default", "not told", "etcd does not say"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct twice twice;
+        if (!twice_open(&twice, cases[i].lock, cases[i].topology, cases[i].durability)) continue;
+        assert_string_equal(class_of(&twice), cases[i].class);
+        if (!strstr(twice.url->durability, cases[i].words))
+            fail_msg("%s: '%s' lacks '%s'", cases[i].topology, twice.url->durability,
+                     cases[i].words);
+        twice_close(&twice);
+    }
+}
+
+/* The flush of the log and that of the binary log are told, too. */
+TEST(mariadb_tells_when_it_flushes) {
+    struct twice twice;
+    if (!twice_open(&twice, "mysql-getlock", "mariadb", "default")) return;
+    assert_string_equal(twice.url->durability_class, "disk");
+    assert_non_null(strstr(twice.url->durability, "innodb_flush_log_at_trx_commit=1"));
+    twice_close(&twice);
+}
+
+/* What one server answers, no other one has agreed to. */
+TEST(one_server_is_no_majority) {
+    static const char *const locks[][2] = {{"etcd-mutex", "etcd"}, {"zk-lock", "zookeeper"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct twice twice;
+        if (!twice_open(&twice, locks[i][0], locks[i][1], "default")) continue;
+        assert_string_equal(place_guarantee(twice.url, twice.plan->locks[0].lock), "node");
+        twice_close(&twice);
+    }
+}
+
+TEST_MAIN(NULL, NULL)
