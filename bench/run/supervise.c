@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "bench/run/supervise.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "bench/faults/faults.h"
 #include "bench/load/layout.h"
 #include "bench/load/worker.h"
+#include "bench/run/harvest.h"
 #include "bench/run/promise.h"
 #include "bench/run/self_check.h"
 #include "bench/run/stage_history.h"
@@ -22,7 +22,6 @@
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
 #include "bench/run/wall.h"
-#include "results/format/hlog.h"
 #include "results/format/write.h"
 
 #define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */
@@ -43,12 +42,7 @@ struct supervisor {
     struct faults faults;
     struct wall wall;
     bool cut; /* the drain limit came before everybody had drained */
-    struct hist *interval[METRICS];
-    FILE *hlog;
-    int64_t wall_offset_ns;     /* wall clock minus monotonic */
-    int64_t harvested_ns;       /* the last interval's end */
-    struct stage_batch batched; /* what the interval's batches so far have */
-    bool asked;                 /* recorders were asked and not all taken yet */
+    struct harvest harvest;
     int seen_interrupts;
 };
 
@@ -128,161 +122,6 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
         if (workers_check(sup->workers, &err) != 0) return false;
     }
     return true;
-}
-
-/* Takes the figures that the workers have handed over, and adds them to the totals and to the
- * interval. False while some are missing. */
-static bool collect_recorders(struct supervisor *sup) {
-    bool all = true;
-    for (int i = 0; i < sup->shared->threads; i++) {
-        struct recorder *recorder = &sup->shared->worker[i].recorder;
-        struct hist *const *side = recorder_taken(recorder);
-        if (!side) {
-            all &=
-                sup->shared->worker[i].dead; /* the figures of a dead worker are added at the end */
-            continue;
-        }
-        for (int metric = 0; metric < METRICS; metric++) {
-            if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
-            hist_add(sup->interval[metric], side[metric]);
-            hist_add(sup->stage->hist[metric], side[metric]);
-            hist_reset(side[metric]);
-        }
-    }
-    return all;
-}
-
-/* The stage goes on without its log. */
-static void lose_log(struct supervisor *sup, const char *why) {
-    err_set(&sup->stage->log_err, LB_EXIT_MACHINE, "cannot write %s: %s", sup->ask->hlog_path, why);
-    if (sup->hlog) fclose(sup->hlog);
-    sup->hlog = NULL;
-}
-
-static void open_log(struct supervisor *sup) {
-    struct lb_err err = {0};
-    sup->hlog = fopen(sup->ask->hlog_path, "we");
-    if (!sup->hlog) {
-        lose_log(sup, strerror(errno));
-    } else if (hlog_begin(sup->hlog, lb_wall_now(), sup->ask->version, &err) != 0) {
-        lose_log(sup, err.text);
-    }
-}
-
-static void write_log(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) {
-    for (int metric = 0; metric < METRICS && sup->hlog; metric++) {
-        struct lb_err err = {0};
-        if (metric == METRIC_PING) continue; /* not in the window */
-        if (hlog_write(sup->hlog, metric_name(metric), begin_ns + sup->wall_offset_ns,
-                       end_ns - begin_ns, sup->interval[metric], &err) != 0) {
-            lose_log(sup, err.text);
-        }
-    }
-    /* Flushed each second, so that a full disk is noticed with its reason. */
-    if (sup->hlog && fflush(sup->hlog) != 0) lose_log(sup, strerror(errno));
-}
-
-static void close_log(struct supervisor *sup) {
-    FILE *file = sup->hlog;
-    sup->hlog = NULL;
-    if (file && fclose(file) != 0) lose_log(sup, strerror(errno));
-}
-
-/* Asks all workers for their figures, and takes what comes in time. */
-static void gather_recorders(struct supervisor *sup, int64_t patience_ns) {
-    for (int i = 0; i < sup->shared->threads; i++) {
-        struct recorder *recorder = &sup->shared->worker[i].recorder;
-        if (recorder_taken(recorder)) recorder_ask(recorder);
-    }
-    int64_t limit_ns = lb_now() + patience_ns;
-    while (!collect_recorders(sup) && lb_now() < limit_ns) sleep_to(lb_now() + LB_MS_NS / 2);
-}
-
-/* Closes a batch: the values of the promised metric since the last batch. */
-static void close_batch(struct supervisor *sup) {
-    struct stage *stage = sup->stage;
-    const struct stage_promise *promise = &sup->ask->promise;
-    if (promise->limit_ns == 0) return;
-    const struct hist *hist = sup->interval[promise->metric];
-    struct stage_batch now = {.counted = (uint64_t)hist->count + (uint64_t)hist->over,
-                              .within = promise_within(hist, promise->limit_ns)};
-    struct stage_batch *grown =
-        realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
-    if (!grown) return;
-    stage->batches = grown;
-    stage->batches[stage->batch_count++] =
-        (struct stage_batch){.counted = now.counted - sup->batched.counted,
-                             .within = now.within - sup->batched.within,
-                             .end_ns = lb_now() - atomic_load(&sup->shared->window_begin_ns)};
-    sup->batched = now;
-}
-
-/* Tells whoever watches the run what the interval brought. */
-static void tell_news(struct supervisor *sup, int64_t begin_ns, int64_t end_ns) {
-    if (!sup->ask->news) return;
-    struct shared *shared = sup->shared;
-    const struct findings *findings = &shared->findings;
-    const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
-    const struct hist *so_far = sup->stage->hist[METRIC_ACQUIRE];
-    struct stage_news news = {
-        .id = sup->ask->id,
-        .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
-        .total_ns = sup->ask->plan->duration_ns,
-        .rate_per_s =
-            end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
-        .acquire_p50_ns = hist_quantile(so_far, 0.5),
-        .acquire_p99_ns = hist_quantile(so_far, 0.99),
-        .violations = atomic_load(&findings->double_holders) +
-                      atomic_load(&findings->expired_holders) +
-                      atomic_load(&findings->token_errors) + atomic_load(&findings->early),
-        .findings = findings,
-        .interval = sup->interval,
-        .total = sup->stage->hist,
-    };
-    for (int thread = 0; thread < shared->threads; thread++) {
-        for (int i = 0; i < LB_OUTCOMES; i++)
-            news.outcomes[i] += atomic_load(&shared->worker[thread].outcomes[i]);
-    }
-    sup->ask->news(sup->ask->news_arg, &news);
-}
-
-/* Closes an interval of the load: a line of the log for each metric, a point of the series, a line
- * of progress. */
-static void harvest_interval(struct supervisor *sup, int64_t begin_ns, int64_t end_ns, bool last) {
-    if (last) {
-        /* Twice, because the first may only answer an earlier request. There is time: nothing is
-         * measured any more, and the log must have what run.json has. */
-        struct lb_err err = {0};
-        int64_t patience_ns = workers_check(sup->workers, &err) == 0 ? LB_S_NS : 20 * LB_MS_NS;
-        gather_recorders(sup, patience_ns);
-        gather_recorders(sup, patience_ns);
-    } else {
-        /* A thread that blocks in its lock answers later; its figures count for the next
-         * interval. */
-        gather_recorders(sup, 20 * LB_MS_NS);
-    }
-    struct stage *stage = sup->stage;
-    close_batch(sup);
-    write_log(sup, begin_ns, end_ns);
-    const struct hist *acquire = sup->interval[METRIC_ACQUIRE];
-    const struct hist *due = sup->interval[METRIC_ACQUIRE_DUE];
-    int64_t window_begin_ns = atomic_load(&sup->shared->window_begin_ns);
-    struct stage_second *grown =
-        realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
-    if (grown) {
-        stage->seconds = grown;
-        stage->seconds[stage->second_count++] = (struct stage_second){
-            .t_s = (double)(begin_ns - window_begin_ns) / 1e9,
-            .ok = acquire->count,
-            .acquire_p50_ns = hist_quantile(acquire, 0.5),
-            .acquire_p99_ns = hist_quantile(acquire, 0.99),
-            .due_mean_ns = hist_mean(due),
-        };
-    }
-    tell_news(sup, begin_ns, end_ns);
-    for (int metric = 0; metric < METRICS; metric++) hist_reset(sup->interval[metric]);
-    sup->batched = (struct stage_batch){0};
-    sup->harvested_ns = end_ns;
 }
 
 /* Waits until all clients are connected and the first one has pinged. -1: the stage has failed and
@@ -382,20 +221,19 @@ static int64_t begin_load(struct supervisor *sup) {
 static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
-    sup->harvested_ns = begin_ns;
+    sup->harvest.from_ns = begin_ns;
     for (;;) {
         int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
-        int64_t tick_ns = sup->harvested_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
+        int64_t tick_ns = sup->harvest.from_ns + LB_S_NS, half_ns = tick_ns - LB_S_NS / 2;
         if (sup->ask->promise.limit_ns && now_ns >= half_ns && batched_ns < half_ns) {
-            gather_recorders(sup, 20 * LB_MS_NS);
-            close_batch(sup);
+            harvest_half(&sup->harvest);
             batched_ns = half_ns;
         }
         /* If less than half a second of the window is left, it is added to the interval before
          * it. */
         if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
-            harvest_interval(sup, sup->harvested_ns, tick_ns, false);
+            harvest_interval(&sup->harvest, tick_ns);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
         const struct stage_ask *ask = sup->ask;
@@ -471,7 +309,9 @@ static void supervise_load(struct supervisor *sup) {
     stage->window_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     stage->warmup_ns = sup->ask->plan->warmup_ns;
     stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
-    if (stage->window_ns > 0) harvest_interval(sup, sup->harvested_ns, drained_ns, true);
+    struct lb_err ignored = {0};
+    if (stage->window_ns > 0)
+        harvest_last(&sup->harvest, drained_ns, workers_check(sup->workers, &ignored) == 0);
 }
 
 /* The second ping, and the end of all sessions. */
@@ -511,13 +351,7 @@ static void close_down(struct supervisor *sup) {
     sup->workers = NULL;
     sup->stage->stuck = false;
     tidy_server(sup);
-    for (int i = 0; i < shared->threads; i++) {
-        for (int side = 0; side < 2; side++) {
-            struct hist *const *left = recorder_side(&shared->worker[i].recorder, side);
-            for (int metric = 0; metric < METRICS; metric++)
-                hist_add(sup->stage->hist[metric], left[metric]);
-        }
-    }
+    harvest_rest(&sup->harvest);
 }
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
@@ -530,14 +364,6 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->stolen_ns = -1;
-    for (int metric = 0; metric < METRICS; metric++) {
-        sup->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        sup->stage->hist[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        if (!sup->interval[metric] || !sup->stage->hist[metric]) {
-            return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
-        }
-    }
-    sup->wall_offset_ns = lb_wall_now() - lb_now();
     sup->shared = shared_new(ask->plan, ask->lock, ask->clients, err);
     if (!sup->shared) return -1;
     struct shared *shared = sup->shared;
@@ -559,8 +385,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
              (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
     stuck_init(&sup->stuck, shared);
-    if (ask->hlog_path) open_log(sup);
-    return 0;
+    return harvest_begin(&sup->harvest, ask, sup->stage, shared, err);
 }
 
 static int check_self(struct supervisor *sup, struct lb_err *err) {
@@ -594,7 +419,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     stage_history_end(sup.stage, sup.shared);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
     stage_sum(sup.stage, sup.shared);
-    close_log(&sup);
+    harvest_close_log(&sup.harvest);
     struct lb_err undescribed = {0};
     if (check_self(&sup, &undescribed) != 0 || stage_describe(sup.stage, ask, &undescribed) != 0) {
         sup.stage->status = STAGE_FAILED;
@@ -603,7 +428,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
     stage = sup.stage;
     sup.stage = NULL;
 out:
-    for (int metric = 0; metric < METRICS; metric++) hist_free(sup.interval[metric]);
+    harvest_done(&sup.harvest);
     stage_free(sup.stage);
     stuck_done(&sup.stuck);
     if (!stage || !stage->stuck) shared_free(sup.shared);

@@ -1,0 +1,204 @@
+/* harvest: see harvest.h. */
+#include "bench/run/harvest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/run/promise.h"
+#include "results/format/hlog.h"
+
+#define PATIENCE_NS (20 * LB_MS_NS) /* for workers to hand over their figures */
+
+/* Takes the figures that the workers have handed over, and adds them to the totals and to the
+ * interval. False while some are missing. */
+static bool collect_recorders(struct harvest *harvest) {
+    bool all = true;
+    for (int i = 0; i < harvest->shared->threads; i++) {
+        struct recorder *recorder = &harvest->shared->worker[i].recorder;
+        struct hist *const *side = recorder_taken(recorder);
+        if (!side) {
+            all &= harvest->shared->worker[i]
+                       .dead; /* the figures of a dead worker are added at the end */
+            continue;
+        }
+        for (int metric = 0; metric < METRICS; metric++) {
+            if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
+            hist_add(harvest->interval[metric], side[metric]);
+            hist_add(harvest->stage->hist[metric], side[metric]);
+            hist_reset(side[metric]);
+        }
+    }
+    return all;
+}
+
+/* The stage goes on without its log. */
+static void lose_log(struct harvest *harvest, const char *why) {
+    err_set(&harvest->stage->log_err, LB_EXIT_MACHINE, "cannot write %s: %s",
+            harvest->ask->hlog_path, why);
+    if (harvest->hlog) fclose(harvest->hlog);
+    harvest->hlog = NULL;
+}
+
+static void open_log(struct harvest *harvest) {
+    struct lb_err err = {0};
+    harvest->hlog = fopen(harvest->ask->hlog_path, "we");
+    if (!harvest->hlog) {
+        lose_log(harvest, strerror(errno));
+    } else if (hlog_begin(harvest->hlog, lb_wall_now(), harvest->ask->version, &err) != 0) {
+        lose_log(harvest, err.text);
+    }
+}
+
+static void write_log(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
+    for (int metric = 0; metric < METRICS && harvest->hlog; metric++) {
+        struct lb_err err = {0};
+        if (metric == METRIC_PING) continue; /* not in the window */
+        if (hlog_write(harvest->hlog, metric_name(metric), begin_ns + harvest->wall_offset_ns,
+                       end_ns - begin_ns, harvest->interval[metric], &err) != 0) {
+            lose_log(harvest, err.text);
+        }
+    }
+    /* Flushed each second, so that a full disk is noticed with its reason. */
+    if (harvest->hlog && fflush(harvest->hlog) != 0) lose_log(harvest, strerror(errno));
+}
+
+/* Asks all workers for their figures, and takes what comes in time. */
+static void gather_recorders(struct harvest *harvest, int64_t patience_ns) {
+    for (int i = 0; i < harvest->shared->threads; i++) {
+        struct recorder *recorder = &harvest->shared->worker[i].recorder;
+        if (recorder_taken(recorder)) recorder_ask(recorder);
+    }
+    int64_t limit_ns = lb_now() + patience_ns;
+    while (!collect_recorders(harvest) && lb_now() < limit_ns) lb_nap(LB_MS_NS / 2);
+}
+
+/* Closes a batch: the values of the promised metric since the last batch. */
+static void close_batch(struct harvest *harvest) {
+    struct stage *stage = harvest->stage;
+    const struct stage_promise *promise = &harvest->ask->promise;
+    if (promise->limit_ns == 0) return;
+    const struct hist *hist = harvest->interval[promise->metric];
+    struct stage_batch now = {.counted = (uint64_t)hist->count + (uint64_t)hist->over,
+                              .within = promise_within(hist, promise->limit_ns)};
+    struct stage_batch *grown =
+        realloc(stage->batches, (size_t)(stage->batch_count + 1) * sizeof *grown);
+    if (!grown) return;
+    stage->batches = grown;
+    stage->batches[stage->batch_count++] =
+        (struct stage_batch){.counted = now.counted - harvest->batched.counted,
+                             .within = now.within - harvest->batched.within,
+                             .end_ns = lb_now() - atomic_load(&harvest->shared->window_begin_ns)};
+    harvest->batched = now;
+}
+
+/* Tells whoever watches the run what the interval brought. */
+static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
+    if (!harvest->ask->news) return;
+    struct shared *shared = harvest->shared;
+    const struct findings *findings = &shared->findings;
+    const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
+    const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
+    struct stage_news news = {
+        .id = harvest->ask->id,
+        .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
+        .total_ns = harvest->ask->plan->duration_ns,
+        .rate_per_s =
+            end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
+        .acquire_p50_ns = hist_quantile(so_far, 0.5),
+        .acquire_p99_ns = hist_quantile(so_far, 0.99),
+        .violations = atomic_load(&findings->double_holders) +
+                      atomic_load(&findings->expired_holders) +
+                      atomic_load(&findings->token_errors) + atomic_load(&findings->early),
+        .findings = findings,
+        .interval = harvest->interval,
+        .total = harvest->stage->hist,
+    };
+    for (int thread = 0; thread < shared->threads; thread++) {
+        for (int i = 0; i < LB_OUTCOMES; i++)
+            news.outcomes[i] += atomic_load(&shared->worker[thread].outcomes[i]);
+    }
+    harvest->ask->news(harvest->ask->news_arg, &news);
+}
+
+/* Adds the interval to the series. Out of memory: the series lacks it. */
+static void add_second(struct harvest *harvest, int64_t begin_ns) {
+    struct stage *stage = harvest->stage;
+    const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
+    struct stage_second *grown =
+        realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
+    if (!grown) return;
+    stage->seconds = grown;
+    stage->seconds[stage->second_count++] = (struct stage_second){
+        .t_s = (double)(begin_ns - atomic_load(&harvest->shared->window_begin_ns)) / 1e9,
+        .ok = acquire->count,
+        .acquire_p50_ns = hist_quantile(acquire, 0.5),
+        .acquire_p99_ns = hist_quantile(acquire, 0.99),
+        .due_mean_ns = hist_mean(harvest->interval[METRIC_ACQUIRE_DUE]),
+    };
+}
+
+int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
+                  struct shared *shared, struct lb_err *err) {
+    harvest->ask = ask;
+    harvest->stage = stage;
+    harvest->shared = shared;
+    harvest->wall_offset_ns = lb_wall_now() - lb_now();
+    for (int metric = 0; metric < METRICS; metric++) {
+        harvest->interval[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        stage->hist[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        if (!harvest->interval[metric] || !stage->hist[metric])
+            return err_set(err, LB_EXIT_MACHINE, "out of memory for histograms");
+    }
+    if (ask->hlog_path) open_log(harvest);
+    return 0;
+}
+
+void harvest_half(struct harvest *harvest) {
+    gather_recorders(harvest, PATIENCE_NS);
+    close_batch(harvest);
+}
+
+static void close_interval(struct harvest *harvest, int64_t end_ns) {
+    int64_t begin_ns = harvest->from_ns;
+    close_batch(harvest);
+    write_log(harvest, begin_ns, end_ns);
+    add_second(harvest, begin_ns);
+    tell_news(harvest, begin_ns, end_ns);
+    for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
+    harvest->batched = (struct stage_batch){0};
+    harvest->from_ns = end_ns;
+}
+
+void harvest_interval(struct harvest *harvest, int64_t end_ns) {
+    /* A thread that blocks in its lock answers later; its figures count for the next interval. */
+    gather_recorders(harvest, PATIENCE_NS);
+    close_interval(harvest, end_ns);
+}
+
+void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive) {
+    /* Twice, because the first may only answer an earlier request. There is time: nothing is
+     * measured any more, and the log must have what run.json has. */
+    for (int i = 0; i < 2; i++) gather_recorders(harvest, alive ? LB_S_NS : PATIENCE_NS);
+    close_interval(harvest, end_ns);
+}
+
+void harvest_rest(struct harvest *harvest) {
+    for (int i = 0; i < harvest->shared->threads; i++) {
+        for (int side = 0; side < 2; side++) {
+            struct hist *const *left = recorder_side(&harvest->shared->worker[i].recorder, side);
+            for (int metric = 0; metric < METRICS; metric++)
+                hist_add(harvest->stage->hist[metric], left[metric]);
+        }
+    }
+}
+
+void harvest_close_log(struct harvest *harvest) {
+    FILE *file = harvest->hlog;
+    harvest->hlog = NULL;
+    if (file && fclose(file) != 0) lose_log(harvest, strerror(errno));
+}
+
+void harvest_done(struct harvest *harvest) {
+    for (int metric = 0; metric < METRICS; metric++) hist_free(harvest->interval[metric]);
+}

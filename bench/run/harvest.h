@@ -1,0 +1,44 @@
+/* harvest: collects what the workers of a stage have recorded, interval by interval: into the stage's
+ * totals, its series and its .hlog, and to whoever watches the run.
+ *
+ * The supervisor's thread calls it, and decides when an interval is over. What a worker does not hand over
+ * in time counts for the next interval. */
+#ifndef BENCH_RUN_HARVEST_H
+#define BENCH_RUN_HARVEST_H
+
+#include <stdio.h>
+
+#include "bench/load/shared.h"
+#include "bench/run/stage.h"
+
+/* Zeroed: harvest_done may be called. */
+struct harvest {
+    const struct stage_ask *ask;
+    struct stage *stage;
+    struct shared *shared;
+    struct hist *interval[METRICS];
+    FILE *hlog;                 /* NULL = none is kept, or it was lost: stage->log_err */
+    int64_t wall_offset_ns;     /* wall clock minus monotonic */
+    int64_t from_ns;            /* the interval's begin; the supervisor sets the first one */
+    struct stage_batch batched; /* what the interval's batches so far have */
+};
+
+/* Makes the histograms, the stage's too, and opens the log. 0, or -1 with err when out of memory. */
+int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
+                  struct shared *shared, struct lb_err *err);
+
+/* In the middle of an interval: closes a batch of the promise. */
+void harvest_half(struct harvest *harvest);
+
+/* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
+void harvest_interval(struct harvest *harvest, int64_t end_ns);
+/* The last one, after the drain. alive: no worker process has ended, so all will answer. */
+void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
+
+/* After the workers' end: adds to the totals what they did not hand over. */
+void harvest_rest(struct harvest *harvest);
+
+void harvest_close_log(struct harvest *harvest);
+void harvest_done(struct harvest *harvest);
+
+#endif
