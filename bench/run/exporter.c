@@ -37,7 +37,7 @@ struct exporter_process {
 
 /* Replaces the file in one step. Not forced to the disk: after a crash of the machine the figures of
  * a run that went on have no use. -1 with errno. */
-static int replace_file(const char *path, const char *text, size_t length) {
+static int replace_exported_file(const char *path, const char *text, size_t length) {
     char temporary[PATH_MAX + 80];
     snprintf(temporary, sizeof temporary, "%s.new", path);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
@@ -56,7 +56,7 @@ static int replace_file(const char *path, const char *text, size_t length) {
 /* --- in the process --- */
 
 static void serve_text(struct exporter_process *own) {
-    if (own->path) (void)replace_file(own->path, own->text, own->length);
+    if (own->path) (void)replace_exported_file(own->path, own->text, own->length);
 }
 
 static void end_serving(struct exporter_process *own) {
@@ -159,7 +159,7 @@ struct exporter *exporter_open(const char *where, const struct exposition *first
     } else {
         if (check_file(where, exporter->where, sizeof exporter->where, err) != 0) goto out;
         own->path = exporter->where;
-        if (replace_file(own->path, own->text, own->length) != 0) {
+        if (replace_exported_file(own->path, own->text, own->length) != 0) {
             err_set(err, LB_EXIT_MACHINE, "--metrics %s: cannot be written: %s", where,
                     strerror(errno));
             goto out;

@@ -77,7 +77,7 @@ static void write_escaped(FILE *out, const char *text) {
     }
 }
 
-static void write_value(FILE *out, double value) {
+static void write_sample_value(FILE *out, double value) {
     if (isnan(value)) {
         fputs("NaN\n", out);
     } else {
@@ -98,7 +98,7 @@ static void samples_outcomes(FILE *out, const struct family *family, const struc
     for (int i = 0; i < LB_OUTCOMES; i++) {
         fprintf(out, "%s{%s,outcome=\"%s\"} ", family->name, stage_labels,
                 lb_outcome_name((enum lb_outcome)i));
-        write_value(out, run->news ? (double)run->news->outcomes[i] : 0);
+        write_sample_value(out, run->news ? (double)run->news->outcomes[i] : 0);
     }
 }
 
@@ -115,7 +115,7 @@ static void samples_findings(FILE *out, const struct family *family, const struc
                 {"early", atomic_load(&found->early)}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         fprintf(out, "%s{%s,kind=\"%s\"} ", family->name, stage_labels, rows[i].kind);
-        write_value(out, (double)rows[i].count);
+        write_sample_value(out, (double)rows[i].count);
     }
 }
 
@@ -126,12 +126,12 @@ static void samples_times(FILE *out, const struct family *family, const struct e
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++) {
         bool known = second && quantile_supported((double)second->count, quantiles[i]);
         fprintf(out, "%s{%s,quantile=\"%g\"} ", family->name, stage_labels, quantiles[i]);
-        write_value(out, known ? (double)hist_quantile(second, quantiles[i]) / 1e9 : NAN);
+        write_sample_value(out, known ? (double)hist_quantile(second, quantiles[i]) / 1e9 : NAN);
     }
     fprintf(out, "%s_sum{%s} ", family->name, stage_labels);
-    write_value(out, total ? (double)total->sum / 1e9 : 0);
+    write_sample_value(out, total ? (double)total->sum / 1e9 : 0);
     fprintf(out, "%s_count{%s} ", family->name, stage_labels);
-    write_value(out, total ? (double)total->count : 0);
+    write_sample_value(out, total ? (double)total->count : 0);
 }
 
 /* --- the table --- */
@@ -220,7 +220,7 @@ void exposition_write(FILE *out, const struct exposition *run) {
         fputs(family->name, out);
         if (family->of == OF_STAGE) fprintf(out, "{%s}", labels);
         fputc(' ', out);
-        write_value(out, family->value(run));
+        write_sample_value(out, family->value(run));
     }
 }
 

@@ -159,7 +159,7 @@ void harvest_half(struct harvest *harvest) {
     close_batch(harvest);
 }
 
-static void close_interval(struct harvest *harvest, int64_t end_ns) {
+static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
     int64_t begin_ns = harvest->from_ns;
     close_batch(harvest);
     write_log(harvest, begin_ns, end_ns);
@@ -173,14 +173,14 @@ static void close_interval(struct harvest *harvest, int64_t end_ns) {
 void harvest_interval(struct harvest *harvest, int64_t end_ns) {
     /* A thread that blocks in its lock answers later; its figures count for the next interval. */
     gather_recorders(harvest, PATIENCE_NS);
-    close_interval(harvest, end_ns);
+    harvest_close_interval(harvest, end_ns);
 }
 
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive) {
     /* Twice, because the first may only answer an earlier request. There is time: nothing is
      * measured any more, and the log must have what run.json has. */
     for (int i = 0; i < 2; i++) gather_recorders(harvest, alive ? LB_S_NS : PATIENCE_NS);
-    close_interval(harvest, end_ns);
+    harvest_close_interval(harvest, end_ns);
 }
 
 void harvest_rest(struct harvest *harvest) {

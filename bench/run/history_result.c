@@ -64,7 +64,7 @@ static double known(int64_t ns) {
 }
 
 /* Of a sorted list; NAN of an empty one. */
-static double quantile_of(const int64_t *sorted, int count, double part) {
+static double trials_quantile(const int64_t *sorted, int count, double part) {
     if (count == 0) return NAN;
     int index = (int)(part * count + 0.999999) - 1;
     return (double)sorted[index < 0 ? 0 : index >= count ? count - 1 : index];
@@ -78,16 +78,16 @@ static json_t *trials_json(const struct recovery *recovery) {
     return trials;
 }
 
-static void fill_recovery(struct run_stage *result, const struct recovery *recovery) {
+static void fill_recovery_figures(struct run_stage *result, const struct recovery *recovery) {
     const int64_t *trials = recovery->trials_ns;
     int count = recovery->trial_count;
     result->trials = run_stage_keep(result, trials_json(recovery));
     result->recovery_count = count;
     result->unrecovered = recovery->unrecovered;
-    result->recovery_min = quantile_of(trials, count, 0);
-    result->recovery_p50 = quantile_of(trials, count, 0.5);
-    result->recovery_p90 = quantile_of(trials, count, 0.9);
-    result->recovery_max = quantile_of(trials, count, 1);
+    result->recovery_min = trials_quantile(trials, count, 0);
+    result->recovery_p50 = trials_quantile(trials, count, 0.5);
+    result->recovery_p90 = trials_quantile(trials, count, 0.9);
+    result->recovery_max = trials_quantile(trials, count, 1);
     result->theory_min = known(recovery->theory_min_ns);
     result->theory_max = known(recovery->theory_max_ns);
     if (recovery->theory[0])
@@ -96,8 +96,8 @@ static void fill_recovery(struct run_stage *result, const struct recovery *recov
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;
     result->loss_detected = recovery->detect_count;
-    result->loss_detect_p50 = quantile_of(recovery->detect_ns, recovery->detect_count, 0.5);
-    result->loss_detect_max = quantile_of(recovery->detect_ns, recovery->detect_count, 1);
+    result->loss_detect_p50 = trials_quantile(recovery->detect_ns, recovery->detect_count, 0.5);
+    result->loss_detect_max = trials_quantile(recovery->detect_ns, recovery->detect_count, 1);
     result->loss_never_detected = (double)recovery->never;
 }
 
@@ -105,5 +105,5 @@ void stage_history_fill(struct stage *stage) {
     const struct stage_history *history = stage->history;
     if (!history || !history->judged) return;
     fill_history(&stage->result, history);
-    fill_recovery(&stage->result, &history->recovery);
+    fill_recovery_figures(&stage->result, &history->recovery);
 }

@@ -97,7 +97,7 @@ static void say_broken(const struct lb_lock *lock, const struct exclusion *found
 }
 
 /* Nobody was let in beside another: only what fencing stands on was wrong. */
-static bool only_tokens(const struct stage *stage) {
+static bool only_tokens_wrong(const struct stage *stage) {
     const struct exclusion *x = &stage->exclusion;
     const struct stage_history *history = stage->history;
     bool judged = history && history->judged;
@@ -136,7 +136,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     if (found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED) {
         judge->violated |= found->verdict == VERDICT_VIOLATED;
         judge->expired |= found->verdict == VERDICT_EXPIRED;
-        bool excluded = only_tokens(stage);
+        bool excluded = only_tokens_wrong(stage);
         judge->admitted_two |= found->verdict == VERDICT_VIOLATED && !excluded;
         if (excluded) {
             say_wrong_tokens(lock, stage, line, size);

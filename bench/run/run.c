@@ -122,7 +122,7 @@ static int write_result(const struct run_state *run, const json_t *json, struct 
 }
 
 /* Writes the result so far, marked as partial. */
-static void write_so_far(struct run_state *run) {
+static void write_run_so_far(struct run_state *run) {
     if (lb_now() - run->written_ns < WRITE_EVERY_NS) return;
     json_t *copy = json_copy(run->json);
     json_object_set_new(copy, "partial", json_true());
@@ -193,7 +193,8 @@ static void add_origin(struct run_stage *result, const struct plan_stage *of) {
     result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
 }
 
-static void add_stage(struct run_state *run, struct stage *stage, const struct plan_stage *of) {
+static void add_stage_result(struct run_state *run, struct stage *stage,
+                             const struct plan_stage *of) {
     struct lb_err err = {0};
     add_origin(&stage->result, of);
     json_t *json = run_stage_json(&stage->result);
@@ -220,7 +221,7 @@ static void tell_second(void *arg, const struct stage_news *news) {
 }
 
 /* All figures of the stage before give way to zeros. */
-static void tell_begin(struct run_state *run, const struct stage_ask *ask) {
+static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
     run->exposition.stages_begun++;
     run->exposition.ask = ask;
     exporter_publish(run->ask->exporter, &run->exposition);
@@ -258,7 +259,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
              stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
-    tell_begin(run, &stage_ask);
+    tell_stage_begin(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
     if (!stage) {
         note_trouble(run, &err);
@@ -268,7 +269,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     say_stage(run, stage, &stage_ask);
     judge_stage_of(run, stage, of);
     thresholds_take(&run->thresholds, stage, &stage_ask, of);
-    add_stage(run, stage, of);
+    add_stage_result(run, stage, of);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
         err_set(&err, stage->err.code, "%s: %s", stage_ask.id, stage->err.text);
@@ -279,11 +280,11 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     bool spent = is_spent(place, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);
-    write_so_far(run);
+    write_run_so_far(run);
     return !spent;
 }
 
-static const char *url_of(const struct run_ask *ask, const struct lb_backend *backend) {
+static const char *url_of_backend(const struct run_ask *ask, const struct lb_backend *backend) {
     for (int i = 0; i < ask->url_count; i++) {
         if (ask->urls[i].backend == backend) return ask->urls[i].url;
     }
@@ -293,7 +294,7 @@ static const char *url_of(const struct run_ask *ask, const struct lb_backend *ba
 static struct place *open_place(struct run_state *run, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
     struct place_ask place_ask = {.lock = of->lock,
-                                  .url = url_of(ask, of->lock->lock->backend),
+                                  .url = url_of_backend(ask, of->lock->lock->backend),
                                   .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
@@ -334,7 +335,7 @@ static void run_place(struct run_state *run, const struct plan_stage *stages, in
 
 /* A server that the user started is one place, for all topologies of the plan. */
 static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
-    if (!url_of(run->ask, stages[at].lock->lock->backend)) return false;
+    if (!url_of_backend(run->ask, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
         if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at]))
             return true;
@@ -362,7 +363,7 @@ static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
            plan_steps_clocks(a->plan) == plan_steps_clocks(b->plan);
 }
 
-static void run_all(struct run_state *run, const struct plan_stage *stages, int count) {
+static void run_all_places(struct run_state *run, const struct plan_stage *stages, int count) {
     for (int from = 0, to; from < count && *run->ask->interrupts == 0; from = to) {
         to = from + 1;
         while (to < count && same_place(&stages[from], &stages[to])) to++;
@@ -416,7 +417,7 @@ static void run_between_canaries(struct run_state *run, const struct plan_stage 
     struct lb_err err = {0};
     double part;
     if (ask->canary) canary_measure(&before, ask->canary, ask->interrupts);
-    run_all(run, stages, count);
+    run_all_places(run, stages, count);
     if (!ask->canary) {
         json_object_set_new(run->json, "canary", json_null());
         return;
@@ -508,7 +509,7 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {
         const struct place_ask place = {.lock = stages[i].lock,
-                                        .url = url_of(ask, stages[i].lock->lock->backend)};
+                                        .url = url_of_backend(ask, stages[i].lock->lock->backend)};
         if (!place.url) continue;
         if (place_check_url(&place, err) != 0) return -1;
         if (plan_acts_on(stages[i].plan, ON_SERVERS) || plan_acts_on(stages[i].plan, ON_WIRES))

@@ -159,7 +159,7 @@ const struct self_check *self_checks(void) {
     return checks;
 }
 
-static json_t *number_json(double value) {
+static json_t *check_number_json(double value) {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
@@ -171,7 +171,7 @@ json_t *self_checks_json(const struct self_facts *facts) {
         enum self_result result = check->compute(facts, &figure, &limit);
         json_t *item = json_pack(
             "{s:s, s:s, s:o, s:o, s:f, s:s, s:s}", "name", check->name, "result", results[result],
-            "figure", number_json(figure), "limit", number_json(limit), "false_alarms",
+            "figure", check_number_json(figure), "limit", check_number_json(limit), "false_alarms",
             check->exact ? 0.0 : SELF_CHECK_ALPHA, "what", check->what, "if_not", check->if_not);
         if (json_array_append_new(array, item) != 0) {
             json_decref(array);

@@ -100,7 +100,7 @@ static int64_t go_on_with_faults(struct supervisor *sup, int64_t now_ns) {
 
 /* One turn of the supervisor during the load: does what is due, then sleeps until `until_ns`, at most
  * 50 ms. */
-static void pass_time(struct supervisor *sup, int64_t until_ns) {
+static void supervise_turn(struct supervisor *sup, int64_t until_ns) {
     int64_t now_ns = lb_now(), next_ns = now_ns + 50 * LB_MS_NS;
     int64_t fault_ns = go_on_with_faults(sup, now_ns);
     stuck_look(&sup->stuck, now_ns);
@@ -213,7 +213,7 @@ static int64_t begin_load(struct supervisor *sup) {
                                 .peer_ends = sup->ask->peer_ends};
     faults_begin(&sup->faults, &reach, &sup->stage->faults, shared, sup->workers, begin_ns);
     while (lb_now() < begin_ns && lb_now() < atomic_load(&shared->window_end_ns))
-        pass_time(sup, begin_ns);
+        supervise_turn(sup, begin_ns);
     return begin_ns;
 }
 
@@ -238,7 +238,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         }
         const struct stage_ask *ask = sup->ask;
         if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) end_early(sup);
-        pass_time(sup, end_ns);
+        supervise_turn(sup, end_ns);
     }
     faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;

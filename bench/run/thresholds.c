@@ -43,7 +43,8 @@ static bool makes_promises(const struct plan_lock *lock) {
     return !lock->plan && (lock->chosen || !odd);
 }
 
-static struct threshold_row *row_of(struct thresholds *thresholds, const struct plan_stage *of) {
+static struct threshold_row *threshold_row(struct thresholds *thresholds,
+                                           const struct plan_stage *of) {
     for (int i = 0; i < thresholds->row_count; i++) {
         struct threshold_row *row = &thresholds->rows[i];
         if (row->lock == of->lock && row->topology == of->topology && row->clients == of->clients &&
@@ -141,25 +142,25 @@ static void add_seconds(struct slo_evidence *evidence, const struct threshold *t
 /* ---- the figure of a stage ---- */
 
 /* What was not granted lies above all that was. */
-static double quantile_of(const struct threshold *threshold, const struct stage *stage,
-                          const struct stage_ask *ask) {
+static double threshold_quantile(const struct threshold *threshold, const struct stage *stage,
+                                 const struct stage_ask *ask) {
     enum metric metric = threshold_metric(threshold);
     const struct hist *hist = stage->hist[metric];
     double asked = counts_failed(metric) ? (double)promise_due(stage, ask) : 0;
     return response_quantile(hist, asked, threshold->quantile);
 }
 
-static double figure_of(const struct threshold *threshold, const struct stage *stage,
-                        const struct stage_ask *ask) {
+static double threshold_figure(const struct threshold *threshold, const struct stage *stage,
+                               const struct stage_ask *ask) {
     if (stage->status != STAGE_COMPLETE) return NAN;
     return isnan(threshold->quantile) ? result_field_figure(threshold->figure, &stage->result)
-                                      : quantile_of(threshold, stage, ask);
+                                      : threshold_quantile(threshold, stage, ask);
 }
 
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
                      const struct stage_ask *ask, const struct plan_stage *of) {
     if (thresholds->count == 0 || !makes_promises(of->lock)) return;
-    struct threshold_row *row = row_of(thresholds, of);
+    struct threshold_row *row = threshold_row(thresholds, of);
     struct intervals intervals = {.thresholds = thresholds};
     struct lb_err unread = {0}; /* without a log there are no seconds, which the basis says */
     thresholds->failed |= row == NULL;
@@ -168,7 +169,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
         stage_log_read(ask->hlog_path, visit_interval, &intervals, &unread);
     for (int t = 0; t < thresholds->count; t++) {
         const struct threshold *threshold = &thresholds->threshold[t];
-        slo_add_figure(&row->evidence[t], figure_of(threshold, stage, ask));
+        slo_add_figure(&row->evidence[t], threshold_figure(threshold, stage, ask));
         row->evidence[t].limited += stage->result.limited_by != NULL;
         if (!unread.code && !intervals.failed)
             add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
@@ -178,7 +179,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
 
 /* ---- the answers ---- */
 
-static const char *unit_of(const struct threshold *threshold) {
+static const char *threshold_unit(const struct threshold *threshold) {
     if (!isnan(threshold->quantile) || result_field_is_time(threshold->figure)) return "ns";
     return threshold->figure->unit;
 }
@@ -188,8 +189,9 @@ static bool is_percent(const struct threshold *threshold) {
     return strchr(threshold->text, '%') != NULL;
 }
 
-static json_t *answer_json(const struct threshold_row *row, const struct threshold *threshold,
-                           const struct slo_evidence *evidence) {
+static json_t *threshold_answer_json(const struct threshold_row *row,
+                                     const struct threshold *threshold,
+                                     const struct slo_evidence *evidence) {
     struct slo_answer answer = slo_judge(threshold, evidence);
     double scale = is_percent(threshold) ? 100 : 1;
     bool never = isinf(answer.figure);
@@ -198,7 +200,7 @@ static json_t *answer_json(const struct threshold_row *row, const struct thresho
                           .topology = row->topology,
                           .verdict = slo_verdict_name(answer.verdict),
                           .basis = answer.basis,
-                          .unit = is_percent(threshold) ? "%" : unit_of(threshold),
+                          .unit = is_percent(threshold) ? "%" : threshold_unit(threshold),
                           .clients = row->clients,
                           .readers = row->readers,
                           .rate_per_s = row->rate_per_s > 0 ? row->rate_per_s : NAN,
@@ -218,7 +220,7 @@ json_t *thresholds_json(const struct thresholds *thresholds) {
         const struct threshold_row *row = &thresholds->rows[i];
         for (int t = 0; t < thresholds->count && rc == 0; t++)
             rc = json_array_append_new(
-                array, answer_json(row, &thresholds->threshold[t], &row->evidence[t]));
+                array, threshold_answer_json(row, &thresholds->threshold[t], &row->evidence[t]));
     }
     if (rc == 0) return array;
     json_decref(array);
