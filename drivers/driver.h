@@ -113,7 +113,11 @@ enum lb_exposed {
 /* A description of a lock for people who choose one. Shown by `list NAME` and in drivers/LOCKS.md.
  * The conformance suite counts the requests and compares. */
 struct lb_about {
-    const char *compatible; /* the real clients that it excludes and that exclude it */
+    /* the real clients that it excludes and that exclude it; "(not tested)" behind one that no test
+     * of ours has met */
+    const char *compatible;
+    /* clients that look as if they were such, and what they do instead; NULL = none is known */
+    const char *incompatible;
     const char *order;   /* the order in which waiters get it: "first come, first served", "none" */
     const char *token;   /* the source of the fencing token; NULL = none */
     const char *hazards; /* what is known to go wrong with it, in one or two lines */

@@ -218,6 +218,7 @@ const struct lb_lock lock_etcd_lock = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
     .about = {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
+              .incompatible = ETCD_INCOMPATIBLE,
               .order = "first come, first served (create revision)",
               .token = "create revision of the holder's key",
               .hazards =

@@ -94,6 +94,7 @@ const struct lb_lock lock_etcd_mutex = {
     .waits = "watch predecessor",
     .about =
         {.compatible = "etcdctl lock, Go's concurrency.Mutex, etcd-lock",
+         .incompatible = ETCD_INCOMPATIBLE,
          .order = "first come, first served (create revision)",
          .token = "create revision of the holder's key",
          .hazards =

@@ -233,7 +233,9 @@ const struct lb_lock lock_redis_redlock = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .topologies = redlock_topologies,
-    .about = {.compatible = "node-redlock, redsync and others that follow redis.io's text",
+    .about = {.compatible =
+                  "node-redlock; redsync and others that follow redis.io's text, by their "
+                  "protocol (not tested)",
               .order = "none; contenders may split the votes and all try again",
               .hazards =
                   "a second holder can enter after a pause longer than the lease, a jump of a "

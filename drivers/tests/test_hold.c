@@ -134,6 +134,11 @@ TEST(etcdctl_meets_it) {
     MEET("etcd-mutex",
          {"etcd-mutex", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",
           "1", "0"},
+         /* The lock of npm's etcd3: .incompatible says so. */
+         {"etcd-mutex",
+          "printf 'create(\"" KEY "\") = \"0\"\\n\\nput " KEY " theirs\\n\\n\\n' | " ETCDCTL
+          "txn | head -1; " ETCDCTL "del " KEY " >/dev/null",
+          "SUCCESS", "SUCCESS"},
          {"etcd-lock", ETCDCTL "get --prefix --keys-only " KEY "/ | grep -c '^" KEY "/[0-9a-f]'",
           "1", "0"},
          {"etcd-chubby", ETCDCTL "get --prefix --keys-only chubby/" KEY " | grep -ac 'w$'", "1",
