@@ -72,7 +72,9 @@ static inline void rig_down(struct rig *rig) {
 static inline struct pair pair_up(struct rig *rig) {
     struct pair pair = {.client = help_connect(wire_port(rig->wire, 0))};
     assert_true(pair.client >= 0);
-    pair.server = accept(rig->listen_fd, NULL, NULL);
+    do { /* with a time limit, a stop of this process ends the call */
+        pair.server = accept(rig->listen_fd, NULL, NULL);
+    } while (pair.server < 0 && errno == EINTR);
     assert_true(pair.server >= 0);
     help_limit(pair.server, PATIENCE_MS);
     return pair;
