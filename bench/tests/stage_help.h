@@ -20,7 +20,7 @@
     }
 
 /* The longest window of a stage that ends by stage_wish.faults or stage_wish.enough. */
-#define UNTIL_ENOUGH "run.duration=1m"
+#define UNTIL_ENOUGH "run.duration=30s"
 
 static volatile sig_atomic_t no_interrupts;
 
