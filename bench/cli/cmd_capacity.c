@@ -11,6 +11,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
@@ -172,9 +173,12 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
                : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
 }
 
-static int print_answer(const struct wish *wish, const char *folder, struct lb_err *err) {
-    struct capacity *capacity = capacity_read(folder, err);
-    if (!capacity) return -1;
+static int render_page(const void *capacity, FILE *out, struct lb_err *err) {
+    return capacity_page(capacity, out, err);
+}
+
+static int print_answer(const struct wish *wish, const struct capacity *capacity,
+                        struct lb_err *err) {
     bool failed = false;
     if (wish->format == FORMAT_JSON) {
         failed = json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) != 0;
@@ -186,9 +190,9 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
         failed = doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
                                     color, stdout, NULL) != 0;
     }
-    capacity_free(capacity);
     if (failed || fflush(stdout) != 0 || ferror(stdout))
-        return err_set(err, LB_EXIT_MACHINE, "could not print the answer; it is in %s", folder);
+        return err_set(err, LB_EXIT_MACHINE, "could not print the answer; it is in %s",
+                       capacity->dir);
     return 0;
 }
 
@@ -196,11 +200,13 @@ static int print_answer(const struct wish *wish, const char *folder, struct lb_e
 static int conclude(const struct wish *wish, const struct plan *plan,
                     struct capacity_run *capacity_run, const struct run_end *end,
                     const char *said) {
-    struct lb_err lost = {0};
+    struct lb_err lost = {0}, unmade = {0};
+    struct capacity *capacity = NULL;
     int code = end->exit_code, unanswered;
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
     capacity_run_end(capacity_run, whole ? NULL : end->why, &lost);
-    if (end->stages > 0 && end->saved[0]) print_answer(wish, end->saved, &lost);
+    if (end->stages > 0 && end->saved[0]) capacity = capacity_read(end->saved, &lost);
+    if (capacity) print_answer(wish, capacity, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
@@ -208,10 +214,15 @@ static int conclude(const struct wish *wish, const struct plan *plan,
     if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
         fprintf(stderr, "lockbench: %s\n", end->why);
     unanswered = capacity_run_unanswered(capacity_run);
-    if (code != LB_EXIT_OK || unanswered == 0) return code;
-    fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
-            plan->lock_count);
-    return LB_EXIT_INCONCLUSIVE;
+    if (code == LB_EXIT_OK && unanswered > 0) {
+        fprintf(stderr, "lockbench: no answer with confidence for %d of %d locks\n", unanswered,
+                plan->lock_count);
+        code = LB_EXIT_INCONCLUSIVE;
+    }
+    if (capacity && page_beside(end->saved, render_page, capacity, &unmade) != 0)
+        fprintf(stderr, "lockbench: %s\n", unmade.text);
+    capacity_free(capacity);
+    return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;
 }
 
 static int run_search(const struct wish *wish, const struct plan *plan, const char *command,

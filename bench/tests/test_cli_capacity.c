@@ -242,9 +242,14 @@ TEST(what_lets_two_in_is_named) {
  * broken promise, however slow the machine. */
 TEST(too_few_samples_are_no_broken_promise) {
     struct lb_err err = {0};
-    char *out = cli_path("few");
+    char *out = cli_path("few"), *page = cli_path("few/report.html"), *last;
     struct cli cli = done(FEW_SAMPLES);
     assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    /* Its page is there all the same, and its path is the last line. */
+    last = strstr(cli.err, page);
+    assert_non_null(last);
+    assert_string_equal(last + strlen(page), "\n");
+    assert_int_equal(access(page, R_OK), 0);
     struct capacity *capacity = capacity_read(out, &err);
     if (!capacity) fail_msg("%s", err.text);
     assert_false(capacity->locks[0].answered);

@@ -4,7 +4,10 @@
 #include <math.h>
 
 #include "report/doc/number.h"
+#include "report/page/doc_page.h"
 #include "report/run/words.h"
+
+static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
 
 static bool any_model(const struct capacity *capacity) {
     for (int i = 0; i < capacity->lock_count; i++) {
@@ -37,14 +40,34 @@ static void add_load(struct doc *doc, double value, const char *before, bool by_
               by_rate && !isnan(value) ? "/s" : "");
 }
 
+/* The lowest load that was probed, if it broke the promise: the lock carries less. NAN otherwise. */
+static double broken_from(const struct capacity_lock *lock) {
+    const struct capacity_probe *lowest = lock->probes;
+    for (int i = 1; i < lock->probe_count; i++)
+        if (lock->probes[i].value < lowest->value) lowest = &lock->probes[i];
+    return lock->probe_count > 0 && lowest->verdict == CAPACITY_BROKEN ? lowest->value : NAN;
+}
+
+/* What a lock carries, and the sign before it: without an upper end the lock carries at least so
+ * much, and without an answer less than a load that broke the promise. NAN: nothing is known. */
+static double carries_of(const struct capacity_lock *lock, const char **ret_sign) {
+    bool open = lock->answered && isnan(lock->high);
+    double broken = lock->answered ? NAN : broken_from(lock);
+    *ret_sign = open ? ">= " : isnan(broken) ? "" : "< ";
+    return !lock->answered ? broken : open ? lock->low : lock->value;
+}
+
+static enum tone tone_of(const struct capacity_lock *lock) {
+    bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
+    return lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN;
+}
+
 static void add_answer(struct doc *doc, const struct capacity_lock *lock) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
-    bool by_rate = lock->by == CAPACITY_BY_RATE, open = lock->answered && isnan(lock->high);
-    bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
-    /* Without an upper end the lock carries at least so much: the lower end is sure. */
-    double carries = !lock->answered ? NAN : open ? lock->low : lock->value;
-    add_load(doc, carries, open ? ">= " : "", by_rate);
-    doc_set_tone(doc, lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN);
+    const char *sign;
+    double carries = carries_of(lock, &sign);
+    add_load(doc, carries, sign, lock->by == CAPACITY_BY_RATE);
+    doc_set_tone(doc, tone_of(lock));
     doc_cell(doc, "%s", "");
     if (lock->answered) {
         doc_span(doc, DOC_PLAIN, "%s .. %s", number_text(lock->low, &number_plain, low),
@@ -55,7 +78,6 @@ static void add_answer(struct doc *doc, const struct capacity_lock *lock) {
 }
 
 static void add_lock(struct doc *doc, const struct capacity_lock *lock) {
-    static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", lock->lock);
     doc_cell(doc, "%s", doc_or(lock->slo, NUMBER_NONE));
@@ -77,6 +99,51 @@ static void add_lock(struct doc *doc, const struct capacity_lock *lock) {
                  : why);
     doc_set_tone(doc, lock->violated ? TONE_BAD : *why ? TONE_WARN : TONE_PLAIN);
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
+}
+
+/* The answers in a sentence each, and the probes that they stand on, for the page alone. */
+static void add_answers(struct doc *doc, const struct capacity *capacity) {
+    doc_box(doc);
+    doc_set_only(doc, DOC_HTML);
+    for (int i = 0; i < capacity->lock_count; i++) {
+        const struct capacity_lock *lock = &capacity->locks[i];
+        char value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+        const char *sign, *unit = lock->by == CAPACITY_BY_RATE ? "/s" : " clients";
+        double carries = carries_of(lock, &sign);
+        if (isnan(carries))
+            doc_say(doc, TONE_WARN, "%s: no answer", lock->lock);
+        else
+            doc_say(doc, lock->answered ? tone_of(lock) : TONE_WARN, "%s carries %s%s%s",
+                    lock->lock, sign, number_text(carries, &number_plain, value), unit);
+        doc_set_headline(doc);
+        if (lock->answered)
+            doc_span(doc, DOC_PLAIN, " (95 %%: %s .. %s), limited by %s",
+                     number_text(lock->low, &number_plain, low),
+                     isnan(lock->high) ? "not bounded"
+                                       : number_text(lock->high, &number_plain, high),
+                     lock->limited_by == CAPACITY_LIMIT_GENERATOR ? "the load generator"
+                     : lock->limited_by == CAPACITY_LIMIT_RANGE   ? "the most that was tried"
+                                                                  : limits[lock->limited_by]);
+        if (lock->violated) doc_span(doc, DOC_PLAIN, "; it let two in, so it is no lock");
+    }
+    doc_end(doc);
+    doc_page_chart(doc, "probes");
+}
+
+int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
+    struct doc doc = {0};
+    char about[300];
+    snprintf(about, sizeof about, "%.60s; %.200s", doc_or(capacity->started_at, "undated"),
+             doc_or(capacity->command, "command not told"));
+    capacity_doc(capacity, &doc);
+    struct doc_page page = {.command = "lockbench capacity",
+                            .title = "What load a lock carries at a promise",
+                            .about = about,
+                            .name = "capacity",
+                            .data = json_object_get(capacity->root, "locks")};
+    int rc = doc_page_write(&page, &doc, out, err);
+    doc_free(&doc);
+    return rc;
 }
 
 void capacity_doc(const struct capacity *capacity, struct doc *doc) {
@@ -103,6 +170,7 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     if (capacity->partial)
         doc_say(doc, TONE_WARN, "PARTIAL: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
     if (capacity->lock_count == 0) return;
+    add_answers(doc, capacity);
     add_question(doc, &capacity->locks[0]);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);

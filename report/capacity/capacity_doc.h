@@ -8,4 +8,7 @@
 
 void capacity_doc(const struct capacity *capacity, struct doc *doc);
 
+/* The same as a page, with the probes as a chart. 0, or -1 with err. */
+int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err);
+
 #endif

@@ -16,15 +16,17 @@ import ratio from './views/ratio.js';
 import rates from './views/rates.js';
 import holders from './views/holders.js';
 import recovery from './views/recovery.js';
+import probes from './views/probes.js';
 
-// To add a view: one module here, one line in report/html.c.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery];
+// To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 
 const data = readData(document.getElementById('data'));
 const state = makeState(data);
-makePicker(document.getElementById('picker'), data, state);
+const picker = document.getElementById('picker');
+if (picker) makePicker(picker, data, state);
 for (const place of document.querySelectorAll('.view')) {
   const view = views.find((v) => v.id === place.dataset.view);
   if (view) mount(place, view, data, state);

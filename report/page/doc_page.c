@@ -1,0 +1,60 @@
+/* doc_page: see doc_page.h. */
+#include "report/page/doc_page.h"
+
+#include <stdlib.h>
+
+#include "report/page/assets.h"
+#include "report/page/html_parts.h"
+
+void doc_page_chart(struct doc *doc, const char *view) {
+    char place[100];
+    snprintf(place, sizeof place, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", view);
+    doc_html(doc, *asset_bundle ? place
+                                : "<p class=\"notice\">This lockbench was built without charts: "
+                                  "install nodejs and npm, then make.</p>\n");
+}
+
+static void write_header(const struct doc_page *page, FILE *out) {
+    fputs("<header>\n<p class=\"kicker\">", out);
+    escape_html(out, page->command);
+    fputs("</p>\n<h1>", out);
+    escape_html(out, page->title);
+    fputs("</h1>\n<p class=\"meta\">", out);
+    escape_html(out, page->about);
+    fputs("</p>\n</header>\n<main>\n", out);
+}
+
+/* The members that the bundle wants of every page (report/src/data.js) are empty. */
+static int write_data(const struct doc_page *page, FILE *out, struct lb_err *err) {
+    json_t *root = json_pack("{s:[], s:[], s:[], s:[]}", "runs", "locks", "groups", "durabilities");
+    char *dump = NULL;
+    if (root && json_object_set(root, page->name, (json_t *)page->data) == 0)
+        dump = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    json_decref(root);
+    if (!dump) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    fputs("<script type=\"application/json\" id=\"data\">", out);
+    escape_script(out, dump);
+    fprintf(out, "</script>\n<script>%s</script>\n", asset_bundle);
+    free(dump);
+    return 0;
+}
+
+int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out,
+                   struct lb_err *err) {
+    html_begin(out, page->command, page->title);
+    write_header(page, out);
+    if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
+    fputs("</main>\n<footer>\n", out);
+    if (*asset_licences) {
+        fputs("<details class=\"fold\"><summary>Licences of what is in this page</summary>"
+              "<pre class=\"licences\">",
+              out);
+        escape_html(out, asset_licences);
+        fputs("</pre></details>\n", out);
+    }
+    fputs("</footer>\n", out);
+    if (*asset_bundle && write_data(page, out, err) != 0) return -1;
+    fputs("</body>\n</html>\n", out);
+    if (!ferror(out)) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "cannot write the page: is the disk full?");
+}

@@ -1,0 +1,27 @@
+/* doc_page: any document as a page that opens without a network, with charts where the document has
+ * places for them. The page of runs has more (html.c).
+ *
+ * A chart's figures go into the page as JSON; report/src/views has a view of the chart's name, which
+ * draws it. Without JavaScript, or in a program that was built without charts, the document is
+ * whole, since all figures stand in its tables. */
+#ifndef REPORT_PAGE_DOC_PAGE_H
+#define REPORT_PAGE_DOC_PAGE_H
+
+#include "report/doc/doc.h"
+
+struct doc_page {
+    const char *command; /* "lockbench compare" */
+    const char *title;   /* of the page, in one line */
+    const char *about;   /* below it: when, on what */
+    const char *name;    /* of the data in the page's JSON object */
+    const json_t *data;  /* borrowed */
+};
+
+/* Adds a place for the chart of a view, in HTML alone. view: a literal, the view's id. */
+void doc_page_chart(struct doc *doc, const char *view);
+
+/* Writes the page around the document. 0, or -1 with err. */
+int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out,
+                   struct lb_err *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* test_doc_pages: the pages of documents other than runs and checks, rendered from stored results
+ * and looked at in headless Chromium, without a network, by test_doc_pages.mjs.
+ *
+ * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
+ * fails.
+ * Needs: a browser. */
+#include "report/capacity/capacity_doc.h"
+#include "report/page/assets.h"
+#include "report/tests/report_help.h"
+
+#define GOLDEN "report/tests/golden/"
+
+static void need(bool there, const char *what, const char *install) {
+    if (there) return;
+    printf("SKIP: the test of pages needs %s: install %s\n", what, install);
+    if (in_ci()) fail_msg("%s is missing, and in CI nothing may be skipped", what);
+    skip();
+}
+
+static void need_all(void) {
+    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
+    need(has_program("node"), "node", "nodejs");
+    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
+}
+
+/* A file for a page; the caller closes out. */
+static FILE *page_open(char path[64], const char *name) {
+    snprintf(path, 64, "%s/%s.html", folder, name);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    return out;
+}
+
+static void look(const char *path, const char *views) {
+    const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, NULL};
+    int code = run_command(argv, NULL);
+    if (code) fail_msg("the page %s is not as it should be (exit code %d)", path, code);
+}
+
+/* The stored search with its answer taken away, and its lowest probe broken. */
+static struct capacity *capacity_load(bool answered) {
+    struct lb_err err = {0};
+    struct capacity *capacity = capacity_read(GOLDEN "decide/capacity.json", &err);
+    assert_string_equal(err.text, "");
+    if (!answered) {
+        capacity->locks[0].answered = false;
+        capacity->locks[0].limited_by = CAPACITY_LIMIT_NONE;
+        capacity->locks[0].probes[0].verdict = CAPACITY_BROKEN;
+    }
+    return capacity;
+}
+
+TEST(a_search_for_capacity) {
+    struct lb_err err = {0};
+    char path[64];
+    need_all();
+    struct capacity *capacity = capacity_load(true);
+    FILE *out = page_open(path, "capacity");
+    assert_int_equal(capacity_page(capacity, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    capacity_free(capacity);
+    look(path, "probes");
+}
+
+/* The answer comes first, in one line, and what broke the promise at the lowest load is no dash. */
+TEST(a_capacity_page_begins_with_the_answer) {
+    static const char *const firsts[] = {"redis-setnx carries &lt; 300/s",
+                                         "redis-setnx carries 390/s (95 %: 360 .. 425), limited "
+                                         "by the promise"};
+    for (int answered = 0; answered < 2; answered++) {
+        struct lb_err err = {0};
+        char path[64];
+        struct capacity *capacity = capacity_load(answered);
+        FILE *out = page_open(path, "first");
+        assert_int_equal(capacity_page(capacity, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        capacity_free(capacity);
+        char *text = read_whole(path), *body = strstr(text, "<main>");
+        char *first = strstr(body, firsts[answered]);
+        assert_non_null(first);
+        assert_true(!strstr(body, "class=\"view\"") || first < strstr(body, "class=\"view\""));
+        assert_true(first < strstr(body, "<table"));
+        free(text);
+    }
+}
+
+TEST_MAIN(make_folder, remove_folder)

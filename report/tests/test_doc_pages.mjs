@@ -1,0 +1,58 @@
+// test_doc_pages: opens the page of a document (report/page/doc_page.h) in headless Chromium without a network and looks
+// at what a person would see.
+//
+//   node test_doc_pages.mjs PAGE.html VIEW,VIEW   exit code 0: all fine; else a line each for what is not
+//
+// Checked at 1400, 1024 and 390 pixels, light and dark: nothing in the console, no request, no sideways overflow,
+// contrast, each view draws and fits, its figures stand in a table, no label lies on another, and the first chart begins
+// in the first 900 pixels.
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { check, judge, open } from './browser.mjs';
+import { CONTRAST, DRAW_ALL, OVERFLOW, READY, UNTOLD } from './looks.mjs';
+
+const [page, wanted] = process.argv.slice(2);
+const url = pathToFileURL(resolve(page)).href;
+const FIRST_SCREEN = 900;
+
+const TOP = `document.querySelector('.view:not([hidden])').getBoundingClientRect().top + scrollY`;
+
+/* Texts of a chart that lie on one another by more than a quarter of the smaller one. */
+const COLLISIONS = `[...document.querySelectorAll('.view .canvas svg')].flatMap((svg) => {
+  const texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim()).map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
+  return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => {
+    const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), tall = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+    return wide > 0 && tall > 0 && wide * tall > 0.25 * Math.min(a.box.width * a.box.height, b.box.width * b.box.height);
+  }).map((b) => a.text + ' / ' + b.text));
+})`;
+
+/* Texts of a chart that stick out of it. */
+const CUT = `[...document.querySelectorAll('.view .canvas svg')].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('text')].filter((t) => { const box = t.getBoundingClientRect(); return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1); }).map((t) => t.textContent);
+})`;
+
+const look = (width, dark) => async (browser) => {
+  const where = `${width} px, ${dark ? 'dark' : 'light'}`;
+  const shown = await open(browser, url, { width, dark });
+  await shown.evaluate(READY);
+  const views = await shown.evaluate(DRAW_ALL);
+  for (const id of wanted.split(',')) {
+    const view = views.find((one) => one.id === id);
+    check(`${where}: ${id} draws`, view && !view.hidden && view.marks > 0 && view.empty === '' && view.tables > 0, JSON.stringify(view));
+    check(`${where}: ${id} fits`, view && view.width <= view.room + 1, JSON.stringify(view));
+  }
+  const none = (what, found) => check(`${where}: ${what}`, found.length === 0, found.join('; '));
+  none('labels lie on one another', await shown.evaluate(COLLISIONS));
+  none('labels are cut', await shown.evaluate(CUT));
+  const overflow = await shown.evaluate(OVERFLOW);
+  check(`${where}: no sideways overflow`, overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
+  none('contrast', await shown.evaluate(CONTRAST));
+  const top = await shown.evaluate(TOP);
+  check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN, top);
+  none('figures that no table has', await shown.evaluate(`[...document.querySelectorAll('.view')].flatMap(${UNTOLD})`));
+  check(`${where}: nothing in the console, no request`, shown.problems.length === 0, shown.problems.join('; '));
+  await shown.close();
+};
+
+await judge([1400, 1024, 390].flatMap((width) => [false, true].map((dark) => look(width, dark))));
