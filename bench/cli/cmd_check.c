@@ -10,6 +10,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/page.h"
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/option/text.h"
@@ -205,18 +206,34 @@ static int print_report(const struct result *result, const char *folder, struct 
     return rc;
 }
 
-/* Prints the report and writes its files beside check.json, each whatever becomes of the other. An
- * error is only printed, since the result itself is saved. */
-static void report_result(const struct result *result, bool json, bool saved, const char *folder) {
-    struct lb_err unprinted = {0}, unmade = {0};
+static int render_page(const void *check, FILE *out, struct lb_err *err) {
+    return report_check_write(check, REPORT_HTML, false, out, err);
+}
+
+static int render_summary(const void *check, FILE *out, struct lb_err *err) {
+    return report_check_write(check, REPORT_MD, false, out, err);
+}
+
+/* Writes summary.md and the page beside check.json, and says where the page is. */
+static int write_beside(const char *folder, struct lb_err *err) {
+    char summary[PATH_MAX];
+    snprintf(summary, sizeof summary, "%s/summary.md", folder);
+    struct check *check = check_read(folder, err);
+    int rc = check ? page_write(summary, render_summary, check, err) : -1;
+    if (rc == 0) rc = page_beside(folder, render_page, check, err);
+    check_free(check);
+    return rc;
+}
+
+/* Prints the report. An error is only printed, since the result itself is saved. */
+static void print_result(const struct result *result, bool json, const char *folder) {
+    struct lb_err unprinted = {0};
     if (json) {
         json_dumpf(result->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         putchar('\n');
     } else if (print_report(result, folder, &unprinted) != 0) {
         fprintf(stderr, "lockbench: the report could not be printed: %s\n", unprinted.text);
     }
-    if (saved && report_check_files(folder, &unmade) != 0)
-        fprintf(stderr, "lockbench: the report could not be made: %s\n", unmade.text);
 }
 
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
@@ -264,9 +281,11 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
         *err = unsaved;
         failed = -1;
     }
-    report_result(&result, wish->json, !failed, out.path);
+    print_result(&result, wish->json, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
     code = failed ? -1 : conclude(matrix, &result, interrupted);
+    if (!failed && write_beside(out.path, &unsaved) != 0)
+        fprintf(stderr, "lockbench: the report could not be made: %s\n", unsaved.text);
 out:
     result_done(&result);
     json_decref(environment);

@@ -232,15 +232,20 @@ static bool has_run(void *path) {
     return access(path, F_OK) == 0;
 }
 
-/* Standard output that takes nothing costs neither the page nor the summary. */
+/* Standard output that takes nothing costs neither the page nor the summary, and the page's
+ * path is said after the folder. */
 TEST(a_full_standard_output_costs_no_file) {
-    char command[1024];
+    char command[1024], last[300];
     char *out = cli_path("unprinted");
     snprintf(command, sizeof command,
              "stdbuf -o0 %s check mem-robust --fault none --set run.duration=300ms --out %s "
-             ">/dev/full 2>/dev/null",
-             getenv("LOCKBENCH_PROGRAM"), out);
+             ">/dev/full 2>%s.err",
+             getenv("LOCKBENCH_PROGRAM"), out, out);
     assert_int_not_equal(system(command), 0);
+    snprintf(last, sizeof last, "saved in %s\n%s/report.html\n", out, out);
+    char *said = cli_read(cli_path("unprinted.err"));
+    assert_has(said, last);
+    free(said);
     assert_int_equal(access(cli_path("unprinted/report.html"), R_OK), 0);
     assert_int_equal(access(cli_path("unprinted/summary.md"), R_OK), 0);
 }

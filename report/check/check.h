@@ -16,8 +16,4 @@
 int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
                        struct lb_err *err);
 
-/* Reads DIR/check.json and writes DIR/report.html and DIR/summary.md beside it, each whole or not
- * at all: what `lockbench check` leaves at its end. 0, or -1 with err. */
-int report_check_files(const char *dir, struct lb_err *err);
-
 #endif

@@ -174,8 +174,10 @@ static void add_caveats(struct doc *doc) {
 }
 
 void check_doc(const struct check_view *view, struct doc *doc) {
+    /* A page is read from the matrix on, a terminal from the sentences on. */
+    check_doc_matrix(view, DOC_HTML, doc);
     add_verdict(view, doc);
-    check_doc_matrix(view, doc);
+    check_doc_matrix(view, DOC_TERMINAL, doc);
     check_doc_findings(view, doc);
     check_doc_sums(view, doc);
     check_doc_evidence(view, doc);

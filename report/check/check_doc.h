@@ -17,8 +17,9 @@ char *check_cell_anchor(const struct check_view *view, const struct check_cell *
 /* The whole document. */
 void check_doc(const struct check_view *view, struct doc *doc);
 
-/* The matrix of locks and faults, and the legend of its signs; not for Markdown. */
-void check_doc_matrix(const struct check_view *view, struct doc *doc);
+/* The matrix of locks and faults, and the legend of its signs, for one of the
+ * formats; Markdown has none. */
+void check_doc_matrix(const struct check_view *view, enum doc_format format, struct doc *doc);
 /* Cells that are worse than their driver states, then those without a verdict. */
 void check_doc_findings(const struct check_view *view, struct doc *doc);
 /* What held and what broke, by family and by fault; fencing; recovery beside theory. Not for the

@@ -101,9 +101,9 @@ static void add_legend(struct doc *doc) {
         doc_span(doc, DOC_PLAIN, "%s%s %s", i > 0 ? ", " : "", signs[i].sign, signs[i].text);
 }
 
-void check_doc_matrix(const struct check_view *view, struct doc *doc) {
+void check_doc_matrix(const struct check_view *view, enum doc_format format, struct doc *doc) {
     doc_section(doc, "matrix", "Locks and faults");
-    doc_set_only(doc, DOC_TERMINAL | DOC_HTML);
+    doc_set_only(doc, format);
     if (view->row_count == 0) {
         doc_say(doc, TONE_PLAIN, "No cell has been run yet.");
         doc_set_only(doc, DOC_HTML);

@@ -23,8 +23,8 @@ static void write_banner(FILE *out, const struct check_view *view) {
         fputs(" &middot; ", out);
         escape_html(out, cpu);
     }
-    fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#verdict\">Verdict</a>"
-          "<a href=\"#matrix\">Matrix</a><a href=\"#findings\">Findings</a>"
+    fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#matrix\">Matrix</a>"
+          "<a href=\"#verdict\">Verdict</a><a href=\"#findings\">Findings</a>"
           "<a href=\"#sums\">What held</a><a href=\"#evidence\">Evidence</a>"
           "<a href=\"#run\">The check</a><a href=\"#caveats\">Limits</a></nav>\n"
           "</header>\n<main>\n",

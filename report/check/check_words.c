@@ -204,8 +204,9 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
 static void say_counts_of_all(const struct check_view *view, struct doc *doc) {
     const struct check_counts *real = &view->real;
     const int *seen = real->verdict, silent = seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED];
+    bool all_held = seen[CHECK_EXPIRED] + seen[CHECK_STUCK] + seen[CHECK_VIOLATED] == 0;
     if (real->cells == 0) return;
-    doc_say(doc, TONE_PLAIN,
+    doc_say(doc, all_held ? TONE_PLAIN : TONE_WARN,
             "%d cell%s of real locks: %d safe, %d expired (a fencing token needed), %d "
             "stuck, %d violated, %d without a verdict; %d as expected, %d worse, %d better",
             real->cells, real->cells == 1 ? "" : "s", seen[CHECK_SAFE], seen[CHECK_EXPIRED],

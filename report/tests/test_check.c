@@ -5,7 +5,6 @@
  * from the project's folder. */
 #define _GNU_SOURCE
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "report/check/check.h"
@@ -438,41 +437,6 @@ TEST(test_what_has_no_verdict_is_in_no_sum) {
         free(html);
         check_free(check);
     }
-}
-
-/* The page and the summary land beside check.json, whole, and nothing else is left there. */
-TEST(test_files_beside_the_check) {
-    struct lb_err err = {0};
-    char dir[] = "/tmp/lockbench-check-XXXXXX", path[128];
-    int entries = 0;
-    assert_non_null(mkdtemp(dir));
-    assert_int_equal(report_check_files(dir, &err), -1);
-    assert_non_null(strstr(err.text, "check.json"));
-    err = (struct lb_err){0};
-    char *text = read_whole(GOLDEN "kept/check.json");
-    snprintf(path, sizeof path, "%s/check.json", dir);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-    free(text);
-    for (int again = 0; again < 2; again++) assert_int_equal(report_check_files(dir, &err), 0);
-    DIR *listed = opendir(dir);
-    assert_non_null(listed);
-    while (readdir(listed)) entries++;
-    closedir(listed);
-    assert_int_equal(entries, 5); /* ., .., check.json, report.html, summary.md */
-    static const char *const names[] = {"report.html", "summary.md", "check.json"};
-    static const char *const ends[] = {"</html>\n", ".\n\n", "}\n"};
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-        text = read_whole(path);
-        assert_non_null(text);
-        assert_string_equal(text + strlen(text) - strlen(ends[i]), ends[i]);
-        free(text);
-        unlink(path);
-    }
-    rmdir(dir);
 }
 
 /* A full disk is an error, not a short report. */
