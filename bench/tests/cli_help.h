@@ -242,6 +242,14 @@ static inline int cli_lines(const char *text) {
     return lines;
 }
 
+/* How many problems it told on standard error, a line each. */
+static inline int cli_problems(const struct cli *cli) {
+    int count = 0;
+    for (const char *at = cli->err; (at = strstr(at, "lockbench: ")); at++)
+        count += at == cli->err || at[-1] == '\n';
+    return count;
+}
+
 /* Waits, at most 60 s, until condition(arg) holds. Fails if it does not, or if the program ends
  * before. */
 static inline void cli_until(struct cli *cli, bool (*condition)(void *), void *arg,
