@@ -16,6 +16,7 @@
 #include "results/format/write.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
+#define SATURATE_MOST 3    /* closed loops, where a busy machine spoils them */
 #define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
 #define SAMPLES_LEAST 3.7  /* over the limit are allowed: with fewer a quantile has no interval */
 #define WINDOWS 4          /* that the time for a lock must have room for */
@@ -57,15 +58,20 @@ static double allowed_share(const struct capacity_run *capacity_run) {
     return 1 - capacity_run->ask.slo.quantile;
 }
 
+static struct window_ask window_ask_of(const struct capacity_run *capacity_run,
+                                       const struct lock_search *lock_search) {
+    return (struct window_ask){.limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9,
+                               .allowed = allowed_share(capacity_run),
+                               .capacity_per_s = lock_search->saturated_per_s,
+                               .warmup_s = (double)capacity_run->ask.plan->warmup_ns / 1e9,
+                               .budget_s = (double)lock_search->budget_ns / 1e9};
+}
+
 /* Warm-up and window of a probe: at this rate, or at what the last probe's closed loop did. */
 static struct window probe_window(const struct capacity_run *capacity_run,
                                   const struct lock_search *lock_search, double load) {
     int count = lock_search->probe_count;
-    struct window_ask ask = {.limit_s = (double)capacity_run->ask.slo.limit_ns / 1e9,
-                             .allowed = allowed_share(capacity_run),
-                             .capacity_per_s = lock_search->saturated_per_s,
-                             .warmup_s = (double)capacity_run->ask.plan->warmup_ns / 1e9,
-                             .budget_s = (double)lock_search->budget_ns / 1e9};
+    struct window_ask ask = window_ask_of(capacity_run, lock_search);
     double last_per_s = count > 0 ? lock_search->probes[count - 1].throughput_per_s : 0;
     return window_of(&ask, capacity_run->ask.by_clients ? last_per_s : load);
 }
@@ -89,6 +95,7 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
     if (lock_search->budget_ns == 0)
         lock_search->budget_ns = (int64_t)(1e9 * window_budget_s(limit_s, allowed, done_per_s));
     double longest_s = (double)lock_search->budget_ns / WINDOWS / 1e9;
+    struct window_ask window_ask = window_ask_of(capacity_run, lock_search);
     struct search_ask ask = {.start = by_clients       ? START_CLIENTS
                                       : done_per_s > 0 ? START_PART * done_per_s
                                                        : START_PER_S,
@@ -98,6 +105,7 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
                              .whole = by_clients,
                              .seed = capacity_run->ask.plan->seed,
                              .capacity_per_s = done_per_s};
+    ask.scatter_min = window_scatter(&window_ask, by_clients ? 0 : ask.start);
     if (ask.least > ask.most) ask.least = ask.most;
     search_init(&lock_search->search, &ask);
     tell_begin(capacity_run, lock_search);
@@ -192,7 +200,7 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
         double load;
         capacity_run->stage_began_ns = now_ns;
         *ret_promise = capacity_run->ask.slo;
-        if (lock_search->began_ns == 0) {
+        if (lock_search->began_ns == 0 || lock_search->loop_again) {
             lock_search->began_ns = now_ns;
             if (!capacity_run->ask.by_clients) {
                 fill_saturation(capacity_run, lock_search, ret);
@@ -270,6 +278,14 @@ static double saturated_per_s(const struct stage *stage) {
     return measured ? fmax(0, stage->result.ok - 1) * 1e9 / (double)stage->window_ns : 0;
 }
 
+/* One that was spoilt did too little, and is run again. */
+static void note_closed_loop(struct lock_search *lock_search, const struct run_took *took) {
+    lock_search->saturated_per_s = fmax(lock_search->saturated_per_s, saturated_per_s(took->stage));
+    lock_search->loops++;
+    lock_search->loop_again =
+        lock_search->loops < SATURATE_MOST && probe_is_spoilt(took->stage, took->ask);
+}
+
 static int write_file(const struct capacity_run *capacity_run, const char *partial, bool ended,
                       struct lb_err *err) {
     char path[700];
@@ -295,8 +311,8 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     if (lock_search->began_ns == capacity_run->stage_began_ns)
         lock_search->began_ns = load_began_ns(capacity_run, took->stage);
     if (took->of->plan->arrival.kind == ARRIVAL_CLOSED && !capacity_run->ask.by_clients) {
-        lock_search->saturated_per_s = saturated_per_s(took->stage);
-        begin_search(capacity_run, lock_search);
+        note_closed_loop(lock_search, took);
+        if (!lock_search->loop_again) begin_search(capacity_run, lock_search);
     } else {
         note_probe(capacity_run, lock_search, took);
         note_cost(capacity_run, lock_search, took->stage);

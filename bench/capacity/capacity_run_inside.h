@@ -16,10 +16,13 @@ struct lock_search {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
-    bool violated;          /* one of its stages found two holders at once */
-    double saturated_per_s; /* what the closed loop before a search by rate did; 0 = none */
-    int64_t budget_ns;      /* for its probes */
-    int64_t began_ns;       /* its first stage, then that stage's load; 0 = not yet */
+    bool violated; /* one of its stages found two holders at once */
+    /* what the closed loop before a search by rate did, the best of several; 0 = none */
+    double saturated_per_s;
+    int loops;         /* such closed loops that ran */
+    bool loop_again;   /* the machine spoilt the last one */
+    int64_t budget_ns; /* for its probes */
+    int64_t began_ns;  /* its first stage, then that stage's load; 0 = not yet */
     /* time for probes that a busy machine spoilt, and for waiting until it is less busy */
     int64_t spoilt_ns;
     /* time of its longest probe so far, including what comes before and after its load */

@@ -14,7 +14,7 @@ static const double steeps[] = {2, 4, 8, 16, 32, 64, 128, 256};
 #define STEEPS ((int)(sizeof steeps / sizeof *steeps))
 
 static double cut(double z) {
-    return fmax(-EDGE_FAR, fmin(EDGE_FAR, z));
+    return fmax(-EDGE_LOW, fmin(EDGE_FAR, z));
 }
 
 /* Half the deviance of counts: how badly the curve through 1 at x describes the points. */
@@ -51,17 +51,18 @@ static void weigh_cells(const struct edge_point *points, int count, double from,
 }
 
 /* How much the points near a fit scatter about it, as a multiple of what single counts would; at
- * least SCATTER_MIN. */
-static double scatter_of(const struct edge_point *points, int count, double x, double steep) {
+ * least scatter_min. */
+static double scatter_of(const struct edge_point *points, int count, double x, double steep,
+                         double scatter_min) {
     double sum = 0;
     int near = 0;
     for (int i = 0; i < count; i++) {
         double z = steep * (points[i].x - x), m = exp(cut(z));
-        if (fabs(z) >= EDGE_FAR) continue;
+        if (fabs(z) >= EDGE_LOW) continue;
         sum += (points[i].y - m) * (points[i].y - m) / m;
         near++;
     }
-    return near > 2 ? fmax(EDGE_SCATTER_MIN, sum / (near - 2)) : EDGE_SCATTER_MIN;
+    return near > 2 ? fmax(scatter_min, sum / (near - 2)) : scatter_min;
 }
 
 /* Where so much of the weight lies below. */
@@ -75,10 +76,11 @@ static double place_of(const double weights[GRID], double from, double to, doubl
     return to;
 }
 
-int edge_find(const struct edge_point *points, int count, double level, struct edge *ret) {
+int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
+              struct edge *ret) {
     struct edge_point seen[EDGE_POINTS_MAX];
     double from = INFINITY, to = -INFINITY, weights[GRID], x = 0, steep = 0;
-    double scatter = EDGE_SCATTER_MIN;
+    double scatter = scatter_min;
     struct edge edge = {0};
     int kept = 0;
     for (int i = 0; i < count; i++) {
@@ -93,7 +95,7 @@ int edge_find(const struct edge_point *points, int count, double level, struct e
     to += BEYOND;
     for (int i = 0;; i++) {
         weigh_cells(seen, count, from, to, scatter, weights, &x, &steep);
-        scatter = scatter_of(seen, count, x, steep);
+        scatter = scatter_of(seen, count, x, steep, scatter_min);
         if (i == NARROWINGS) break;
         double cell = (to - from) / GRID, begin = place_of(weights, from, to, NOTHING);
         to = fmin(to, place_of(weights, from, to, 1 - NOTHING) + cell);

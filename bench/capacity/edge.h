@@ -3,26 +3,24 @@
  * Each probe says at its load x (a logarithm) which share of its requests was over the limit: y, in
  * shares that are allowed. The edge is where y is 1 in the mean. Near the edge the share of a queue
  * grows with the load like exp(steepness * x), and far from it a probe says no more than its side, so
- * the curve is cut at EDGE_FAR above and below, and so is each y. Cut so, one probe that something
- * else disturbed has a vote, not a veto.
+ * the curve is cut at EDGE_LOW below and EDGE_FAR above, and so is each y. Cut so, one probe that
+ * something else disturbed has a vote, not a veto. Late requests come in clusters, and one cluster may
+ * be ten times what is allowed in a window: a lower cut would take such probes for smaller ones, and
+ * find the edge too high.
  *
  * The edge is weighed over a grid of loads and of steepnesses, which are all held possible, by the
  * quasi-likelihood of counts (Wedderburn, Biometrika 61, 1974); the answer is the median of these
  * weights and its interval their quantiles. It is not least squares of logarithms: late requests come
  * in clusters, so the mean of the logarithms lies far below the logarithm of the mean, and the edge
  * would be found too high. For the same reason a probe is one sample, whatever it measured inside,
- * and probes are taken to scatter at least EDGE_SCATTER_MIN times as much as single counts. It knows
- * no lock and no clock. */
+ * and probes are taken to scatter at least as much as the caller says. It knows no lock and no clock. */
 #ifndef BENCH_CAPACITY_EDGE_H
 #define BENCH_CAPACITY_EDGE_H
 
 #define EDGE_POINTS_MAX 256
-#define EDGE_FAR 2.0    /* e^2: 7.4 times the share that is allowed */
+#define EDGE_LOW 2.0    /* 1/e^2 of the share that is allowed */
+#define EDGE_FAR 2.5    /* e^2.5: 12 times that share */
 #define EDGE_SIDE_MIN 3 /* points on a side that say enough of that side */
-/* The variance of y near 1: about one cluster of late requests in a window of several relaxation
- * times. By simulation of ideal queues (bench/tests/test_capacity_truth.c). */
-#define EDGE_SCATTER_MIN 2.5
-
 struct edge_point {
     double x; /* log of the load */
     double y; /* share over the limit, in shares that are allowed; 0 or above */
@@ -33,8 +31,10 @@ struct edge {
     int below, above; /* points on each side of x; one that lies there is above */
 };
 
-/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. 0; or -1 where
+/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min: the
+ * variance of y where its mean is 1, at least (window_scatter). 0; or -1 where
  * no edge is among them, all kept (*ret untouched), 1 likewise where all are broken. */
-int edge_find(const struct edge_point *points, int count, double level, struct edge *ret);
+int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
+              struct edge *ret);
 
 #endif

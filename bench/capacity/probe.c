@@ -7,7 +7,7 @@
 #include "bench/run/promise.h"
 #include "bench/workload/keys.h"
 #include "results/stats/quantile.h"
-#include "results/stats/student.h"
+#include "results/stats/share.h"
 
 #define BATCHES_MAX 16 /* of a window: shorter ones depend too much on each other near the edge */
 #define SAMPLES_TOLD                                                                               \
@@ -46,21 +46,10 @@ static int batches_of(const struct stage *stage, struct quantile_batch batches[B
     return count;
 }
 
-/* The share over the limit, less what its spread from second to second may have added. */
-static double share_at_least(const struct quantile_batch *batches, int count) {
-    double sum = 0, squares = 0;
-    int filled = 0;
-    for (int i = 0; i < count; i++) {
-        if (batches[i].count == 0) continue;
-        double share = 1 - (double)batches[i].below / (double)batches[i].count;
-        sum += share;
-        squares += share * share;
-        filled++;
-    }
-    if (filled < 2) return 0;
-    double mean = sum / filled, variance = (squares - sum * mean) / (filled - 1);
-    if (variance < 0) variance = 0; /* rounding */
-    return mean - student_quantile(PROBE_LEVEL, filled - 1) * sqrt(variance / filled);
+/* Whether more than the allowed share is over the limit, whatever part of that is chance. */
+static bool is_surely_over(const struct quantile_batch *batches, int count, double allowed) {
+    struct share within;
+    return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
 }
 
 static void read_quantile(const struct stage *stage, const struct stage_promise *promise,
@@ -86,7 +75,7 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
             probe->high_ns = high_ns;
         }
     }
-    if (stage->hopeless || probe->grew || share_at_least(batches, count) > allowed)
+    if (stage->hopeless || probe->grew || is_surely_over(batches, count, allowed))
         probe->verdict = CAPACITY_BROKEN;
 }
 
@@ -129,16 +118,24 @@ static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
     return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
+/* Threads without time left are no accident: they would have none again. */
+static bool was_slow(const struct stage *stage, const struct stage_ask *ask) {
+    return stage_is_limited(stage, ask) && !stage_is_busy(stage);
+}
+
+bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask) {
+    return stage_lost_cpu(stage) || was_slow(stage, ask);
+}
+
 /* Which limit of the load generator may have caused the verdict, if any. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;
-    bool ours = stage_is_limited(stage, ask);
     if (stage_lost_cpu(stage)) return PROBE_STOLEN;
-    if (ours && !stage_is_busy(stage) && may_be_late(stage, promise, probe)) return PROBE_LATE;
+    if (was_slow(stage, ask) && may_be_late(stage, promise, probe)) return PROBE_LATE;
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over && !probe->grew) return PROBE_NOT_LIMITED;
-    if (ours && stage_is_busy(stage)) return PROBE_BUSY;
+    if (stage_is_limited(stage, ask) && stage_is_busy(stage)) return PROBE_BUSY;
     /* Requests were late although started ones were not: the queue was for our own clients, not for
      * the lock. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];

@@ -43,6 +43,9 @@ struct probe {
 /* Of a stage that was run with ask->promise. */
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
 
+/* Whether this machine was so slow that a stage says too little of the lock, and is better run again. */
+bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask);
+
 /* The same for a search. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);
 

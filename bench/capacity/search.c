@@ -96,7 +96,7 @@ static int points_of(const struct search *search, enum points which,
 static int find_among(const struct search *search, enum points which, struct edge *ret) {
     struct edge_point points[EDGE_POINTS_MAX];
     int count = points_of(search, which, points);
-    return edge_find(points, count, SEARCH_LEVEL, ret);
+    return edge_find(points, count, SEARCH_LEVEL, search->ask.scatter_min, ret);
 }
 
 /* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no

@@ -32,6 +32,7 @@ struct search_ask {
     uint64_t seed;
     /* grants a second that a closed loop did; 0 = not known, or the load is no rate */
     double capacity_per_s;
+    double scatter_min; /* of a probe's share over the limit: window_scatter */
 };
 
 struct search_result {

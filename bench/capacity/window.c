@@ -9,11 +9,15 @@
 #define RELAXATIONS_MIN 3.0 /* ... and without which it says nothing of a steady state */
 #define WARM_LIMITS 5       /* limits that a warm-up lasts */
 #define WARM_RELAXATIONS 2.0
-#define WARM_PART 0.25 /* of the window, which a warm-up takes at most */
-#define SAMPLES 5.0    /* over the limit are allowed in a window: fewer say little */
-#define PROBES 12      /* that the budget has room for */
-#define PROBES_MIN 4   /* ... whatever number of samples the quantile takes */
-#define PROBES_SLOW 30 /* windows of SAMPLES that the budget of a slow lock has room for */
+#define WARM_PART 0.25    /* of the window, which a warm-up takes at most */
+#define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
+#define PROBES 12         /* that the budget has room for */
+#define PROBES_MIN 4      /* ... whatever number of samples the quantile takes */
+#define PROBES_SLOW 30    /* windows of SAMPLES that the budget of a slow lock has room for */
+#define SCATTER_MIN 2.5   /* of windows that last very long */
+#define SCATTER 0.3       /* ... for each relaxation time of a window, over the share allowed */
+#define SCATTER_PART 0.25 /* relaxation times a window that count: of more it sees half a cluster */
+#define UNSETTLED 0.6     /* relaxation times a window from which on the queue is still growing */
 #define BUDGET_MIN_S 150.0
 #define BUDGET_MAX_S 600.0
 
@@ -47,6 +51,12 @@ struct window window_of(const struct window_ask *ask, double rate_per_s) {
     double warmup_s = fmax(WARM_LIMITS * ask->limit_s, WARM_RELAXATIONS * relaxed_s);
     warmup_s = fmax(ask->warmup_s, fmin(warmup_s, WARM_PART * duration_s));
     return (struct window){.warmup_s = warmup_s, .duration_s = duration_s};
+}
+
+double window_scatter(const struct window_ask *ask, double rate_per_s) {
+    double part = edge_relaxation_s(ask) / window_of(ask, rate_per_s).duration_s;
+    if (part > UNSETTLED) part = SCATTER_PART * UNSETTLED / part;
+    return fmax(SCATTER_MIN, SCATTER * fmin(SCATTER_PART, part) / ask->allowed);
 }
 
 double window_budget_s(double limit_s, double allowed, double capacity_per_s) {

@@ -27,6 +27,13 @@ struct window window_of(const struct window_ask *ask, double rate_per_s);
 /* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
 double window_settled_rate(double capacity_per_s, double span_s);
 
+/* The variance between probes of the share over the limit, in shares that are allowed, at the edge: a
+ * queue is over the limit in clusters, which last about as long as it remembers how it began, so there
+ * are few of them in a window where little is allowed. Where the queue still grows when the window ends,
+ * its length says more than chance does, and window_settled_rate bounds the answer. The factor is by simulation of ideal queues
+ * (bench/tests/test_capacity_truth.c). */
+double window_scatter(const struct window_ask *ask, double rate_per_s);
+
 /* The time that the probes of a lock take for this promise where the user gives none: 2.5 to 10
  * minutes. */
 double window_budget_s(double limit_s, double allowed, double capacity_per_s);

@@ -352,6 +352,16 @@ TEST(a_machine_with_steal_is_told_to_either_side) {
     }
 }
 
+/* Whatever the load was: of the closed loop before a search too. */
+TEST(a_stage_that_the_machine_spoilt_is_run_again) {
+    struct told *told = told_new(0, 50 * LB_MS_NS);
+    tell(told, 200, 200);
+    assert_false(probe_is_spoilt(&told->stage, &told->ask));
+    told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
+    assert_true(probe_is_spoilt(&told->stage, &told->ask));
+    told_free(told);
+}
+
 /* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by
  * 2 ms. */
 TEST(lateness_adds_up_in_a_queue) {

@@ -40,8 +40,10 @@ static struct search_result probe(struct toy *toy, double load) {
     return result;
 }
 
+#define SCATTER 2.5 /* of probes: the least that a search takes */
+
 static const struct search_ask usual = {
-    .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
+    .scatter_min = SCATTER, .start = 100, .least = 1, .most = 1e6, .allowed = ALLOWED, .seed = 1};
 
 /* Runs a whole search of so many probes at most. */
 static struct search_answer run(struct toy *toy, const struct search_ask *ask, int probes,
@@ -304,8 +306,13 @@ TEST(probes_that_a_busy_machine_emptied_do_not) {
 
 TEST(clients_are_whole) {
     static struct search search;
-    struct search_ask ask = {
-        .start = 4, .least = 1, .most = 1000, .allowed = ALLOWED, .whole = true, .seed = 2};
+    struct search_ask ask = {.scatter_min = SCATTER,
+                             .start = 4,
+                             .least = 1,
+                             .most = 1000,
+                             .allowed = ALLOWED,
+                             .whole = true,
+                             .seed = 2};
     for (int seed = 1; seed <= 20; seed++) {
         struct toy toy = {.edge = 17.5, .steep = 20, .noise = 0.3};
         rng_seed(&toy.rng, (uint64_t)seed, 7);
@@ -373,19 +380,19 @@ TEST(a_growing_backlog_is_a_broken_promise) {
 TEST(the_edge_of_points_by_hand) {
     struct edge edge;
     const struct edge_point clear[] = {{0, 0.1}, {1, 0.3}, {2, 3}, {3, 7}};
-    assert_int_equal(edge_find(clear, 4, 0.95, &edge), 0);
+    assert_int_equal(edge_find(clear, 4, 0.95, SCATTER, &edge), 0);
     assert_true(edge.x > 1 && edge.x < 2);
     assert_true(edge.low > 0 && edge.low < edge.x && edge.high > edge.x && edge.high < 3);
     assert_true(edge.below == 2 && edge.above == 2);
     /* Whatever the order that they came in. */
     const struct edge_point mixed[] = {{3, 7}, {1, 0.3}, {0, 0.1}, {2, 3}};
     struct edge same;
-    assert_int_equal(edge_find(mixed, 4, 0.95, &same), 0);
+    assert_int_equal(edge_find(mixed, 4, 0.95, SCATTER, &same), 0);
     assert_true(fabs(same.x - edge.x) < 1e-9 && fabs(same.low - edge.low) < 1e-9);
     const struct edge_point kept[] = {{0, 0}, {1, 0.5}}, broken[] = {{0, 5}, {1, 2}};
     edge.x = 77;
-    assert_int_equal(edge_find(kept, 2, 0.95, &edge), -1);
-    assert_int_equal(edge_find(broken, 2, 0.95, &edge), 1);
+    assert_int_equal(edge_find(kept, 2, 0.95, SCATTER, &edge), -1);
+    assert_int_equal(edge_find(broken, 2, 0.95, SCATTER, &edge), 1);
     assert_true(edge.x == 77);
 }
 
@@ -398,17 +405,17 @@ TEST(the_mean_decides_and_not_the_mean_logarithm) {
     for (int i = 0; i < 20; i++) points[count++] = (struct edge_point){1, i % 2 ? 2 : 0};
     for (int i = 0; i < 4; i++) points[count++] = (struct edge_point){0.8, 0.15};
     for (int i = 0; i < 4; i++) points[count++] = (struct edge_point){1.2, 7};
-    assert_int_equal(edge_find(points, count, 0.95, &edge), 0);
+    assert_int_equal(edge_find(points, count, 0.95, SCATTER, &edge), 0);
     if (fabs(edge.x - 1) > 0.02) fail_msg("%g", edge.x);
 }
 
 TEST(one_wild_point_has_a_vote_and_no_veto) {
     struct edge mild, wild;
-    struct edge_point points[] = {{0, 0.3},   {0.2, 8}, {0.4, 0.3}, {0.6, 0.3},
-                                  {0.8, 0.3}, {1, 3},   {1.2, 7}};
-    assert_int_equal(edge_find(points, 7, 0.95, &mild), 0);
+    struct edge_point points[] = {{0, 0.3},   {0.2, 13}, {0.4, 0.3}, {0.6, 0.3},
+                                  {0.8, 0.3}, {1, 3},    {1.2, 7}};
+    assert_int_equal(edge_find(points, 7, 0.95, SCATTER, &mild), 0);
     points[1].y = 1e6;
-    assert_int_equal(edge_find(points, 7, 0.95, &wild), 0);
+    assert_int_equal(edge_find(points, 7, 0.95, SCATTER, &wild), 0);
     assert_true(mild.x == wild.x);
     assert_true(wild.x > 0.4);
 }

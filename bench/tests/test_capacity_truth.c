@@ -146,7 +146,8 @@ static struct search_answer search_ideal(struct played *played, const struct ide
                              .most = 200000,
                              .allowed = allowed,
                              .seed = seed,
-                             .capacity_per_s = capacity_per_s};
+                             .capacity_per_s = capacity_per_s,
+                             .scatter_min = window_scatter(&asked, 0.75 * capacity_per_s)};
     struct lb_rng rng;
     rng_seed(&rng, seed, 9);
     search_init(&search, &ask);
@@ -236,6 +237,31 @@ TEST(long_limits) {
     try_ideal(&(struct ideal){0.025, 1, QUANTILE, .pool = 1000});
     try_ideal(&(struct ideal){0.025, 2, QUANTILE, .pool = 1000});
     try_ideal(&(struct ideal){0.025, 2, 0.9, .pool = 1000});
+}
+
+/* Other services and limits. The last three were run for the first time when all constants were
+ * chosen. */
+TEST(other_services_and_limits) {
+    static const struct ideal cases[] = {
+        {0.010, 0.2, QUANTILE, .pool = 200, .time_s = 150},
+        {0.010, 0.2, QUANTILE, .exponential = true, .pool = 200},
+        {0.005, 0.2, 0.999, .pool = 200},
+        {0.003, 0.1, QUANTILE, .pool = 64},
+        {0.002, 0.05, QUANTILE, .exponential = true, .pool = 64},
+        {0.005, 0.2, QUANTILE, .exponential = true, .pool = 200},
+        {0.010, 0.5, QUANTILE, .pool = 200},
+        {0.001, 0.02, 0.999, .pool = 200},
+        {0.004, 0.08, QUANTILE, .pool = 64},
+        {0.007, 0.15, 0.95, .exponential = true, .pool = 200},
+        {0.0008, 0.01, QUANTILE, .exponential = true, .pool = 64},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct score score = score_of(&cases[i], seeds_wanted(20));
+        if (score.inside < 0.89 * score.answered)
+            fail_msg("%g ms, limit %g ms: %d of %d intervals have the truth",
+                     1e3 * cases[i].service_s, 1e3 * cases[i].limit_s, score.inside,
+                     score.answered);
+    }
 }
 
 TEST_MAIN(NULL, NULL)
