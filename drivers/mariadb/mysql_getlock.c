@@ -46,9 +46,9 @@ static int getlock_prepare(struct lb_session *session, int64_t deadline_ns, stru
 }
 
 /* Runs one of the two on the request's key. LB_OK: *ret_answer is 1, 0, or -1 for NULL. */
-static enum lb_outcome call(struct lb_session *session, MYSQL_STMT *statement,
-                            const struct lb_request *request, int64_t answer_by_ns,
-                            int *ret_answer) {
+static enum lb_outcome run_on_key(struct lb_session *session, MYSQL_STMT *statement,
+                                  const struct lb_request *request, int64_t answer_by_ns,
+                                  int *ret_answer) {
     struct getlock_session *mine = session->lock_state;
     const char *problem = getlock_name_problem(request->key, request->key_len, mine->is_mariadb);
     if (problem)
@@ -71,7 +71,7 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
     int64_t answer_by_ns = maria_answer_after(session, once ? now_ns : request->deadline_ns);
     int answer = 0;
     mine->seconds = getlock_seconds(request->deadline_ns, now_ns, mine->is_mariadb);
-    enum lb_outcome outcome = call(session, mine->get, request, answer_by_ns, &answer);
+    enum lb_outcome outcome = run_on_key(session, mine->get, request, answer_by_ns, &answer);
     if (outcome != LB_OK) return outcome;
     if (answer == 0) return once ? LB_BUSY : LB_TIMEOUT;
     if (answer < 0) {
@@ -89,7 +89,7 @@ static enum lb_outcome getlock_release(struct lb_session *session, const struct 
     (void)grant;
     int answer = 0;
     enum lb_outcome outcome =
-        call(session, mine->release, request, maria_answer_by(session), &answer);
+        run_on_key(session, mine->release, request, maria_answer_by(session), &answer);
     if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
     if (outcome != LB_OK) return outcome;
     return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */

@@ -120,7 +120,7 @@ static enum lb_outcome try_entry(struct lb_session *session, const struct lb_req
 }
 
 /* Has the server deliver the key's entries and delete markers, what is there first. */
-static enum lb_outcome watch(struct lb_session *session, const char *key) {
+static enum lb_outcome watch_key(struct lb_session *session, const char *key) {
     struct kv_session *kv = kv_of(session);
     char subject[NATS_SUBJECT_MAX], deliver[48], body[LB_KEY_MAX + 512];
     struct nats_message answer;
@@ -191,7 +191,7 @@ static enum lb_outcome kv_acquire(struct lb_session *session, const struct lb_re
     if (!held) outcome = try_entry(session, request, sequence, grant);
     if (!held && outcome != LB_BUSY) return outcome;
     if (once) return LB_BUSY;
-    outcome = watch(session, request->key);
+    outcome = watch_key(session, request->key);
     if (outcome == LB_OK) outcome = wait_and_take(session, request, grant);
     nats_watch_stop(session, kv_of(session)->consumer);
     return outcome;

@@ -45,7 +45,7 @@ static const char *ms_text(char text[24], int64_t ms) {
     return at;
 }
 
-static enum lb_outcome granted(struct lb_grant *grant) {
+static enum lb_outcome fill_grant(struct lb_grant *grant) {
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;
     return LB_OK;
@@ -75,7 +75,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
         int64_t now_ns = lb_now();
         if (request->deadline_ns <= now_ns) {
             enum lb_outcome outcome = run_boolean(session, "lb_try", request, LB_BUSY);
-            return outcome == LB_OK ? granted(grant) : outcome;
+            return outcome == LB_OK ? fill_grant(grant) : outcome;
         }
         int64_t left_ms = (request->deadline_ns - now_ns) / LB_MS_NS;
         if (left_ms < 1) left_ms = 1; /* 0 would mean for ever */
@@ -92,7 +92,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
         return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     PQclear(result);
-    return granted(grant);
+    return fill_grant(grant);
 }
 
 static enum lb_outcome advisory_release(struct lb_session *session,
@@ -103,9 +103,9 @@ static enum lb_outcome advisory_release(struct lb_session *session,
     return outcome;
 }
 
-static int count_left(struct lb_session *session, const char *prefix, uint64_t *ret_count,
-                      struct lb_err *err) {
-    (void)prefix; /* a number tells nothing of its name: all of our sessions' */
+static int count_advisory_locks(struct lb_session *session, const char *prefix, uint64_t *ret_count,
+                                struct lb_err *err) {
+    (void)prefix; /* a number does not tell its name: the locks of all our sessions count */
     PGresult *result = NULL;
     if (pg_query(session, PG_ADVISORY_LEFT, pg_answer_by(session), &result) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
@@ -117,7 +117,7 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
 static int advisory_residue(struct lb_session *session, const char *prefix,
                             struct lb_residue *ret_residue, struct lb_err *err) {
     struct lb_residue residue = {.example = "an advisory lock of a session of ours"};
-    if (sql_count_down(session, prefix, count_left, &residue.count, err) != 0) return -1;
+    if (sql_count_down(session, prefix, count_advisory_locks, &residue.count, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
 }

@@ -16,8 +16,8 @@ void sqlite_close_db(struct sqlite_db *db) {
 }
 
 /* Runs SQL that answers nothing we read. */
-static enum lb_outcome exec(struct lb_session *session, const struct sqlite_db *db,
-                            const char *sql) {
+static enum lb_outcome run_text(struct lb_session *session, const struct sqlite_db *db,
+                                const char *sql) {
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? LB_OK : sqlite_failed(session, db->handle, code);
 }
@@ -42,7 +42,7 @@ static enum lb_outcome set_journal(struct lb_session *session, const struct sqli
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA journal_mode=%s", sqlite_journals[options->journal]);
     for (;;) {
-        enum lb_outcome outcome = exec(session, db, sql);
+        enum lb_outcome outcome = run_text(session, db, sql);
         if (outcome != LB_BUSY) return outcome;
         int64_t until_ns = lb_now() + sqlite_busy_delay_ns(0);
         if (until_ns > deadline_ns || !lb_sleep_until(until_ns)) return LB_BUSY;
@@ -56,12 +56,12 @@ static enum lb_outcome make_schema(struct lb_session *session, const struct sqli
     int64_t version = 0;
     enum lb_outcome outcome = query_once(session, db, "PRAGMA user_version", &version);
     if (outcome != LB_OK || version == 1) return outcome;
-    outcome = exec(session, db, "BEGIN IMMEDIATE");
+    outcome = run_text(session, db, "BEGIN IMMEDIATE");
     if (outcome != LB_OK) return outcome;
     outcome = query_once(session, db, "PRAGMA user_version", &version);
-    if (outcome == LB_OK && version == 0) outcome = exec(session, db, schema);
-    if (outcome == LB_OK && version == 0) outcome = exec(session, db, "PRAGMA user_version=1");
-    if (outcome == LB_OK) outcome = exec(session, db, "COMMIT");
+    if (outcome == LB_OK && version == 0) outcome = run_text(session, db, schema);
+    if (outcome == LB_OK && version == 0) outcome = run_text(session, db, "PRAGMA user_version=1");
+    if (outcome == LB_OK) outcome = run_text(session, db, "COMMIT");
     if (outcome != LB_OK) sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
     return outcome;
 }
@@ -85,7 +85,7 @@ static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db,
     outcome = set_journal(session, db, state->deadline_ns);
     if (outcome != LB_OK) goto failed;
     snprintf(sql, sizeof sql, "PRAGMA synchronous=%s", sqlite_synchronous[options->synchronous]);
-    outcome = exec(session, db, sql);
+    outcome = run_text(session, db, sql);
     if (outcome == LB_OK && plan->schema) {
         state->deadline_ns = deadline_ns;
         outcome = make_schema(session, db, plan->schema);

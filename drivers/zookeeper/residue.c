@@ -38,14 +38,14 @@ static void free_names(struct names *names) {
     free(names->name);
 }
 
-static void found(struct lb_residue *residue, const char *what, const char *path, int len) {
+static void note_left(struct lb_residue *residue, const char *what, const char *path, int len) {
     if (residue->count++ == 0)
         snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
                  path);
 }
 
 /* The nodes below a path, those with this beginning. ZOK, or a failure. */
-static int walk(const struct walk *walking, const char *path, const char *begin, int depth) {
+static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
     struct names names = {0};
     int rc = zk_children(walking->z, path, keep_names, &names);
     if (names.failed) rc = ZSYSTEMERROR;
@@ -56,9 +56,9 @@ static int walk(const struct walk *walking, const char *path, const char *begin,
         snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
         rc = zk_exists(walking->z, below, &stat);
         if (rc == ZOK && stat.ephemeralOwner != 0)
-            found(walking->residue, "znode", below, (int)strlen(below));
+            note_left(walking->residue, "znode", below, (int)strlen(below));
         if (rc == ZOK && stat.numChildren > 0 && depth > 0)
-            rc = walk(walking, below, "", depth - 1);
+            rc = count_below(walking, below, "", depth - 1);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
     }
     free_names(&names);
@@ -70,7 +70,7 @@ static void count_watches(const char *answer, const char *begin, struct lb_resid
     for (const char *line = answer; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (strncmp(line, begin, strlen(begin)) == 0)
-            found(residue, "watch on", line, (int)strcspn(line, "\r\n"));
+            note_left(residue, "watch on", line, (int)strcspn(line, "\r\n"));
     }
 }
 
@@ -86,7 +86,7 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
     }
     int rc = zk_sync(walking.z, server->prefix);
     if (rc == ZOK)
-        rc = walk(&walking, server->prefix, begin + strlen(server->prefix) + 1, DEPTH_MAX);
+        rc = count_below(&walking, server->prefix, begin + strlen(server->prefix) + 1, DEPTH_MAX);
     if (rc != ZOK) {
         zk_fail(session, rc, "look below", server->prefix);
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
