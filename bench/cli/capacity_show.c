@@ -14,7 +14,7 @@ static void show_begin(struct progress *progress, const struct capacity_run_news
              "machine spoils them",
              news->lock, number_time_text(1e9 * news->budget_s, budget),
              number_time_text(1e9 * news->probe_s, each));
-    progress_stage(progress, line);
+    progress_line(progress, line);
 }
 
 void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
@@ -38,5 +38,5 @@ void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
              between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
              probe->grew ? ", the backlog grew" : "", capacity_verdict_name(probe->verdict),
              limit ? ": " : "", limit ? limit : "");
-    progress_stage(progress, line);
+    progress_line(progress, line);
 }

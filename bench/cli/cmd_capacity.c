@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/capacity/capacity_run.h"
@@ -233,7 +234,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (file_limit_raise(plan->clients[0], err) != 0) return -1;
-    progress_init(&progress);
+    progress_init(&progress, isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_NONE);
     struct capacity_run_ask capacity_run_ask = {.plan = plan,
                                                 .slo = wish->slo,
                                                 .by_clients = wish->by_clients,
@@ -259,7 +260,6 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .took = capacity_run_took,
                           .next_arg = capacity_run,
                           .news = progress_news,
-                          .done = progress_nothing,
                           .say = progress_say,
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);

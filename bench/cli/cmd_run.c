@@ -28,6 +28,7 @@ struct wish {
     struct urls urls;
     struct repeat_wish repeat;
     bool dry_run, json, no_page;
+    enum progress_kind progress;
 };
 
 static const struct arg args[] = {
@@ -73,6 +74,12 @@ static const struct arg args[] = {
     {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with this instead of what the new runs have; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"progress", LB_OPT_CHOICE32, offsetof(struct wish, progress), "auto",
+      .choices = PROGRESS_KINDS,
+      .help =
+          "what to show while it runs, on standard error: none, a line a stage, a bar; default: a bar on a terminal, "
+          "otherwise lines"},
+     "none|line|bar"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),
       .help = "leave out report.html, the page beside the result"},
      NULL},
@@ -199,7 +206,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (file_limit_raise(most_clients(plan), err) != 0) return -1;
     struct progress progress;
-    progress_init(&progress);
+    progress_init(&progress, wish->progress);
     struct exporter *exporter = NULL;
     if (open_exporter(wish->metrics, &exporter, err) != 0) return -1;
     struct run_ask ask = {.plan = plan,
@@ -212,6 +219,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .version = LOCKBENCH_VERSION,
                           .command = command,
                           .interrupts = interrupt_watch(),
+                          .begin = progress_begin,
                           .news = progress_news,
                           .exporter = exporter,
                           .done = progress_stage,

@@ -2,25 +2,77 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/terminal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
-void progress_init(struct progress *progress) {
-    *progress = (struct progress){.terminal = isatty(STDERR_FILENO)};
+#include "report/doc/number.h"
+
+#define BAR_WIDTH 16
+#define SPAN_MAX 32
+
+void progress_init(struct progress *progress, enum progress_kind kind) {
+    if (kind == PROGRESS_AUTO) kind = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_LINE;
+    *progress = (struct progress){.kind = kind};
 }
 
-void progress_news(void *arg, const struct stage_news *news) {
+/* "50 s", "4 min", "1.5 h". */
+static const char *about_text(int64_t ns, char *text) {
+    double s = (double)ns / 1e9;
+    if (s < 100) {
+        snprintf(text, SPAN_MAX, "%.0f s", ceil(s));
+    } else if (s < 6000) {
+        snprintf(text, SPAN_MAX, "%.0f min", s / 60);
+    } else {
+        snprintf(text, SPAN_MAX, "%.1f h", s / 3600);
+    }
+    return text;
+}
+
+/* "stage 17 of 39  redis-setnx  16 clients". */
+static int put_place(char *line, size_t size, const struct run_at *at, int lock_width) {
+    char of[24] = "";
+    if (at->count > 0) snprintf(of, sizeof of, " of %d", at->count);
+    return snprintf(line, size, "stage %d%s  %-*s  %d client%s", at->number, of, lock_width,
+                    at->lock, at->clients, at->clients == 1 ? "" : "s");
+}
+
+static void put_bar(char *bar, double part) {
+    for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < part * BAR_WIDTH ? '#' : '.';
+    bar[BAR_WIDTH] = '\0';
+}
+
+void progress_begin(void *arg, int stages, int64_t expected_ns) {
     struct progress *progress = arg;
-    if (!progress->terminal) return;
-    char line[256], violations[48] = "";
-    if (news->violations) {
+    char line[120], span[SPAN_MAX];
+    snprintf(line, sizeof line, "%d stage%s, about %s by the plan (an estimate)", stages,
+             stages == 1 ? "" : "s", about_text(expected_ns, span));
+    progress_line(progress, line);
+}
+
+/* How much of the run is over: the stages before, and the part of this one. */
+static double part_of(const struct run_at *at, const struct stage_news *news) {
+    double stage = news->total_ns > 0 ? (double)news->elapsed_ns / (double)news->total_ns : 0;
+    return at->count > 0 ? (at->number - 1 + fmin(stage, 1)) / at->count : fmin(stage, 1);
+}
+
+void progress_news(void *arg, const struct run_at *at, const struct stage_news *news) {
+    struct progress *progress = arg;
+    char line[300], bar[BAR_WIDTH + 1], violations[48] = "", left[SPAN_MAX + 16] = "",
+                                        span[SPAN_MAX], rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX],
+                                        p99[NUMBER_TEXT_MAX];
+    if (progress->kind != PROGRESS_BAR) return;
+    if (news->violations)
         snprintf(violations, sizeof violations, "  %llu VIOLATIONS",
                  (unsigned long long)news->violations);
-    }
-    snprintf(line, sizeof line, "%s  %.0f/%.0f s%s  %.0f/s  p50 %.1f us  p99 %.1f us", news->id,
-             (double)news->elapsed_ns / 1e9, (double)news->total_ns / 1e9, violations,
-             news->rate_per_s, (double)news->acquire_p50_ns / 1e3,
-             (double)news->acquire_p99_ns / 1e3);
+    if (at->left_ns > 0) snprintf(left, sizeof left, "  %s left", about_text(at->left_ns, span));
+    put_bar(bar, part_of(at, news));
+    int used = snprintf(line, sizeof line, "%s ", bar);
+    used += put_place(line + used, sizeof line - (size_t)used, at, 0);
+    snprintf(line + used, sizeof line - (size_t)used, "%s%s  %s/s  p50 %s  p99 %s", left,
+             violations, number_text(news->rate_per_s, &number_plain, rate),
+             number_time_text((double)news->acquire_p50_ns, p50),
+             number_time_text((double)news->acquire_p99_ns, p99));
     /* A line that wraps could not be written over. */
     int columns = terminal_columns(stderr);
     bool red = news->violations && terminal_has_color(stderr);
@@ -35,11 +87,24 @@ void progress_end(struct progress *progress) {
     progress->open = false;
 }
 
-void progress_stage(void *arg, const char *line) {
-    struct progress *progress = arg;
-    if (!progress->terminal) return;
+void progress_line(struct progress *progress, const char *line) {
+    if (progress->kind == PROGRESS_NONE) return;
     progress_end(progress);
     fprintf(stderr, "%s\n", line);
+}
+
+void progress_stage(void *arg, const struct run_at *at, const struct stage *stage) {
+    const struct run_latency *acquire = &stage->result.latency[METRIC_ACQUIRE];
+    char line[300], rate[NUMBER_TEXT_MAX], p50[NUMBER_TEXT_MAX], p99[NUMBER_TEXT_MAX];
+    int used = put_place(line, sizeof line, at, 20);
+    double per_s = stage->window_ns ? stage->result.throughput_per_s : NAN;
+    snprintf(line + used, sizeof line - (size_t)used, "  %s/s  acquire p50 %s  p99 %s%s",
+             number_text(per_s, &number_plain, rate), number_time_text(acquire->p50, p50),
+             number_time_text(acquire->p99, p99),
+             stage->status == STAGE_COMPLETE  ? ""
+             : stage->status == STAGE_PARTIAL ? "  PARTIAL"
+                                              : "  FAILED");
+    progress_line(arg, line);
 }
 
 void progress_say(void *arg, const char *line) {
@@ -47,9 +112,4 @@ void progress_say(void *arg, const char *line) {
     progress_end(progress);
     fprintf(stderr, "lockbench: %s\n", line);
     snprintf(progress->said, sizeof progress->said, "%s", line);
-}
-
-void progress_nothing(void *arg, const char *line) {
-    (void)arg;
-    (void)line;
 }

@@ -1,26 +1,31 @@
-/* progress: what a person sees while a run goes on: on a terminal a line that is written over each
- * second, and a line a stage; piped, only trouble. Everything goes to stderr: stdout is for
- * results. */
+/* progress: what a person sees while a run goes on: how long it will take, and a line a stage; on a terminal
+ * also a bar that is written over each second. Everything goes to stderr: stdout is for results. */
 #ifndef BENCH_CLI_PROGRESS_H
 #define BENCH_CLI_PROGRESS_H
 
 #include <stdbool.h>
 
-#include "bench/run/stage.h"
+#include "bench/run/run.h"
+
+enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR };
+#define PROGRESS_KINDS "auto,none,line,bar" /* in the order of enum progress_kind */
 
 struct progress {
-    bool terminal;
-    bool open;      /* a line is there that the next one writes over */
-    char said[600]; /* the last trouble */
+    enum progress_kind kind; /* never PROGRESS_AUTO */
+    bool open;               /* a bar is there that the next one writes over */
+    char said[600];          /* the last trouble */
 };
 
-void progress_init(struct progress *progress);
-/* For run_ask.news, .done and .say; arg is the struct progress. */
-void progress_news(void *arg, const struct stage_news *news);
-void progress_stage(void *arg, const char *line);
+/* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */
+void progress_init(struct progress *progress, enum progress_kind kind);
+/* For run_ask.begin, .news, .done and .say; arg is the struct progress. */
+void progress_begin(void *arg, int stages, int64_t expected_ns);
+void progress_news(void *arg, const struct run_at *at, const struct stage_news *news);
+void progress_stage(void *arg, const struct run_at *at, const struct stage *stage);
 void progress_say(void *arg, const char *line);
-void progress_nothing(void *arg, const char *line); /* for .done of who has lines of its own */
-/* Clears the line that is written over. */
+/* A line of one's own, above the bar. */
+void progress_line(struct progress *progress, const char *line);
+/* Clears the bar. */
 void progress_end(struct progress *progress);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "bench/run/canary.h"
 #include "bench/run/environment.h"
+#include "bench/run/expect.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 #include "bench/run/supervise.h"
@@ -24,6 +25,7 @@ struct run_state {
     json_t *json, *stages, *servers, *warnings;
     int64_t written_ns;
     int number; /* of the next stage */
+    struct expect expect;
     struct judge judge;
     struct thresholds thresholds;
     struct stage_promise promise; /* that the next stage is asked about */
@@ -135,24 +137,19 @@ static void write_run_so_far(struct run_state *run) {
     run->written_ns = lb_now();
 }
 
-/* A dash for what was not measured. */
-static const char *format_us(double ns, char *text, size_t size) {
-    if (isnan(ns)) return "-";
-    snprintf(text, size, "%.1f", ns / 1e3);
-    return text;
+static struct run_at where_is(const struct run_state *run) {
+    int count = run->exposition.stages_planned;
+    const struct stage_ask *ask = run->exposition.ask;
+    return (struct run_at){.lock = ask->lock->lock->name,
+                           .clients = ask->clients,
+                           .number = run->number,
+                           .count = count,
+                           .left_ns = count > 0 ? expect_left_ns(&run->expect) : 0};
 }
 
-static void say_stage(struct run_state *run, const struct stage *stage,
-                      const struct stage_ask *ask) {
-    char line[300], p50[32], p99[32];
-    const struct run_latency *acquire = &stage->result.latency[METRIC_ACQUIRE];
-    double rate = stage->window_ns ? stage->result.throughput_per_s : 0;
-    snprintf(line, sizeof line, "%-32s %10.0f/s  acquire p50 %9s us  p99 %10s us%s", ask->id, rate,
-             format_us(acquire->p50, p50, sizeof p50), format_us(acquire->p99, p99, sizeof p99),
-             stage->status == STAGE_COMPLETE  ? ""
-             : stage->status == STAGE_PARTIAL ? "  PARTIAL"
-                                              : "  FAILED");
-    run->ask->done(run->ask->arg, line);
+static void say_stage(const struct run_state *run, const struct stage *stage) {
+    struct run_at at = where_is(run);
+    if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
 }
 
 static bool has_killed(const struct stage *stage) {
@@ -217,7 +214,8 @@ static void tell_second(void *arg, const struct stage_news *news) {
     struct exposition now = run->exposition;
     now.news = news; /* good during this call */
     exporter_publish(run->ask->exporter, &now);
-    if (run->ask->news) run->ask->news(run->ask->arg, news);
+    struct run_at at = where_is(run);
+    if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
 
 /* All figures of the stage before give way to zeros. */
@@ -266,7 +264,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
         tell_took(run, of, NULL, NULL, NULL);
         return false;
     }
-    say_stage(run, stage, &stage_ask);
+    say_stage(run, stage);
     judge_stage_of(run, stage, of);
     thresholds_take(&run->thresholds, stage, &stage_ask, of);
     add_stage_result(run, stage, of);
@@ -317,12 +315,22 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     return place;
 }
 
+static bool starts_servers(const struct run_state *run, const struct plan_stage *stage) {
+    const struct lb_backend *backend = stage->lock->lock->backend;
+    return backend->topologies && !url_of_backend(run->ask, backend);
+}
+
 /* Runs all stages of one place; they follow each other from `stages` on. */
 static void run_place(struct run_state *run, const struct plan_stage *stages, int count) {
     struct place *place = open_place(run, stages);
     for (int i = 0; i < count && place; i++) {
         if (*run->ask->interrupts > 0) break;
-        if (judge_is_done(&run->judge, &stages[i])) continue;
+        int64_t stage_ns = expect_stage_ns(&stages[i], i == 0 && starts_servers(run, stages));
+        if (judge_is_done(&run->judge, &stages[i])) {
+            expect_skip(&run->expect, stage_ns);
+            continue;
+        }
+        expect_begin(&run->expect, stage_ns);
         if (!run_stage(run, place, &stages[i])) {
             /* The other stages get a new place. */
             place_close(place);
@@ -361,6 +369,18 @@ static bool same_place(const struct plan_stage *a, const struct plan_stage *b) {
     return stages_share(a, b) &&
            plan_acts_on(a->plan, ON_WIRES) == plan_acts_on(b->plan, ON_WIRES) &&
            plan_steps_clocks(a->plan) == plan_steps_clocks(b->plan);
+}
+
+/* Tells how long all stages will take, as far as anybody can say before. */
+static void tell_expected(struct run_state *run, const struct plan_stage *stages, int count) {
+    const struct run_ask *ask = run->ask;
+    run->exposition.stages_planned = count;
+    for (int i = 0; i < count; i++) {
+        bool begins = i == 0 || !same_place(&stages[i - 1], &stages[i]);
+        run->expect.ahead_ns +=
+            expect_stage_ns(&stages[i], begins && starts_servers(run, &stages[i]));
+    }
+    if (ask->begin) ask->begin(ask->arg, count, run->expect.ahead_ns);
 }
 
 static void run_all_places(struct run_state *run, const struct plan_stage *stages, int count) {
@@ -539,7 +559,8 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (ask->next) {
         run_asked(&run);
     } else {
-        run.exposition.stages_planned = count = keep_reachable(&run, stages, count);
+        count = keep_reachable(&run, stages, count);
+        tell_expected(&run, stages, count);
         run_between_canaries(&run, stages, count);
     }
     conclude_run(&run, &end);

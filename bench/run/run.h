@@ -23,6 +23,14 @@ struct run_took {
     const char *folder;          /* of the run */
 };
 
+/* Where a run is, for those who watch it. */
+struct run_at {
+    const char *lock;    /* of the stage */
+    int clients, number; /* ... from 1 */
+    int count;           /* of all stages; 0 = nobody knows how many there will be */
+    int64_t left_ns;     /* of the run, an estimate; 0 = not known */
+};
+
 struct run_ask {
     const struct plan *plan;
     const struct plan *canary; /* of the stages of canary.h; NULL = none are run */
@@ -41,10 +49,13 @@ struct run_ask {
     bool (*next)(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
     void (*took)(void *arg, const struct run_took *took);
     void *next_arg;
-    void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
+    /* called when the stages are known: how many, and how long they will take, an estimate */
+    void (*begin)(void *arg, int stages, int64_t expected_ns); /* may be NULL */
+    void (*news)(void *arg, const struct run_at *at,
+                 const struct stage_news *news); /* each second; may be NULL */
     struct exporter *exporter; /* gets the figures each second; NULL = nobody asked for them */
-    /* called after each stage, with its figures; never NULL */
-    void (*done)(void *arg, const char *line);
+    void (*done)(void *arg, const struct run_at *at,
+                 const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */
     void *arg;
 };

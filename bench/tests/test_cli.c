@@ -36,13 +36,19 @@ TEST(every_command_has_help) {
     cli_free(&none);
 }
 
-/* Piped: the table on standard output; on standard error nothing but where it is saved, the page last. */
-TEST(a_run_is_quiet_when_piped) {
+/* Piped: the table on standard output; on standard error how long it will take, a line a stage, and where it is
+ * saved, the page last. */
+TEST(a_run_tells_its_stages_when_piped) {
     char *out = cli_path("quiet"), saved[900];
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim,mem-mutex", "--out", out));
     assert_code(&cli, 0);
     snprintf(saved, sizeof saved, "saved in %s\n%s/report.html\n", out, out);
-    assert_string_equal(cli.err, saved);
+    assert_int_equal(strncmp(cli.err, "4 stages, about ", 16), 0);
+    assert_has(cli.err, "\nstage 1 of 4  ");
+    assert_has(cli.err, "\nstage 4 of 4  ");
+    assert_lacks(cli.err, "\r");
+    assert_int_equal(cli_lines(cli.err), 1 + 4 + 2);
+    assert_string_equal(cli.err + strlen(cli.err) - strlen(saved), saved);
     char *page = cli_read(cli_path("quiet/report.html"));
     assert_has(page, "mem-mutex");
     assert_has(page, "</html>");
@@ -50,9 +56,10 @@ TEST(a_run_is_quiet_when_piped) {
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
     cli_free(&cli);
-    cli = cli_run(
-        NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--out", cli_path("quiet-json")));
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
+                             "--no-page", "--out", cli_path("quiet-json")));
     assert_code(&cli, 0);
+    assert_int_equal(cli_lines(cli.err), 1);
     json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
     json_decref(json);
@@ -293,14 +300,16 @@ TEST(a_terminal_sees_progress) {
                             "--set", "run.duration=1200ms", "--out", out),
                        (struct winsize){.ws_row = 24, .ws_col = 120});
     assert_code(&cli, 3);
-    char *line = strstr(text, "\r\033[K000-sim-c2-r0");
+    assert_has(text, "2 stages, about ");
+    char *line = strstr(text, "\r\033[K#");
     if (!line) fail_msg("no progress line in: %s", text);
     line = strndup(line, strcspn(line + 1, "\r") + 1);
-    assert_has(line, "1/1 s");
+    assert_has(line, " stage 1 of 2  sim  2 clients  ");
+    assert_has(line, " left");
     assert_has(line, "/s  p50 ");
     assert_has(line, "p99 ");
     assert_lacks(line, "VIOLATIONS");
-    char *broken = strstr(text, "001-unsafe-none-c2-r0");
+    char *broken = strstr(text, " stage 2 of 2  unsafe-none  2 clients");
     assert_non_null(broken);
     assert_has(broken, "VIOLATIONS");
     free(line);
@@ -316,7 +325,7 @@ TEST(a_narrow_terminal_gets_a_short_line) {
         &cli, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--out", out),
         (struct winsize){.ws_row = 24, .ws_col = 20});
     assert_code(&cli, 0);
-    char *line = strstr(text, "\r\033[K000-sim-c2-r0");
+    char *line = strstr(text, "\r\033[K#");
     assert_non_null(line);
     line += strlen("\r\033[K");
     assert_int_equal(strcspn(line, "\r\033"), 19);
