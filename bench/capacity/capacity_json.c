@@ -207,6 +207,7 @@ json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *p
     char now[RESULT_DATE_MAX];
     struct capacity head = {.tool_name = "lockbench",
                             .tool_version = capacity_run->ask.version,
+                            .method = CAPACITY_METHOD,
                             .command = capacity_run->ask.command,
                             .started_at = capacity_run->started_at,
                             .ended_at = ended ? result_date(time(NULL), now) : NULL,

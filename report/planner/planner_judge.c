@@ -386,6 +386,10 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .breaks = NAN,
                                    .margin = NAN};
     if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
+    if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file from before it was written down */
+        return refuse(ret, ask, NAN,
+                      "%s is of an older method of lockbench capacity, and is not used",
+                      from->path);
     bool by_rate = lock->by == CAPACITY_BY_RATE;
     if (by_rate != !isnan(ask->rate))
         return refuse(ret, ask, NAN, "searched by %s only",

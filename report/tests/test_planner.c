@@ -83,8 +83,10 @@ static char *file_text(const struct made *made, int count, const char *started_a
     size_t size;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    fprintf(out, "{\"schema\":\"lockbench.capacity/1\",\"started_at\":\"%s\",\"locks\":[",
-            started_at);
+    fprintf(out,
+            "{\"schema\":\"lockbench.capacity/1\",\"method\":%d,\"started_at\":\"%s\","
+            "\"locks\":[",
+            CAPACITY_METHOD, started_at);
     for (int i = 0; i < count; i++) {
         if (i > 0) fputc(',', out);
         put_lock(out, &made[i]);
@@ -390,6 +392,23 @@ TEST(what_was_measured_last_answers) {
     }
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
     judged(&violated, ask, PLANNER_UNKNOWN, false, "two held it at once in this search", NULL);
+}
+
+/* Its figure would be another one today: it is told, not used, and the command makes it anew. */
+TEST(a_file_of_an_older_method_is_not_used) {
+    struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 1e6};
+    for (int older = 0; older <= 1; older++) {
+        struct capacity *file = file_of(&(struct made){0}, 1, "2026-01-01T00:00:00Z");
+        file->method = older ? CAPACITY_METHOD - 1 : NAN;
+        struct planner *planner = plan_of(&file, 1, &ask);
+        assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
+        const struct planner_answer *answer = &planner->answers[0];
+        assert_int_equal(answer->verdict, PLANNER_UNKNOWN);
+        assert_non_null(strstr(answer->why, "results/one/capacity.json is of an older method"));
+        assert_non_null(strstr(answer->settle, "lockbench capacity "));
+        planner_free(planner);
+        capacity_free(file);
+    }
 }
 
 TEST(exit_codes) {

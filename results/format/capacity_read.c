@@ -146,6 +146,10 @@ static const struct result_field root_fields[] = {
     NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
     ROW(capacity, TEXT, tool_name, "tool.name", .help = "lockbench"),
     ROW(capacity, TEXT, tool_version, "tool.version", .help = "its version"),
+    ROW(capacity, COUNT, method, "method",
+        .help = "how answers are made from probes; it grows when the same lock would get another "
+                "answer",
+        .more = "lockbench plan does not use files of an older method, nor those without it."),
     ROW(capacity, TEXT, command, "command", .help = "the command line that repeats the search"),
     ROW(capacity, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
     ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),

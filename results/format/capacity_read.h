@@ -16,6 +16,9 @@
 
 #define CAPACITY_SCHEMA "lockbench.capacity/1"
 #define CAPACITY_FILE "capacity.json"
+/* Of how an answer is made from probes. It grows by 1 when the same lock would get another answer; files
+ * of a smaller number, or of none, are not used to plan with. */
+#define CAPACITY_METHOD 2
 
 /* What a probe says of its load. */
 enum capacity_verdict {
@@ -78,6 +81,7 @@ struct capacity {
     char *dir;  /* its folder, which has the run.json of the probes */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
     bool partial;
+    double method; /* CAPACITY_METHOD of the build that wrote it; NAN: before there was one */
     const json_t *environment; /* NULL when absent */
     struct capacity_lock *locks;
     int lock_count;
