@@ -17,8 +17,8 @@ enum family_of { OF_RUN, OF_STAGE };
 struct family {
     const char *name, *type, *unit;
     const char *labels; /* beside those of the stage, for the reference; NULL = none */
+    const char *help;   /* NULL = the help of the metric in run.json */
     enum family_of of;
-    const char *help; /* NULL = the help of the metric in run.json */
     enum metric metric;
     /* One of them. */
     double (*value)(const struct exposition *run);

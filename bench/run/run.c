@@ -259,6 +259,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     struct lb_err err = {0};
     tell_stage_begin(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
+    run->exposition.ask = NULL; /* it ends with this function */
     if (!stage) {
         note_trouble(run, &err);
         tell_took(run, of, NULL, NULL, NULL);
