@@ -73,6 +73,31 @@ static bool is_plain(const char *text) {
                text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
+/* The next word of a command line as a shell takes it, quoted or not; 0 at its end, and for a word that
+ * shell_command would not write. */
+static size_t word_length(const char *at) {
+    if (*at != '\'')
+        return strspn(at,
+                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+");
+    const char *end = strchr(at + 1, '\'');
+    return end ? (size_t)(end + 1 - at) : 0;
+}
+
+/* The server was the user's own: its URL as the search was given it. */
+static void put_url(FILE *out, const struct planner_answer *answer) {
+    const char *backend = answer->lock->backend, *at = answer->from->command;
+    if (!backend || !answer->lock->topology || strcmp(answer->lock->topology, "url") != 0) return;
+    while (at && (at = strstr(at, " --url"))) {
+        at += strlen(" --url");
+        if (*at != ' ' && *at != '=') continue;
+        size_t length = word_length(++at);
+        const char *name = *at == '\'' ? at + 1 : at;
+        if (strncmp(name, backend, strlen(backend)) != 0 || name[strlen(backend)] != '=') continue;
+        if (at[length] == ' ' || at[length] == '\0') fprintf(out, " --url %.*s", (int)length, at);
+        return;
+    }
+}
+
 /* The search that would answer. most: of the load, NAN for its own limit. */
 static int settle(struct planner_answer *answer, const struct planner_ask *ask, double most) {
     const struct capacity_lock *lock = answer->lock;
@@ -99,6 +124,7 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
         is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
     if (stated && (!lock->backend || strcmp(topology, lock->backend) != 0))
         fprintf(out, " --set servers.topology=%s", topology);
+    put_url(out, answer);
     if (fclose(out) != 0) {
         free(text);
         return -1;

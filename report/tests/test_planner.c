@@ -149,6 +149,39 @@ TEST(what_was_measured_answers) {
            "lockbench capacity");
 }
 
+/* The command asks the same server, by the words that the search was given. */
+TEST(what_would_settle_it_goes_to_the_same_server) {
+    static const struct {
+        const char *command, *url;
+    } cases[] = {
+        {"lockbench capacity redis-setnx --url redis=@/etc/redis-url --hold 1ms",
+         " --url redis=@/etc/redis-url"},
+        {"lockbench capacity redis-setnx --url etcd=http://a:1 --url 'redis=redis://b:2/?x=1'",
+         " --url 'redis=redis://b:2/?x=1'"},
+        {"lockbench capacity redis-setnx --url=redis=env:REDIS", " --url redis=env:REDIS"},
+        {"lockbench capacity redis-setnx --url redis=$(reboot)", NULL},
+        {"lockbench capacity redis-setnx --url 'redis=unclosed", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct made made = {.by = "clients", .topology = "url"};
+        struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+        struct planner_answer answer;
+        struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
+        file->command = cases[i].command;
+        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        assert_int_equal(answer.verdict, PLANNER_UNKNOWN);
+        has(answer.settle, "lockbench capacity redis-setnx");
+        if (cases[i].url) {
+            has(answer.settle, cases[i].url);
+        } else {
+            assert_null(strstr(answer.settle, "--url"));
+        }
+        free(answer.why);
+        free(answer.settle);
+        capacity_free(file);
+    }
+}
+
 /* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at
  * 440/s. */
 TEST(another_limit_is_read_from_the_probes) {
