@@ -1,16 +1,19 @@
 /* cmd_compare: `lockbench compare BASE... -- NEW...`: two sets of saved runs, figure by figure,
  * with an exit code for continuous integration. It reads results only and asks no server. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
+#include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
 
 struct wish {
     struct arg_list base, new;
     const char *locks; /* "BASE=NEW" */
+    const char *out;   /* the page */
     double min_effect_percent, alpha;
     bool anyway;
     enum compare_format format;
@@ -34,6 +37,11 @@ static const struct arg args[] = {
       .help = "Go's benchmark text: `benchstat -col side FILE` reads it"},
      NULL},
     {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row a figure"}, NULL},
+    {{"html", ARG_PICK, FORMAT, .min = COMPARE_HTML,
+      .help = "also write a page with charts, into the folder of the first new run"},
+     NULL},
+    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "the page's file; means --html"},
+     "FILE"},
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),
       .help = "hold one lock of the base against another of the new runs"},
      "BASE=NEW"},
@@ -66,6 +74,21 @@ static int split_locks(const struct wish *wish, struct arena *arena, struct comp
     return 0;
 }
 
+static int render_page(const void *compare, FILE *out, struct lb_err *err) {
+    return compare_page(compare, out, err);
+}
+
+/* Prints in the format that is wanted; with the page, what a terminal shows. 0, or -1 with err. */
+static int show(const struct wish *wish, const struct compare *compare, struct lb_err *err) {
+    bool page = wish->out || wish->format == COMPARE_HTML;
+    enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;
+    if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
+    if (!page) return 0;
+    char beside[PATH_MAX];
+    snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
+    return page_say(wish->out ? wish->out : beside, render_page, compare, err);
+}
+
 static int run_compare(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     struct arg_list base = wish->base, new = wish->new;
@@ -88,9 +111,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
-    bool color = terminal_has_color(stdout);
     int code = compare_exit(compare);
-    if (compare_write(compare, wish->format, color, stdout, err) != 0) code = -1;
+    if (show(wish, compare, err) != 0) code = -1;
     compare_free(compare);
     return code;
 }
@@ -98,6 +120,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
 static const struct example examples[] = {
     {"lockbench compare results/monday -- results/tuesday", "what changed between two runs"},
     {"lockbench compare base/* -- new/* --junit", "several runs of each side, for CI"},
+    {"lockbench compare results/monday results/tuesday --html", "the same, and a page with charts"},
     {NULL, NULL},
 };
 

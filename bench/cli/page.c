@@ -26,13 +26,17 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
     return rc ? -1 : 0;
 }
 
-int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/report.html", folder);
+int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err) {
     if (page_write(path, render, what, err) != 0) {
         err_prefix(err, "the page could not be written");
         return -1;
     }
     fprintf(stderr, "%s\n", path);
     return 0;
+}
+
+int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/report.html", folder);
+    return page_say(path, render, what, err);
 }

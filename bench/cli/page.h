@@ -13,8 +13,10 @@ typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
  * (LB_EXIT_MACHINE for what the disk refuses), and then the path is as it was. */
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* Writes FOLDER/report.html and prints its path on standard error: a command calls it last. 0, or -1
- * with err. */
+/* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
+int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
+
+/* The same into FOLDER/report.html. */
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err);
 
 #endif

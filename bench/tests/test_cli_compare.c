@@ -334,6 +334,30 @@ static void prepare_small(void *arg) {
 #endif
 }
 
+/* The page is beside the new run, or where --out says, and its path is the last line; a place that
+ * can't be written is an error, and the table is printed all the same. */
+TEST(a_page_is_written_and_its_path_printed) {
+    char *base = run_file("page-base", RUN(STAGE)), *new = run_file("page-new", RUN(STAGE)),
+         said[300];
+    struct cli cli = cli_run(NULL, ARGS("compare", base, new, "--html"));
+    snprintf(said, sizeof said, "%s\n", cli_path("compare.html"));
+    assert_string_equal(cli.err, said);
+    assert_has(cli.out, "median of runs");
+    assert_int_equal(access(cli_path("compare.html"), R_OK), 0);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("compare", base, new, "--out", cli_path("other.html")));
+    assert_has(cli.err, cli_path("other.html"));
+    char *page = cli_read(cli_path("other.html"));
+    assert_has(page, "</html>");
+    free(page);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("compare", base, new, "--out", cli_path("nowhere/page.html")));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.err, "the page could not be written");
+    assert_has(cli.out, "median of runs");
+    cli_free(&cli);
+}
+
 TEST(a_million_stages_are_refused) {
     char *good = run_file("small", RUN(STAGE)), *path = cli_path("million.json");
     FILE *file = fopen(path, "we");

@@ -211,12 +211,17 @@ static int samples_of(const struct compare_pick *pick) {
     return count;
 }
 
-/* A row of two sides that both have stages; takes the load of its first stage over. */
+/* A row of two sides that both have stages; takes over their arrays, even if it fails, and the load
+ * of its first stage. */
 static int add_pair(struct compare *compare, struct ref *first, const struct compare_pick *base,
                     const struct compare_pick *new, struct lb_err *err) {
     struct compare_row *more =
         realloc(compare->rows, (size_t)(compare->row_count + 1) * sizeof *more);
-    if (!more) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!more) {
+        free(base->stages);
+        free(base->runs);
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
     compare->rows = more;
     struct compare_row *row = &more[compare->row_count++];
     *row = (struct compare_row){.lock = base->stages[0]->lock,
@@ -228,6 +233,10 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
                                 .new_guarantee = guarantee_text(new->stages[0]),
                                 .base_count = samples_of(base),
                                 .new_count = samples_of(new),
+                                .stages = base->stages,
+                                .runs = base->runs,
+                                .base_stages = base->count,
+                                .new_stages = new->count,
                                 .base_limited = compare_count_limited(base),
                                 .new_limited = compare_count_limited(new),
                                 .baseline = base->stages[0]->baseline,
@@ -276,7 +285,10 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
     for (int i = 1; i < count && itself && !ask->anyway && !failed; i++) {
         failed = check_alike(base.stages[0], stages[i], err);
     }
-    if (!failed) failed = add_pair(compare, &refs[0], &base, &new, err);
+    if (!failed) {
+        /* The row has the arrays from now on. */
+        return add_pair(compare, &refs[0], &base, &new, err);
+    }
 out:
     free(stages);
     free(runs);
@@ -397,6 +409,8 @@ void compare_free(struct compare *compare) {
     if (!compare) return;
     for (int i = 0; i < compare->row_count; i++) {
         free(compare->rows[i].load);
+        free(compare->rows[i].stages);
+        free(compare->rows[i].runs);
         free(compare->rows[i].guarantee);
         free(compare->rows[i].new_guarantee);
         for (int m = 0; m < compare_metric_count(); m++) {

@@ -65,6 +65,11 @@ struct compare_row {
     int base_count, new_count; /* samples */
     /* stages that are no samples: the load generator was their limit */
     int base_limited, new_limited;
+    /* All stages, those of the base first, and the index of each one's run on its side; the arrays
+     * are owned. */
+    const struct run_stage **stages;
+    int *runs;
+    int base_stages, new_stages;
     enum lock_state state; /* the worst of the new ones; LOCK_BASELINE if broken on purpose */
     bool baseline;         /* no lock at all: the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS_MAX];
@@ -138,7 +143,8 @@ enum compare_format {
     COMPARE_JSON,
     COMPARE_JUNIT,
     COMPARE_BENCHSTAT,
-    COMPARE_CSV
+    COMPARE_CSV,
+    COMPARE_HTML
 };
 
 /* Renders. 0, or -1 with err. */
@@ -150,5 +156,7 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
 void compare_doc(const struct compare *compare, struct doc *doc);
 /* Adds one table with a line for each figure: for DOC_CSV. */
 void compare_csv(const struct compare *compare, struct doc *doc);
+/* Writes the page. 0, or -1 with err: a histogram that is not sound, no memory, a full disk. */
+int compare_page(const struct compare *compare, FILE *out, struct lb_err *err);
 
 #endif

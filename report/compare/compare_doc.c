@@ -5,6 +5,7 @@
 #include "report/compare/compare.h"
 #include "report/compare/compare_parts.h"
 #include "report/doc/number.h"
+#include "report/page/doc_page.h"
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
@@ -150,7 +151,11 @@ static void add_row(struct doc *doc, const struct compare_row *row) {
 }
 
 void compare_doc(const struct compare *compare, struct doc *doc) {
+    doc_box(doc);
     add_headline(doc, compare);
+    doc_end(doc);
+    doc_page_chart(doc, "shifts");
+    doc_page_chart(doc, "sides");
     add_warnings(doc, compare);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);

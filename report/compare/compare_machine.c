@@ -210,6 +210,8 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
     case COMPARE_BENCHSTAT:
         write_benchstat(compare, out);
         break;
+    case COMPARE_HTML:
+        return compare_page(compare, out, err);
     case COMPARE_CSV:
         compare_csv(compare, &doc);
         return doc_write_and_free(&doc, DOC_CSV, false, out, err);

@@ -65,8 +65,8 @@ static enum carried choose(const struct report *report) {
 }
 
 /* The text is decoded here for once: the page is made of sound ones only. */
-static int add_metric(json_t *object, const struct run *run, const struct run_stage *stage,
-                      enum metric metric, struct lb_err *err) {
+int html_hist_add(json_t *object, const struct run *run, const struct run_stage *stage,
+                  enum metric metric, struct lb_err *err) {
     const struct run_latency *latency = &stage->latency[metric];
     struct hist *hist = NULL;
     if (run_latency_hist(run, stage, metric, &hist, err)) return -1;
@@ -88,7 +88,7 @@ static int add_repeat(json_t *repeats, const struct run *run, const struct run_s
     if (json_array_append_new(repeats, object))
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (size_t m = 0; m < count; m++) {
-        if (is_carried(stage, metrics[m]) && add_metric(object, run, stage, metrics[m], err))
+        if (is_carried(stage, metrics[m]) && html_hist_add(object, run, stage, metrics[m], err))
             return -1;
     }
     return 0;

@@ -17,9 +17,11 @@ import rates from './views/rates.js';
 import holders from './views/holders.js';
 import recovery from './views/recovery.js';
 import probes from './views/probes.js';
+import shifts from './views/shifts.js';
+import sides from './views/sides.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes];
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes, shifts, sides];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 

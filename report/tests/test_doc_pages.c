@@ -5,6 +5,7 @@
  * fails.
  * Needs: a browser. */
 #include "report/capacity/capacity_doc.h"
+#include "report/compare/compare.h"
 #include "report/page/assets.h"
 #include "report/tests/report_help.h"
 
@@ -82,6 +83,30 @@ TEST(a_capacity_page_begins_with_the_answer) {
         assert_true(first < strstr(body, "<table"));
         free(text);
     }
+}
+
+/* Two runs of the same locks: the second one is a copy. */
+TEST(a_comparison) {
+    struct lb_err err = {0};
+    char path[64], copy[64];
+    need_all();
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    const char *const argv[] = {"cp", "-r", GOLDEN "decide", copy, NULL};
+    assert_int_equal(run_command(argv, NULL), 0);
+    const char *const base[] = {GOLDEN "decide"}, *const new[] = {copy};
+    struct compare_ask ask = {.base = base,
+                              .new = new,
+                              .base_count = 1,
+                              .new_count = 1,
+                              .min_effect = COMPARE_MIN_EFFECT,
+                              .alpha = COMPARE_ALPHA};
+    struct compare *compare = compare_make(&ask, &err);
+    assert_string_equal(err.text, "");
+    FILE *out = page_open(path, "compare");
+    assert_int_equal(compare_write(compare, COMPARE_HTML, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    compare_free(compare);
+    look(path, "shifts,sides");
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -6,7 +6,7 @@ import { axis, tooltip } from '../view.js';
 const verdicts = {
   kept: { name: 'kept the promise', symbol: 'circle', colour: (theme) => theme.palette[0] },
   broken: { name: 'broke it', symbol: 'diamond', colour: (theme) => theme.palette[1] },
-  unsure: { name: 'too noisy to say', symbol: 'emptyTriangle', colour: (theme) => theme.soft },
+  unsure: { name: 'too noisy to say', symbol: 'triangle', hollow: true, colour: (theme) => theme.soft },
 };
 const WIDE = 8; // times: loads further apart than this stand on a logarithmic axis
 const ABOVE = 3; // times the slowest: where a probe stands most of whose requests were never granted
@@ -39,8 +39,8 @@ function draw({ data, theme, choice }) {
   const load = lock.by === 'rate' ? (value) => `${number(value)}/s` : (value) => `${number(value)} clients`;
   const loads = lock.probes.map(({ value }) => value), times = lock.probes.map((p) => p.quantile_ns).filter(isFigure);
   const never = ABOVE * Math.max(lock.slo.limit_ns, ...times), told = (ns) => (isFigure(ns) ? time(ns) : 'never');
-  const series = Object.entries(verdicts).map(([verdict, { name, symbol, colour }]) => ({
-    type: 'scatter', name, symbol, symbolSize: 13, color: colour(theme), z: 4,
+  const series = Object.entries(verdicts).map(([verdict, { name, symbol, hollow, colour }]) => ({
+    type: 'scatter', name, symbol, symbolSize: 13, z: 4, itemStyle: { color: hollow ? 'transparent' : colour(theme), borderColor: colour(theme), borderWidth: 1.5 },
     data: lock.probes.filter((p) => p.verdict === verdict).map((probe) => ({ value: [probe.value, probe.quantile_ns ?? never], probe })),
   })).filter((one) => one.data.length > 0);
   const wide = Math.max(...loads) > WIDE * Math.min(...loads);
