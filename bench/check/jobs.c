@@ -136,11 +136,16 @@ void jobs_kill(struct jobs *jobs) {
 void jobs_last_words(const char *log, char *text, size_t size) {
     char line[400];
     FILE *file = fopen(log, "re");
+    bool has_problem = false;
     text[0] = '\0';
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
-        const char *words = strncmp(line, "lockbench: ", 11) == 0 ? line + 11 : line;
-        if (*words && strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);
+        bool problem = strncmp(line, "lockbench: ", 11) == 0;
+        const char *words = problem ? line + 11 : line;
+        /* where things were saved follows the problem, and is none */
+        if (!*words || (has_problem && !problem)) continue;
+        has_problem |= problem;
+        if (strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);
     }
     if (file) fclose(file);
 }

@@ -66,7 +66,7 @@ void jobs_interrupt(struct jobs *jobs);
 /* Kills all jobs at once and waits for them. */
 void jobs_kill(struct jobs *jobs);
 
-/* The last line of a child's log, for a child that left nothing else: "" if the log is empty. */
+/* The last problem that a child's log tells, or else its last line: "" if the log is empty. */
 void jobs_last_words(const char *log, char *text, size_t size);
 
 #endif

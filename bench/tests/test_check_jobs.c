@@ -282,4 +282,17 @@ TEST(no_more_runs_than_the_trials_take) {
     assert_int_equal(runs_for(9, "nine"), 5);
 }
 
+/* What a run says last is where it saved things. */
+TEST(the_problem_is_told_and_not_the_line_after_it) {
+    char path[] = "/tmp/lockbench-words-XXXXXX", words[200];
+    int fd = mkstemp(path);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    fputs("sim, 2 clients\nlockbench: nothing was granted\nsaved in /x\n/x/report.html\n", file);
+    assert_int_equal(fclose(file), 0);
+    jobs_last_words(path, words, sizeof words);
+    unlink(path);
+    assert_string_equal(words, "nothing was granted");
+}
+
 TEST_MAIN(make_folder, remove_folder)
