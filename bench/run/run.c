@@ -137,9 +137,8 @@ static void write_run_so_far(struct run_state *run) {
     run->written_ns = lb_now();
 }
 
-static struct run_at where_is(const struct run_state *run) {
+static struct run_at where_is(const struct run_state *run, const struct stage_ask *ask) {
     int count = run->exposition.stages_planned;
-    const struct stage_ask *ask = run->exposition.ask;
     return (struct run_at){.lock = ask->lock->lock->name,
                            .clients = ask->clients,
                            .number = run->number,
@@ -147,8 +146,9 @@ static struct run_at where_is(const struct run_state *run) {
                            .left_ns = count > 0 ? expect_left_ns(&run->expect) : 0};
 }
 
-static void say_stage(const struct run_state *run, const struct stage *stage) {
-    struct run_at at = where_is(run);
+static void say_stage(const struct run_state *run, const struct stage *stage,
+                      const struct stage_ask *ask) {
+    struct run_at at = where_is(run, ask);
     if (run->ask->done) run->ask->done(run->ask->arg, &at, stage);
 }
 
@@ -214,7 +214,7 @@ static void tell_second(void *arg, const struct stage_news *news) {
     struct exposition now = run->exposition;
     now.news = news; /* good during this call */
     exporter_publish(run->ask->exporter, &now);
-    struct run_at at = where_is(run);
+    struct run_at at = where_is(run, run->exposition.ask);
     if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
 
@@ -265,7 +265,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
         tell_took(run, of, NULL, NULL, NULL);
         return false;
     }
-    say_stage(run, stage);
+    say_stage(run, stage, &stage_ask);
     judge_stage_of(run, stage, of);
     thresholds_take(&run->thresholds, stage, &stage_ask, of);
     add_stage_result(run, stage, of);
