@@ -29,6 +29,7 @@ static int write_text(const struct report *report, enum doc_format format, bool 
     if (format == DOC_CSV) {
         run_csv(report, &doc);
     } else {
+        run_doc_verdict(report, &doc);
         run_doc_begin(report, &doc);
         run_doc_end(report, &doc);
     }

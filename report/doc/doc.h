@@ -80,7 +80,8 @@ struct doc {
 
 /* id: the anchor. A terminal does not show the title. */
 void doc_section(struct doc *doc, const char *id, const char *title);
-/* In the page a frame, in the tone of the worst sentence inside. */
+/* In the page a frame, in the tone of the worst sentence inside. If the box is set as a headline, then
+ * the page shows its headline sentence, and the others after a click. */
 void doc_box(struct doc *doc);
 /* Folded in HTML and Markdown; in a terminal the contents stand below the title. If the fold is set
  * as a headline, then its title is a heading, and Markdown does not fold it. */

@@ -224,6 +224,28 @@ static int write_fold(const struct doc_node *fold, FILE *out) {
     return write_around("</summary>\n", fold, "</details>\n", out);
 }
 
+/* Its headline is always seen, with how many sentences below it warn. */
+static int write_folded_box(const struct doc_node *box, FILE *out) {
+    const struct doc_node *headline = NULL;
+    int doubts = 0;
+    for (const struct doc_node *node = box->first; node; node = node->next) {
+        if (!headline && node->headline)
+            headline = node;
+        else
+            doubts += node->tone == TONE_BAD || node->tone == TONE_WARN;
+    }
+    fprintf(out, "<details class=\"verdict %s\"><summary>", tone_name(worst_tone(box)));
+    if (headline) {
+        fprintf(out, "<span class=\"headline %s\">", tone_name(headline->tone));
+        write_line(headline, out);
+        fputs("</span>", out);
+    }
+    if (doubts)
+        fprintf(out, " <span class=\"more\">and %d more warning%s</span>", doubts,
+                doubts == 1 ? "" : "s");
+    return write_around("</summary>\n", box, "</details>\n", out);
+}
+
 static int write_term(const struct doc_node *term, FILE *out) {
     fputs("<div><dt>", out);
     escape_html(out, term->title);
@@ -246,6 +268,7 @@ static int write_block(const struct doc_node *node, FILE *out) {
         escape_html(out, node->text);
         return write_around("</h3>\n", node, "</article>\n", out);
     case NODE_BOX:
+        if (node->headline) return write_folded_box(node, out);
         fprintf(out, "<div class=\"verdict %s\">\n", tone_name(worst_tone(node)));
         return write_around("", node, "</div>\n", out);
     case NODE_FOLD:

@@ -191,6 +191,10 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
                report->runs[0]->started_at);
     write_banner(out, report);
+    run_doc_verdict(report, &doc);
+    if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;
+    if (html_first(out, report, &answers, err) != 0) return -1;
+    doc = (struct doc){0};
     run_doc_begin(report, &doc);
     add_charts(&doc, report);
     run_doc_end(report, &doc);

@@ -20,6 +20,11 @@ void html_begin(FILE *out, const char *name, const char *when);
 /* The page of runs. 0, or -1 with err. */
 int html_page(const struct report *report, FILE *out, struct lb_err *err);
 
+/* The first screen: who leads each class, and how far each lock is from the best; nothing where no
+ * lock was measured. 0, or -1 with err: no memory. */
+int html_first(FILE *out, const struct report *report, const struct answers *answers,
+               struct lb_err *err);
+
 /* The charts' data. 0, or -1 with err: a histogram that is not sound, or no memory. */
 int html_data(FILE *out, const struct report *report, const struct answers *answers,
               struct lb_err *err);

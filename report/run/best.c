@@ -75,6 +75,14 @@ double best_ratio(const struct column *column, const struct report_group *group,
     return column->better > 0 ? least / value : value / least;
 }
 
+bool best_mean_is_level(double a, double b) {
+    return fabs(a - b) <= BEST_TIE * fmax(a, b);
+}
+
+bool best_is_unfair(const struct report_row *row) {
+    return row->figures.jain < BEST_FAIR;
+}
+
 double best_ratio_mean(const struct report_group *group, int row) {
     double sum = 0;
     int count = 0;

@@ -13,6 +13,10 @@
 
 #define BEST_TIE 0.05 /* closer than this is no difference that one run could show */
 
+/* Jain's index below which a lock is called unfair: 0.8 is what remains when a fifth of the clients
+ * gets nothing. */
+#define BEST_FAIR 0.8
+
 /* The candidate of a durability with the best value, whoever is level with it; NULL: none has one, or
  * only a value of INFINITY ("never"), which is worse than any other and never the best. */
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
@@ -36,5 +40,11 @@ double best_ratio(const struct column *column, const struct report_group *group,
 /* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart;
  * NAN without any, INFINITY when one of the figures is never. */
 double best_ratio_mean(const struct report_group *group, int row);
+
+/* Whether two such means are too close for a difference. */
+bool best_mean_is_level(double a, double b);
+
+/* Whether few clients got most of the grants (BEST_FAIR); false where that was not measured. */
+bool best_is_unfair(const struct report_row *row);
 
 #endif

@@ -191,11 +191,14 @@ static void add_caveats(struct doc *doc) {
     doc_end(doc);
 }
 
-void run_doc_begin(const struct report *report, struct doc *doc) {
-    struct answers answers;
+void run_doc_verdict(const struct report *report, struct doc *doc) {
     doc_section(doc, "verdict", "Does each lock exclude?");
     run_verdict(report, doc);
     doc_end(doc);
+}
+
+void run_doc_begin(const struct report *report, struct doc *doc) {
+    struct answers answers;
     run_slo(report, doc);
     answer_make(report, &answers);
     add_answers(report, &answers, doc);

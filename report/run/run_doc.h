@@ -9,7 +9,9 @@
 #include "report/run/column.h"
 #include "report/run/words.h"
 
-/* The sections up to those of the charts. */
+/* The first section: does each lock exclude. */
+void run_doc_verdict(const struct report *report, struct doc *doc);
+/* The sections after it, up to those of the charts. */
 void run_doc_begin(const struct report *report, struct doc *doc);
 /* The sections after them. */
 void run_doc_end(const struct report *report, struct doc *doc);

@@ -103,8 +103,7 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
 }
 
 static bool same_class(const struct report_row *a, const struct report_row *b) {
-    return words_durability(a->typical) == words_durability(b->typical) &&
-           strcmp(words_guarantee(a->typical), words_guarantee(b->typical)) == 0;
+    return words_same_class(a->typical, b->typical);
 }
 
 /* Whether a row before it ran on the same topology, in the same class. */

@@ -415,6 +415,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     bool tested = count_state(report, LOCK_CLEAN) + count_state(report, LOCK_VIOLATED) > 0;
     bool bad = any_bad(report);
     doc_box(doc);
+    doc_set_headline(doc);
     if (!bad) say_partial(doc, report);
     say_headline(doc, report);
     if (bad) say_partial(doc, report);

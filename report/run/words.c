@@ -98,6 +98,22 @@ const char *words_guarantee(const struct run_stage *stage) {
     return words_guarantee_text(stage->guarantee);
 }
 
+const char *words_guarantee_title(const struct run_stage *stage) {
+    static const char *const titles[LB_GUARANTEES + 1] = {
+        [LB_ON_ONE_HOST] = "For the processes of one machine only.",
+        [LB_ON_ONE_NODE] = "One server decides: without it nobody gets the lock.",
+        [LB_ON_ASYNC_REPLICA] = "A failover can lose a grant: then two hold it.",
+        [LB_ON_MAJORITY] = "A majority decides: it outlives the loss of a minority.",
+        [LB_NO_GUARANTEE] = "It promises nothing.",
+        [LB_GUARANTEES] = ""};
+    return titles[lb_guarantee_from(stage->guarantee)];
+}
+
+bool words_same_class(const struct run_stage *a, const struct run_stage *b) {
+    return words_durability(a) == words_durability(b) &&
+           strcmp(words_guarantee(a), words_guarantee(b)) == 0;
+}
+
 char *words_durability_full(const struct run_stage *stage) {
     const char *server = stage->durability ? stage->durability : "not stated",
                *note = stage->durability_note;

@@ -25,6 +25,11 @@ enum durability words_durability(const struct run_stage *stage);
 const char *words_guarantee(const struct run_stage *stage);
 /* of its name in the result files; may be NULL */
 const char *words_guarantee_text(const char *guarantee);
+/* What can make two clients hold it at once, a sentence; "" where nothing is stated. */
+const char *words_guarantee_title(const struct run_stage *stage);
+/* Whether two locks survive the same and have their truth in the same kind of place: they may be
+ * ranked against each other. */
+bool words_same_class(const struct run_stage *a, const struct run_stage *b);
 /* In full: where the lock's own state lives when that is told, then its server's durability.
  * Malloced; NULL when out of memory. */
 char *words_durability_full(const struct run_stage *stage);

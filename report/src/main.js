@@ -42,6 +42,6 @@ if (query !== undefined && anchor.length > 1) document.getElementById(anchor.sli
 
 // On paper everything is to be seen.
 addEventListener('beforeprint', () => {
-  for (const fold of document.querySelectorAll('#compare details:has(h3)')) fold.open = true;
+  for (const fold of document.querySelectorAll('#compare details:has(h3), details.verdict')) fold.open = true;
 });
 document.documentElement.dataset.ready = 'yes';

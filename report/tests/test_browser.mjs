@@ -255,8 +255,32 @@ async function withoutScript(browser) {
   await shown.close();
 }
 
+// A decision without scrolling: the verdict in a line, a tile a class, and the picture, before the end of the first screen.
+async function firstScreen(browser) {
+  const shown = await ready(browser, { width: 1400 });
+  const facts = await shown.evaluate(`(() => {
+    const top = (selector) => document.querySelector(selector)?.getBoundingClientRect().top ?? Infinity;
+    const box = document.querySelector('details.verdict');
+    return { verdict: box.getBoundingClientRect().height, open: box.open, bad: !!box.querySelector('p.bad'), classes: box.className, warns: !!box.querySelector('p.warn'),
+      tiles: [...document.querySelectorAll('.tile')].map((tile) => tile.innerText), bars: document.querySelectorAll('.far li').length, picture: top('.far li') };
+  })()`);
+  check('the first screen has the verdict in one line', !facts.open && facts.verdict < 80, `${facts.verdict} px`);
+  check('a finding has no green box', !(facts.bad || facts.warns) || !facts.classes.includes('good'), facts.classes);
+  check('the first screen has tiles, each with its figures or that there is no lock to choose', facts.tiles.length > 0 && facts.tiles.every((text) => /p99 wait[^]*grants\/s[^]*handoff|no lock to choose/.test(text)), JSON.stringify(facts.tiles));
+  check('the picture begins on the first screen of 900 px', facts.bars > 0 && facts.picture < 900, `${facts.picture} px`);
+  await shown.close();
+  for (const width of [1400, 1024, 390]) {
+    const shown = await ready(browser, { width });
+    const { page, window } = await shown.evaluate(OVERFLOW);
+    check(`${width} px: no sideways scroll`, page <= window, `${page} of ${window}`);
+    const cut = await shown.evaluate(`[...document.querySelectorAll('.tile *, .far li > *, .lead')].filter((e) => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== 'inline').map((e) => e.className + ' ' + e.textContent.slice(0, 30))`);
+    check(`${width} px: nothing of the first screen is cut`, cut.length === 0, cut.join('; '));
+    await shown.close();
+  }
+}
+
 await judge([
   ...[1280, 400].flatMap((width) => [false, true].map((dark) => (browser) => look(browser, width, dark))),
-  compareFigures, comparePercentiles, chooseAll, compareDifferences, use, readBadHash, printOut, withoutScript,
+  compareFigures, comparePercentiles, chooseAll, compareDifferences, use, readBadHash, printOut, withoutScript, firstScreen,
   ...(drawnViews.includes('heat') ? [savePictures] : []),
 ]);

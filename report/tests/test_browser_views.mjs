@@ -180,7 +180,7 @@ async function compare(browser) {
   await compareRecovery(shown, run.stages);
   const environment = await shown.evaluate(`document.querySelector('#environment').innerText`);
   check('environment: machine and servers', environment.includes(run.environment.cpu_model) && run.servers.every(({ facts }) => environment.includes(facts.version)));
-  const verdict = await shown.evaluate(`document.querySelector('#verdict').innerText`);
+  const verdict = await shown.evaluate(`document.querySelector('#verdict').textContent`);
   check('verdict: what ran, the bound, the generator, what never came to rest', [/Ran: decide, 4 locks/, /bound 3\/n/, /GENERATOR-LIMITED: in 1 of/, /NEVER STEADY: 1 of/].every((words) => words.test(verdict)), verdict);
   await chooseEverything(shown);
   await shown.close();

@@ -1,0 +1,236 @@
+/* html_first: the first screen of the page of runs: one sentence, a tile for each class of durability
+ * and guarantee with the lock that leads there, and how far each lock is from the best. It is markup
+ * alone, since a reader without JavaScript must see it too.
+ *
+ * It ranks nothing itself: the figures are those of the comparison (best.h). A lock that is
+ * generator-limited or unfair may lead, and its tile says so. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page/html_parts.h"
+#include "report/run/best.h"
+
+#define TILE_TIES 4 /* names of locks that are level with a leader */
+
+/* A row with its distance, for sorting. */
+struct bar {
+    int row;
+    double ratio; /* NAN: not ranked */
+};
+
+static bool is_in_class(const struct report_group *group, int row, int first) {
+    return report_is_real(group->rows[row].typical) &&
+           words_same_class(group->rows[row].typical, group->rows[first].typical);
+}
+
+/* Whether a row is the first real lock of its class. */
+static bool opens_class(const struct report_group *group, int row) {
+    if (!report_is_real(group->rows[row].typical)) return false;
+    for (int before = 0; before < row; before++)
+        if (is_in_class(group, before, row)) return false;
+    return true;
+}
+
+/* The next row that opens a class, in the order of durabilities, after a row; -1 starts. -1: none. */
+static int next_class(const struct report_group *group, int after) {
+    int d = after < 0 ? 0 : (int)words_durability(group->rows[after].typical);
+    for (int from = after + 1; d < DURABILITIES; d++, from = 0) {
+        for (int r = from; r < group->row_count; r++)
+            if ((int)words_durability(group->rows[r].typical) == d && opens_class(group, r))
+                return r;
+    }
+    return -1;
+}
+
+static int by_ratio(const void *a, const void *b) {
+    double x = ((const struct bar *)a)->ratio, y = ((const struct bar *)b)->ratio;
+    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
+    return (x > y) - (x < y);
+}
+
+/* The rows of a class, the nearest to the best first; ret_bars has room for all rows. Returns how
+ * many. */
+static int bars_of(const struct report_group *group, int first, struct bar *ret_bars) {
+    int count = 0;
+    for (int r = 0; r < group->row_count; r++)
+        if (is_in_class(group, r, first))
+            ret_bars[count++] = (struct bar){r, best_ratio_mean(group, r)};
+    qsort(ret_bars, (size_t)count, sizeof *ret_bars, by_ratio);
+    return count;
+}
+
+static void write_class(FILE *out, const struct report_group *group, int first) {
+    const struct run_stage *stage = group->rows[first].typical;
+    fputs(words_durability_text(words_durability(stage)), out);
+    if (stage->guarantee) fprintf(out, ", %s", words_guarantee(stage));
+}
+
+static const char *label_of(const struct report *report, const struct report_group *group,
+                            int row) {
+    return report->locks[group->rows[row].lock].label;
+}
+
+/* ---- the tiles ---- */
+
+static void write_figure(FILE *out, const struct report_group *group, int row, const char *name,
+                         const char *key) {
+    const struct column *column = column_compared(key, group);
+    const struct answer answer = {.best = &group->rows[row]};
+    char text[NUMBER_TEXT_MAX];
+    fprintf(out, "<div title=\"%s\"><dt>%s</dt><dd>%s</dd></div>", column->title, name,
+            answer_text(&answer, column, text));
+}
+
+static void write_doubts(FILE *out, const struct report_row *row) {
+    if (row->limited)
+        fputs("<p class=\"warn\">Generator-limited: its times include delays of the load generator "
+              "or the machine.</p>",
+              out);
+    if (best_is_unfair(row))
+        fprintf(out,
+                "<p class=\"warn\">Unfair (Jain %.2f): few clients got most of the grants.</p>",
+                row->figures.jain);
+}
+
+static void write_level(FILE *out, const struct report *report, const struct report_group *group,
+                        const struct bar *bars, int count) {
+    int level = 1;
+    while (level < count && best_mean_is_level(bars[level].ratio, bars[0].ratio)) level++;
+    if (level == 1) return;
+    fputs("<p>Level with it: ", out);
+    for (int i = 1; i < level && i <= TILE_TIES; i++) {
+        fputs(i > 1 ? ", " : "", out);
+        escape_html(out, label_of(report, group, bars[i].row));
+    }
+    if (level - 1 > TILE_TIES) fprintf(out, " and %d more", level - 1 - TILE_TIES);
+    fputs("</p>", out);
+}
+
+static void write_tile(FILE *out, const struct report *report, const struct report_group *group,
+                       int first, struct bar *bars) {
+    const struct run_stage *stage = group->rows[first].typical;
+    int count = bars_of(group, first, bars);
+    fputs("<article class=\"tile\"><h3>", out);
+    write_class(out, group, first);
+    fputs("</h3>", out);
+    if (!isfinite(bars[0].ratio)) {
+        fputs("<p class=\"lock\">no lock to choose</p>", out);
+    } else {
+        fputs("<p class=\"lock\">", out);
+        escape_html(out, label_of(report, group, bars[0].row));
+        fputs("</p><dl>", out);
+        write_figure(out, group, bars[0].row, "p99 wait", "latency_ns.acquire.p99");
+        write_figure(out, group, bars[0].row, "grants/s", "throughput_per_s");
+        write_figure(out, group, bars[0].row, "handoff", "latency_ns.handoff.p50");
+        fputs("</dl>", out);
+        write_level(out, report, group, bars, count);
+        write_doubts(out, &group->rows[bars[0].row]);
+    }
+    fprintf(out, "<p class=\"loses\">%s. %s</p></article>\n",
+            words_durability_title(words_durability(stage)), words_guarantee_title(stage));
+}
+
+/* ---- the picture ---- */
+
+/* The right end of the axis: the first step of 2, 5, 10, 20, ... that no lock is beyond. */
+static double axis_end(const struct report_group *group) {
+    static const double steps[] = {2, 2.5, 2};
+    double most = 1, end = 2;
+    for (int r = 0; r < group->row_count; r++) {
+        double ratio = best_ratio_mean(group, r);
+        if (isfinite(ratio)) most = fmax(most, ratio);
+    }
+    for (int i = 1; end < most; i++) end *= steps[i % 3];
+    return end;
+}
+
+static double place_of(double ratio, double end) {
+    return isinf(ratio) ? 100 : 100 * log(ratio) / log(end);
+}
+
+static void write_axis(FILE *out, double end) {
+    fputs("<div class=\"axis\" aria-hidden=\"true\"><span></span><div>", out);
+    for (double decade = 1; decade <= end; decade *= 10) {
+        for (double tick = decade; tick <= 5 * decade && tick <= end * 1.0001;
+             tick += tick == decade ? decade : 3 * decade) {
+            if (end > 50 && tick > decade) break;
+            fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
+        }
+    }
+    fputs("</div><span></span></div>\n", out);
+}
+
+static void write_bar(FILE *out, const struct report *report, const struct report_group *group,
+                      const struct bar *bar, double end) {
+    const struct report_row *row = &group->rows[bar->row];
+    enum lock_state state = report->locks[row->lock].state;
+    char text[NUMBER_TEXT_MAX];
+    fputs("<li><span class=\"name\">", out);
+    escape_html(out, label_of(report, group, bar->row));
+    if (isnan(bar->ratio)) {
+        fprintf(out, "</span><span class=\"none\"><span class=\"chip %s\">%s</span> %s</span>",
+                tone_name(words_state_tone(state)), words_state(state), words_state_title(state));
+        fputs("<span></span></li>\n", out);
+        return;
+    }
+    fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i></span><b>%s%s</b>",
+            place_of(bar->ratio, end), number_text(bar->ratio, &number_plain, text),
+            isinf(bar->ratio) ? "" : "&times;");
+    fputs("</li>\n", out);
+}
+
+static void write_picture(FILE *out, const struct report *report, const struct report_group *group,
+                          struct bar *bars) {
+    double end = axis_end(group);
+    fputs(
+        "<div class=\"far\" id=\"far\">\n<h2>How far each lock is from the best</h2>\n"
+        "<p class=\"note\">How many times worse than the best of its durability: the geometric "
+        "mean over the figures of the comparison. 1&times; is the best, or level with it in every "
+        "figure. <a href=\"#ratio\">Figure by figure, with intervals</a></p>\n",
+        out);
+    write_axis(out, end);
+    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
+        int count = bars_of(group, c, bars);
+        fputs("<h3>", out);
+        write_class(out, group, c);
+        fputs("</h3>\n<ul>\n", out);
+        for (int i = 0; i < count; i++) write_bar(out, report, group, &bars[i], end);
+        fputs("</ul>\n", out);
+    }
+    fputs("</div>\n", out);
+}
+
+static void write_sentence(FILE *out, const struct report *report, const struct report_group *group,
+                           struct bar *bars) {
+    char clients[NUMBER_TEXT_MAX];
+    int said = 0;
+    fprintf(out, "<p class=\"lead\">With %s client%s ", number_count_text(group->clients, clients),
+            group->clients == 1 ? "" : "s");
+    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
+        if (bars_of(group, c, bars) == 0 || !isfinite(bars[0].ratio)) continue;
+        fprintf(out, "%s<b>", said++ ? "; " : "");
+        escape_html(out, label_of(report, group, bars[0].row));
+        fputs("</b> leads ", out);
+        write_class(out, group, c);
+    }
+    fprintf(out, "%s.</p>\n", said ? "" : "no lock can be chosen");
+}
+
+int html_first(FILE *out, const struct report *report, const struct answers *answers,
+               struct lb_err *err) {
+    const struct report_group *group = answers->contended ? answers->contended : answers->alone;
+    if (!group || next_class(group, -1) < 0) return 0;
+    struct bar *bars = malloc((size_t)group->row_count * sizeof *bars);
+    if (!bars) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    fputs("<section id=\"first\" aria-label=\"Which lock leads\">\n", out);
+    write_sentence(out, report, group, bars);
+    fputs("<div class=\"tiles\">\n", out);
+    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c))
+        write_tile(out, report, group, c, bars);
+    fputs("</div>\n", out);
+    write_picture(out, report, group, bars);
+    fputs("</section>\n", out);
+    free(bars);
+    return 0;
+}
