@@ -241,7 +241,7 @@ static int write_folded_box(const struct doc_node *box, FILE *out) {
         fputs("</span>", out);
     }
     if (doubts)
-        fprintf(out, " <span class=\"more\">and %d more warning%s</span>", doubts,
+        fprintf(out, " <span class=\"more\">(%d more warning%s)</span>", doubts,
                 doubts == 1 ? "" : "s");
     return write_around("</summary>\n", box, "</details>\n", out);
 }

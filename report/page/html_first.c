@@ -171,7 +171,7 @@ static void write_bar(FILE *out, const struct report *report, const struct repor
     if (isnan(bar->ratio)) {
         fprintf(out, "</span><span class=\"none\"><span class=\"chip %s\">%s</span> %s</span>",
                 tone_name(words_state_tone(state)), words_state(state), words_state_title(state));
-        fputs("<span></span></li>\n", out);
+        fputs("</li>\n", out);
         return;
     }
     fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i></span><b>%s%s</b>",

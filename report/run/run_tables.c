@@ -102,8 +102,11 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
     }
 }
 
+/* What is no lock for people is a class of its own, which is compared with nothing. */
 static bool same_class(const struct report_row *a, const struct report_row *b) {
-    return words_same_class(a->typical, b->typical);
+    bool real = report_is_real(a->typical);
+    if (real != report_is_real(b->typical)) return false;
+    return !real || words_same_class(a->typical, b->typical);
 }
 
 /* Whether a row before it ran on the same topology, in the same class. */
@@ -122,8 +125,11 @@ static bool is_said(const struct report_group *group, int r) {
 static void add_class(struct doc *doc, const struct report_group *group, int first) {
     const struct run_stage *stage = group->rows[first].typical;
     bool stated = stage->guarantee != NULL, any = false;
-    doc_group(doc, TONE_PLAIN, "%s%s%s", words_durability_text(words_durability(stage)),
-              stated ? ", " : "", stated ? words_guarantee(stage) : "");
+    if (report_is_real(stage))
+        doc_group(doc, TONE_PLAIN, "%s%s%s", words_durability_text(words_durability(stage)),
+                  stated ? ", " : "", stated ? words_guarantee(stage) : "");
+    else
+        doc_group(doc, TONE_PLAIN, "baselines and controls");
     doc_set_only(doc, DOC_TERMINAL);
     for (int r = first; r < group->row_count; r++) {
         if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
@@ -133,19 +139,28 @@ static void add_class(struct doc *doc, const struct report_group *group, int fir
     }
 }
 
+/* A class, if this row is the first of it. */
+static void add_class_rows(struct doc *doc, const struct report *report,
+                           const struct report_group *group, int row, const struct column *columns,
+                           bool compares) {
+    int first = 0;
+    while (!same_class(&group->rows[first], &group->rows[row])) first++;
+    if (first < row) return;
+    add_class(doc, group, row);
+    for (int next = row; next < group->row_count; next++) {
+        if (same_class(&group->rows[next], &group->rows[row]))
+            add_row(doc, report, group, next, columns, compares);
+    }
+}
+
+/* Locks by durability, then what is no lock for people. */
 static void add_rows(struct doc *doc, const struct report *report, const struct report_group *group,
                      const struct column *columns, bool compares) {
-    for (int d = 0; d < DURABILITIES; d++) {
+    for (int d = 0; d <= DURABILITIES; d++) {
         for (int r = 0; r < group->row_count; r++) {
-            if ((int)words_durability(group->rows[r].typical) != d) continue;
-            int first = 0;
-            while (!same_class(&group->rows[first], &group->rows[r])) first++;
-            if (first < r) continue;
-            add_class(doc, group, r);
-            for (int next = r; next < group->row_count; next++) {
-                if (same_class(&group->rows[next], &group->rows[r]))
-                    add_row(doc, report, group, next, columns, compares);
-            }
+            const struct run_stage *stage = group->rows[r].typical;
+            int place = report_is_real(stage) ? (int)words_durability(stage) : DURABILITIES;
+            if (place == d) add_class_rows(doc, report, group, r, columns, compares);
         }
     }
 }
