@@ -137,7 +137,7 @@ static void write_banner(FILE *out, const struct report *report) {
                 charts[c].title);
     }
     fputs("<a href=\"#environment\">Environment</a><a href=\"#run\">The run</a><a "
-          "href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
+          "href=\"#words\">Words</a><a href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
           out);
 }
 

@@ -2,8 +2,8 @@
  * and guarantee with the lock that leads there, and how far each lock is from the best. It is markup
  * alone, since a reader without JavaScript must see it too.
  *
- * It ranks nothing itself: the figures are those of the comparison (best.h). A lock that is
- * generator-limited or unfair may lead, and its tile says so. */
+ * It ranks nothing itself: the figures are those of the comparison (best.h). An unfair lock leads
+ * only where no other lock is fair; what is generator-limited may lead. The tile says both. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,50 +82,73 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
             answer_text(&answer, column, text));
 }
 
-static void write_doubts(FILE *out, const struct report_row *row) {
+/* The nearest to the best of those that are fair, the nearest of all where none is: the times of an
+ * unfair lock are those of the few that were served. -1: none is ranked. */
+static int leader_of(const struct report_group *group, const struct bar *bars, int count) {
+    for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
+        if (!best_is_unfair(&group->rows[bars[i].row])) return i;
+    return count > 0 && isfinite(bars[0].ratio) ? 0 : -1;
+}
+
+static void write_unfair(FILE *out, const struct report_row *row) {
+    fprintf(out, "unfair (Jain %.2f): few clients got most of the grants.</p>", row->figures.jain);
+}
+
+static void write_doubts(FILE *out, const struct report *report, const struct report_group *group,
+                         const struct bar *bars, int leader) {
+    const struct report_row *row = &group->rows[bars[leader].row];
     if (row->limited)
-        fputs("<p class=\"warn\">Generator-limited: its times include delays of the load generator "
-              "or the machine.</p>",
-              out);
-    if (best_is_unfair(row))
         fprintf(out,
-                "<p class=\"warn\">Unfair (Jain %.2f): few clients got most of the grants.</p>",
-                row->figures.jain);
+                "<p class=\"warn\" title=\"%s\">Generator-limited: its times include delays "
+                "of the load generator or the machine.</p>",
+                words_help(WORDS_LIMITED));
+    if (best_is_unfair(row)) {
+        fputs("<p class=\"warn\">It is ", out);
+        write_unfair(out, row);
+    } else if (leader > 0) {
+        fputs("<p class=\"warn\">", out);
+        escape_html(out, label_of(report, group, bars[0].row));
+        fputs(" is nearer to the best, but ", out);
+        write_unfair(out, &group->rows[bars[0].row]);
+    }
 }
 
 static void write_level(FILE *out, const struct report *report, const struct report_group *group,
-                        const struct bar *bars, int count) {
-    int level = 1;
-    while (level < count && best_mean_is_level(bars[level].ratio, bars[0].ratio)) level++;
-    if (level == 1) return;
-    fputs("<p>Level with it: ", out);
-    for (int i = 1; i < level && i <= TILE_TIES; i++) {
-        fputs(i > 1 ? ", " : "", out);
+                        const struct bar *bars, int count, int leader) {
+    bool none_fair = best_is_unfair(&group->rows[bars[leader].row]);
+    int level = 0;
+    for (int i = 0; i < count; i++) {
+        bool barred = best_is_unfair(&group->rows[bars[i].row]) && !none_fair;
+        if (i == leader || barred || !best_mean_is_level(bars[i].ratio, bars[leader].ratio))
+            continue;
+        if (level++ >= TILE_TIES) continue;
+        fputs(level > 1 ? ", " : "<p>Level with it: ", out);
         escape_html(out, label_of(report, group, bars[i].row));
     }
-    if (level - 1 > TILE_TIES) fprintf(out, " and %d more", level - 1 - TILE_TIES);
-    fputs("</p>", out);
+    if (level > TILE_TIES) fprintf(out, " and %d more", level - TILE_TIES);
+    if (level > 0) fputs("</p>", out);
 }
 
 static void write_tile(FILE *out, const struct report *report, const struct report_group *group,
                        int first, struct bar *bars) {
     const struct run_stage *stage = group->rows[first].typical;
-    int count = bars_of(group, first, bars);
+    int count = bars_of(group, first, bars), leader = leader_of(group, bars, count);
     fputs("<article class=\"tile\"><h3>", out);
     write_class(out, group, first);
     fputs("</h3>", out);
-    if (!isfinite(bars[0].ratio)) {
+    if (leader < 0) {
         fputs("<p class=\"lock\">no lock to choose</p>", out);
     } else {
+        int row = bars[leader].row;
         fputs("<p class=\"lock\">", out);
-        escape_html(out, label_of(report, group, bars[0].row));
+        escape_html(out, label_of(report, group, row));
         fputs("</p><dl>", out);
-        write_figure(out, group, bars[0].row, "p99 wait", "latency_ns.acquire.p99");
-        write_figure(out, group, bars[0].row, "grants/s", "throughput_per_s");
-        write_figure(out, group, bars[0].row, "handoff", "latency_ns.handoff.p50");
+        write_figure(out, group, row, "p99 wait", "latency_ns.acquire.p99");
+        write_figure(out, group, row, "grants/s", "throughput_per_s");
+        write_figure(out, group, row, "handoff", "latency_ns.handoff.p50");
         fputs("</dl>", out);
-        write_level(out, report, group, bars, count);
-        write_doubts(out, &group->rows[bars[0].row]);
+        write_level(out, report, group, bars, count, leader);
+        write_doubts(out, report, group, bars, leader);
     }
     fprintf(out, "<p class=\"loses\">%s. %s</p></article>\n",
             words_durability_title(words_durability(stage)), words_guarantee_title(stage));
@@ -167,6 +190,9 @@ static void write_bar(FILE *out, const struct report *report, const struct repor
     enum lock_state state = report->locks[row->lock].state;
     char text[NUMBER_TEXT_MAX];
     fputs("<li><span class=\"name\">", out);
+    if (best_is_unfair(row))
+        fprintf(out, "<span class=\"chip warn\" title=\"Jain %.2f\">unfair</span> ",
+                row->figures.jain);
     escape_html(out, label_of(report, group, bar->row));
     if (isnan(bar->ratio)) {
         fprintf(out, "</span><span class=\"none\"><span class=\"chip %s\">%s</span> %s</span>",
@@ -205,14 +231,16 @@ static void write_sentence(FILE *out, const struct report *report, const struct 
                            struct bar *bars) {
     char clients[NUMBER_TEXT_MAX];
     int said = 0;
-    fprintf(out, "<p class=\"lead\">With %s client%s ", number_count_text(group->clients, clients),
-            group->clients == 1 ? "" : "s");
+    fprintf(out, "<p class=\"lead\">Leading with %s client%s: ",
+            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s");
     for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
-        if (bars_of(group, c, bars) == 0 || !isfinite(bars[0].ratio)) continue;
-        fprintf(out, "%s<b>", said++ ? "; " : "");
-        escape_html(out, label_of(report, group, bars[0].row));
-        fputs("</b> leads ", out);
+        int leader = leader_of(group, bars, bars_of(group, c, bars));
+        if (leader < 0) continue;
+        fprintf(out, "%s<b>", said++ ? ", " : "");
+        escape_html(out, label_of(report, group, bars[leader].row));
+        fputs("</b> (", out);
         write_class(out, group, c);
+        fputs(")", out);
     }
     fprintf(out, "%s.</p>\n", said ? "" : "no lock can be chosen");
 }

@@ -53,7 +53,8 @@ static void add_answers(const struct report *report, const struct answers *answe
     if (any && (answers->alone || answers->contended)) {
         doc_heading(doc, "Best of each durability");
         doc_table(doc, "answers", NULL);
-        doc_column(doc, &(struct doc_column){.title = "its state is"});
+        doc_column(
+            doc, &(struct doc_column){.title = "its state is", .help = words_help("its state is")});
         doc_column(doc, &(struct doc_column){
                             .title = "that is", .words = true, .only = DOC_HTML | DOC_MARKDOWN});
         for (int q = 0; q < QUESTIONS; q++) add_question(doc, answers, (enum question)q);
@@ -86,9 +87,7 @@ static const struct doc_column promise_columns[] = {
     {.title = "second holders",
      .help = "seen inside together with another holder",
      .figure = DOC_COUNT},
-    {.title = "bound 3/n",
-     .help = "with 95 % confidence the true rate of overlaps is below this",
-     .right = true},
+    {.title = WORDS_BOUND, .right = true},
     {.title = "topology, version", .brief = "", .below = true, .words = true},
     {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
     {.title = "claims", .below = true, .words = true},
@@ -146,13 +145,29 @@ static void add_promises(const struct report *report, struct doc *doc) {
         doc, "figures sortable",
         "Every lock, what it did in this run, and what it promises. n: grants during "
         "which another client waited for the key. Inside: the mean time from grant to release.");
-    doc_columns(doc, promise_columns);
+    for (const struct doc_column *column = promise_columns; column->title; column++) {
+        struct doc_column explained = *column;
+        if (!column->help) explained.help = words_help(column->title);
+        doc_column(doc, &explained);
+    }
     for (int i = 0; i < report->lock_count; i++) add_promise(doc, report, &report->locks[i]);
     doc_end(doc);
     doc_end(doc);
 }
 
-/* ---- what the numbers do not mean ---- */
+/* ---- what the words and the numbers mean, and do not mean ---- */
+
+/* The lines that a pointer shows on a head, for those who have none. */
+static void add_words(struct doc *doc) {
+    doc_section(doc, "words", "What the words mean");
+    doc_set_only(doc, DOC_HTML);
+    doc_terms(doc);
+    words_list(doc);
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++)
+        doc_term(doc, column->title, "%s", doc_or(column->help, ""));
+    doc_end(doc);
+    doc_end(doc);
+}
 
 static void add_caveats(struct doc *doc) {
     static const char *const items[][2] = {
@@ -216,5 +231,6 @@ void run_doc_end(const struct report *report, struct doc *doc) {
     doc_end(doc);
     run_machines(report, doc);
     run_notes(report, doc);
+    add_words(doc);
     add_caveats(doc);
 }

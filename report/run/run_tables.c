@@ -41,18 +41,14 @@ static void add_columns(struct doc *doc, const struct report_group *group,
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
     doc_column(doc, &(struct doc_column){
                         .title = "durability", .help = "what its state survives", .only = BESIDE});
-    doc_column(doc, &(struct doc_column){.title = "guarantee",
-                                         .help = "where the truth lives, which decides what can "
-                                                 "make two clients disagree",
-                                         .only = BESIDE});
+    doc_column(doc, &(struct doc_column){
+                        .title = "guarantee", .help = words_help("guarantee"), .only = BESIDE});
     doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
     if (compares)
-        doc_column(doc, &(struct doc_column){
-                            .title = "\xc3\x97 best",
-                            .help = "how many times worse than the best of its durability: the "
-                                    "geometric mean over these figures",
-                            .figure = DOC_NUMBER,
-                            .only = has_ratio(group) ? 0 : BESIDE});
+        doc_column(doc, &(struct doc_column){.title = WORDS_RATIO,
+                                             .help = words_help(WORDS_RATIO),
+                                             .figure = DOC_NUMBER,
+                                             .only = has_ratio(group) ? 0 : BESIDE});
     for (const struct column *column = columns; column->key; column++) {
         unsigned formats = formats_of(column, group, compares);
         if (formats == 0) continue;
@@ -75,10 +71,7 @@ static void add_name(struct doc *doc, const struct report_row *row,
                  status && strcmp(status, "failed") == 0 ? "failed" : "partial",
                  doc_or(row->typical->error, "not all of it was measured"));
     }
-    if (row->limited)
-        doc_chip(
-            doc, DOC_MARK, TONE_WARN, "~", "limited",
-            "generator-limited: its times include delays of the load generator or of the machine");
+    if (row->limited) doc_chip(doc, DOC_MARK, TONE_WARN, "~", "limited", words_help(WORDS_LIMITED));
 }
 
 static void add_row(struct doc *doc, const struct report *report, const struct report_group *group,

@@ -58,6 +58,34 @@ void words_state_chip(struct doc *doc, enum lock_state state) {
     doc_chip(doc, DOC_CHIP, tone, marks[state], words_state(state), words_state_title(state));
 }
 
+static const struct {
+    const char *word, *help;
+} helps[] = {
+    {WORDS_LIMITED,
+     "its times include delays of the load generator or of the machine, most of all p99 and beyond"},
+    {WORDS_BOUND,
+     "with 95 % confidence the true rate of overlaps is below this; n: the grants during "
+     "which another client waited"},
+    {WORDS_RATIO,
+     "how many times worse than the best of its durability: the geometric mean over these "
+     "figures"},
+    {"level", "too close for a difference: within 5 %, or the repeats have a value in common"},
+    {"its state is",
+     "what is left of a granted lock when its server or machine fails (durability)"},
+    {"guarantee", "where the truth lives, which decides what can make two clients disagree"},
+};
+
+const char *words_help(const char *word) {
+    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
+        if (strcmp(helps[i].word, word) == 0) return helps[i].help;
+    return NULL;
+}
+
+void words_list(struct doc *doc) {
+    for (size_t i = 0; i < sizeof helps / sizeof *helps; i++)
+        doc_term(doc, helps[i].word, "%s", helps[i].help);
+}
+
 char *words_claims(const struct run_stage *stage, char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';

@@ -17,6 +17,15 @@ void words_state_chip(struct doc *doc, enum lock_state state);
  * nothing. */
 char *words_claims(const struct run_stage *stage, char *text, size_t size);
 
+/* Words that documents use without more ado. */
+#define WORDS_LIMITED "generator-limited"
+#define WORDS_BOUND "bound 3/n"
+#define WORDS_RATIO "\xc3\x97 best"
+/* One line that explains such a word; NULL for any other text. */
+const char *words_help(const char *word);
+/* All of them with their lines, as terms. */
+void words_list(struct doc *doc);
+
 /* What the lock's state survives, as the result file states it; DURABILITY_UNKNOWN for files of
  * builds that did not state it. */
 enum durability words_durability(const struct run_stage *stage);

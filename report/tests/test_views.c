@@ -2,6 +2,7 @@
  * they stand on, the verdict's last lines, environments side by side. */
 #include <math.h>
 
+#include "report/page/html_parts.h"
 #include "report/page/html_views.h"
 #include "report/run/best.h"
 #include "report/run/run_doc.h"
@@ -59,6 +60,43 @@ TEST(test_the_mean_is_geometric) {
         "");
     assert_near(best_ratio_mean(&report->groups[0], 0), 4);
     report_free(report);
+}
+
+#define SHARED(lock, rate, jain, limited)                                                          \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"memory\",\"clients\":2,"     \
+    "\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate                                \
+    ",\"fairness\":{\"jain\":" #jain "},\"limited_by\":" limited                                   \
+    ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
+
+/* The first screen of a report, as markup; the caller frees it. */
+static char *first_screen(const char *stages) {
+    struct report *report = report_of(stages, "");
+    struct answers answers;
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    answer_make(report, &answers);
+    assert_int_equal(html_first(out, report, &answers, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    report_free(report);
+    return text;
+}
+
+/* Its times are those of the few that were served. */
+TEST(test_an_unfair_lock_leads_only_unfair_ones) {
+    char *text = first_screen(SHARED("greedy", 90000, 0.3, "null") "," SHARED(
+        "fair", 100, 1, "\"generator\"") "," SHARED("near", 98, 1, "null"));
+    assert_non_null(strstr(text, "Leading with 2 clients: <b>fair</b> (in memory)."));
+    assert_non_null(strstr(text, "greedy is nearer to the best, but unfair (Jain 0.30)"));
+    assert_non_null(strstr(text, "Level with it: near</p>"));
+    assert_non_null(strstr(text, "Generator-limited: its times"));
+    free(text);
+    text = first_screen(SHARED("greedy", 90000, 0.3, "null") "," SHARED("worse", 10, 0.2, "null"));
+    assert_non_null(strstr(text, "<b>greedy</b>"));
+    assert_non_null(strstr(text, "It is unfair (Jain 0.30)"));
+    free(text);
 }
 
 #define RUN(lock, repeat, rate, p99)                                                               \
