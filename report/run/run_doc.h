@@ -20,6 +20,9 @@ void run_doc_end(const struct report *report, struct doc *doc);
 void run_verdict(const struct report *report, struct doc *doc);
 /* The promises of the runs and whether they were kept; nothing where there are none. */
 void run_slo(const struct report *report, struct doc *doc);
+/* In the verdict of the page, where the section is not on the first screen: how many were not kept;
+ * nothing where all were. */
+void run_slo_verdict(const struct report *report, struct doc *doc);
 /* The self-checks of the stages: what failed, in the verdict; how many there were, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);

@@ -68,17 +68,27 @@ static int count_slos(const struct report *report, const char *verdict) {
     return count;
 }
 
-void run_slo(const struct report *report, struct doc *doc) {
+static void say_counts(const struct report *report, struct doc *doc) {
     int all = count_slos(report, NULL), kept = count_slos(report, "kept"),
         broken = count_slos(report, "broken");
-    if (all == 0) return;
-    doc_section(doc, "slo", "Promises");
     doc_say(doc,
             broken > 0   ? TONE_BAD
             : kept < all ? TONE_WARN
                          : TONE_GOOD,
             "Promises: %d kept, %d broken, %d of which it is not known.", kept, broken,
             all - kept - broken);
+}
+
+void run_slo_verdict(const struct report *report, struct doc *doc) {
+    if (count_slos(report, NULL) == count_slos(report, "kept")) return;
+    say_counts(report, doc);
+    doc_set_only(doc, DOC_HTML);
+}
+
+void run_slo(const struct report *report, struct doc *doc) {
+    if (count_slos(report, NULL) == 0) return;
+    doc_section(doc, "slo", "Promises");
+    say_counts(report, doc);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
     for (int r = 0; r < report->run_count; r++) {

@@ -419,6 +419,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     if (!bad) say_partial(doc, report);
     say_headline(doc, report);
     if (bad) say_partial(doc, report);
+    run_slo_verdict(report, doc);
     say_limited(doc, report);
     say_steady(doc, report);
     run_self_failed(report, doc);

@@ -84,6 +84,31 @@ static char *first_screen(const char *stages) {
     return text;
 }
 
+/* The section of the promises is below the first screen. */
+TEST(test_a_broken_promise_has_no_green_verdict) {
+    const char *const slos[] = {"kept", "broken"};
+    for (int i = 0; i < 2; i++) {
+        char more[200], *text = NULL;
+        struct doc doc = {0};
+        struct lb_err err = {0};
+        size_t size = 0;
+        snprintf(more, sizeof more,
+                 ",\"slo\":[{\"slo\":\"acquire.p99<=1ms\",\"lock\":\"a\",\"verdict\":\"%s\"}]",
+                 slos[i]);
+        struct report *report = report_of(SHARED("a", 900, 1, "null"), more);
+        report->locks[0].competing = 1e6;
+        run_verdict(report, &doc);
+        FILE *out = open_memstream(&text, &size);
+        assert_non_null(out);
+        assert_int_equal(doc_write_and_free(&doc, DOC_HTML, false, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        assert_int_equal(strstr(text, "0 kept, 1 broken") != NULL, i == 1);
+        assert_int_equal(strstr(text, "class=\"verdict bad\"") != NULL, i == 1);
+        free(text);
+        report_free(report);
+    }
+}
+
 /* Its times are those of the few that were served. */
 TEST(test_an_unfair_lock_leads_only_unfair_ones) {
     char *text = first_screen(SHARED("greedy", 90000, 0.3, "null") "," SHARED(
