@@ -174,12 +174,12 @@ static double place_of(double ratio, double end) {
 
 static void write_axis(FILE *out, double end) {
     fputs("<div class=\"axis\" aria-hidden=\"true\"><span></span><div>", out);
-    for (double decade = 1; decade <= end; decade *= 10) {
-        for (double tick = decade; tick <= 5 * decade && tick <= end * 1.0001;
-             tick += tick == decade ? decade : 3 * decade) {
-            if (end > 50 && tick > decade) break;
-            fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
-        }
+    static const int steps[] = {1, 2, 5};
+    for (int i = 0;; i++) {
+        double tick = steps[i % 3] * pow(10, i / 3);
+        if (tick > end * 1.0001) break;
+        if (end > 50 && i % 3 > 0) continue;
+        fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
     }
     fputs("</div><span></span></div>\n", out);
 }
