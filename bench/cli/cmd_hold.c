@@ -32,7 +32,8 @@ static const struct wish start_with = {.wait_ns = -1};
 static const struct arg args[] = {
     {{"", ARG_LOCKS, offsetof(struct wish, names), .max = 2, .help = NULL}, "name"},
     {{"url", ARG_PATH, offsetof(struct wish, url),
-      .help = "the server, e.g. redis://:password@host:6379; a folder: file:///mnt/dir"},
+      .help =
+          "the server, e.g. redis://host:6379; a folder: file:///mnt/dir. A URL with a password is better kept in LOCKBENCH_URL_REDIS"},
      "URL"},
     {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
       "how long a grant lasts without renewal, where the lock has leases; sessions derive from it too"},

@@ -5,8 +5,8 @@
  *    "merged": n, "cut": bool, "faults": [...], "offered": per s, "steady_after": s}
  *   T = {"p50": [ns], "p99": [ns], "cells": [[first, count, count, ...]]}
  *
- * An interval is an entry of each list; an empty one has null percentiles and an empty list of
- * cells. Cell i counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's
+ * An interval is an entry of each list; one with too few times for a percentile has null there, and an
+ * empty one an empty list of cells. Cell i counts the times within 10^(i/12) .. 10^((i+1)/12) ns. Read from the stage's
  * histogram log beside run.json; without one from run.json's own series, which has no cells. Long
  * runs have several seconds an interval ("merged"): the histograms are added, never the
  * percentiles. It shows what of a damaged log can be read, and says that it is cut. */
@@ -19,6 +19,7 @@
 #include "report/doc/escape.h"
 #include "report/page/html_parts.h"
 #include "results/format/hlog_read.h"
+#include "results/stats/quantile.h"
 
 #define INTERVALS_ALL 4400 /* of all rows: some 300 bytes each */
 #define INTERVALS_MAX 120  /* of a row */
@@ -71,6 +72,12 @@ static json_t *cells_of(const struct hist *hist, int *rc) {
     return cells;
 }
 
+/* The p99 of a few times would be hardly less than their maximum. */
+static json_t *quantile_json(const struct hist *hist, double q) {
+    bool supported = hist && quantile_supported((double)hist->count, q);
+    return supported ? json_integer(hist_quantile(hist, q)) : json_null();
+}
+
 static void close_interval(struct timeline *time) {
     if (time->lines == 0) return;
     append(time, time->from, json_real((double)(time->begin_ns - time->first_ns) / 1e9));
@@ -79,10 +86,10 @@ static void close_interval(struct timeline *time) {
     append(time, time->grants, json_integer(acquire ? acquire->count : 0));
     for (int m = 0; m < SHOWN; m++) {
         struct hist *hist = time->hist[m];
-        bool any = hist && hist->count > 0;
-        append(time, time->p50[m], any ? json_integer(hist_quantile(hist, 0.5)) : json_null());
-        append(time, time->p99[m], any ? json_integer(hist_quantile(hist, 0.99)) : json_null());
-        append(time, time->cells[m], any ? cells_of(hist, &time->rc) : json_array());
+        append(time, time->p50[m], quantile_json(hist, 0.5));
+        append(time, time->p99[m], quantile_json(hist, 0.99));
+        append(time, time->cells[m],
+               hist && hist->count > 0 ? cells_of(hist, &time->rc) : json_array());
         if (hist) hist_reset(hist);
     }
     time->lines = 0;

@@ -18,9 +18,10 @@ static FILE *create(const char *name) {
     return out;
 }
 
-/* A log of so many seconds: in second i, i + 1 acquires of 1 ms and one of 1 s; every third second
- * has none. */
-static void write_log(const char *name, int seconds) {
+/* A log of so many seconds: in second i, i + 1 times EACH acquires of 1 ms and EACH of 1 s; every third
+ * second has none. */
+#define EACH 300
+static void log_each(const char *name, int seconds, int each) {
     static const char *const tags[] = {"acquire", "acquire_due", "handoff", "lag", "release"};
     struct lb_err err = {0};
     FILE *out = create(name);
@@ -28,14 +29,20 @@ static void write_log(const char *name, int seconds) {
     for (int i = 0; i < seconds; i++) {
         for (size_t t = 0; t < sizeof tags / sizeof *tags; t++) {
             struct hist *hist = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-            for (int n = 0; n <= i && i % 3 != 2; n++) hist_record(hist, LB_MS_NS);
-            if (i % 3 != 2) hist_record(hist, LB_S_NS);
+            if (i % 3 != 2) {
+                hist_record_times(hist, LB_MS_NS, (i + 1) * each);
+                hist_record_times(hist, LB_S_NS, each);
+            }
             assert_int_equal(hlog_write(out, tags[t], START_NS + i * LB_S_NS, LB_S_NS, hist, &err),
                              0);
             hist_free(hist);
         }
     }
     assert_int_equal(fclose(out), 0);
+}
+
+static void write_log(const char *name, int seconds) {
+    log_each(name, seconds, EACH);
 }
 
 /* over_time of the only row of a run with this stage; json_decref it. */
@@ -82,12 +89,12 @@ TEST(test_every_second_of_a_log) {
             continue;
         }
         /* From the cell of 1 ms, 10^6 ns, to that of 1 s: three decades of 12. */
-        assert_true(item(row, "grants", i) == (double)i + 2);
+        assert_true(item(row, "grants", i) == EACH * ((double)i + 2));
         assert_int_equal(json_array_size(cells), 38);
         assert_int_equal(json_integer_value(json_array_get(cells, 0)), 72);
-        assert_int_equal(json_integer_value(json_array_get(cells, 1)), i + 1);
+        assert_int_equal(json_integer_value(json_array_get(cells, 1)), EACH * (i + 1));
         assert_int_equal(json_integer_value(json_array_get(cells, 2)), 0);
-        assert_int_equal(json_integer_value(json_array_get(cells, 37)), 1);
+        assert_int_equal(json_integer_value(json_array_get(cells, 37)), EACH);
         assert_true(fabs(item(acquire, "p50", i) - 1e6) < 1e3);
         assert_true(fabs(item(acquire, "p99", i) - 1e9) < 1e6);
     }
@@ -127,7 +134,7 @@ TEST(test_a_long_run_has_several_seconds_an_interval) {
     /* i + 2 of each second but every third: 2 + 3 + 5 + 6 + 8 + ... */
     double all = 0;
     for (int i = 0; i < 480; i++) all += i % 3 == 2 ? 0 : i + 2;
-    assert_true(grants == all);
+    assert_true(grants == EACH * all);
     assert_true(item(row, "from", 1) == 4 && item(row, "to", 119) == 480);
     assert_true(fabs(item(json_object_get(row, "acquire"), "p99", 119) - 1e6) < 1e3);
     json_decref(row);
@@ -145,7 +152,24 @@ TEST(test_a_cut_log_shows_what_can_be_read) {
     json_t *row = time_of(STAGE("cut", "closed", ",\"duration_s\":4"));
     assert_true(json_is_true(json_object_get(row, "cut")));
     assert_in_range(json_array_size(json_object_get(row, "from")), 3, 4);
-    assert_true(item(row, "grants", 0) == 2);
+    assert_true(item(row, "grants", 0) == EACH * 2);
+    json_decref(row);
+}
+
+/* The p99 of 44 times is their maximum. */
+TEST(test_percentiles_of_few_times_are_left_out) {
+    log_each("few.hlog", 2, 100); /* 200 and 300 times */
+    json_t *row = time_of(STAGE("few", "closed", ",\"duration_s\":2"));
+    const json_t *acquire = json_object_get(row, "acquire");
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(item(acquire, "p50", i) > 0);
+        assert_true(json_is_null(json_array_get(json_object_get(acquire, "p99"), i)));
+    }
+    json_decref(row);
+    log_each("fewer.hlog", 1, 4);
+    row = time_of(STAGE("fewer", "closed", ",\"duration_s\":1"));
+    acquire = json_object_get(row, "acquire");
+    assert_true(json_is_null(json_array_get(json_object_get(acquire, "p50"), 0)));
     json_decref(row);
 }
 
