@@ -61,7 +61,6 @@ struct answer {
     double brief_allowed; /* the same in the short form; 0 = not in it. The short
                            * form runs beside other tests: no times are in it */
     int least;            /* of the repeats that must have the word; 0 = all */
-    const char *pending;  /* why it need not hold yet; NULL = it must */
 };
 
 extern const struct answer answers[]; /* ends with a row without a name */

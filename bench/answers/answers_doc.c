@@ -76,8 +76,8 @@ static void add_row(struct doc *doc, const struct answers_how *how, const struct
     } else {
         add_figures(doc, how, row);
     }
-    doc_cell(doc, "%s", row->is_ok ? "ok" : row->answer->pending ? "not yet" : "WRONG");
-    if (!row->is_ok) doc_set_tone(doc, row->answer->pending ? TONE_WARN : TONE_BAD);
+    doc_cell(doc, "%s", row->is_ok ? "ok" : "WRONG");
+    if (!row->is_ok) doc_set_tone(doc, TONE_BAD);
 }
 
 static void add_table(struct doc *doc, const struct answers_how *how,
@@ -97,14 +97,13 @@ static void add_table(struct doc *doc, const struct answers_how *how,
 int answers_print(const struct answers_how *how, const struct verdict_row *rows, int count,
                   enum doc_format format, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    int ok = 0, pending = 0;
+    int ok = 0;
     for (int i = 0; i < count; i++) {
         ok += rows[i].is_ok;
-        pending += !rows[i].is_ok && rows[i].answer->pending;
     }
     doc_section(&doc, "answers", "Known answers");
-    doc_say(&doc, ok + pending == count ? TONE_GOOD : TONE_BAD,
-            "%d of %d known answers are as they must be.", ok, count);
+    doc_say(&doc, ok == count ? TONE_GOOD : TONE_BAD, "%d of %d known answers are as they must be.",
+            ok, count);
     doc_set_headline(&doc);
     doc_say(
         &doc, TONE_PLAIN,
@@ -126,7 +125,6 @@ int answers_print(const struct answers_how *how, const struct verdict_row *rows,
             "formula for an endless run, so these rows are judged against the queue of the very "
             "arrivals and service times that the server saw, and the formula stands beside it.");
     doc_set_only(&doc, DOC_MARKDOWN);
-    if (pending) doc_say(&doc, TONE_WARN, "%d are known to be wrong as yet.", pending);
     add_table(&doc, how, rows, count);
     doc_end(&doc);
     return doc_write_and_free(&doc, format, false, out, err);

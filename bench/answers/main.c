@@ -45,7 +45,7 @@ int main(int argc, char **argv) {
     how.folder = folder;
     int count = answers_run(&how, &rows, &err);
     if (count < 0) goto done;
-    for (int i = 0; i < count; i++) failed += !rows[i].is_ok && !rows[i].answer->pending;
+    for (int i = 0; i < count; i++) failed += !rows[i].is_ok;
     answers_print(&how, rows, count, DOC_TERMINAL, stdout, &err);
     if (page) write_page(page, &how, rows, count, &err);
     if (failed)
