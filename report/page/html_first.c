@@ -176,7 +176,8 @@ static void write_axis(FILE *out, double end) {
     fputs("<div class=\"axis\" aria-hidden=\"true\"><span></span><div>", out);
     static const int steps[] = {1, 2, 5};
     for (int i = 0;; i++) {
-        double tick = steps[i % 3] * pow(10, i / 3);
+        const int power = i / 3;
+        double tick = steps[i % 3] * pow(10, power);
         if (tick > end * 1.0001) break;
         if (end > 50 && i % 3 > 0) continue;
         fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
