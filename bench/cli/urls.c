@@ -148,3 +148,10 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
         available_url(available, urls->item[i].backend, urls->item[i].url);
     return 0;
 }
+
+void urls_forget(void) {
+    for (const struct lb_backend *const *each = registry_backends(); *each; each++) {
+        char name[VARIABLE_MAX];
+        unsetenv(variable_of((*each)->name, name));
+    }
+}

@@ -28,4 +28,8 @@ extern const struct lb_option_type type_url;
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
 
+/* Takes LOCKBENCH_URL_BACKEND of all backends out of the environment: for a command whose children start
+ * servers of their own. */
+void urls_forget(void);
+
 #endif
