@@ -292,6 +292,13 @@ struct lb_residue {
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 
+struct lb_cleaning;
+/* Looks for what lockbench left on the server, tells cleaning->found of each thing, and removes those
+ * that it wants removed (clean.h). Through a session whose lock has no functions; for LB_CLEAN_STAGE
+ * through one of the stage's lock. Ends early at the cut-off. Returns 0, or -1 with err. */
+typedef int lb_clean_fn(struct lb_session *session, struct lb_cleaning *cleaning,
+                        struct lb_err *err);
+
 struct lb_names;
 /* Tells what request->key is called on the server, by the functions with which acquire makes its
  * names (key_names.h). The session is not connected and has no server: it has lock, options and
@@ -314,6 +321,7 @@ struct lb_connector {
     lb_describe_fn *describe;
     lb_ping_fn *ping;       /* NULL = there is nobody to ping */
     lb_library_fn *library; /* NULL = the backend needs none */
+    lb_clean_fn *clean;     /* NULL = nothing outlives the run */
 };
 
 /* What a backend is. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/clean.h"
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
@@ -120,6 +121,35 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     if (up && prepare_often_used(session, deadline_ns, &again) == 0) return 0;
     const struct lb_err *cause = !up ? &first : schema.code ? &schema : &again;
     return err_set(err, cause->code, "%s", cause->text);
+}
+
+/* A lock's recipe, and what is found wrong with the database. */
+struct stranger_look {
+    const struct sql_recipe *recipe;
+    struct lb_err *err;
+};
+
+static void look_at_stranger(void *arg, const char *name, const char *what) {
+    const struct stranger_look *look = arg;
+    for (int role = 0; role < SQL_ROLES; role++) {
+        const char *text = look->recipe->statement[role].text;
+        if (!text || !strstr(text, name)) continue;
+        err_set(
+            look->err, LB_EXIT_USAGE,
+            "the database has a %s %s that lockbench did not make, so it is left alone: rename it, use "
+            "another database or schema, or, if lockbench made it, give it the comment '%s'",
+            what, name, LB_MADE_BY);
+        return;
+    }
+}
+
+int sql_setup(struct lb_session *session, struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    struct lb_err found = {0};
+    struct stranger_look look = {.recipe = recipe, .err = &found};
+    if (!recipe->port->strangers) return 0;
+    if (recipe->port->strangers(session, look_at_stranger, &look, err) != 0) return -1;
+    return found.code ? err_set(err, found.code, "%s", found.text) : 0;
 }
 
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,

@@ -90,6 +90,9 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
+/* what: "TABLE" or "SEQUENCE". */
+typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
+
 /* How a backend runs statements of the lock's recipe. */
 struct sql_port {
     /* Before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
@@ -110,6 +113,10 @@ struct sql_port {
     /* True if the server itself ended the session: everything that its connection held is free. */
     bool (*ended)(const struct lb_session *session);
     lb_residue_fn *residue; /* NULL = sql_count_left */
+    /* Tells of each table and sequence of the database whose name begins with lockbench_, but that does not
+     * say that lockbench made it (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
+    int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,
+                     struct lb_err *err);
 };
 
 /* The session_bytes of all algorithms: a struct sql_session, and room for a port's own. */
@@ -182,6 +189,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm;
 
 /* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
+lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_residue_fn sql_residue;     /* the port's */
 lb_names_fn sql_names;         /* of a lock whose recipe is an sql_recipe, or that takes a number */

@@ -49,6 +49,7 @@ static enum lb_outcome optimistic_release(struct lb_session *session,
 const struct lb_algorithm sql_optimistic_algorithm = {
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),
+    .setup = sql_setup,
     .prepare = sql_prepare,
     .arm = sql_arm,
     .disarm = sql_disarm,

@@ -142,6 +142,7 @@ const struct lb_algorithm sql_transaction_algorithm = {
     .options_bytes = sizeof(struct sql_options),
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),
+    .setup = sql_setup,
     .prepare = sql_prepare,
     .arm = sql_arm,
     .disarm = sql_disarm,

@@ -207,4 +207,5 @@ const struct lb_connector etcd_connector = {
     .describe = etcd_describe,
     .ping = etcd_ping,
     .library = etcd_library,
+    .clean = etcd_clean,
 };

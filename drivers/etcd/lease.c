@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/clean.h"
 #include "drivers/wait.h"
 
 #define RETRY_NS (500 * LB_MS_NS) /* as the Go client does after a lost connection */
 #define GOODBYE_NS (1 * LB_S_NS)  /* how long to wait for the server to end a lease */
 #define ALREADY_THERE 9           /* gRPC's failed precondition: a lease of that number */
-#define MARK                                                                                       \
-    INT64_C(0x6c62) /* the first two bytes of each lease of ours: etcd_residue knows them by it */
+/* The first four bytes of each lease of ours, by which it is known: "lock". */
+#define MARK INT64_C(0x6c6f636b)
 
 void etcd_lease_lost(struct etcd_session *e) {
     if (e->lost) return;
@@ -80,8 +81,8 @@ static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *r
     for (int tries = 3;; tries--) {
         /* The number does not depend on the plan's seed alone, since a lease of an earlier run may
          * still exist. */
-        uint64_t number = (rng_u64(&e->owner->rng) ^ (uint64_t)lb_now()) & UINT64_C(0xffffffffffff);
-        request.id = MARK << 48 | (int64_t)number;
+        uint64_t number = (rng_u64(&e->owner->rng) ^ (uint64_t)lb_now()) & UINT64_C(0xffffffff);
+        request.id = MARK << 32 | (int64_t)number;
         enum lb_outcome outcome = etcd_call(&e->call, &etcd_lease_grant, &request.base, err);
         if (outcome == LB_REFUSED && e->call.status == ALREADY_THERE && tries > 1) {
             err->code = 0;
@@ -153,8 +154,12 @@ void etcd_lease_end(struct etcd_session *e) {
     e->lease = e->trace = 0;
 }
 
-/* Counts the leases that lockbench made, without the session's own. */
-static int count_leases(struct etcd_session *e, struct lb_residue *residue, struct lb_err *err) {
+/* Calls visit with each lease that lockbench made, but not with the session's own. A visit of -1, with err,
+ * ends it. */
+static int visit_leases(struct etcd_session *e,
+                        int (*visit)(struct etcd_session *e, int64_t lease, void *arg,
+                                     struct lb_err *err),
+                        void *arg, struct lb_err *err) {
     struct etcd_line line = {0};
     Etcdserverpb__LeaseLeasesRequest request = ETCDSERVERPB__LEASE_LEASES_REQUEST__INIT;
     int failed = -1;
@@ -162,16 +167,34 @@ static int count_leases(struct etcd_session *e, struct lb_residue *residue, stru
         etcd_call(&line, &etcd_lease_leases, &request.base, err) == LB_OK) {
         const Etcdserverpb__LeaseLeasesResponse *answer = etcd_answer(&line);
         failed = 0;
-        for (size_t i = 0; i < answer->n_leases; i++) {
+        for (size_t i = 0; i < answer->n_leases && !failed; i++) {
             int64_t id = answer->leases[i]->id;
-            if (id >> 48 != MARK || id == e->lease || id == e->trace) continue;
-            if (residue->count++ == 0)
-                snprintf(residue->example, sizeof residue->example, "lease %llx",
-                         (unsigned long long)id);
+            if (id >> 32 == MARK && id != e->lease && id != e->trace)
+                failed = visit(e, id, arg, err);
         }
     }
     etcd_line_done(&line);
     return failed;
+}
+
+static int count_lease(struct etcd_session *e, int64_t lease, void *arg, struct lb_err *err) {
+    struct lb_residue *residue = arg;
+    (void)e, (void)err;
+    if (residue->count++ == 0)
+        snprintf(residue->example, sizeof residue->example, "lease %llx",
+                 (unsigned long long)lease);
+    return 0;
+}
+
+static int clean_lease(struct etcd_session *e, int64_t lease, void *arg, struct lb_err *err) {
+    if (!lb_clean_found(arg, "lease", "%llx", (unsigned long long)lease)) return 0;
+    if (etcd_lease_drop(e, lease) == LB_OK) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "etcd: lease %llx can't be revoked: %s",
+                   (unsigned long long)lease, e->owner->err.text);
+}
+
+int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, struct lb_err *err) {
+    return visit_leases(e, clean_lease, cleaning, err);
 }
 
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
@@ -196,7 +219,7 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
         snprintf(residue.example, sizeof residue.example, "key %.*s", shown,
                  (const char *)key->data);
     }
-    if (count_leases(e, &residue, err) != 0) return -1;
+    if (visit_leases(e, count_lease, &residue, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
 }

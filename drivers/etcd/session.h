@@ -139,4 +139,9 @@ int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct l
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
                  struct lb_residue *ret_residue, struct lb_err *err);
 
+/* What lockbench left there; see drivers/clean.h. */
+lb_clean_fn etcd_clean;
+/* ... of that the leases. */
+int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, struct lb_err *err);
+
 #endif

@@ -39,6 +39,12 @@ struct file_session {
 int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
               char *path);
 
+/* What keys share begins so: the guard and the sessions' own files of file-lockfile. */
+#define FILE_OURS ".lockbench-"
+
+/* What lockbench left in the folder; see drivers/clean.h. */
+lb_clean_fn file_clean;
+
 /* Tells the file's name, with this suffix; for lb_names_fn. */
 void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names);
 

@@ -139,6 +139,7 @@ static const struct lb_connector connector = {
     .connect = file_connect,
     .disconnect = file_disconnect,
     .describe = file_describe,
+    .clean = file_clean,
 };
 
 const struct lb_backend backend_file = {

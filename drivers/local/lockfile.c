@@ -10,7 +10,7 @@
  * A file whose owner is dead (its pid is gone on this host, or was given to a process that started
  * at another time) is stale, and is removed by who finds it. Two may find it; the slower one would
  * remove what the faster one's successor has just made. So who removes holds flock(2) on
- * <dir>/.guard and looks again: while it is held nobody else removes, a stale file's owner can't,
+ * <dir>/.lockbench-guard and looks again: while it is held nobody else removes, a stale file's owner can't,
  * and so what was stale is still that file. Owners on other hosts are never taken for dead. It
  * polls: nobody is told that a file is gone. */
 #define _GNU_SOURCE
@@ -134,9 +134,9 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     if (!find_start(getpid(), &start))
         return err_set(err, LB_EXIT_MACHINE, "file: /proc does not tell when this process started");
     int len = snprintf(text, sizeof text, "%ld %s %llu\n", (long)getpid(), mine->host, start);
-    snprintf(mine->guard, sizeof mine->guard, "%s/.guard", server->dir);
-    snprintf(own, sizeof own, "%s/.%ld-%u-%s.owner", server->dir, (long)getpid(), made++,
-             mine->host);
+    snprintf(mine->guard, sizeof mine->guard, "%s/" FILE_OURS "guard", server->dir);
+    snprintf(own, sizeof own, "%s/" FILE_OURS "%ld-%u-%s.owner", server->dir, (long)getpid(),
+             made++, mine->host);
     unlink(own); /* of a process that had the same pid and died */
     int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(errno));
@@ -160,7 +160,7 @@ static int lockfile_setup(struct lb_session *session, struct lb_err *err) {
     for (struct dirent *entry; (entry = readdir(dir));) {
         long pid;
         char *end_of_host;
-        if (sscanf(entry->d_name, ".%ld-%*u-%255s", &pid, host) != 2 ||
+        if (sscanf(entry->d_name, FILE_OURS "%ld-%*u-%255s", &pid, host) != 2 ||
             !(end_of_host = strstr(host, ".owner")))
             continue;
         *end_of_host = '\0';
@@ -259,7 +259,7 @@ const struct lb_lock lock_file_lockfile = {
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "poll",
     .keeps =
-        "the file .guard, and of a session that died its own file (.PID-N-HOST.owner) until the next begins",
+        "the file .lockbench-guard, and of a session that died its own file until the next begins",
     .about =
         {.compatible =
              "dotlockfile -p, and every program that makes the file with O_EXCL or link(2); only "

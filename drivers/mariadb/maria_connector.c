@@ -92,4 +92,5 @@ const struct lb_connector mariadb_connector = {
     .describe = maria_describe,
     .ping = maria_ping,
     .library = maria_library,
+    .clean = maria_clean,
 };

@@ -52,5 +52,6 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
 
 lb_connect_fn maria_connect;
 lb_disconnect_fn maria_disconnect;
+lb_clean_fn maria_clean; /* drivers/clean.h */
 
 #endif

@@ -59,15 +59,21 @@ static enum lb_outcome port_query(struct lb_session *session, const char *text,
     return outcome;
 }
 
+#define MAKE_HOME "CREATE DATABASE IF NOT EXISTS " MARIA_HOME
+
 /* Goes to the database of the URL, or to "lockbench" where the URL names none. */
 static int go_home(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
     if (server->url.path[0]) return 0;
-    enum lb_outcome outcome = port_query(session, "USE lockbench", deadline_ns);
+    enum lb_outcome outcome = port_query(session, "USE " MARIA_HOME, deadline_ns);
     if (outcome == LB_REFUSED) {
         session->err.code = 0;
-        outcome = port_query(session, "CREATE DATABASE IF NOT EXISTS lockbench", deadline_ns);
-        if (outcome == LB_OK) outcome = port_query(session, "USE lockbench", deadline_ns);
+        outcome = port_query(session, MAKE_HOME " COMMENT '" LB_MADE_BY "'", deadline_ns);
+        if (outcome == LB_REFUSED) { /* before MariaDB 10.5, and MySQL: no comment */
+            session->err.code = 0;
+            outcome = port_query(session, MAKE_HOME, deadline_ns);
+        }
+        if (outcome == LB_OK) outcome = port_query(session, "USE " MARIA_HOME, deadline_ns);
     }
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
@@ -77,4 +83,5 @@ const struct sql_port maria_port = {.begin = go_home,
                                     .prepare = port_prepare,
                                     .run = port_run,
                                     .answer_after = maria_answer_after,
-                                    .ended = maria_ended};
+                                    .ended = maria_ended,
+                                    .strangers = maria_strangers};

@@ -3,6 +3,7 @@
 #ifndef DRIVERS_MARIADB_MARIA_SQL_H
 #define DRIVERS_MARIADB_MARIA_SQL_H
 
+#include "drivers/clean.h"
 #include "drivers/mariadb/maria_session.h"
 #include "drivers/sql_lock.h"
 #include "drivers/store.h"
@@ -15,6 +16,12 @@ struct maria_sql {
 
 extern const struct sql_port maria_port;
 
+#define MARIA_HOME "lockbench" /* the database where the URL names none */
+/* How a table or a sequence ends that is made: with its mark. */
+#define MARIA_MADE "ENGINE=InnoDB COMMENT='" LB_MADE_BY "'"
+int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
+                    struct lb_err *err);
+
 /* Names are bytes, compared as bytes: no collation folds two into one or ignores a blank at the
  * end. */
 #define MARIA_NAME "name VARBINARY(1024) NOT NULL PRIMARY KEY"
@@ -26,8 +33,8 @@ extern const struct sql_port maria_port;
 
 /* Rows of mysql-row and mysql-nowait, which are one lock. */
 #define MARIA_ROW_SCHEMA                                                                           \
-    "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") ENGINE=InnoDB",                     \
-        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence"
+    "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") " MARIA_MADE,                       \
+        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence " MARIA_MADE
 /* A row is locked as it is read, before what is selected of it: the number is drawn under the
  * lock. */
 #define MARIA_ROW_LOCKED                                                                           \

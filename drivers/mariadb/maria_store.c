@@ -9,7 +9,7 @@ static int setup(struct lb_session *session, struct lb_err *err) {
     enum lb_outcome outcome = maria_query(
         session,
         "CREATE TABLE IF NOT EXISTS lockbench_guarded (" MARIA_NAME ", token BIGINT NOT NULL, "
-        "value BIGINT NOT NULL, steps BIGINT NOT NULL) ENGINE=InnoDB",
+        "value BIGINT NOT NULL, steps BIGINT NOT NULL) " MARIA_MADE,
         maria_answer_by(session), &result);
     if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     mysql_free_result(result);

@@ -19,7 +19,7 @@ static const struct sql_recipe recipe = {
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (" MARIA_NAME
                                     ", " MARIA_OWNER ", "
                                     "fence BIGINT NOT NULL, "
-                                    "expire_at DATETIME(6) NOT NULL) ENGINE=InnoDB",
+                                    "expire_at DATETIME(6) NOT NULL) " MARIA_MADE,
                                     NULL},
     .table = "lockbench_lease",
     .statement = {

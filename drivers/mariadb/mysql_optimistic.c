@@ -10,7 +10,7 @@
 static const struct sql_recipe recipe = {
     .port = &maria_port,
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "
-                                    "version BIGINT NOT NULL, value BIGINT NOT NULL) ENGINE=InnoDB",
+                                    "version BIGINT NOT NULL, value BIGINT NOT NULL) " MARIA_MADE,
                                     NULL},
     .table = "lockbench_version",
     .statement = {

@@ -20,7 +20,7 @@ static const struct sql_recipe recipe = {
     .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_table (" MARIA_NAME
                                     ", " MARIA_OWNER ", "
                                     "expire_at DATETIME(6) NOT NULL, "
-                                    "KEY (expire_at)) ENGINE=InnoDB",
+                                    "KEY (expire_at)) " MARIA_MADE,
                                     NULL},
     .table = "lockbench_table",
     .statement = {

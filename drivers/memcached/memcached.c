@@ -329,6 +329,7 @@ static const struct lb_connector connector = {
     .disconnect = memcached_disconnect,
     .describe = memcached_describe,
     .ping = memcached_ping,
+    .clean = memcached_clean,
 };
 
 const struct lb_backend backend_memcached = {

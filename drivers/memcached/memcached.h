@@ -26,4 +26,7 @@ uint64_t memcached_flag(const char *line, char flag);
 enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value,
                                 size_t size, size_t *ret_len);
 
+/* What lockbench left there, as far as its names are known; see drivers/clean.h. */
+lb_clean_fn memcached_clean;
+
 #endif

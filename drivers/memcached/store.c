@@ -1,5 +1,5 @@
-/* store: a guarded value beside a lock: the item KEY:guarded, without a time to live, with "token
- * value" in it. Written by its CAS number. A cache: evicted or flushed, it is gone, and begins
+/* store: a guarded value beside a lock: the item KEY:guarded with "token value" in it, for a day from its
+ * last write. Written by its CAS number. A cache: evicted or flushed, it is gone, and begins
  * again with any token. See drivers/store.h. */
 #include "drivers/memcached/memcached.h"
 
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BEHIND ":guarded"
+#define TTL_S "86400"
 #define COMMAND_MAX (MEMCACHED_KEY_MAX + STORE_TEXT_MAX + 64)
 
 /* The lock has taken the key, so nothing but its length can be wrong with the longer one. */
@@ -43,11 +44,11 @@ static enum lb_outcome write_guarded(struct lb_session *session, const struct lb
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
     int text_len = store_text(entry, text), len;
     if (entry->version == 0) {
-        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d ME\r\n%s\r\n", request->key,
-                       text_len, text);
+        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d ME T" TTL_S "\r\n%s\r\n",
+                       request->key, text_len, text);
     } else {
-        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d C%llu\r\n%s\r\n", request->key,
-                       text_len, (unsigned long long)entry->version, text);
+        len = snprintf(command, sizeof command, "ms %s" BEHIND " %d C%llu T" TTL_S "\r\n%s\r\n",
+                       request->key, text_len, (unsigned long long)entry->version, text);
     }
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;

@@ -147,6 +147,7 @@ static const struct lb_connector connector = {
     .disconnect = nats_disconnect,
     .describe = nats_describe,
     .ping = nats_ping,
+    .clean = nats_clean,
 };
 
 const struct lb_backend backend_nats = {

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/clean.h"
 #include "drivers/key_names.h"
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
@@ -294,7 +295,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     long long twins_ns = kv->max_age_ns < 120 * LB_S_NS ? kv->max_age_ns : 120 * LB_S_NS;
     snprintf(
         body, sizeof body,
-        "{\"name\":\"KV_%s\",\"subjects\":[\"$KV.%s.>\"],\"retention\":\"limits\",\"max_consumers\":-1,"
+        "{\"name\":\"KV_%s\",\"description\":\"" LB_MADE_BY
+        "\",\"subjects\":[\"$KV.%s.>\"],\"retention\":\"limits\",\"max_consumers\":-1,"
         "\"max_msgs\":-1,\"max_bytes\":-1,\"max_msgs_per_subject\":1,\"max_age\":%lld,\"max_msg_size\":-1,"
         "\"storage\":\"%s\",\"num_replicas\":1,\"discard\":\"new\",\"duplicate_window\":%lld,"
         "\"allow_rollup_hdrs\":true,\"deny_delete\":true,\"allow_direct\":true}",

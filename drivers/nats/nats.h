@@ -72,6 +72,9 @@ enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns)
 /* Listens no more, and has the server drop the consumer, without waiting for its answer. */
 void nats_watch_stop(struct lb_session *session, const char *delete_subject);
 
+/* The buckets that lockbench made; see drivers/clean.h. */
+lb_clean_fn nats_clean;
+
 /* JetStream's error in an answer, 0 = none. *ret_why: its description, within the answer's data,
  * for lb_fail; it overwrites the data. */
 int nats_error(struct nats_message *answer, const char **ret_why);

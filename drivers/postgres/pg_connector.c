@@ -88,4 +88,5 @@ const struct lb_connector postgres_connector = {
     .describe = pg_describe,
     .ping = pg_ping,
     .library = pg_library,
+    .clean = pg_clean,
 };

@@ -46,5 +46,6 @@ void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_lin
 
 lb_connect_fn pg_connect;
 lb_disconnect_fn pg_disconnect;
+lb_clean_fn pg_clean; /* drivers/clean.h */
 
 #endif

@@ -12,9 +12,9 @@
 static const struct sql_recipe recipe = {
     .port = &pg_port,
     .schema =
-        (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_lease (name text PRIMARY KEY, "
-                              "owner text NOT NULL, fence bigint NOT NULL, "
-                              "expire_at timestamptz NOT NULL)",
+        (const char *const[]){PG_MAKE("TABLE", "lockbench_lease",
+                                      " (name text PRIMARY KEY, owner text NOT NULL, "
+                                      "fence bigint NOT NULL, expire_at timestamptz NOT NULL)"),
                               NULL},
     .table = "lockbench_lease",
     .statement = {

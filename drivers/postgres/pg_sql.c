@@ -60,4 +60,5 @@ const struct sql_port pg_port = {.query = port_query,
                                  .prepare = port_prepare,
                                  .run = port_run,
                                  .answer_after = pg_answer_after,
-                                 .ended = pg_ended};
+                                 .ended = pg_ended,
+                                 .strangers = pg_strangers};

@@ -2,11 +2,19 @@
 #ifndef DRIVERS_POSTGRES_PG_SQL_H
 #define DRIVERS_POSTGRES_PG_SQL_H
 
+#include "drivers/clean.h"
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql_lock.h"
 #include "drivers/store.h"
 
 extern const struct sql_port pg_port;
+
+int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, struct lb_err *err);
+
+/* Makes a table or a sequence that says so in its comment, in one transaction: what is there already is
+ * not marked as ours. */
+#define PG_MAKE(kind, name, more)                                                                  \
+    "CREATE " kind " " name more "; COMMENT ON " kind " " name " IS '" LB_MADE_BY "'"
 
 /* Advisory locks of sessions that call themselves as we do, here, other than this one. */
 #define PG_ADVISORY_LEFT                                                                                 \
@@ -15,8 +23,8 @@ extern const struct sql_port pg_port;
 
 /* Rows of pg-row and pg-nowait, which are one lock. */
 #define PG_ROW_SCHEMA                                                                              \
-    "CREATE TABLE IF NOT EXISTS lockbench_row (name text PRIMARY KEY)",                            \
-        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence"
+    PG_MAKE("TABLE", "lockbench_row", " (name text PRIMARY KEY)"),                                 \
+        PG_MAKE("SEQUENCE", "lockbench_fence", "")
 /* A subquery that locks is run before what is selected from it: the number is drawn under the
  * lock. */
 #define PG_ROW_LOCKED(rows)                                                                        \
@@ -34,8 +42,8 @@ extern const struct sql_port pg_port;
 #define PG_LEASE_END "now() + $3::bigint * interval '1 microsecond'"
 
 #define PG_TABLE_SCHEMA                                                                            \
-    "CREATE TABLE IF NOT EXISTS lockbench_table (name text PRIMARY KEY, owner text NOT NULL, "     \
-    "expire_at timestamptz NOT NULL)",                                                             \
+    PG_MAKE("TABLE", "lockbench_table",                                                            \
+            " (name text PRIMARY KEY, owner text NOT NULL, expire_at timestamptz NOT NULL)"),      \
         "CREATE INDEX IF NOT EXISTS lockbench_table_expire_at ON lockbench_table (expire_at)"
 #define PG_TABLE_SWEEP "DELETE FROM lockbench_table WHERE expire_at <= now()"
 #define PG_TABLE_LEFT                                                                              \
@@ -55,9 +63,9 @@ extern const struct lb_store pg_store;
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
 
-#define PG_VERSION_SCHEMA                                                                            \
-    "CREATE TABLE IF NOT EXISTS lockbench_version (name text PRIMARY KEY, version bigint NOT NULL, " \
-    "value bigint NOT NULL)"
+#define PG_VERSION_SCHEMA                                                                          \
+    PG_MAKE("TABLE", "lockbench_version",                                                          \
+            " (name text PRIMARY KEY, version bigint NOT NULL, value bigint NOT NULL)")
 #define PG_VERSION_STATEMENTS                                                                      \
     [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"},      \
     [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES ($1::text, 1, 0) "   \

@@ -5,15 +5,18 @@
 #include "drivers/sql_store.h"
 
 static int setup(struct lb_session *session, struct lb_err *err) {
+    static const char look[] = "SELECT to_regclass('lockbench_guarded')";
+    static const char make[] =
+        PG_MAKE("TABLE", "lockbench_guarded",
+                " (name text PRIMARY KEY, token bigint NOT NULL, value bigint NOT NULL)");
     PGresult *result = NULL;
-    enum lb_outcome outcome = pg_query(
-        session,
-        "CREATE TABLE IF NOT EXISTS lockbench_guarded (name text PRIMARY KEY, token bigint NOT NULL, "
-        "value bigint NOT NULL)",
-        pg_answer_by(session), &result);
-    if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    enum lb_outcome outcome = pg_query(session, look, pg_answer_by(session), &result);
+    bool missing = outcome == LB_OK && PQntuples(result) == 1 && PQgetisnull(result, 0, 0);
     PQclear(result);
-    return 0;
+    result = NULL;
+    if (missing) outcome = pg_query(session, make, pg_answer_by(session), &result);
+    PQclear(result);
+    return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
 const struct lb_store pg_store = {.setup = setup,

@@ -27,6 +27,7 @@ static const struct lb_algorithm algorithm = {
     .options_bytes = sizeof(struct sql_options),
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),
+    .setup = sql_setup,
     .prepare = sql_prepare,
     .acquire = sql_lease_acquire,
     .release = sql_lease_release,

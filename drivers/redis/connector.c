@@ -166,4 +166,5 @@ const struct lb_connector redis_connector = {
     .describe = redis_describe,
     .ping = redis_ping,
     .library = redis_library,
+    .clean = redis_clean,
 };

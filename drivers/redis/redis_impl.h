@@ -117,6 +117,9 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
                        struct lb_err *err);
 /* When an answer that is asked for now must be there. */
 int64_t redis_answer_deadline(const struct lb_session *session);
+/* What lockbench left on the primaries; see drivers/clean.h. */
+lb_clean_fn redis_clean;
+
 /* One command to one node, by itself: 0 with *ret_reply (no error reply), or -1 with err. */
 int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
               int count, const struct redis_reply **ret_reply, struct lb_err *err);

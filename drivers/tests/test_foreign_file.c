@@ -220,9 +220,10 @@ static void stale_files(struct trial *trial) {
     MUST(trial, unlink(path_of(&key, ".lockfile")) == 0, "the other host's file is gone");
     /* What a session that died left beside its lock goes when the next one sets up; the living keep
      * theirs. */
-    char dead[600], alive[600];
-    snprintf(dead, sizeof dead, "%s/.%ld-0-%s.owner", place->dir, dead_pid(), host);
-    snprintf(alive, sizeof alive, "%s/.%ld-9999-%s.owner", place->dir, (long)getpid(), host);
+    char dead[640], alive[640];
+    snprintf(dead, sizeof dead, "%s/.lockbench-%ld-0-%s.owner", place->dir, dead_pid(), host);
+    snprintf(alive, sizeof alive, "%s/.lockbench-%ld-9999-%s.owner", place->dir, (long)getpid(),
+             host);
     MUST(trial, close(creat(dead, 0600)) == 0 && close(creat(alive, 0600)) == 0, "can't write");
     actor_do(ours, set_up_again);
     MUST(trial, access(dead, F_OK) != 0 && access(alive, F_OK) == 0, "%s is there, or %s is not",

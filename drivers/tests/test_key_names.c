@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bench/tests/unit.h"
+#include "drivers/clean.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
 
@@ -40,6 +41,23 @@ TEST(every_lock_that_others_can_reach_has_a_name) {
         if (found != (lock->backend->schemes != NULL))
             fail_msg("%s: %s", lock->name, found ? "has a name" : "has no name");
     }
+}
+
+static bool is_marked(const char *text) {
+    return lb_is_marked(text, strlen(text));
+}
+
+TEST(a_key_of_a_run_is_known_by_its_mark) {
+    assert_true(is_marked("lockbench-0123abcd-0"));
+    assert_true(is_marked("redisson_lock_token:{lockbench-0123abcd-12}"));
+    assert_true(is_marked("lockbench-lockbench-0123abcd-7:guarded"));
+    assert_false(is_marked("lockbench-0123abcd-"));
+    assert_false(is_marked("lockbench-0123abcd-x"));
+    assert_false(is_marked("lockbench-0123abc-0"));
+    assert_false(is_marked("lockbench-0123abcde-0"));
+    assert_false(is_marked("lockbench-0123ABCD-0"));
+    assert_false(is_marked("lockbench_fence"));
+    assert_false(lb_is_marked("lockbench-0123abcd-0", 19));
 }
 
 TEST(names_are_as_the_servers_have_them) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/clean.h"
 #include "drivers/wait.h"
 
 #define ZK_SLOTS_MAX 65536 /* of one session */
@@ -280,6 +281,36 @@ int zk_connected(struct zk_session *z, int64_t deadline_ns) {
     return ZOK;
 }
 
+static void keep_names(void *arg, char *const *names, int count) {
+    struct zk_names *kept = arg;
+    kept->name = calloc((size_t)count + 1, sizeof *kept->name);
+    kept->failed = !kept->name;
+    for (int i = 0; !kept->failed && i < count; i++) {
+        kept->name[i] = strdup(names[i]);
+        if (!kept->name[i]) kept->failed = true;
+        kept->count = i + 1;
+    }
+}
+
+int zk_names_of(struct zk_session *z, const char *path, struct zk_names *ret_names) {
+    *ret_names = (struct zk_names){0};
+    int rc = zk_children(z, path, keep_names, ret_names);
+    return ret_names->failed ? ZSYSTEMERROR : rc;
+}
+
+void zk_names_done(struct zk_names *names) {
+    for (int i = 0; i < names->count; i++) free(names->name[i]);
+    free(names->name);
+}
+
+/* What a node on the way to a key says: of the root and those above it that lockbench made them; a
+ * container of a key has the address of the one who made it, as Curator writes it. */
+static const char *parent_data(const struct zk_session *z, const char *path, int mode) {
+    const struct zk_server *server = z->owner->server->state;
+    if (strlen(path) <= strlen(server->prefix)) return LB_MADE_BY;
+    return mode == ZOO_CONTAINER ? z->address : NULL;
+}
+
 int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     char part[ZK_PATH_MAX];
     size_t len = strlen(path), cut = len;
@@ -289,7 +320,7 @@ int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     for (int tries = 0; tries < 64; tries++) {
         memcpy(part, path, cut);
         part[cut] = '\0';
-        int rc = zk_create(z, part, mode == ZOO_CONTAINER ? z->address : NULL, mode, NULL, NULL);
+        int rc = zk_create(z, part, parent_data(z, part, mode), mode, NULL, NULL);
         if (rc == ZOK || rc == ZNODEEXISTS) {
             if (cut == len) return ZOK;
             const char *next = memchr(path + cut + 1, '/', len - cut - 1);

@@ -34,6 +34,15 @@ int zk_write(struct zk_session *z, const char *path, const char *data, int versi
  * wait. */
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg);
+/* The same, as copies, for who must wait between them. ZOK with *ret_names, to be freed by zk_names_done
+ * in any case; ZSYSTEMERROR: out of memory. */
+struct zk_names {
+    char **name;
+    int count;
+    bool failed; /* out of memory */
+};
+int zk_names_of(struct zk_session *z, const char *path, struct zk_names *ret_names);
+void zk_names_done(struct zk_names *names);
 /* Lets the server that we are connected to catch up with the leader. */
 int zk_sync(struct zk_session *z, const char *path);
 
@@ -65,7 +74,7 @@ void zk_watch_drop(struct zk_session *z, struct zk_watch *watch);
 int zk_connected(struct zk_session *z, int64_t deadline_ns);
 
 /* Creates the nodes that lead to path, path itself included, as far as they are missing. mode:
- * ZOO_CONTAINER or ZOO_PERSISTENT. */
+ * ZOO_CONTAINER or ZOO_PERSISTENT. The nodes above the keys' say that lockbench made them. */
 int zk_make_parents(struct zk_session *z, const char *path, int mode);
 
 /* Fails an operation that got rc: LB_REFUSED (rights, bad name), LB_UNKNOWN (ZK_CUT, ZK_LATE), else

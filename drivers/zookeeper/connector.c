@@ -114,4 +114,5 @@ const struct lb_connector zookeeper_connector = {
     .describe = zk_facts,
     .ping = zk_ping,
     .library = zk_library,
+    .clean = zk_clean,
 };

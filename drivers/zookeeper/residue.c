@@ -16,28 +16,6 @@ struct walk {
     struct lb_residue *residue;
 };
 
-struct names {
-    char **name;
-    int count;
-    bool failed; /* out of memory */
-};
-
-static void keep_names(void *arg, char *const *names, int count) {
-    struct names *kept = arg;
-    kept->name = calloc((size_t)count + 1, sizeof *kept->name);
-    kept->failed = !kept->name;
-    for (int i = 0; !kept->failed && i < count; i++) {
-        kept->name[i] = strdup(names[i]);
-        if (!kept->name[i]) kept->failed = true;
-        kept->count = i + 1;
-    }
-}
-
-static void free_names(struct names *names) {
-    for (int i = 0; i < names->count; i++) free(names->name[i]);
-    free(names->name);
-}
-
 static void note_left(struct lb_residue *residue, const char *what, const char *path, int len) {
     if (residue->count++ == 0)
         snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
@@ -46,9 +24,8 @@ static void note_left(struct lb_residue *residue, const char *what, const char *
 
 /* The nodes below a path, those with this beginning. ZOK, or a failure. */
 static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
-    struct names names = {0};
-    int rc = zk_children(walking->z, path, keep_names, &names);
-    if (names.failed) rc = ZSYSTEMERROR;
+    struct zk_names names = {0};
+    int rc = zk_names_of(walking->z, path, &names);
     for (int i = 0; rc == ZOK && i < names.count; i++) {
         if (strncmp(names.name[i], begin, strlen(begin)) != 0) continue;
         char below[ZK_PATH_MAX];
@@ -61,7 +38,7 @@ static int count_below(const struct walk *walking, const char *path, const char 
             rc = count_below(walking, below, "", depth - 1);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
     }
-    free_names(&names);
+    zk_names_done(&names);
     return rc == ZNONODE ? ZOK : rc;
 }
 

@@ -123,4 +123,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
 ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
                size_t size, int64_t deadline_ns);
 
+/* What lockbench left there; see drivers/clean.h. */
+lb_clean_fn zk_clean;
+
 #endif

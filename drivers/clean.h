@@ -1,0 +1,48 @@
+/* clean: what lockbench left on a server: found by the marks that its names carry, and removed.
+ *
+ * Each key of a run has LB_MARK in its name. What keys share (a table, a bucket, the znode above them)
+ * says LB_MADE_BY: in its comment, description or data. Nothing without a mark is touched, unless
+ * people name it. */
+#ifndef DRIVERS_CLEAN_H
+#define DRIVERS_CLEAN_H
+
+#include "drivers/driver.h"
+
+#define LB_MARK "lockbench-" /* eight hex digits, '-' and a number follow */
+#define LB_MARK_GLOB                                                                               \
+    LB_MARK "????"                                                                                 \
+            "????"                                                                                 \
+            "-" /* of Redis */
+#define LB_MADE_BY "made by lockbench"
+
+enum lb_clean_scope {
+    LB_CLEAN_LEFT,  /* the keys of any run, and what keys share */
+    LB_CLEAN_EMPTY, /* only what keys share, if no key is left in it */
+    LB_CLEAN_STAGE, /* the keys of one stage, through a session of its lock; removed without a word */
+    LB_CLEAN_KEY    /* one key that people named */
+};
+
+struct lb_cleaning {
+    enum lb_clean_scope scope;
+    const char
+        *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
+    uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
+    /* Told of each thing that is there, of what kind it is and its name. True = remove it. NULL with
+     * LB_CLEAN_STAGE. */
+    bool (*found)(void *arg, const char *what, const char *name);
+    void *arg;
+    /* written by the driver: what it could not look for, and why; "" = nothing */
+    char unseen[200];
+};
+
+/* Whether the text has LB_MARK and what follows it. */
+bool lb_is_marked(const char *text, size_t len);
+
+/* Whether the name of a key is one of those that are to be removed. */
+bool lb_clean_wants(const struct lb_cleaning *cleaning, const char *name, size_t len);
+
+/* Tells the one who cleans of a thing. True = remove it. */
+bool lb_clean_found(const struct lb_cleaning *cleaning, const char *what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,111 @@
+/* clean: the keys and the leases that lockbench left on etcd; see drivers/clean.h. */
+#include "drivers/etcd/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/clean.h"
+#include "drivers/wait.h"
+
+#define PAGE 200 /* keys asked for at once */
+#define PAGE_BYTES (PAGE * 1200)
+
+/* Where keys of locks begin: at their names, or behind the root of etcd-chubby. */
+static const char *const roots[] = {"", "chubby/"};
+
+static ProtobufCBinaryData bytes_of(const char *data, size_t len) {
+    return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
+}
+
+static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, ProtobufCBinaryData end,
+                        struct lb_err *err) {
+    Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    request.key = from;
+    request.range_end = end;
+    return etcd_call(&e->call, &etcd_delete_range, &request.base, err) == LB_OK ? 0 : -1;
+}
+
+/* Whether a key behind its root is the named one's: the guarded value, etcd-chubby's, or the one that a
+ * lease holds. */
+static bool is_of_key(const char *key, size_t len, const char *name) {
+    size_t own = strlen(name);
+    if (len < own || memcmp(key, name, own) != 0) return false;
+    const char *rest = key + own;
+    size_t left = len - own;
+    if (left == 0 || *rest == '\0') return left > 0;
+    if (left == strlen(":guarded") && memcmp(rest, ":guarded", left) == 0) return true;
+    size_t digits = 1;
+    while (digits < left && strchr("0123456789abcdef", rest[digits])) digits++;
+    return *rest == '/' && left > 1 && digits == left;
+}
+
+static bool is_wanted(const struct lb_cleaning *cleaning, const char *key, size_t len) {
+    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(key, len, cleaning->name)
+                                           : lb_clean_wants(cleaning, key, len);
+}
+
+/* Removes the wanted ones of an answer. Notes in `from` (ETCD_KEY_MAX + 1) the first key behind them.
+ * 0, or -1 with err. */
+static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse *page, size_t root,
+                      const struct lb_cleaning *cleaning, char *from, size_t *from_len,
+                      struct lb_err *err) {
+    for (size_t i = 0; i < page->n_kvs; i++) {
+        const ProtobufCBinaryData *key = &page->kvs[i]->key;
+        const char *text = (const char *)key->data;
+        if (key->len >= ETCD_KEY_MAX) continue; /* none of ours is so long */
+        memcpy(from, text, key->len);
+        from[key->len] = '\0';
+        *from_len = key->len + 1;
+        if (!is_wanted(cleaning, text + root, key->len - root)) continue;
+        if (!lb_clean_found(cleaning, "key", "%.*s", (int)key->len, text)) continue;
+        if (delete_range(e, *key, (ProtobufCBinaryData){0}, err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* The keys that begin with a root and the text behind it. */
+static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char *root,
+                      const char *begin, const struct lb_cleaning *cleaning, struct lb_err *err) {
+    char from[ETCD_KEY_MAX + 1], end[ETCD_KEY_MAX];
+    size_t len = (size_t)snprintf(from, ETCD_KEY_MAX, "%s%s", root, begin);
+    size_t end_len = etcd_prefix_end(from, len, end);
+    for (bool more = true; more && !lb_stopping();) {
+        Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
+        range.key = bytes_of(from, len);
+        range.range_end = bytes_of(end, end_len);
+        range.limit = PAGE;
+        range.keys_only = 1;
+        if (etcd_call(line, &etcd_range, &range.base, err) != LB_OK) return -1;
+        const Etcdserverpb__RangeResponse *page = etcd_answer(line);
+        more = page->more && page->n_kvs > 0;
+        if (clean_page(e, page, strlen(root), cleaning, from, &len, err) != 0) return -1;
+    }
+    return 0;
+}
+
+/* All keys that begin with the stage's name go at once. */
+static int clean_stage(struct etcd_session *e, const struct lb_cleaning *cleaning,
+                       struct lb_err *err) {
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
+        size_t len = (size_t)snprintf(from, sizeof from, "%s%s", roots[i], cleaning->name);
+        size_t end_len = etcd_prefix_end(from, len, end);
+        if (delete_range(e, bytes_of(from, len), bytes_of(end, end_len), err) != 0) return -1;
+    }
+    return 0;
+}
+
+int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct etcd_line line = {0};
+    bool named = cleaning->scope == LB_CLEAN_KEY;
+    if (cleaning->scope == LB_CLEAN_EMPTY) return 0;
+    if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(e, cleaning, err);
+    int failed = etcd_line_init(&line, e, PAGE_BYTES, 2 * ETCD_KEY_MAX + 64, err);
+    for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++)
+        failed = clean_keys(e, &line, roots[i], named ? cleaning->name : LB_MARK, cleaning, err);
+    if (!failed && !named) failed = etcd_clean_leases(e, cleaning, err);
+    etcd_line_done(&line);
+    return failed;
+}

@@ -1,0 +1,117 @@
+/* pg_clean: the tables and the sequence that lockbench made in the database, and rows in them; see
+ * drivers/clean.h. What says in its comment that lockbench made it is ours, nothing else. */
+#include "drivers/postgres/pg_impl.h"
+#include "drivers/postgres/pg_sql.h"
+
+#include <stdio.h>
+
+#include "drivers/clean.h"
+
+/* Tables before sequences. They are looked for where unqualified names find them. */
+#define MADE_BY(is)                                                                                \
+    "SELECT c.oid::regclass::text, c.relname, c.relkind FROM pg_class c "                          \
+    "WHERE c.relkind IN ('r', 'S') AND c.relname LIKE 'lockbench\\_%' "                            \
+    "AND pg_table_is_visible(c.oid) "                                                              \
+    "AND obj_description(c.oid, 'pg_class') " is " '" LB_MADE_BY "' ORDER BY c.relkind = 'S'"
+
+static int ask_server(struct lb_session *session, const char *sql, PGresult **ret_result,
+                      struct lb_err *err) {
+    if (pg_query(session, sql, pg_answer_by(session), ret_result) == LB_OK) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+static int tell_server(struct lb_session *session, const char *sql, struct lb_err *err) {
+    PGresult *result = NULL;
+    int failed = ask_server(session, sql, &result, err);
+    PQclear(result);
+    return failed;
+}
+
+/* The number of a table's rows that the condition is true of. */
+static int count_rows(struct lb_session *session, const char *table, const char *where,
+                      unsigned long long *ret_count, struct lb_err *err) {
+    char sql[4 * LB_KEY_MAX];
+    PGresult *result = NULL;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE %s", table, where);
+    if (ask_server(session, sql, &result, err) != 0) return -1;
+    *ret_count = PQntuples(result) > 0 ? strtoull(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+    PQclear(result);
+    return 0;
+}
+
+/* Deletes rows of a key or of a stage's keys. */
+static int clean_rows(struct lb_session *session, const char *table, const char *where,
+                      const struct lb_cleaning *cleaning, struct lb_err *err) {
+    char sql[4 * LB_KEY_MAX];
+    unsigned long long count = 0;
+    if (cleaning->scope == LB_CLEAN_KEY) {
+        if (count_rows(session, table, where, &count, err) != 0) return -1;
+        if (count == 0 ||
+            !lb_clean_found(cleaning, "row", "%s, name = '%s'", table, cleaning->name))
+            return 0;
+    }
+    snprintf(sql, sizeof sql, "DELETE FROM %s WHERE %s", table, where);
+    return tell_server(session, sql, err);
+}
+
+/* Drops a table or a sequence. *full: a table was kept, because it has rows. */
+static int clean_whole(struct lb_session *session, const char *name, bool is_table,
+                       const struct lb_cleaning *cleaning, bool *full, struct lb_err *err) {
+    char sql[256];
+    unsigned long long count = 0;
+    if (cleaning->scope == LB_CLEAN_EMPTY && is_table) {
+        if (count_rows(session, name, "true", &count, err) != 0) return -1;
+        *full |= count > 0;
+    }
+    if (count > 0 || (*full && !is_table)) return 0;
+    if (!lb_clean_found(cleaning, is_table ? "table" : "sequence", "%s", name)) return 0;
+    snprintf(sql, sizeof sql, "DROP %s IF EXISTS %s", is_table ? "TABLE" : "SEQUENCE", name);
+    return tell_server(session, sql, err);
+}
+
+/* The condition for the rows of a key, or of a stage's keys. 0, or -1 with err. */
+static int write_where(struct lb_session *session, const struct lb_cleaning *cleaning, char *where,
+                       size_t size, struct lb_err *err) {
+    const struct pg_session *state = session->state;
+    bool one = cleaning->scope == LB_CLEAN_KEY;
+    if (!cleaning->name) return 0;
+    char *literal = PQescapeLiteral(state->conn, cleaning->name, strlen(cleaning->name));
+    if (!literal) return err_set(err, LB_EXIT_USAGE, "postgres: the key is no text for the server");
+    snprintf(where, size, one ? "name = %s" : "starts_with(name, %s)", literal);
+    PQfreemem(literal);
+    return 0;
+}
+
+int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
+    char where[2 * LB_KEY_MAX + 64] = "";
+    PGresult *made = NULL;
+    bool full = false;
+    int failed = -1;
+    bool rows = cleaning->scope == LB_CLEAN_KEY || cleaning->scope == LB_CLEAN_STAGE;
+    /* Whoever uses a table is not waited for. */
+    if (tell_server(session, "SET lock_timeout = '3s'", err) != 0) return -1;
+    if (write_where(session, cleaning, where, sizeof where, err) != 0) return -1;
+    if (ask_server(session, MADE_BY("="), &made, err) != 0) return -1;
+    for (int i = 0; i < PQntuples(made); i++) {
+        const char *name = PQgetvalue(made, i, 0);
+        bool is_table = PQgetvalue(made, i, 2)[0] == 'r';
+        failed = 0;
+        if (rows && is_table) failed = clean_rows(session, name, where, cleaning, err);
+        if (!rows) failed = clean_whole(session, name, is_table, cleaning, &full, err);
+        if (failed) break;
+    }
+    if (PQntuples(made) == 0) failed = 0;
+    PQclear(made);
+    return failed;
+}
+
+int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
+                 struct lb_err *err) {
+    PGresult *found = NULL;
+    if (ask_server(session, MADE_BY("IS DISTINCT FROM"), &found, err) != 0) return -1;
+    for (int i = 0; i < PQntuples(found); i++)
+        visit(arg, PQgetvalue(found, i, 1),
+              PQgetvalue(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE");
+    PQclear(found);
+    return 0;
+}

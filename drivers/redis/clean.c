@@ -1,0 +1,122 @@
+/* clean: the keys that lockbench left on the primaries; see drivers/clean.h. Keys are the only things
+ * that outlive a connection to Redis. */
+#include "drivers/redis/redis_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drivers/clean.h"
+#include "drivers/key_names.h"
+#include "drivers/wait.h"
+
+#define SCAN_COUNT "16" /* so that an answer's names fit into a reply */
+
+/* Whether the name is the key itself, or one that the locks make of it: {key}:..., redisson_...{key}. */
+static bool is_of_key(const char *name, const char *key) {
+    char tagged[LB_KEY_MAX + 16];
+    size_t len = redis_tagged(tagged, sizeof tagged, "", key, strlen(key), "");
+    const char *at = strstr(name, tagged);
+    if (strcmp(name, key) == 0) return true;
+    if (!at || (at[len] != '\0' && at[len] != ':')) return false;
+    return at == name ? at[len] == ':' : strncmp(name, "redisson_", strlen("redisson_")) == 0;
+}
+
+static bool is_wanted(const struct lb_cleaning *cleaning, const struct redis_value *name) {
+    return cleaning->scope == LB_CLEAN_KEY ? is_of_key(name->text, cleaning->name)
+                                           : lb_clean_wants(cleaning, name->text, name->len);
+}
+
+/* Writes into ret_names copies of the names in a SCAN's answer that are wanted. Returns how
+ * many, or -1 when out of memory. */
+static int take_wanted(const struct lb_cleaning *cleaning, const struct redis_reply *reply,
+                       char *ret_names[REDIS_ELEMENTS_MAX]) {
+    int count = 0;
+    for (int i = 1; i < reply->count; i++) {
+        if (!is_wanted(cleaning, &reply->element[i])) continue;
+        ret_names[count] = strdup(reply->element[i].text);
+        if (!ret_names[count]) return -1;
+        count++;
+    }
+    return count;
+}
+
+static int unlink_key(struct lb_session *session, struct redis_node *node, const char *name,
+                      struct lb_err *err) {
+    const struct redis_word words[] = {{"UNLINK", 6}, {name, 0}};
+    const struct redis_reply *reply = NULL;
+    return redis_ask(session, node, words, 2, &reply, err);
+}
+
+/* One step of a SCAN: moves the cursor on, and removes what is wanted. 0, or -1 with err. */
+static int clean_step(struct lb_session *session, struct redis_node *node,
+                      struct lb_cleaning *cleaning, char cursor[24], struct lb_err *err) {
+    bool all = cleaning->scope == LB_CLEAN_KEY;
+    const struct redis_word words[] = {{"SCAN", 4},  {cursor, 0},
+                                       {"MATCH", 5}, {all ? "*" : "*" LB_MARK_GLOB "*", 0},
+                                       {"COUNT", 5}, {SCAN_COUNT, 0}};
+    const struct redis_reply *reply = NULL;
+    char *names[REDIS_ELEMENTS_MAX] = {0};
+    if (redis_ask(session, node, words, 6, &reply, err) != 0) return -1;
+    if (reply->value.type != REDIS_ARRAY || reply->count < 1)
+        return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: an answer of an unexpected type");
+    snprintf(cursor, 24, "%s", reply->element[0].text);
+    int count = take_wanted(cleaning, reply, names);
+    int failed = count < 0 ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
+    for (int i = 0; i < count && !failed; i++) {
+        if (lb_clean_found(cleaning, "key", "%s", names[i]))
+            failed = unlink_key(session, node, names[i], err);
+    }
+    for (int i = 0; i < REDIS_ELEMENTS_MAX; i++) free(names[i]);
+    return failed;
+}
+
+/* Deletes all keys that the session's lock makes of one key, and its guarded value: one command, for they
+ * are in one slot. */
+static int unlink_names(struct lb_session *session, struct redis_node *node,
+                        const struct lb_request *request, struct lb_err *err) {
+    static _Thread_local struct lb_names names; /* large for a fiber's stack */
+    char guarded[LB_KEY_MAX + 16];
+    struct redis_word words[LB_NAMES_MAX + 2] = {{"UNLINK", 6}};
+    const struct redis_reply *reply = NULL;
+    int count = 1;
+    names.count = 0;
+    session->lock->algorithm->names(session, request, &names);
+    redis_tagged(guarded, sizeof guarded, "", request->key, request->key_len, ":guarded");
+    words[count++] = (struct redis_word){guarded, 0};
+    for (int i = 0; i < names.count; i++)
+        words[count++] = (struct redis_word){names.item[i].text, 0};
+    if (node) return redis_ask(session, node, words, count, &reply, err);
+    if (redis_call(session, words, count, &reply) != LB_OK ||
+        (reply->value.type == REDIS_ERROR && redis_refuse(session, reply) != LB_OK))
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    return 0;
+}
+
+static int clean_stage(struct lb_session *session, const struct lb_cleaning *cleaning,
+                       struct lb_err *err) {
+    int nodes = redis_are_independent(session) ? redis_node_count(session) : 0;
+    for (uint32_t i = 0; i < cleaning->count && !lb_stopping(); i++) {
+        char name[LB_KEY_MAX];
+        int len = snprintf(name, sizeof name, "%s%u", cleaning->name, i);
+        struct lb_request request = {.key = name, .key_len = (size_t)len, .bound = 1, .permits = 1};
+        if (nodes == 0 && unlink_names(session, NULL, &request, err) != 0) return -1;
+        for (int n = 0; n < nodes; n++) {
+            if (unlink_names(session, redis_node_at(session, n), &request, err) != 0) return -1;
+        }
+    }
+    return 0;
+}
+
+int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
+    if (cleaning->scope == LB_CLEAN_EMPTY) return 0;
+    if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(session, cleaning, err);
+    for (int i = 0; i < redis_node_count(session); i++) {
+        char cursor[24] = "0";
+        do {
+            if (clean_step(session, redis_node_at(session, i), cleaning, cursor, err) != 0)
+                return -1;
+        } while (strcmp(cursor, "0") != 0 && !lb_stopping());
+    }
+    return 0;
+}

@@ -1,0 +1,85 @@
+/* clean: the nodes that lockbench left below its root, and the root; see drivers/clean.h. The root, and
+ * the URL's own path where it was missing, say in their data that lockbench made them. Ephemeral nodes
+ * end with their sessions, but one that is below a node to be removed goes with it. */
+#include "drivers/zookeeper/mutex.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "drivers/clean.h"
+#include "drivers/wait.h"
+
+#define DEPTH_MAX 4
+#define GUARDED "-guarded"
+
+/* Removes a node and all below it. ZOK, or a failure. */
+static int remove_tree(struct zk_session *z, const char *path, int depth) {
+    struct zk_names names = {0};
+    int rc = zk_delete(z, path);
+    if (rc != ZNOTEMPTY || depth == 0) return rc == ZNONODE ? ZOK : rc;
+    rc = zk_names_of(z, path, &names);
+    for (int i = 0; i < names.count && rc == ZOK; i++) {
+        char below[ZK_PATH_MAX];
+        snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
+        rc = remove_tree(z, below, depth - 1);
+    }
+    zk_names_done(&names);
+    if (rc == ZOK) rc = zk_delete(z, path);
+    return rc == ZNONODE ? ZOK : rc;
+}
+
+/* Whether a child of the root belongs to a key that is to be removed. own: the named key as a path has
+ * it. */
+static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *own) {
+    size_t len = strlen(own);
+    if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));
+    return strncmp(name, own, len) == 0 && (!name[len] || strcmp(name + len, GUARDED) == 0);
+}
+
+static int clean_keys(struct zk_session *z, const char *root, const char *own,
+                      const struct lb_cleaning *cleaning) {
+    struct zk_names names = {0};
+    int rc = zk_names_of(z, root, &names);
+    for (int i = 0; i < names.count && rc == ZOK && !lb_stopping(); i++) {
+        char path[ZK_PATH_MAX];
+        if (!is_wanted(cleaning, names.name[i], own)) continue;
+        snprintf(path, sizeof path, "%s/%s", root, names.name[i]);
+        if (cleaning->scope == LB_CLEAN_STAGE || lb_clean_found(cleaning, "znode", "%s", path))
+            rc = remove_tree(z, path, DEPTH_MAX);
+    }
+    zk_names_done(&names);
+    return rc == ZNONODE ? ZOK : rc;
+}
+
+/* Removes the root and those above it, from below, as far as lockbench made them and they are empty. */
+static int clean_roots(struct zk_session *z, const char *root, const struct lb_cleaning *cleaning) {
+    char path[ZK_PREFIX_MAX], data[ZK_DATA_MAX];
+    struct Stat stat;
+    snprintf(path, sizeof path, "%s", root);
+    while (*path) {
+        int rc = zk_read(z, path, data, &stat);
+        if (rc == ZOK && (strcmp(data, LB_MADE_BY) != 0 || stat.numChildren > 0)) return ZOK;
+        if (rc == ZOK && !lb_clean_found(cleaning, "znode", "%s", path)) return ZOK;
+        if (rc == ZOK) rc = zk_delete(z, path);
+        if (rc == ZNOTEMPTY) return ZOK; /* somebody else uses it again */
+        if (rc != ZOK && rc != ZNONODE) return rc;
+        *strrchr(path, '/') = '\0';
+    }
+    return ZOK;
+}
+
+int zk_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
+    const struct zk_server *server = session->server->state;
+    struct zk_session *z = zk_session_of(session);
+    bool shared = cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_LEFT;
+    char own[ZK_PARENT_MAX] = "/";
+    if (cleaning->scope == LB_CLEAN_KEY &&
+        zk_path_of("", cleaning->name, strlen(cleaning->name), own, sizeof own) != 0)
+        return err_set(err, LB_EXIT_USAGE, "zookeeper: '%.60s' makes no path", cleaning->name);
+    int rc =
+        cleaning->scope == LB_CLEAN_EMPTY ? ZOK : clean_keys(z, server->prefix, own + 1, cleaning);
+    if (rc == ZOK && shared) rc = clean_roots(z, server->prefix, cleaning);
+    if (rc == ZOK) return 0;
+    zk_fail(session, rc, "clean up below", server->prefix);
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
