@@ -3,9 +3,9 @@
 #ifndef DRIVERS_TESTS_FAKE_SESSION_H
 #define DRIVERS_TESTS_FAKE_SESSION_H
 
+#include "bench/conform/conform_place.h"
 #include "bench/engine/loop.h"
 #include "bench/tests/unit.h"
-#include "drivers/tests/conform_place.h"
 #include "drivers/tests/fake_peer.h"
 
 /* What was done and what came of it; looked at outside of the fiber, whence cmocka must not

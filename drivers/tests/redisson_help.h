@@ -8,10 +8,10 @@
 #ifndef DRIVERS_TESTS_REDISSON_HELP_H
 #define DRIVERS_TESTS_REDISSON_HELP_H
 
+#include "bench/conform/conform_actor.h"
+#include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
-#include "drivers/tests/conform_actor.h"
-#include "drivers/tests/conform_place.h"
 
 #include <hiredis.h>
 

@@ -12,10 +12,10 @@
 
 #include <jansson.h>
 
+#include "bench/conform/conform.h"
+#include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
-#include "drivers/tests/conform.h"
-#include "drivers/tests/conform_place.h"
 
 #define PARTS_MAX 256
 #define PART_LOCKS 4 /* on one set of servers */

@@ -4,11 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/conform/conform.h"
+#include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
 #include "drivers/tests/bad_kinds.h"
 #include "drivers/tests/bad_lock.h"
-#include "drivers/tests/conform.h"
-#include "drivers/tests/conform_place.h"
 
 static const struct {
     int fault; /* enum bad_fault */

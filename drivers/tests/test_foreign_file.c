@@ -6,8 +6,8 @@
 
 #include "drivers/tests/live_help.h"
 
-#include "drivers/tests/conform_actor.h"
-#include "drivers/tests/conform_place.h"
+#include "bench/conform/conform_actor.h"
+#include "bench/conform/conform_place.h"
 
 static struct arena arena;
 static struct place *place;

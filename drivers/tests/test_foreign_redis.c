@@ -1,10 +1,10 @@
 /* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io
  * tells: each excludes the other, and what stands on the server is what the documentation says.
  * Needs: servers. */
+#include "bench/conform/conform_actor.h"
+#include "bench/conform/conform_place.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
-#include "drivers/tests/conform_actor.h"
-#include "drivers/tests/conform_place.h"
 
 static struct arena arena;
 static struct plan_lock lock;

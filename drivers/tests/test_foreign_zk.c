@@ -6,8 +6,8 @@
 #include <dirent.h>
 #include <sys/socket.h>
 
+#include "bench/conform/proxy.h"
 #include "drivers/tests/live_help.h"
-#include "drivers/tests/proxy.h"
 
 #include "drivers/tests/zk_stranger.h"
 #include "drivers/zookeeper/queue.h"

@@ -1,0 +1,389 @@
+/* conform_actor: see conform_actor.h. */
+#include "bench/conform/conform_actor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/engine/loop.h"
+#include "drivers/facts.h"
+
+#define LOOK_NS (300 * LB_US_NS)  /* between threads: how often each side looks for the other */
+#define CONNECT_NS (20 * LB_S_NS) /* for one session */
+
+/* --- the client's side --- */
+
+static void disconnect(struct actor *client) {
+    const struct lb_backend *backend = client->server->backend;
+    if (backend->connector->disconnect) backend->connector->disconnect(&client->session);
+    client->connected = false;
+    client->session.traffic_fd = -1;
+    memset(client->memory, 0, client->memory_bytes);
+}
+
+static void connect_session(struct actor *client) {
+    const struct lb_backend *backend = client->server->backend;
+    client->err = (struct lb_err){0};
+    client->failed =
+        backend->connector->connect
+            ? backend->connector->connect(&client->session, lb_now() + CONNECT_NS, &client->err)
+            : 0;
+    if (client->failed) disconnect(client);
+    client->connected = !client->failed;
+    client->session.err.code = 0;
+}
+
+static void set_up(struct actor *client) {
+    const struct lb_lock *lock = client->session.lock;
+    client->err = (struct lb_err){0};
+    client->failed =
+        lock->algorithm->setup ? lock->algorithm->setup(&client->session, &client->err) : 0;
+}
+
+static void arm(struct actor *client) {
+    client->err = (struct lb_err){0};
+    client->failed =
+        client->session.lock->algorithm->arm(&client->session, &client->request, &client->err);
+}
+
+static void disarm(struct actor *client) {
+    client->err = (struct lb_err){0};
+    client->failed =
+        client->session.lock->algorithm->disarm(&client->session, &client->request, &client->err);
+}
+
+static void note_loss(struct lb_session *session) {
+    struct actor *client = session->core;
+    atomic_fetch_add(&client->losses, 1);
+}
+
+static void acquire(struct actor *client) {
+    client->outcome = client->session.lock->algorithm->acquire(&client->session, &client->request,
+                                                               &client->grant);
+}
+
+static void release(struct actor *client) {
+    client->outcome = client->session.lock->algorithm->release(&client->session, &client->request,
+                                                               &client->grant);
+}
+
+static void renew(struct actor *client) {
+    client->outcome =
+        client->session.lock->algorithm->renew(&client->session, &client->request, &client->grant);
+}
+
+static void settle(struct actor *client) {
+    client->outcome =
+        client->session.lock->algorithm->settle(&client->session, &client->request, &client->grant);
+}
+
+bool actor_mend(struct actor *client) {
+    int64_t deadline_ns = trial_soon();
+    while (lb_now() < deadline_ns && !lb_stopping()) {
+        disconnect(client);
+        connect_session(client);
+        if (client->connected && client->session.lock->algorithm->settle) settle(client);
+        if (client->connected &&
+            (!client->session.lock->algorithm->settle || client->outcome == LB_OK))
+            return true;
+        lb_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+    return false;
+}
+
+static void ping(struct actor *client) {
+    client->outcome = client->server->backend->connector->ping(&client->session, trial_soon());
+}
+
+void actor_run(void *arg) {
+    struct actor *client = arg;
+    struct trial *trial = client->trial;
+    loop_shield(true);
+    while (!atomic_load(&client->quit)) {
+        void (*job)(struct actor *) = atomic_load(&client->job);
+        if (!job) {
+            lb_sleep_until(trial->threads ? lb_now() + LOOK_NS : LB_NEVER);
+            continue;
+        }
+        loop_shield(false);
+        client->session.err.code = 0;
+        client->began_ns = lb_now();
+        job(client);
+        client->ended_ns = lb_now();
+        loop_shield(true);
+        atomic_store(&client->job, NULL);
+        if (!trial->threads) lb_wake(trial->director);
+    }
+    loop_shield(false);
+    disconnect(client);
+}
+
+static void *actor_thread(void *arg) {
+    struct actor *client = arg;
+    struct trial *trial = client->trial;
+    struct lb_err err = {0};
+    struct loop *loop =
+        loop_new(&(struct loop_config){.cutoff_ns = &trial->cutoff_ns, .blocking = true}, &err);
+    if (loop && loop_spawn(loop, "client", actor_run, client)) {
+        loop_run(loop);
+    } else {
+        fprintf(stderr, "no loop: %s\n", err.text);
+        abort();
+    }
+    loop_free(loop);
+    return NULL;
+}
+
+/* --- the script's side --- */
+
+bool actor_is_busy(const struct actor *client) {
+    return atomic_load(&client->job) != NULL;
+}
+
+bool actor_idle_by(struct actor *client, int64_t deadline_ns) {
+    while (actor_is_busy(client)) {
+        int64_t now_ns = lb_now();
+        if (now_ns >= deadline_ns) return false;
+        lb_sleep_until(client->trial->threads ? now_ns + LOOK_NS : deadline_ns);
+    }
+    return true;
+}
+
+void actor_begin(struct actor *client, void (*job)(struct actor *client)) {
+    atomic_store(&client->job, job);
+    if (!client->trial->threads) lb_wake(client->fiber);
+}
+
+static bool finish(struct actor *client) {
+    struct trial *trial = client->trial;
+    if (actor_idle_by(client, lb_now() + 3 * trial_patience_ns)) return true;
+    trial_fail(trial, "client %u's call has not returned after %d s", client->session.client,
+               (int)(3 * trial_patience_ns / LB_S_NS));
+    return false;
+}
+
+void actor_do(struct actor *client, void (*job)(struct actor *client)) {
+    actor_begin(client, job);
+    finish(client);
+}
+
+void actor_stop(struct actor *client) {
+    atomic_store(&client->quit, true);
+    if (!client->trial->threads) lb_wake(client->fiber);
+}
+
+void actor_free(struct actor *client) {
+    if (client->trial->threads) pthread_join(client->thread, NULL);
+    free(client->memory);
+    free(client);
+}
+
+static struct actor *start(struct trial *trial, struct place *place) {
+    const struct lb_lock *lock = trial->lock->lock;
+    size_t session_bytes = (lock->backend->connector->session_bytes + 63) & ~(size_t)63;
+    size_t lock_bytes = (lock->algorithm->session_bytes + 63) & ~(size_t)63;
+    struct actor *client = calloc(1, sizeof *client);
+    client->trial = trial;
+    client->server = &place->server;
+    client->memory_bytes = session_bytes + lock_bytes;
+    client->memory = calloc(1, client->memory_bytes + lock->algorithm->grant_bytes + 1);
+    client->session = (struct lb_session){
+        .server = client->server,
+        .lock = lock,
+        .options = trial->lock->options,
+        .client = (uint32_t)trial->client_count++,
+        .lease_ns = trial->session_lease_ns,
+        .traffic_fd = -1,
+        .state = client->memory,
+        .lock_state = (char *)client->memory + session_bytes,
+        .on_lost = note_loss,
+        .core = client,
+    };
+    client->grant.data = (char *)client->memory + client->memory_bytes;
+    client->request.key = client->key.name;
+    client->request.lease_ns = trial->lease_ns;
+    client->request.client = client->session.client;
+    client->request.permits = 1;
+    client->request.bound = trial->bound ? trial->bound : 1;
+    rng_seed(&client->session.rng, (uint64_t)lb_now(), client->session.client);
+    client->next = trial->clients;
+    trial->clients = client;
+    int failed = 0;
+    if (trial->threads) {
+        failed = pthread_create(&client->thread, NULL, actor_thread, client);
+    } else {
+        client->fiber = loop_spawn(loop_self(), "client", actor_run, client);
+        failed = !client->fiber;
+    }
+    if (failed) {
+        fprintf(stderr, "no thread or fiber for a client\n");
+        abort();
+    }
+    return client;
+}
+
+static struct actor *start_connected(struct trial *trial, struct place *place) {
+    struct actor *client = start(trial, place);
+    bool first = client->session.client == 0;
+    if (!actor_open(client)) {
+        trial_fail(trial, "client %u can't connect: %s", client->session.client, client->err.text);
+        return NULL;
+    }
+    if (first) actor_do(client, set_up);
+    if (first && client->failed) {
+        trial_fail(trial, "setup: %s", client->err.text);
+        return NULL;
+    }
+    return client;
+}
+
+struct actor *actor_new(struct trial *trial) {
+    return start_connected(trial, trial->place);
+}
+
+struct actor *actor_far(struct trial *trial) {
+    return start_connected(trial, trial->far);
+}
+
+void actor_close(struct actor *client) {
+    actor_do(client, disconnect);
+}
+
+bool actor_open(struct actor *client) {
+    actor_do(client, connect_session);
+    return client->connected;
+}
+
+bool actor_open_again(struct actor *client) {
+    int64_t deadline_ns = lb_now() + 3 * trial_patience_ns;
+    while (!actor_open(client)) {
+        if (lb_now() >= deadline_ns || trial_failed(client->trial)) return false;
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+    return true;
+}
+
+static void note_key(struct actor *client, const struct trial_key *key) {
+    client->key = *key;
+    client->request.key_len = key->len;
+    client->request.key_number = key->number;
+    client->request.key_index = key->index;
+    client->request.keys = NULL;
+    client->request.key_count = 0;
+}
+
+/* Arms the key in the request unless the trial has. */
+static int arm_once(struct actor *client) {
+    struct trial *trial = client->trial;
+    if (!client->session.lock->algorithm->arm || !client->connected) return 0;
+    for (int i = 0; i < trial->armed_count; i++) {
+        if (trial->armed[i].index == client->key.index) return 0;
+    }
+    if (actor_arm(client) != 0) return -1;
+    trial->armed = realloc(trial->armed, (size_t)(trial->armed_count + 1) * sizeof *trial->armed);
+    trial->armed[trial->armed_count++] = client->key;
+    return 0;
+}
+
+bool actor_use_key(struct actor *client, const struct trial_key *key) {
+    note_key(client, key);
+    if (arm_once(client) == 0) return true;
+    trial_fail(client->trial, "'%s' can't be armed: %s", key->name, client->err.text);
+    return false;
+}
+
+bool actor_use_keys(struct actor *client, const struct trial_key *keys, int count) {
+    for (int i = 0; i < count; i++) {
+        if (!actor_use_key(client, &keys[i])) return false;
+        client->many[i] = keys[i];
+        client->keys[i] =
+            (struct lb_key){client->many[i].name, keys[i].len, keys[i].number, keys[i].index};
+    }
+    note_key(client, &keys[0]);
+    client->request.keys = client->keys;
+    client->request.key_count = count;
+    return true;
+}
+
+int actor_arm(struct actor *client) {
+    actor_do(client, arm);
+    return client->failed;
+}
+
+int actor_disarm(struct actor *client) {
+    actor_do(client, disarm);
+    return client->failed;
+}
+
+void actors_disarm(struct trial *trial) {
+    if (trial->armed_count == 0 || !trial->lock->lock->algorithm->disarm) return;
+    struct actor *client = start_connected(trial, trial->place);
+    for (int i = 0; client && i < trial->armed_count; i++) {
+        note_key(client, &trial->armed[i]);
+        if (actor_disarm(client) != 0)
+            trial_fail(trial, "'%s' can't be disarmed: %s", client->key.name, client->err.text);
+    }
+}
+
+void actor_begin_take(struct actor *client, int64_t deadline_ns) {
+    client->request.deadline_ns = deadline_ns;
+    actor_begin(client, acquire);
+}
+
+enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns) {
+    actor_begin_take(client, deadline_ns);
+    return actor_end(client);
+}
+
+static void refuse(struct actor *client) {
+    client->session.err = client->err;
+    client->outcome = LB_REFUSED;
+}
+
+void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
+    note_key(client, key);
+    client->request.deadline_ns = deadline_ns;
+    actor_begin(client, arm_once(client) == 0 ? acquire : refuse);
+}
+
+enum lb_outcome actor_end(struct actor *client) {
+    return finish(client) ? client->outcome : LB_OUTCOMES;
+}
+
+enum lb_outcome actor_acquire(struct actor *client, const struct trial_key *key,
+                              int64_t deadline_ns) {
+    actor_begin_acquire(client, key, deadline_ns);
+    return actor_end(client);
+}
+
+static enum lb_outcome call(struct actor *client, void (*job)(struct actor *client)) {
+    actor_begin(client, job);
+    return actor_end(client);
+}
+
+enum lb_outcome actor_release(struct actor *client) {
+    return call(client, release);
+}
+
+enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns) {
+    client->request.lease_ns = lease_ns;
+    return call(client, renew);
+}
+
+enum lb_outcome actor_settle(struct actor *client) {
+    return call(client, settle);
+}
+
+enum lb_outcome actor_ping(struct actor *client) {
+    return call(client, ping);
+}
+
+bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
+                const char *call_text, const char *file, int line) {
+    if (got == wanted) return true;
+    trial_fail(client->trial, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line,
+               client->session.client, call_text, lb_outcome_name(got), lb_outcome_name(wanted),
+               client->session.err.code ? ": " : "",
+               client->session.err.code ? client->session.err.text : "");
+    return false;
+}

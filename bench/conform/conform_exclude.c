@@ -1,0 +1,143 @@
+/* conform_exclude: several clients on one key, watched by the checker that watches the runs. */
+#include <stdio.h>
+
+#include "bench/conform/conform.h"
+#include "bench/measure/cell.h"
+
+#define CLIENTS 8
+#define GRANTS 600               /* of all clients together ... */
+#define TIME_NS (3 * LB_S_NS)    /* ... or so long, if that comes first */
+#define HOLD_NS (200 * LB_US_NS) /* room for an intruder */
+
+struct contest {
+    struct cell cell;
+    struct findings findings;
+    struct found holders[CLIENTS]; /* the findings' */
+    _Atomic uint64_t grants;
+    int64_t end_ns;
+};
+
+static void contend(struct actor *client) {
+    struct contest *shared = client->arg;
+    const struct lb_lock *lock = client->session.lock;
+    while (atomic_load(&shared->grants) < GRANTS && lb_now() < shared->end_ns && !lb_stopping()) {
+        client->request.deadline_ns = trial_soon();
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        if (client->outcome != LB_OK) {
+            trial_fail(client->trial, "acquire gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+        struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,
+                             client->grant.token};
+        struct entry entry = cell_enter(&shared->cell, &shared->findings, 0, &me);
+        atomic_fetch_add(&shared->grants, 1);
+        lb_sleep_until(lb_now() + HOLD_NS);
+        cell_leave(&shared->cell, me.client, &entry, lb_now());
+        client->outcome =
+            lock->algorithm->release(&client->session, &client->request, &client->grant);
+        if (client->outcome != LB_OK) {
+            trial_fail(client->trial, "release gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+    }
+}
+
+uint64_t conform_judge(struct trial *trial, const struct cell *cell,
+                       const struct findings *findings) {
+    struct exclusion exclusion = cells_judge(cell, 1, findings);
+    char text[256];
+    snprintf(
+        text, sizeof text,
+        "%llu grants, %llu lost updates, %llu double holders, %llu past their lease, %llu tokens that "
+        "did not grow",
+        (unsigned long long)exclusion.grants, (unsigned long long)exclusion.lost_updates,
+        (unsigned long long)exclusion.double_holders, (unsigned long long)exclusion.expired_holders,
+        (unsigned long long)exclusion.token_errors);
+    if (exclusion.verdict == VERDICT_VIOLATED) trial_overlap(trial, "does not exclude: %s", text);
+    if (exclusion.verdict != VERDICT_CLEAN) trial_fail(trial, "does not exclude: %s", text);
+    return exclusion.grants;
+}
+
+void conform_exclude(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct contest shared; /* outlives a client that hangs */
+    shared = (struct contest){.findings.holders = shared.holders};
+    struct actor *clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
+        clients[i]->arg = &shared;
+    }
+    shared.end_ns = lb_now() + TIME_NS;
+    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend);
+    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    uint64_t grants = conform_judge(trial, &shared.cell, &shared.findings);
+    MUST(trial, grants == atomic_load(&shared.grants) && grants >= CLIENTS,
+         "too few grants to say anything: %llu", (unsigned long long)grants);
+}
+
+#define ATTEMPTS 2000
+#define IMPATIENT_NS (2 * LB_S_NS)
+
+/* The same with clients that give up: soon, late, and just when it would have been their turn. */
+static void contend_briefly(struct actor *client) {
+    struct contest *shared = client->arg;
+    const struct lb_lock *lock = client->session.lock;
+    static const int64_t waits_ns[] = {0,        2 * LB_US_NS, 50 * LB_US_NS, 300 * LB_US_NS,
+                                       LB_MS_NS, 5 * LB_MS_NS};
+    for (int i = 0; i < ATTEMPTS && lb_now() < shared->end_ns && !lb_stopping(); i++) {
+        int64_t wait_ns =
+            waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
+        client->request.deadline_ns = lb_now() + wait_ns;
+        /* what is said first stays: not that an earlier wait ran out */
+        client->session.err.code = 0;
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
+            lb_yield();
+            continue;
+        }
+        /* A server that granted while it was told to forget it leaves a doubt: honest, and
+         * mended. */
+        if (client->outcome == LB_UNKNOWN && actor_mend(client)) continue;
+        if (client->outcome == LB_OK) {
+            struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,
+                                 client->grant.token};
+            struct entry entry = cell_enter(&shared->cell, &shared->findings, 0, &me);
+            atomic_fetch_add(&shared->grants, 1);
+            if (i % 4 == 0) lb_sleep_until(lb_now() + HOLD_NS);
+            cell_leave(&shared->cell, me.client, &entry, lb_now());
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
+        }
+        if (client->outcome == LB_OK) continue;
+        trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
+                   client->session.err.text);
+        return;
+    }
+}
+
+void conform_give_up(struct trial *trial) {
+    struct trial_key key = trial_key();
+    static struct contest shared; /* outlives a client that hangs */
+    shared = (struct contest){.findings.holders = shared.holders};
+    struct actor *clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
+        clients[i]->arg = &shared;
+    }
+    shared.end_ns = lb_now() + IMPATIENT_NS;
+    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend_briefly);
+    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    conform_judge(trial, &shared.cell, &shared.findings);
+    if (trial_failed(trial)) return;
+    /* Whoever gave up has left nothing that is in the way. */
+    for (int i = 0; i < CLIENTS; i++) {
+        MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
+        MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
+    }
+}

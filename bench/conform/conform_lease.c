@@ -1,0 +1,83 @@
+/* conform_lease: grants that end by themselves, and grants that are kept. */
+#include "bench/conform/conform.h"
+
+/* What a lock may take off a lease: Redlock states the validity, the lease less the drift of clocks
+ * (1 %, 2 ms). */
+#define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
+#define COARSE_NS                                                                                  \
+    (2500 * LB_MS_NS) /* so much longer than stated a lease may last, by whole seconds */
+#define BUSY_NS (8 * LB_S_NS)
+#define LEASE_NS (300 * LB_MS_NS) /* a backend with a coarser clock makes more of it and says so */
+
+/* Until when what somebody holds must be free by itself: by its stated end, and the slack that the lock's
+ * table states; for a busy machine some seconds more, at most the patience of all checks. */
+static int64_t free_by(const struct actor *holder) {
+    int64_t slack_ns = holder->session.lock->about.crash_slack_ns + BUSY_NS;
+    if (slack_ns > trial_patience_ns) slack_ns = trial_patience_ns;
+    return lb_after(holder->grant.lease_end_ns, slack_ns);
+}
+
+void conform_lease_ends(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *next = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !next || !third) return;
+    holder->request.lease_ns = LEASE_NS;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    int64_t end_ns = holder->grant.lease_end_ns;
+    MUST(trial, end_ns >= holder->began_ns + LEASE_NS - DRIFT_NS(LEASE_NS),
+         "the grant's lease is shorter than asked for");
+    MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS,
+         "the grant's lease is far too long");
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
+    MUST(trial, next->ended_ns >= end_ns,
+         "another got it %lld us before the lease that the grant states",
+         (long long)((end_ns - next->ended_ns) / LB_US_NS));
+    /* The one whose lease ended learns it, and frees nothing of the other's. */
+    MUST_GIVE(holder, actor_release(holder), LB_LOST);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(next, actor_release(next), LB_OK);
+    /* Also when nobody has taken it since. */
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    trial_sleep_until(holder->grant.lease_end_ns + COARSE_NS);
+    MUST_GIVE(holder, actor_release(holder), LB_LOST);
+}
+
+void conform_renewal(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    if (!holder || !other) return;
+    holder->request.lease_ns = 600 * LB_MS_NS;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    int64_t first_end_ns = holder->grant.lease_end_ns;
+    int64_t last_end_ns = first_end_ns;
+    while (lb_now() < first_end_ns + COARSE_NS) {
+        MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK);
+        MUST(trial, holder->grant.lease_end_ns >= last_end_ns, "a renewal made the lease shorter");
+        MUST(trial,
+             holder->grant.lease_end_ns >= holder->began_ns + 5 * LB_S_NS - DRIFT_NS(5 * LB_S_NS),
+             "a renewal gave less than asked for");
+        last_end_ns = holder->grant.lease_end_ns;
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+        trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    }
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_OK);
+    MUST(trial, actor_renew(holder, LB_S_NS) == LB_LOST, "a renewal of another's lock gave %s",
+         lb_outcome_name(holder->outcome));
+    MUST_GIVE(other, actor_release(other), LB_OK);
+}
+
+void conform_late_renewal(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *next = actor_new(trial);
+    if (!holder || !next) return;
+    holder->request.lease_ns = LEASE_NS;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
+    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
+    MUST_GIVE(next, actor_release(next), LB_OK);
+    /* A renewal brings nothing back either. */
+    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
+    MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
+    MUST_GIVE(next, actor_release(next), LB_OK);
+}

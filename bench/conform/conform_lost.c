@@ -1,0 +1,242 @@
+/* conform_lost: answers, requests and connections that are lost on the way, by the proxy. The
+ * one they belong to can't know: its outcome must say so, and what it may have left must be
+ * cleared up. */
+#include "bench/conform/conform.h"
+
+#define LEASE_NS (3 * LB_S_NS)
+
+/* As the run does after an attempt in doubt: a new session, then settle. */
+static bool recover(struct actor *client, bool settle) {
+    const struct lb_lock *lock = client->session.lock;
+    int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
+    for (;;) {
+        if (!actor_open_again(client)) {
+            trial_fail(client->trial, "can't connect again: %s", client->err.text);
+            return false;
+        }
+        if (!settle || !lock->algorithm->settle || actor_settle(client) == LB_OK) return true;
+        if (lb_now() >= deadline_ns || trial_failed(client->trial)) {
+            trial_fail(client->trial, "can't settle: %s", client->session.err.text);
+            return false;
+        }
+        actor_close(client);
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+}
+
+/* After the victim's operation gave an outcome in doubt: it gives up its connection and comes back,
+ * and the lock must then be free for others. */
+static void clear_up(struct trial *trial, struct actor *victim, struct actor *other,
+                     const struct trial_key *key, enum lb_outcome outcome) {
+    const struct lb_lock *lock = trial->lock->lock;
+    actor_close(victim);
+    proxy_heal(trial->proxy);
+    bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
+    if (!recover(victim, settle)) return;
+    /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could
+     * mend it. */
+    bool at_once = settle || (lock->caps & LB_CAP_LEASE);
+    MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, key, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+}
+
+static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t bytes) {
+    struct trial_key key = trial_key(), warm = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = 20 * LB_S_NS; /* only settling frees it in time */
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    /* What comes only once (scripts, parent nodes) comes before. */
+    MUST_GIVE(victim, actor_acquire(victim, &warm, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+    enum lb_outcome outcome;
+    for (int tries = 0;; tries++) {
+        proxy_arm(trial->proxy, fault, bytes);
+        outcome = actor_acquire(victim, &key, lb_now() + 300 * LB_MS_NS);
+        if (proxy_struck(trial->proxy) || tries == 3 || outcome == LB_OK) break;
+        /* The machine was so busy that the driver's patience ended before there was an answer to
+         * lose. */
+        actor_close(victim);
+        proxy_heal(trial->proxy);
+        if (!recover(victim, outcome == LB_UNKNOWN)) return;
+    }
+    MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
+    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+         "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
+    MUST(trial, victim->session.err.code != 0, "in doubt without a reason");
+    clear_up(trial, victim, other, &key, outcome);
+}
+
+#define DELAY_NS (150 * LB_MS_NS) /* of each answer; the driver's patience is 500 ms */
+#define COUNTED_NS (5 * LB_S_NS)  /* a lease that no server's clock has to round */
+#define COUNT_TRIES 5
+
+/* The last answer came DELAY_NS after the server sent it, so the request was sent earlier than that, and
+ * a lease that counts from before the request ends as much earlier. A busy machine only adds to it. */
+static bool counts_from_request(struct actor *client, const char *what) {
+    int64_t late_ns = client->grant.lease_end_ns - (client->ended_ns - DELAY_NS + COUNTED_NS);
+    if (late_ns <= 0) return true;
+    trial_fail(client->trial,
+               "%s: the lease ends %lld ms later than one that counts from before the request",
+               what, (long long)(late_ns / LB_MS_NS));
+    return false;
+}
+
+void conform_lease_counts(struct trial *trial) {
+    struct trial_key key = trial_key();
+    enum lb_outcome outcome = LB_BROKEN;
+    trial->session_lease_ns = trial->lease_ns = COUNTED_NS;
+    struct actor *client = actor_far(trial);
+    if (!client) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    for (int tries = 0; outcome != LB_OK && tries < COUNT_TRIES; tries++) {
+        proxy_delay(trial->proxy, DELAY_NS);
+        outcome = actor_acquire(client, &key, trial_soon());
+        if (outcome == LB_OK) break;
+        /* The machine was so busy that the driver's patience ended before the answer came. */
+        actor_close(client);
+        proxy_heal(trial->proxy);
+        if (!recover(client, outcome == LB_UNKNOWN)) return;
+    }
+    MUST_GIVE(client, outcome, LB_OK);
+    MUST(trial, proxy_struck(trial->proxy), "no answer was delayed");
+    if (!counts_from_request(client, "acquire")) return;
+    if (trial->lock->lock->algorithm->renew && actor_renew(client, COUNTED_NS) == LB_OK &&
+        !counts_from_request(client, "renewal"))
+        return;
+    proxy_heal(trial->proxy);
+}
+
+void conform_cut_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_CUT, 0);
+}
+
+void conform_cut_within_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_CUT, 1);
+}
+
+void conform_reset(struct trial *trial) {
+    lose_acquire(trial, PROXY_RESET, 0);
+}
+
+void conform_silent_answer(struct trial *trial) {
+    lose_acquire(trial, PROXY_LOSE_ANSWERS, 0);
+}
+
+void conform_silent_request(struct trial *trial) {
+    lose_acquire(trial, PROXY_LOSE_REQUESTS, 0);
+}
+
+void conform_cut_release(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = 20 * LB_S_NS;
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    enum lb_outcome outcome = actor_release(victim);
+    MUST(trial, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
+         "the answer was lost, but release gave %s", lb_outcome_name(outcome));
+    clear_up(trial, victim, other, &key, outcome);
+}
+
+/* The holder's machine is gone: nothing of it is ever heard again. */
+void conform_crash(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    struct actor *other = actor_new(trial), *holder = actor_far(trial);
+    if (!other || !holder) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    proxy_cut(trial->proxy);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    /* It learns that it has lost it, or that it can't know; it is never told that all is well. */
+    enum lb_outcome outcome = actor_release(holder);
+    MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+         "the release of a lost lock gave %s", lb_outcome_name(outcome));
+    MUST_GIVE(other, actor_release(other), LB_OK);
+}
+
+/* A lock whose session has a lease of its own keeps it alive by itself, and so is the first to know
+ * when it can't: it must say so while the holder works, not when it comes to release. */
+void conform_told(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = LEASE_NS;
+    struct actor *holder = actor_far(trial);
+    if (!holder) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    trial_sleep_until(lb_now() + LEASE_NS / 2);
+    MUST(trial, atomic_load(&holder->losses) == 0, "a session that lives was called over");
+    proxy_cut(trial->proxy);
+    int64_t deadline_ns = lb_now() + LEASE_NS + trial_patience_ns / 2;
+    while (atomic_load(&holder->losses) == 0) {
+        MUST(trial, lb_now() < deadline_ns,
+             "the session is long over, and the holder was not told");
+        trial_sleep_until(lb_now() + 20 * LB_MS_NS);
+    }
+    MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
+}
+
+static bool in_doubt(enum lb_outcome outcome) {
+    return outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_LOST;
+}
+
+/* A lock that holds nothing: the write whose answer is lost may have been done or not. */
+void conform_cut_write(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    struct actor *other = actor_new(trial), *victim = actor_far(trial);
+    if (!other || !victim) return;
+    for (int reads = 0; reads < 2; reads++) {
+        MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+        MUST_GIVE(victim, actor_release(victim), LB_OK);
+        if (!reads) MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+        proxy_arm(trial->proxy, PROXY_CUT, 0);
+        enum lb_outcome outcome =
+            reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
+        MUST(trial, in_doubt(outcome), "the answer was lost, but a %s gave %s",
+             reads ? "read" : "write", lb_outcome_name(outcome));
+        actor_close(victim);
+        proxy_heal(trial->proxy);
+        if (!recover(victim, outcome == LB_UNKNOWN)) return;
+        MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+        MUST_GIVE(other, actor_release(other), LB_OK);
+    }
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    MUST_GIVE(victim, actor_release(victim), LB_OK);
+}
+
+/* A connection that ends opens no latch. */
+void conform_cut_await(struct trial *trial) {
+    struct trial_key key = trial_key(), other = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->bound = 2;
+    struct actor *counter = actor_new(trial), *victim = actor_far(trial);
+    if (!counter || !victim || !actor_use_key(counter, &key)) return;
+    actor_begin_acquire(victim, &key, LB_NEVER);
+    trial_sleep_until(lb_now() + 150 * LB_MS_NS);
+    MUST(trial, actor_is_busy(victim), "an await gave %s", lb_outcome_name(victim->outcome));
+    proxy_cut(trial->proxy);
+    enum lb_outcome outcome = actor_end(victim);
+    MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s",
+         lb_outcome_name(outcome));
+    actor_close(victim);
+    proxy_heal(trial->proxy);
+    if (!recover(victim, outcome == LB_UNKNOWN)) return;
+    MUST_GIVE(counter, actor_release(counter), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(counter, actor_release(counter), LB_OK);
+    MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
+    /* A count whose answer is lost is in doubt as well. */
+    if (!actor_use_key(victim, &other)) return;
+    proxy_arm(trial->proxy, PROXY_CUT, 0);
+    outcome = actor_release(victim);
+    MUST(trial, in_doubt(outcome), "the answer was lost, but a count gave %s",
+         lb_outcome_name(outcome));
+}

@@ -1,0 +1,104 @@
+/* conform_optimistic: locks that hold nothing: a write counts only if nobody wrote since the
+ * read. */
+#include <stdlib.h>
+
+#include "bench/conform/conform.h"
+
+#define CLIENTS 8
+#define WRITES 25 /* of each */
+
+void conform_version(struct trial *trial) {
+    struct trial_key key = trial_key(), other = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial);
+    if (!a || !b) return;
+    uint64_t last = 0;
+    for (int i = 0; i < 4; i++) {
+        struct actor *client = i % 2 ? a : b;
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        uint64_t read = client->grant.token;
+        MUST(trial, i == 0 || read == last, "reads version %llu where %llu was written",
+             (unsigned long long)read, (unsigned long long)last);
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        last = client->grant.token;
+        MUST(trial, last > read, "read version %llu, wrote version %llu", (unsigned long long)read,
+             (unsigned long long)last);
+    }
+    /* A write to one key is none to another. */
+    MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+    MUST_GIVE(b, actor_acquire(b, &other, trial_soon()), LB_OK);
+    MUST_GIVE(b, actor_release(b), LB_OK);
+    MUST_GIVE(a, actor_release(a), LB_OK);
+}
+
+void conform_conflict(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
+    if (!a || !b || !c) return;
+    for (int i = 0; i < 3; i++) {
+        MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+        MUST_GIVE(b, actor_acquire(b, &key, trial_soon()), LB_OK);
+        MUST_GIVE(c, actor_acquire(c, &key, trial_soon()), LB_OK);
+        MUST(trial, a->grant.token == b->grant.token && b->grant.token == c->grant.token,
+             "three reads of one version differ");
+        MUST_GIVE(b, actor_release(b), LB_OK);
+        uint64_t written = b->grant.token;
+        MUST_GIVE(a, actor_release(a), LB_BUSY);
+        MUST_GIVE(c, actor_release(c), LB_BUSY);
+        MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
+        MUST(trial, a->grant.token == written,
+             "a write that was refused changed the version from %llu to %llu",
+             (unsigned long long)written, (unsigned long long)a->grant.token);
+        MUST_GIVE(a, actor_release(a), LB_OK);
+    }
+}
+
+static uint64_t written[CLIENTS * WRITES]; /* outlives a client that hangs */
+static _Atomic int count, refused;
+
+static void update(struct actor *client) {
+    const struct lb_lock *lock = client->session.lock;
+    for (int done = 0; done < WRITES && !lb_stopping();) {
+        client->request.deadline_ns = trial_soon();
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        lb_yield(); /* so that others read it as well */
+        if (client->outcome == LB_OK)
+            client->outcome =
+                lock->algorithm->release(&client->session, &client->request, &client->grant);
+        if (client->outcome == LB_OK) {
+            written[atomic_fetch_add(&count, 1)] = client->grant.token;
+            done++;
+        } else if (client->outcome == LB_BUSY) {
+            atomic_fetch_add(&refused, 1);
+        } else {
+            trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),
+                       client->session.err.text);
+            return;
+        }
+    }
+}
+
+static int by_number(const void *one, const void *other) {
+    uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+    return (a > b) - (a < b);
+}
+
+void conform_versions_unique(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[CLIENTS];
+    atomic_store(&count, 0);
+    atomic_store(&refused, 0);
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
+    }
+    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], update);
+    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    if (trial_failed(trial)) return;
+    qsort(written, CLIENTS * WRITES, sizeof *written, by_number);
+    for (int i = 1; i < CLIENTS * WRITES; i++) {
+        if (written[i] == written[i - 1])
+            trial_overlap(trial, "version %llu was written twice: one update is lost",
+                          (unsigned long long)written[i]);
+    }
+}

@@ -1,0 +1,97 @@
+/* conform_owner: whose lock it is: releases by others, tokens, sessions that end. */
+#include <string.h>
+
+#include "bench/conform/conform.h"
+
+void conform_double_release(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *first = actor_new(trial), *second = actor_new(trial), *third = actor_new(trial);
+    if (!first || !second || !third) return;
+    MUST_GIVE(first, actor_acquire(first, &key, trial_soon()), LB_OK);
+    MUST_GIVE(first, actor_release(first), LB_OK);
+    MUST(trial, actor_release(first) != LB_OK, "a second release of a free lock gave ok");
+    MUST_GIVE(second, actor_acquire(second, &key, trial_soon()), LB_OK);
+    MUST(trial, actor_release(first) != LB_OK,
+         "a second release of a lock that another holds gave ok");
+    /* It has freed nothing. */
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(second, actor_release(second), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+}
+
+void conform_stranger(struct trial *trial) {
+    struct trial_key key = trial_key(), elsewhere = trial_key();
+    struct actor *holder = actor_new(trial), *never = actor_new(trial), *was = actor_new(trial);
+    struct actor *third = actor_new(trial);
+    if (!holder || !never || !was || !third) return;
+    /* One that has held another lock, and one whose grant never was one. */
+    MUST_GIVE(was, actor_acquire(was, &elsewhere, trial_soon()), LB_OK);
+    MUST_GIVE(was, actor_release(was), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    if (!actor_use_key(was, &key)) return;
+    MUST(trial, actor_release(was) != LB_OK, "the release of a stale grant gave ok");
+    if (!actor_use_key(never, &key)) return;
+    MUST(trial, actor_release(never) != LB_OK, "the release by one who never held it gave ok");
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    /* A waiter that was turned away has no grant either. */
+    MUST(trial, actor_release(third) != LB_OK, "the release by one who was turned away gave ok");
+    MUST_GIVE(was, actor_acquire(was, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(was, actor_acquire(was, &key, trial_soon()), LB_OK);
+    MUST_GIVE(was, actor_release(was), LB_OK);
+}
+
+void conform_fence(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *clients[3];
+    uint64_t last = 0;
+    for (int i = 0; i < 3; i++) {
+        clients[i] = actor_new(trial);
+        if (!clients[i]) return;
+    }
+    for (int i = 0; i < 12; i++) {
+        struct actor *client = clients[i % 3];
+        /* Each way that a grant may end: by release, with its session, by its lease. */
+        bool closes = i % 4 == 3;
+        bool expires = i == 6 && (trial->lock->lock->caps & LB_CAP_LEASE);
+        client->request.lease_ns = expires ? 300 * LB_MS_NS : trial->lease_ns;
+        if (closes && !(trial->lock->lock->caps & LB_CAP_SESSION)) closes = false;
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        MUST(trial, client->grant.token > last, "grant %d has token %llu, the one before it %llu",
+             i + 1, (unsigned long long)client->grant.token, (unsigned long long)last);
+        last = client->grant.token;
+        if (expires) continue;
+        if (closes) {
+            actor_close(client);
+            MUST(trial, actor_open(client), "can't connect again: %s", client->err.text);
+        } else {
+            MUST_GIVE(client, actor_release(client), LB_OK);
+        }
+    }
+}
+
+void conform_session(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, trial_soon());
+    trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, actor_is_busy(waiter), "a waiter returned while another holds");
+    actor_close(holder);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    /* What the ended session held is not its any more, nor is it when it comes back. */
+    MUST(trial, actor_open(holder), "can't connect again: %s", holder->err.text);
+    MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
+    MUST_GIVE(holder, actor_acquire(holder, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+    /* A waiter that leaves takes its place in the queue along. */
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, lb_now() + 100 * LB_MS_NS);
+    MUST_GIVE(waiter, actor_end(waiter), LB_TIMEOUT);
+    actor_close(waiter);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+}

@@ -1,0 +1,130 @@
+/* conform_place: see conform_place.h. */
+#include "bench/conform/conform_place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/base/home.h"
+#include "bench/option/option.h"
+
+static volatile sig_atomic_t no_interrupts;
+
+/* The two names that the backends have for the same thing. */
+const char *const conform_impatient[] = {"command_timeout=500ms", "answer_timeout=500ms", NULL};
+
+static void *options_of(const struct lb_option *table, size_t bytes, const char *const *sets,
+                        struct arena *arena, struct lb_err *err) {
+    void *options = options_new(table, bytes, arena, err);
+    for (int i = 0; options && sets && sets[i]; i++) {
+        const char *equals = strchr(sets[i], '=');
+        char name[64];
+        snprintf(name, sizeof name, "%.*s", (int)(equals - sets[i]), sets[i]);
+        const struct lb_option *option = options_find(table, name);
+        if (option && option_read(option, options, equals + 1, arena, err) != 0) return NULL;
+    }
+    return options;
+}
+
+int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                 struct plan_lock *ret_lock, struct lb_err *err) {
+    const struct lb_backend *backend = lock->backend;
+    struct plan_lock made = {.lock = lock};
+    made.options =
+        options_of(lock->algorithm->options, lock->algorithm->options_bytes, sets, arena, err);
+    made.backend_options = options_of(backend->connector->options,
+                                      backend->connector->options_bytes, sets, arena, err);
+    if (!made.options || !made.backend_options) return -1;
+    *ret_lock = made;
+    return 0;
+}
+
+static const char *topologies(void) {
+    static char folder[512];
+    struct lb_err err = {0};
+    return home_path("compose/local", folder, sizeof folder, &err) == 0 ? folder : "";
+}
+
+static const char *lacks(const struct lb_backend *backend, const char *topology, char *text,
+                         size_t size) {
+    struct topo_info info;
+    struct lb_err err = {0};
+    if (lb_unavailable(backend)) {
+        snprintf(text, size, "%s: %s: install %s", backend->name, lb_unavailable(backend),
+                 backend->install);
+        return text;
+    }
+    if (!topology) return NULL;
+    if (topo_info(topologies(), topology, &info, &err) != 0) {
+        snprintf(text, size, "%s: %s", backend->name, err.text);
+        return text;
+    }
+    if (!*info.missing) return NULL;
+    snprintf(text, size, "%s: %s is missing: install %s", backend->name, info.missing,
+             info.install);
+    return text;
+}
+
+const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
+                          size_t size) {
+    if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
+    return lacks(lock->backend, topology, text, size);
+}
+
+const char *conform_missing(const struct lb_backend *backend, char *text, size_t size) {
+    return lacks(backend, backend->topologies ? backend->topologies[0] : NULL, text, size);
+}
+
+struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
+                              struct lb_err *err) {
+    struct place_ask ask = {.lock = lock,
+                            .topology = topology,
+                            .topologies = topologies(),
+                            .durability = "default",
+                            .interrupts = &no_interrupts};
+    return place_open(&ask, err);
+}
+
+struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
+    return conform_open_on(lock, NULL, err);
+}
+
+static const char host[] = "127.0.0.1:";
+
+int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]) {
+    int count = 0;
+    if (place->server.url_count == 0) return 0;
+    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX;
+         count++)
+        ports[count] = atoi(at += strlen(host));
+    return count;
+}
+
+struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
+                               struct proxy **ret_proxy, struct lb_err *err) {
+    static char url[512]; /* the place borrows it; one such place at a time */
+    int ports[PROXY_SERVERS_MAX], count = conform_ports(place, ports);
+    if (count == 0) {
+        err_set(err, LB_EXIT_MACHINE, "no port in '%s'", place->urls[0]);
+        return NULL;
+    }
+    struct proxy *proxy = proxy_start_many(ports, count, err);
+    if (!proxy) return NULL;
+    size_t used = 0;
+    const char *from = place->urls[0];
+    for (int i = 0; i < count; i++) {
+        const char *port = strstr(from, host) + strlen(host);
+        used += (size_t)snprintf(url + used, sizeof url - used, "%.*s%d", (int)(port - from), from,
+                                 proxy_port_of(proxy, i));
+        from = port + strspn(port, "0123456789");
+    }
+    snprintf(url + used, sizeof url - used, "%s", from);
+    struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
+    struct place *far = place_open(&ask, err);
+    if (!far) {
+        proxy_stop(proxy);
+        return NULL;
+    }
+    *ret_proxy = proxy;
+    return far;
+}

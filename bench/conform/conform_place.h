@@ -1,0 +1,41 @@
+/* conform_place: the servers that the suite's locks are tried on, with options made without a
+ * workload. */
+#ifndef BENCH_CONFORM_CONFORM_PLACE_H
+#define BENCH_CONFORM_CONFORM_PLACE_H
+
+#include "bench/conform/proxy.h"
+#include "bench/option/arena.h"
+#include "bench/run/place.h"
+#include "bench/workload/plan.h"
+
+/* A lock with its options, all by default but those in sets ("name=value", NULL at the end; NULL =
+ * none), which the backend's and the lock's tables may have or not. The arena owns them. 0, or -1
+ * with err. */
+int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                 struct plan_lock *ret_lock, struct lb_err *err);
+
+/* Why the lock can't be tried here on a topology (NULL = its first), with what to install, into
+ * text; NULL if it can. The same for a backend's first. */
+const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
+                          size_t size);
+const char *conform_missing(const struct lb_backend *backend, char *text, size_t size);
+
+/* Starts or opens the backend, on a topology of the lock's or on its first. NULL with err. Main
+ * thread; place_close it. */
+struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
+                              struct lb_err *err);
+struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
+
+/* The ports of its servers on this machine, at most PROXY_SERVERS_MAX; their number. */
+int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
+
+/* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
+ * place_close. NULL with err. The lock's backend options should be impatient: see
+ * conform_impatient. */
+struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
+                               struct proxy **ret_proxy, struct lb_err *err);
+
+/* Sets for sessions through the proxy: half a second for an answer. */
+extern const char *const conform_impatient[];
+
+#endif

@@ -1,0 +1,84 @@
+/* conform_run: one check of one lock, with what it needs beside servers, and its time limit. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/conform/conform.h"
+#include "bench/conform/conform_child.h"
+#include "bench/conform/conform_place.h"
+
+unsigned conform_limit_s = 200;
+
+/* Written before the alarm is set: a signal handler may only write. */
+static char limit_message[400];
+
+static void end_at_limit(int signal_number) {
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, limit_message, strlen(limit_message));
+    _exit(written < 0 ? 2 : 1);
+}
+
+static void set_limit(const struct conform_check *check, const struct lb_lock *lock) {
+    snprintf(limit_message, sizeof limit_message,
+             "ERROR: %s: '%s' did not end in %u s, and can't be cut off: a call of the driver "
+             "neither returns nor waits. The lock's other checks are not run.\n",
+             lock->name, check->name, conform_limit_s);
+    signal(SIGALRM, end_at_limit);
+    alarm(conform_limit_s);
+}
+
+static const struct lb_lock *failed_lock; /* the last one: locks come one after the other */
+
+void conform_note_failed(const struct lb_lock *lock) {
+    failed_lock = lock;
+}
+
+bool conform_has_failed(const struct lb_lock *lock) {
+    return failed_lock == lock;
+}
+
+/* Memory as before any check. */
+static void open_anew(const struct plan_lock *lock, struct place **place,
+                      struct conform_result *result) {
+    struct lb_err err = {0};
+    if (lb_topologies(lock->lock)) return;
+    place_close(*place);
+    *place = conform_open(lock, &err);
+    if (*place) return;
+    size_t used = strlen(result->failure);
+    snprintf(result->failure + used, sizeof result->failure - used, "; and opened anew: %s",
+             err.text);
+}
+
+void conform_run(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place **place,
+                 struct conform_result *ret_result) {
+    struct lb_err err = {0};
+    struct trial trial = {.lock = lock, .place = *place};
+    int64_t patience_ns = trial_patience_ns;
+    if (conform_has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
+        trial_patience_ns = CONFORM_LITTLE_NS;
+    set_limit(check, lock->lock);
+    /* First the forks, while there is one thread. */
+    if (check->needs & CONFORM_CHILDREN) {
+        struct trial_key key = trial_key();
+        trial.holder = child_start(&trial, &key);
+        trial.waiter = child_start(&trial, &key);
+    }
+    if (check->needs & CONFORM_FAR)
+        trial.far = conform_open_far(far_lock, *place, &trial.proxy, &err);
+    if (err.code)
+        snprintf(trial.failure, sizeof trial.failure, "%s", err.text);
+    else
+        trial_run(&trial, check->script);
+    place_close(trial.far);
+    proxy_stop(trial.proxy);
+    child_free(trial.holder);
+    child_free(trial.waiter);
+    snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
+    ret_result->overlap = trial.overlap;
+    if (trial.failure[0]) open_anew(lock, place, ret_result);
+    trial_patience_ns = patience_ns;
+    alarm(0);
+}

@@ -1,0 +1,58 @@
+/* conform_trial: see conform_trial.h; the run of a script is in conform_script.c. */
+#include "bench/conform/conform_trial.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int64_t trial_patience_ns = 30 * LB_S_NS;
+
+void trial_fail(struct trial *trial, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&trial->mutex);
+    if (!trial->failure[0]) vsnprintf(trial->failure, sizeof trial->failure, format, args);
+    pthread_mutex_unlock(&trial->mutex);
+    va_end(args);
+}
+
+void trial_overlap(struct trial *trial, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&trial->mutex);
+    if (!trial->overlap) vsnprintf(trial->failure, sizeof trial->failure, format, args);
+    trial->overlap = true;
+    pthread_mutex_unlock(&trial->mutex);
+    va_end(args);
+}
+
+bool trial_failed(struct trial *trial) {
+    pthread_mutex_lock(&trial->mutex);
+    bool failed = trial->failure[0] != '\0';
+    pthread_mutex_unlock(&trial->mutex);
+    return failed;
+}
+
+void trial_sleep_until(int64_t when_ns) {
+    while (lb_now() < when_ns) lb_sleep_until(when_ns);
+}
+
+int64_t trial_soon(void) {
+    return lb_now() + trial_patience_ns;
+}
+
+struct trial_key trial_key_named(const char *name, size_t len) {
+    static uint32_t made;
+    struct trial_key key = {
+        .len = len, .number = UINT64_C(0x636f6e0000000000) + made, .index = made};
+    memcpy(key.name, name, len);
+    made++;
+    return key;
+}
+
+struct trial_key trial_key(void) {
+    static unsigned made;
+    char name[32];
+    int len = snprintf(name, sizeof name, "conform-%u-", made++);
+    return trial_key_named(name, (size_t)len);
+}

@@ -1,0 +1,83 @@
+/* conform_wait: waits that end well, by their deadline, or by the run's cut-off. */
+#include "bench/conform/conform.h"
+
+/* A server that counts a timeout in whole milliseconds may answer so much before it. */
+#define EARLY_NS LB_MS_NS
+
+void conform_timed(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !waiter || !third) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    int64_t deadline_ns = lb_now() + 300 * LB_MS_NS;
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, deadline_ns), LB_TIMEOUT);
+    MUST(trial, waiter->ended_ns >= deadline_ns - EARLY_NS, "timed out %lld us before the deadline",
+         (long long)((deadline_ns - waiter->ended_ns) / LB_US_NS));
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    /* Neither queued nor holding: a third gets it at once ... */
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+    /* ... and the one that gave up may come again. */
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, trial_soon()), LB_OK);
+    MUST_GIVE(waiter, actor_release(waiter), LB_OK);
+}
+
+void conform_short(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !waiter || !third) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    /* From deadlines that pass on the way to some that pass in the server. */
+    for (int64_t wait_ns = 1; wait_ns < 20 * LB_MS_NS; wait_ns *= 4) {
+        enum lb_outcome outcome = actor_acquire(waiter, &key, lb_now() + wait_ns);
+        MUST(trial, outcome == LB_TIMEOUT || outcome == LB_BUSY, "a wait of %lld ns gave %s: %s",
+             (long long)wait_ns, lb_outcome_name(outcome), waiter->session.err.text);
+    }
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(third, actor_release(third), LB_OK);
+}
+
+void conform_handover(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial);
+    if (!holder || !waiter) return;
+    for (int i = 0; i < 4; i++) {
+        int64_t deadline_ns = i % 2 ? LB_NEVER : trial_soon();
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+        actor_begin_acquire(waiter, &key, deadline_ns);
+        /* Sometimes it is deep in its wait, sometimes just on its way. */
+        trial_sleep_until(lb_now() + (i < 2 ? 100 * LB_MS_NS : 500 * LB_US_NS));
+        MUST(trial, actor_is_busy(waiter), "a waiter got %s while another holds",
+             lb_outcome_name(waiter->outcome));
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+        MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+        struct actor *swap = holder;
+        holder = waiter;
+        waiter = swap;
+        MUST_GIVE(holder, actor_release(holder), LB_OK);
+    }
+}
+
+void conform_cutoff(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *timed = actor_new(trial);
+    if (!holder || !waiter || !timed) return;
+    /* A latch is shut by itself. */
+    if (trial->lock->lock->primitive != LB_LATCH)
+        MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    actor_begin_acquire(waiter, &key, LB_NEVER);
+    actor_begin_acquire(timed, &key, lb_now() + 600 * LB_S_NS);
+    trial_sleep_until(lb_now() + 200 * LB_MS_NS);
+    MUST(trial, actor_is_busy(waiter) && actor_is_busy(timed),
+         "a waiter returned while another holds");
+    atomic_store(&trial->cutoff_ns, lb_now());
+    int64_t deadline_ns = trial_soon();
+    MUST(trial, actor_idle_by(waiter, deadline_ns) && actor_idle_by(timed, deadline_ns),
+         "a wait goes on although the run was cut off");
+    MUST(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK,
+         "a waiter got ok while another holds");
+    MUST(trial, waiter->outcome != LB_REFUSED, "a cut-off wait is no refusal: %s",
+         waiter->session.err.text);
+}

@@ -1,0 +1,54 @@
+/* proxy: a wire (bench/servers/wire.h) between a client and its servers, for tests that lose one
+ * answer or one connection at a chosen byte: one fault at a time, for all connections, until it is
+ * healed.
+ *
+ * What can't be done aborts the program: tests have nothing better to do. All functions from any
+ * one thread; start it while there is no other. */
+#ifndef BENCH_CONFORM_PROXY_H
+#define BENCH_CONFORM_PROXY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/base/err.h"
+
+enum proxy_fault {
+    PROXY_CUT,           /* every connection ends in order (FIN), new ones are refused */
+    PROXY_RESET,         /* the same, with an RST */
+    PROXY_LOSE_ANSWERS,  /* nothing more arrives from the server; connections stay */
+    PROXY_LOSE_REQUESTS, /* nothing more arrives at the server; connections stay */
+};
+
+struct proxy;
+
+#define PROXY_SERVERS_MAX 8
+
+/* Listens on a free port for each server and forwards to it, all on 127.0.0.1. Faults strike all of
+ * them. NULL with err. */
+struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err);
+struct proxy *proxy_start(int server_port, struct lb_err *err);
+/* NULL is fine. */
+void proxy_stop(struct proxy *proxy);
+/* Of the server of that index; of the first. */
+int proxy_port_of(const struct proxy *proxy, int server);
+int proxy_port(const struct proxy *proxy);
+
+/* From now on, all connections together: lets `bytes` more bytes of answers pass, then the fault
+ * strikes: at the first byte beyond. A fault that loses requests strikes at the next request. What
+ * was on before is healed. */
+void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes);
+
+/* From now on each answer arrives so much later. What was on before is healed. */
+void proxy_delay(struct proxy *proxy, int64_t by_ns);
+
+/* Cuts all connections, now. */
+void proxy_cut(struct proxy *proxy);
+
+/* All is well again for new connections; those that lost bytes are ended. Returns when that is
+ * done. */
+void proxy_heal(struct proxy *proxy);
+
+/* Whether the fault has struck. */
+bool proxy_struck(const struct proxy *proxy);
+
+#endif
