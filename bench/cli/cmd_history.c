@@ -69,8 +69,10 @@ static const struct arg args[] = {
       .help = "the median is that of so many newest runs"},
      "RUNS"},
     {{"gate", LB_OPT_INT32, offsetof(struct wish, ask.gate), .min = TREND_LEVEL, .max = RUNS_MAX,
-      .help = "exit code 4 when a figure has become worse within so many newest runs, at least 3; "
-              "corrected over all figures of all series"},
+      .help =
+          "exit code 4 when a figure has become worse within so many newest runs, at least 3, or a "
+          "lock got stuck or starved its clients in the newest; "
+          "corrected over all figures of all series"},
      "RUNS"},
     {{"acks", ARG_PATH, offsetof(struct wish, acks),
       .help =

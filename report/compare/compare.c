@@ -24,6 +24,13 @@ int compare_fails(enum lock_state state) {
     return (size_t)state < sizeof failures / sizeof *failures ? failures[state] : 0;
 }
 
+const char *compare_failure(enum lock_state state) {
+    return state == LOCK_VIOLATED ? "EXCLUSION VIOLATED"
+           : state == LOCK_TOKENS ? "FENCING TOKENS WRONG"
+           : state == LOCK_STUCK  ? "A LOCK STUCK"
+                                  : "CLIENTS STARVED";
+}
+
 int compare_exit(const struct compare *compare) {
     int failed = compare_fails(compare->state);
     if (failed) return failed;

@@ -132,6 +132,8 @@ const char *compare_word(enum compare_verdict verdict);
 /* The exit code that a lock of the new runs in this state means by itself: 3 where two were let in or
  * fencing tokens did not grow, 4 where clients were left without a grant, 0 otherwise. */
 int compare_fails(enum lock_state state);
+/* What the headline says of such a lock: "EXCLUSION VIOLATED". */
+const char *compare_failure(enum lock_state state);
 
 /* 3 violated, 4 worse (or stuck, or starved), 5 inconclusive (or missing in the new runs), 0: for continuous
  * integration, the worst first. */

@@ -58,20 +58,21 @@ static char *note_text(const struct compare_figure *figure, char *text, size_t s
 static void add_headline(struct doc *doc, const struct compare *compare) {
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
-    const char *word = compare->state == LOCK_TOKENS     ? "FENCING TOKENS WRONG in the new runs"
-                       : exit_code == LB_EXIT_VIOLATED   ? "EXCLUSION VIOLATED in the new runs"
+    bool failed = compare_fails(compare->state) != 0;
+    const char *word = failed                            ? compare_failure(compare->state)
                        : exit_code == LB_EXIT_REGRESSION ? "WORSE"
                        : exit_code == LB_EXIT_INCONCLUSIVE
                            ? "inconclusive: too few runs, or too noisy"
                            : "no regression shown";
-    doc_say(doc,
-            exit_code == LB_EXIT_OK             ? TONE_GOOD
-            : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
-                                                : TONE_BAD,
-            "%s. %d figure%s worse, %d better, %d without a change above %.3g %%, %d inconclusive",
-            word, counts[COMPARE_WORSE], counts[COMPARE_WORSE] == 1 ? "" : "s",
-            counts[COMPARE_BETTER], counts[COMPARE_SAME],
-            100 * COMPARE_SAME_TIMES * compare->min_effect, counts[COMPARE_INCONCLUSIVE]);
+    doc_say(
+        doc,
+        exit_code == LB_EXIT_OK             ? TONE_GOOD
+        : exit_code == LB_EXIT_INCONCLUSIVE ? TONE_WARN
+                                            : TONE_BAD,
+        "%s%s. %d figure%s worse, %d better, %d without a change above %.3g %%, %d inconclusive",
+        word, failed ? " in the new runs" : "", counts[COMPARE_WORSE],
+        counts[COMPARE_WORSE] == 1 ? "" : "s", counts[COMPARE_BETTER], counts[COMPARE_SAME],
+        100 * COMPARE_SAME_TIMES * compare->min_effect, counts[COMPARE_INCONCLUSIVE]);
     doc_set_headline(doc);
 }
 

@@ -37,6 +37,11 @@ static const struct {
 const char *words_state(enum lock_state state) {
     return states[state].word;
 }
+enum lock_state words_state_of(const char *word) {
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i].word, word) == 0) return (enum lock_state)i;
+    return LOCK_UNCHECKED;
+}
 const char *words_state_title(enum lock_state state) {
     return states[state].title;
 }

@@ -7,7 +7,8 @@
 #include "report/doc/doc.h"
 #include "report/run/model.h"
 
-const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
+const char *words_state(enum lock_state state);   /* one word for a table: "clean", "VIOLATED" */
+enum lock_state words_state_of(const char *word); /* the state of that word; LOCK_UNCHECKED */
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */
 enum tone words_state_tone(enum lock_state state);
 /* The state as a chip in the last cell, and the cell's tone. */

@@ -115,9 +115,7 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
                                     .count = count};
     if (!series->lines) return -1;
     memcpy(series->lines, lines, (size_t)count * sizeof *series->lines);
-    const char *verdict = lines[count - 1]->text[TREND_VERDICT];
-    series->violated = strcmp(verdict, words_state(LOCK_VIOLATED)) == 0 ||
-                       strcmp(verdict, words_state(LOCK_TOKENS)) == 0;
+    series->state = words_state_of(lines[count - 1]->text[TREND_VERDICT]);
     count_limited(series, &view->ask);
     view->inconclusive += series->inconclusive;
     view->limited += series->limited;
@@ -178,10 +176,13 @@ void trend_view_free(struct trend_view *view) {
 }
 
 int trend_exit(const struct trend_view *view) {
+    bool worse = view->worse > 0;
     for (int i = 0; i < view->count; i++) {
-        if (view->series[i].violated) return LB_EXIT_VIOLATED;
+        int failed = compare_fails(view->series[i].state);
+        if (failed == LB_EXIT_VIOLATED) return failed;
+        worse |= failed != 0;
     }
-    if (view->ask.gate > 0 && view->worse > 0) return LB_EXIT_REGRESSION;
+    if (view->ask.gate > 0 && worse) return LB_EXIT_REGRESSION;
     return view->inconclusive > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 

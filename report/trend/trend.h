@@ -122,7 +122,7 @@ struct trend_series {
     const struct trend_line **lines; /* in the order of time; owned */
     int count;
     struct trend_figure figure[COMPARE_METRICS_MAX];
-    bool violated; /* its newest run let two in */
+    enum lock_state state; /* of its newest run; LOCK_UNCHECKED for a word that is none */
     /* With ask.gate: among so many newest runs some have no figures, since the load generator was
      * their limit, and fewer than TREND_LEVEL have any. */
     bool inconclusive;
@@ -155,8 +155,8 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
                               struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse, 5 when a
- * series is inconclusive; else 0. */
+/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse or the
+ * newest run of a series got stuck or starved its clients, 5 when a series is inconclusive; else 0. */
 int trend_exit(const struct trend_view *view);
 
 /* What else is not the same at a change as at the line before it: "kernel, server", "" for

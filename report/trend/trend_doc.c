@@ -60,16 +60,19 @@ static char *change_text(const struct trend_series *series, int metric,
 
 /* What all of it comes to. */
 static void add_headline(struct doc *doc, const struct trend_view *view) {
-    int violated = 0, changes = 0;
+    int changes = 0;
+    enum lock_state failed = LOCK_UNCHECKED; /* the worst: the states are in order */
     for (int i = 0; i < view->count; i++) {
-        violated += view->series[i].violated;
+        enum lock_state state = view->series[i].state;
+        if (compare_fails(state) && state > failed) failed = state;
         for (int m = 0; m < compare_metric_count(); m++)
             changes += view->series[i].figure[m].change_count;
     }
-    doc_say(doc, trend_exit(view) != LB_EXIT_OK || violated ? TONE_BAD : TONE_PLAIN,
-            "%s%d series, %d lines, %d change%s",
-            violated ? "EXCLUSION VIOLATED in the newest run of a series. " : "", view->count,
-            view->trend->count, changes, changes == 1 ? "" : "s");
+    bool has_failed = compare_fails(failed) != 0;
+    doc_say(doc, trend_exit(view) != LB_EXIT_OK || has_failed ? TONE_BAD : TONE_PLAIN,
+            "%s%s%d series, %d lines, %d change%s", has_failed ? compare_failure(failed) : "",
+            has_failed ? " in the newest run of a series. " : "", view->count, view->trend->count,
+            changes, changes == 1 ? "" : "s");
     if (view->ask.gate > 0)
         doc_span(doc, DOC_PLAIN, ". %d figure%s WORSE by %.3g %% or more within the last %d runs",
                  view->worse, view->worse == 1 ? "" : "s", 100 * view->ask.min_effect,
@@ -130,9 +133,9 @@ static void add_series(struct doc *doc, const struct trend_view *view,
                        const struct trend_series *series) {
     const struct trend_line *newest = series->lines[series->count - 1];
     const char *const *text = (const char *const *)newest->text;
-    doc_group(doc, series->violated ? TONE_BAD : TONE_BEST, "%s, %s client%s, %s", text[TREND_LOCK],
-              text[TREND_CLIENTS], strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s",
-              text[TREND_LOAD]);
+    doc_group(doc, compare_fails(series->state) ? TONE_BAD : TONE_BEST, "%s, %s client%s, %s",
+              text[TREND_LOCK], text[TREND_CLIENTS],
+              strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s", text[TREND_LOAD]);
     doc_span(doc, DOC_DETAIL, "%s; %s; %s; executor %s, environment %s; newest %s: %s",
              text[TREND_TOPOLOGY], text[TREND_DURABILITY], text[TREND_SERVER], text[TREND_EXECUTOR],
              text[TREND_ENVIRONMENT], text[TREND_TIME], text[TREND_VERDICT]);
