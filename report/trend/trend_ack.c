@@ -53,14 +53,14 @@ static int read_ack(struct trend_acks *acks, char *line, int number, struct lb_e
 
 struct trend_acks *trend_acks_parse(char *text, const char *path, struct lb_err *err) {
     struct trend_acks *acks = calloc(1, sizeof *acks);
-    int failed = 0, number = 0;
-    if (acks) acks->path = strdup(path);
-    if (!acks || !acks->path) {
+    if (!acks) {
         free(text);
-        failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
-    } else {
-        acks->buffer = text;
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
     }
+    acks->buffer = text;
+    acks->path = strdup(path);
+    int failed = acks->path ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory"), number = 0;
     for (char *rest = text, *line; !failed && (line = strsep(&rest, "\n"));)
         failed = read_ack(acks, line, ++number, err);
     if (!failed) return acks;
