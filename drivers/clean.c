@@ -36,6 +36,7 @@ bool lb_clean_wants(const struct lb_cleaning *cleaning, const char *name, size_t
         return len > own && memcmp(name, cleaning->name, own) == 0;
     case LB_CLEAN_KEY:
         return len == own && memcmp(name, cleaning->name, own) == 0;
+    case LB_CLEAN_SHARED:
     case LB_CLEAN_EMPTY:
         break;
     }

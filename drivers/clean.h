@@ -16,8 +16,9 @@
 #define LB_MADE_BY "made by lockbench"
 
 enum lb_clean_scope {
-    LB_CLEAN_LEFT,  /* the keys of any run, and what keys share */
-    LB_CLEAN_EMPTY, /* only what keys share, if no key is left in it */
+    LB_CLEAN_LEFT,   /* the keys of any run, and what keys share */
+    LB_CLEAN_SHARED, /* only what keys share, */
+    LB_CLEAN_EMPTY,  /* ... if no key is left in it */
     LB_CLEAN_STAGE, /* the keys of one stage, through a session of its lock; removed without a word */
     LB_CLEAN_KEY    /* one key that people named */
 };

@@ -250,4 +250,10 @@ void sql_names(const struct lb_session *session, const struct lb_request *reques
         lb_names_add(names, "number of the advisory lock", "%lld", (long long)request->key_number);
     else
         lb_names_add(names, "row", "%s, name = '%s'", recipe->table, request->key);
+    for (int role = 0; recipe && role < SQL_ROLES; role++) {
+        const char *text = recipe->statement[role].text;
+        if (!text || !strstr(text, SQL_FENCE)) continue;
+        lb_names_add(names, "sequence of the tokens", SQL_FENCE);
+        return;
+    }
 }

@@ -49,7 +49,8 @@ enum sql_role {
     SQL_ROLES
 };
 
-#define SQL_OWNER_CHARS 32 /* 16 random bytes in hex */
+#define SQL_FENCE "lockbench_fence" /* a sequence that recipes may draw tokens from */
+#define SQL_OWNER_CHARS 32          /* 16 random bytes in hex */
 #define SQL_NUMBERS 2
 
 /* The values that a statement can take. Their address does not change during the session: a port

@@ -261,6 +261,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .next_arg = capacity_run,
                           .news = progress_news,
                           .say = progress_say,
+                          .tell = progress_tell,
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);

@@ -12,7 +12,7 @@
 #include "bench/cli/urls.h"
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
-#include "bench/run/place.h"
+#include "bench/run/guest.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
 
@@ -273,6 +273,15 @@ static struct plan *load_plan(const struct wish *wish, const struct lb_lock *loc
     return plan_load(&plan_wish, err);
 }
 
+/* Says what the lock will make on the server that outlasts the hold, before it does. */
+static void foretell(const struct lb_lock *lock, const struct plan *plan, const char *url) {
+    const struct place_url at = {.backend = lock->backend, .url = url};
+    char line[GUEST_LINE_MAX];
+    if (!lock->algorithm->arm && !lock->keeps) return;
+    guest_foretell(&at, plan, true, line);
+    fprintf(stderr, "%s\n", line);
+}
+
 /* Everything that needs the server. The program's exit code. */
 static int hold_at(struct hold *hold, const struct plan *plan, const char *url,
                    struct lb_err *err) {
@@ -283,6 +292,7 @@ static int hold_at(struct hold *hold, const struct plan *plan, const char *url,
     int failed = -1;
     hold->wake_fd = hold_child_watch(on_interrupt, err);
     if (hold->wake_fd < 0) return -1;
+    foretell(hold->lock, plan, url);
     place = place_open(&ask, err);
     if (!place || single_init(&hold->single, plan, &place->server, err) != 0) goto out;
     asking = &hold->single;

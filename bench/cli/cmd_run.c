@@ -224,6 +224,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .exporter = exporter,
                           .done = progress_stage,
                           .say = progress_say,
+                          .tell = progress_tell,
                           .arg = &progress};
     struct run_end end;
     int failed = run_execute(&ask, &end, err);

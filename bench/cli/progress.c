@@ -107,6 +107,11 @@ void progress_stage(void *arg, const struct run_at *at, const struct stage *stag
     progress_line(arg, line);
 }
 
+void progress_tell(void *arg, const char *line) {
+    progress_end(arg);
+    fprintf(stderr, "%s\n", line);
+}
+
 void progress_say(void *arg, const char *line) {
     struct progress *progress = arg;
     progress_end(progress);

@@ -18,10 +18,11 @@ struct progress {
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */
 void progress_init(struct progress *progress, enum progress_kind kind);
-/* For run_ask.begin, .news, .done and .say; arg is the struct progress. */
+/* For run_ask.begin, .news, .done, .tell and .say; arg is the struct progress. */
 void progress_begin(void *arg, int stages, int64_t expected_ns);
 void progress_news(void *arg, const struct run_at *at, const struct stage_news *news);
 void progress_stage(void *arg, const struct run_at *at, const struct stage *stage);
+void progress_tell(void *arg, const char *line);
 void progress_say(void *arg, const char *line);
 /* A line of one's own, above the bar. */
 void progress_line(struct progress *progress, const char *line);

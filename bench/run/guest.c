@@ -1,11 +1,22 @@
 /* guest: see guest.h. */
 #include "bench/run/guest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/engine/loop.h"
+#include "bench/servers/janitor.h"
+#include "drivers/key_names.h"
+#include "drivers/url.h"
 
 #define OPEN_NS (10 * LB_S_NS) /* for a session */
+#define COMMAND_MAX 600
+#define NAMES_SPARE (COMMAND_MAX + 80) /* room that the names in a line leave */
+#define LIST_MAX 4096                  /* of names of what keys share */
+#define SAMPLE_KEY LB_MARK "XXXXXXXX-N"
+
+/* ---- one visit ---- */
 
 struct visit {
     struct lb_server *server;
@@ -60,4 +71,181 @@ out:
     place_close(place);
     arena_done(&arena);
     return failed;
+}
+
+/* ---- what will be made ---- */
+
+/* Adds a name to the line, unless it is there already. False when there is no room. */
+static bool add_name(char line[GUEST_LINE_MAX], size_t from, const char *what, const char *name) {
+    char text[LB_NAME_TEXT_MAX + 80];
+    size_t used = strlen(line);
+    snprintf(text, sizeof text, "%s %s", what, name);
+    if (strstr(line + from, text)) return true;
+    if (used + strlen(text) + NAMES_SPARE > GUEST_LINE_MAX) return false;
+    snprintf(line + used, GUEST_LINE_MAX - used, "%s%s", used > from ? "; " : "", text);
+    return true;
+}
+
+/* Adds the names of one lock. False when there is no room. */
+static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *plan,
+                     const struct plan_lock *lock) {
+    const char *key = plan->key_names.count > 0 ? plan->key_names.item[0] : SAMPLE_KEY;
+    static struct lb_names names; /* large for a stack */
+    bool room = true;
+    if (!lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return true;
+    for (int i = 0; i < names.count && room; i++)
+        room = add_name(line, from, names.item[i].what, names.item[i].text);
+    return room;
+}
+
+/* Writes the command that removes what runs of this plan leave there. */
+static const char *write_command(const struct place_url *at, const struct plan *plan,
+                                 char text[COMMAND_MAX]) {
+    char url[256];
+    size_t used = (size_t)snprintf(text, COMMAND_MAX, "lockbench clean --url %s=%s",
+                                   at->backend->name, url_public(at->url, url, sizeof url));
+    for (int i = 0; i < plan->key_names.count; i++) {
+        const char *key = plan->key_names.item[i];
+        if (used + strlen(key) + sizeof " --key ''" > COMMAND_MAX) break;
+        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --key '%s'", key);
+    }
+    return text;
+}
+
+void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
+                    char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX];
+    bool room = true;
+    snprintf(line, GUEST_LINE_MAX,
+             "%s: will be made there: ", url_public(at->url, url, sizeof url));
+    size_t from = strlen(line);
+    for (int i = 0; i < plan->lock_count && room; i++) {
+        const struct plan_lock *lock = &plan->locks[i];
+        if (lock->lock->backend == at->backend)
+            room = add_lock(line, from, lock->plan ? lock->plan : plan, lock);
+    }
+    size_t used = strlen(line);
+    if (!room)
+        used += (size_t)snprintf(line + used, GUEST_LINE_MAX - used,
+                                 "; … (`lockbench list LOCK --key KEY`)");
+    if (stays)
+        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays",
+                 write_command(at, plan, command));
+}
+
+/* Says that something is left there, and the command that removes it. */
+static void say_left(const struct place_url *at, const struct plan *plan, const char *what,
+                     char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX];
+    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it",
+             url_public(at->url, url, sizeof url), what, write_command(at, plan, command));
+}
+
+/* ---- a run's stay ---- */
+
+struct guest {
+    struct place_url at;
+    const struct plan *plan;
+    char before[LIST_MAX], left[LIST_MAX]; /* names, each with a line feed before and after it */
+    char unsure[200];                      /* why keys may be left; "" = none are */
+    char words[GUEST_LINE_MAX];            /* that the janitor would say */
+};
+
+static bool is_listed(const char *list, const char *name) {
+    char line[600];
+    snprintf(line, sizeof line, "\n%s\n", name);
+    return strstr(list, line) != NULL;
+}
+
+static void add_to_list(char list[LIST_MAX], const char *name) {
+    size_t used = strlen(list);
+    snprintf(list + used, LIST_MAX - used, "%s%s\n", used ? "" : "\n", name);
+}
+
+static bool note_before(void *arg, const char *what, const char *name) {
+    struct guest *guest = arg;
+    (void)what;
+    add_to_list(guest->before, name);
+    return false;
+}
+
+static bool is_own(void *arg, const char *what, const char *name) {
+    const struct guest *guest = arg;
+    (void)what;
+    return !is_listed(guest->before, name);
+}
+
+static bool note_left(void *arg, const char *what, const char *name) {
+    struct guest *guest = arg;
+    size_t used = strlen(guest->left);
+    if (!is_listed(guest->before, name))
+        snprintf(guest->left + used, LIST_MAX - used, "%s%s %s", used ? ", " : "", what, name);
+    return false;
+}
+
+static int ask_shared(struct guest *guest, enum lb_clean_scope scope,
+                      bool (*found)(void *arg, const char *what, const char *name),
+                      struct lb_err *err) {
+    struct lb_cleaning cleaning = {.scope = scope, .found = found, .arg = guest};
+    return guest_clean(&guest->at, &cleaning, err);
+}
+
+static struct guest *guest_of(const struct guests *guests, const struct lb_backend *backend) {
+    for (int i = 0; i < guests->count; i++) {
+        if (guests->item[i]->at.backend == backend) return guests->item[i];
+    }
+    return NULL;
+}
+
+static void tell_line(const struct guests *guests, const char *line) {
+    if (guests->tell) guests->tell(guests->arg, line);
+}
+
+int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
+                  struct lb_err *err) {
+    char line[GUEST_LINE_MAX];
+    if (guest_of(guests, at->backend) || guests->count == GUESTS_MAX) return 0;
+    struct guest *guest = calloc(1, sizeof *guest);
+    if (!guest) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *guest = (struct guest){.at = *at, .plan = plan};
+    if (janitor_start(err) != 0 || ask_shared(guest, LB_CLEAN_SHARED, note_before, err) != 0) {
+        free(guest);
+        return -1;
+    }
+    guests->item[guests->count++] = guest;
+    say_left(at, plan, "what this run made, since it was cut off", guest->words);
+    janitor_add_words(guest->words);
+    guest_foretell(at, plan, false, line);
+    tell_line(guests, line);
+    return 0;
+}
+
+static void note_unsure(struct guest *guest, const char *why) {
+    if (!guest->unsure[0]) snprintf(guest->unsure, sizeof guest->unsure, "keys (%.180s)", why);
+}
+
+void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why) {
+    struct guest *guest = guest_of(guests, backend);
+    if (guest) note_unsure(guest, why);
+}
+
+static void leave_server(struct guests *guests, struct guest *guest, json_t *warnings) {
+    char line[GUEST_LINE_MAX];
+    struct lb_err err = {0};
+    if (ask_shared(guest, LB_CLEAN_EMPTY, is_own, &err) != 0 ||
+        ask_shared(guest, LB_CLEAN_SHARED, note_left, &err) != 0)
+        note_unsure(guest, err.text);
+    if (guest->unsure[0]) note_left(guest, guest->unsure, "");
+    if (guest->left[0]) {
+        say_left(&guest->at, guest->plan, guest->left, line);
+        tell_line(guests, line);
+        json_array_append_new(warnings, json_string(line));
+    }
+    janitor_drop_words(guest->words);
+    free(guest);
+}
+
+void guests_leave(struct guests *guests, json_t *warnings) {
+    for (int i = 0; i < guests->count; i++) leave_server(guests, guests->item[i], warnings);
+    guests->count = 0;
 }

@@ -1,13 +1,48 @@
-/* guest: lockbench as a guest on a server that it did not start: what it left there is found and
- * removed, through a session that makes nothing. */
+/* guest: lockbench on a server that it did not start (--url): what it will make there is said before,
+ * and what it made is removed, or said with the command that removes it.
+ *
+ * All functions but guest_foretell: on the main thread. */
 #ifndef BENCH_RUN_GUEST_H
 #define BENCH_RUN_GUEST_H
 
 #include "bench/run/place.h"
 #include "drivers/clean.h"
 
-/* Reaches the server of a backend at a URL and cleans up there. Returns 0, or -1 with err. To be called
- * on the main thread, while there is no other thread. */
+#define GUEST_LINE_MAX 2000
+
+/* Reaches the server of a backend at a URL and cleans up there, through a session that makes nothing.
+ * Returns 0, or -1 with err. To be called while there is no other thread. */
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err);
+
+/* Writes into line what the plan's locks will make at the URL, by the names that their drivers tell. stays:
+ * it will be left there, and the line has the command that removes it. */
+void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
+                    char line[GUEST_LINE_MAX]);
+
+#define GUESTS_MAX 16 /* servers, one a backend */
+
+struct guest;
+
+/* The stays of one run; zeroed but for tell, which gets the lines and may be NULL. */
+struct guests {
+    struct guest *item[GUESTS_MAX];
+    int count;
+    void (*tell)(void *arg, const char *line);
+    void *arg;
+};
+
+/* To be called before the first session with a server at --url, for that may make tables; later calls do
+ * nothing. Foretells what will be made there, and notes what keys share there already. From now on until
+ * guests_leave the janitor will say what is left, should this program be cut off. 0, or -1 with err when
+ * the server can't be asked. */
+int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
+                  struct lb_err *err);
+
+/* Keys of a stage are left on the backend's server, for this reason. */
+void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why);
+
+/* Removes what keys share on these servers, unless it was there before or keys of others are in it. Tells
+ * what is left, and adds it to the warnings. */
+void guests_leave(struct guests *guests, json_t *warnings);
 
 #endif

@@ -223,6 +223,10 @@ void place_close(struct place *place) {
     if (!place->in_use) free(place);
 }
 
+bool place_is_guest(const struct place *place) {
+    return !place->topo && place->server.url_count > 0;
+}
+
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock) {
     return lock->durability_class ? lock->durability_class : place->durability_class;
 }

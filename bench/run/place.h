@@ -55,6 +55,9 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes the backend and stops our own servers. Accepts NULL. */
 void place_close(struct place *place);
 
+/* Whether it is a server or a folder that lockbench did not start or make (--url). */
+bool place_is_guest(const struct place *place);
+
 /* What the lock's own state survives there, a word of bench/base/durability.h: the lock's class if
  * it states one, otherwise the server's: of one at --url what it tells. NULL = it does not tell. */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);

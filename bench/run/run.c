@@ -9,6 +9,7 @@
 #include "bench/run/canary.h"
 #include "bench/run/environment.h"
 #include "bench/run/expect.h"
+#include "bench/run/guest.h"
 #include "bench/run/judge.h"
 #include "bench/run/outdir.h"
 #include "bench/run/supervise.h"
@@ -31,6 +32,7 @@ struct run_state {
     struct stage_promise promise; /* that the next stage is asked about */
     struct exposition exposition; /* for the exporter; without figures */
     struct lb_err err;            /* the first thing that went wrong */
+    struct guests guests;         /* the run, on the servers of --url */
 };
 
 static void say_line(const struct run_state *run, const char *text) {
@@ -234,6 +236,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
                                   .lock = of->lock,
                                   .server = &place->server,
                                   .topo = place->topo,
+                                  .guest = place_is_guest(place),
                                   .wire = wiring ? wiring->wire : NULL,
                                   .client_ends = wiring ? wiring->client_ends : 0,
                                   .peer_ends = wiring ? wiring->peer_ends : 0,
@@ -276,6 +279,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     }
     if (stage->log_err.code) note_warning(run, &stage->log_err);
     tell_took(run, of, &stage_ask, stage, place);
+    if (stage->untidy[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->untidy);
     bool spent = is_spent(place, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);
@@ -302,7 +306,10 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     place_ask.wired = own && plan_acts_on(of->plan, ON_WIRES);
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
-    struct place *place = place_open(&place_ask, &err);
+    struct place *place = NULL;
+    const struct place_url at = {.backend = of->lock->lock->backend, .url = place_ask.url};
+    if (!at.url || guests_arrive(&run->guests, &at, ask->plan, &err) == 0)
+        place = place_open(&place_ask, &err);
     if (!place) {
         note_trouble(run, &err);
         return NULL;
@@ -544,7 +551,9 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
 }
 
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
-    struct run_state run = {.ask = ask, .exposition = {.version = ask->version}};
+    struct run_state run = {.ask = ask,
+                            .exposition = {.version = ask->version},
+                            .guests = {.tell = ask->tell, .arg = ask->arg}};
     struct run_end end = {0};
     int count = 0, result = -1;
     struct plan_stage *stages = stages_new(ask->plan, &count);
@@ -564,6 +573,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
         tell_expected(&run, stages, count);
         run_between_canaries(&run, stages, count);
     }
+    guests_leave(&run.guests, run.warnings);
     conclude_run(&run, &end);
     save_result(&run, &end);
     *ret_end = end;

@@ -57,6 +57,8 @@ struct run_ask {
     void (*done)(void *arg, const struct run_at *at,
                  const struct stage *stage);  /* after each stage; may be NULL */
     void (*say)(void *arg, const char *line); /* called for each problem; never NULL */
+    /* called with what a run makes on a server at --url, and what it leaves there; may be NULL */
+    void (*tell)(void *arg, const char *line);
     void *arg;
 };
 

@@ -44,6 +44,7 @@ struct stage_ask {
     const struct plan_lock *lock;
     struct lb_server *server;
     struct topo *topo; /* NULL = not our own, so not watched */
+    bool guest; /* the server is at --url: whatever way the stage ends, it is tidied up there */
     /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
@@ -148,6 +149,8 @@ struct stage {
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all clients had ended */
     struct lb_err tidy_err;    /* why that could not be counted or removed */
+    /* a guest's: why keys are left on the server; "" = none are */
+    char untidy[200];
     struct exclusion exclusion;
     struct stage_idle_keys stuck_keys; /* idle until the end */
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */

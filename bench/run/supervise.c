@@ -336,17 +336,21 @@ static void close_sessions(struct supervisor *sup) {
 /* After the last session: removes what the stage left on the server, and counts what remains. */
 static void tidy_server(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
-    if (sup->stage->status != STAGE_COMPLETE || sup->stage->faults.servers_lost) return;
-    bool sure = !sup->cut && atomic_load(&shared->lost) == 0;
+    bool whole = sup->stage->status == STAGE_COMPLETE;
+    bool guest = sup->ask->guest;
+    if ((!whole && !guest) || sup->stage->faults.servers_lost) return;
+    bool sure = whole && !sup->cut && atomic_load(&shared->lost) == 0;
     for (int i = 0; i < shared->threads; i++) sure &= !shared->worker[i].unsure;
-    tidy(shared, sup->stage, sure);
+    tidy(shared, sup->stage, sure, guest);
 }
 
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     if (!sup->stage->stuck) close_sessions(sup);
-    /* threads can't be ended from outside ... */
-    if (sup->stage->stuck && shared->processes == 1) return;
+    if (sup->stage->stuck && shared->processes == 1) { /* threads can't be ended from outside ... */
+        snprintf(sup->stage->untidy, sizeof sup->stage->untidy, "%.190s", sup->stage->err.text);
+        return;
+    }
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
     sup->stage->stuck = false;

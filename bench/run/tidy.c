@@ -1,9 +1,12 @@
 /* tidy: see tidy.h. */
 #include "bench/run/tidy.h"
 
+#include <stdio.h>
+
 #include "bench/engine/loop.h"
 #include "bench/load/session.h"
 #include "bench/load/store.h"
+#include "drivers/clean.h"
 
 #define TIDY_NS (10 * LB_S_NS) /* to connect */
 
@@ -11,7 +14,7 @@ struct job {
     struct worker worker;
     struct session session;
     struct stage *stage;
-    bool ask;
+    bool ask, guest;
     struct lb_err err;
 };
 
@@ -27,6 +30,26 @@ static int clear_away(const struct shared *shared, struct lb_session *session, s
     return 0;
 }
 
+/* Removes all keys of the stage: those of a stage that was cut off, and what the lock keeps by design. */
+static int clear_all(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
+    lb_clean_fn *clean = session->lock->backend->connector->clean;
+    struct lb_cleaning cleaning = {
+        .scope = LB_CLEAN_STAGE, .name = shared->key_prefix, .count = shared->key_count};
+    return clean ? clean(session, &cleaning, err) : 0;
+}
+
+/* Removes what was made for the stage's keys. 0, or -1 with err. */
+static int clear_stage(const struct job *job, struct lb_session *session, struct lb_err *err) {
+    const struct shared *shared = job->worker.shared;
+    bool whole = job->stage->status == STAGE_COMPLETE;
+    bool named = shared->plan->key_names.count > 0;
+    if (whole && !(job->guest && named) && clear_away(shared, session, err) != 0) return -1;
+    if (whole && shared->store.backend && store_collect(job->worker.shared, session, err) != 0)
+        return -1;
+    if (!job->guest || named || (whole && !session->lock->keeps)) return 0;
+    return clear_all(shared, session, err);
+}
+
 static void run_tidy(void *arg) {
     struct job *job = arg;
     const struct shared *shared = job->worker.shared;
@@ -38,13 +61,10 @@ static void run_tidy(void *arg) {
     }
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->algorithm->residue;
-        bool cleared = clear_away(shared, &session->lb, &job->err) == 0;
-        if (cleared && shared->store.backend) {
-            cleared = store_collect(job->worker.shared, &session->lb, &job->err) == 0;
-        }
+        bool cleared = clear_stage(job, &session->lb, &job->err) == 0;
         /* Under names that were asked for there may be other clients' keys too. */
         bool ours = shared->plan->key_names.count == 0;
-        if (cleared && job->ask && residue && ours) {
+        if (cleared && job->ask && ours) {
             stage->residue_known =
                 residue(&session->lb, shared->key_prefix, &stage->residue, &job->err) == 0;
         }
@@ -53,11 +73,22 @@ static void run_tidy(void *arg) {
     session_done(session);
 }
 
-void tidy(const struct shared *shared, struct stage *stage, bool ask) {
-    const struct lb_lock *lock = shared->lock->lock;
-    if (!lock->algorithm->disarm && !shared->store.backend && !(lock->algorithm->residue && ask))
-        return;
-    struct job job = {.worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = ask};
+/* Why keys of a guest are left. */
+static void note_untidy(const struct shared *shared, struct stage *stage) {
+    const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
+    if (stage->tidy_err.code)
+        snprintf(stage->untidy, sizeof stage->untidy, "%.190s", stage->tidy_err.text);
+    else if (shared->plan->key_names.count > 0 && (algorithm->arm || shared->lock->lock->keeps))
+        snprintf(stage->untidy, sizeof stage->untidy, "you named them, so they were not removed");
+}
+
+void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest) {
+    const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
+    bool asks = ask && algorithm->residue;
+    if (!algorithm->disarm && !shared->store.backend && !asks && !guest) return;
+    struct job job = {
+        .worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = asks, .guest = guest};
     loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
+    if (guest) note_untidy(shared, stage);
 }

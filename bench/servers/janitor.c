@@ -3,9 +3,11 @@
 #include "bench/servers/janitor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,13 +23,14 @@
 #define PATIENCE_NS (30 * LB_S_NS) /* for killed processes to end, on a machine that stands still */
 #define JANITOR_ITEMS_MAX 256      /* groups and folders together; a run has a few */
 
-enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER };
+/* Each that adds is followed by the one that drops the same. */
+enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, DROP_WORDS };
 
 struct janitor_message {
     enum janitor_verb verb;
     int stop_signal;
     pid_t group;
-    char path[512];
+    char path[512]; /* or words */
 };
 
 static int janitor_fd = -1;
@@ -40,8 +43,7 @@ static struct janitor_message items[JANITOR_ITEMS_MAX];
 static int item_count;
 
 static void record_message(const struct janitor_message *message) {
-    enum janitor_verb added =
-        message->verb == DROP_GROUP || message->verb == ADD_GROUP ? ADD_GROUP : ADD_FOLDER;
+    enum janitor_verb added = message->verb & ~1u;
     for (int i = 0; i < item_count; i++) {
         if (items[i].verb != added) continue;
         if (added == ADD_GROUP ? items[i].group != message->group
@@ -70,6 +72,14 @@ static void signal_groups(int signal) {
     }
 }
 
+/* Says what was to be said, and lets go of standard error: somebody may wait for its end. */
+static void say_words(int fd) {
+    for (int i = 0; i < item_count && fd >= 0; i++) {
+        if (items[i].verb == ADD_WORDS) dprintf(fd, "%s\n", items[i].path);
+    }
+    if (fd >= 0) close(fd);
+}
+
 static void clean_up(void) {
     /* First the stop signal: only then PostgreSQL frees its System V shared memory. */
     signal_groups(0);
@@ -88,7 +98,9 @@ static void clean_up(void) {
 
 static void janitor_main(int fd, pid_t program) {
     setsid();
-    helper_begin("lockbench-janitor", &(int){fd}, 1);
+    int voice = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    int keep[] = {fd, voice < 0 ? fd : voice};
+    helper_begin("lockbench-janitor", keep, 2);
     struct janitor_message message;
     /* A server that was stopped before it executed its program still has the socket; then only its
      * new parent shows that this program has ended. */
@@ -101,6 +113,7 @@ static void janitor_main(int fd, pid_t program) {
         if (len != sizeof message) break;
         record_message(&message);
     }
+    say_words(voice);
     clean_up();
     _exit(0);
 }
@@ -169,6 +182,14 @@ void janitor_add_folder(const char *path) {
 
 void janitor_drop_folder(const char *path) {
     send_message(DROP_FOLDER, 0, 0, path);
+}
+
+void janitor_add_words(const char *line) {
+    send_message(ADD_WORDS, 0, 0, line);
+}
+
+void janitor_drop_words(const char *line) {
+    send_message(DROP_WORDS, 0, 0, line);
 }
 
 void janitor_finish(void) {

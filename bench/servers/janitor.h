@@ -1,8 +1,8 @@
 /* janitor: a small process that cleans up after this one, however this one ends, also by SIGKILL.
  *
  * The janitor holds one end of a socket whose other end only this program has. It is told the
- * process group of each server and the path of each temporary folder. When the socket closes, it
- * stops the groups, removes the folders and ends. It runs in its own session and ignores SIGINT,
+ * process group of each server, the path of each temporary folder, and what it is to say if this program
+ * is cut off. When the socket closes, it says that, stops the groups, removes the folders and ends. It runs in its own session and ignores SIGINT,
  * SIGTERM, SIGHUP and SIGQUIT, so that Ctrl-C does not reach it. */
 #ifndef BENCH_SERVERS_JANITOR_H
 #define BENCH_SERVERS_JANITOR_H
@@ -25,9 +25,12 @@ void janitor_fork_end(void);
 /* Register what to clean up. The folder's path has at most 511 bytes. Async-signal-safe. */
 void janitor_add_group(pid_t group, int stop_signal);
 void janitor_add_folder(const char *path);
+/* A line for standard error, of at most 511 bytes, for the case that it is never dropped. */
+void janitor_add_words(const char *line);
 /* Unregister what is already gone. */
 void janitor_drop_group(pid_t group);
 void janitor_drop_folder(const char *path);
+void janitor_drop_words(const char *line);
 
 /* Lets the janitor clean up everything that it knows, and waits until it has. Async-signal-safe. */
 void janitor_finish(void);

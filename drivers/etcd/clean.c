@@ -100,7 +100,7 @@ int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct 
     struct etcd_session *e = etcd_session_of(session);
     struct etcd_line line = {0};
     bool named = cleaning->scope == LB_CLEAN_KEY;
-    if (cleaning->scope == LB_CLEAN_EMPTY) return 0;
+    if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(e, cleaning, err);
     int failed = etcd_line_init(&line, e, PAGE_BYTES, 2 * ETCD_KEY_MAX + 64, err);
     for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++)

@@ -18,7 +18,8 @@ static bool ends_with(const char *name, const char *ending) {
 static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *key) {
     bool shared = strncmp(name, FILE_OURS, strlen(FILE_OURS)) == 0;
     size_t len = strlen(key);
-    if (cleaning->scope == LB_CLEAN_EMPTY || (shared && cleaning->scope == LB_CLEAN_LEFT))
+    if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED ||
+        (shared && cleaning->scope == LB_CLEAN_LEFT))
         return shared;
     if (!ends_with(name, ".lock") && !ends_with(name, ".lockfile")) return false;
     if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));

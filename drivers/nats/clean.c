@@ -57,7 +57,8 @@ static bool has_no_others(struct lb_session *session, const char *bucket, struct
     json_t *info = NULL, *ignored;
     const char *name;
     bool none = true;
-    json_object_foreach(subjects_of(session, bucket, ">", &info, err), name, ignored) {
+    json_t *subjects = subjects_of(session, bucket, ">", &info, err);
+    json_object_foreach(subjects, name, ignored) {
         none &= lb_is_marked(name, strlen(name));
     }
     json_decref(info);

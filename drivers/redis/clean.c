@@ -109,7 +109,7 @@ static int clean_stage(struct lb_session *session, const struct lb_cleaning *cle
 }
 
 int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
-    if (cleaning->scope == LB_CLEAN_EMPTY) return 0;
+    if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(session, cleaning, err);
     for (int i = 0; i < redis_node_count(session); i++) {
         char cursor[24] = "0";

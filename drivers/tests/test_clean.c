@@ -1,12 +1,12 @@
 /* test_clean: whatever way a run at --url ends, `lockbench clean` afterwards leaves the server with exactly
- * what it held before, things of other people with similar names among it. RANDOM_KILLS=50 ends so many runs
- * of each backend, at random moments.
+ * what it held before, things of other people with similar names among it; a run that could tidy up itself
+ * needs no clean. RANDOM_KILLS=50 ends so many runs of each backend, at random moments.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"
 
-#define KILLS 2        /* one by Ctrl-C, one by SIGKILL */
+#define KILLS 3        /* the first run is whole, the others get SIGKILL and Ctrl-C in turn */
 #define LATEST_MS 2500 /* after its start a run is ended */
 #define QUIET_S 10     /* for sessions of killed clients to end */
 
@@ -93,9 +93,25 @@ static char *backend_url(const struct guest_case *at, const struct live_place *l
     return text;
 }
 
-/* Runs until a random moment, and ends it by the signal. */
-static int run_and_end(const struct guest_case *at, const struct live_place *live, int signal) {
-    int after_ms = 50 + roll(LATEST_MS);
+/* The janitor says it, a moment after the program has ended. */
+static bool is_told(void *path) {
+    char *text = cli_read(path);
+    bool told = strstr(text, "left on ") && strstr(text, "`lockbench clean --url ");
+    free(text);
+    return told;
+}
+
+static bool waits_to_be_told(struct cli *cli) {
+    int64_t until_ns = lb_now() + QUIET_S * LB_S_NS;
+    while (!is_told(cli->err_path) && lb_now() < until_ns) cli_nap_ms(5);
+    return is_told(cli->err_path);
+}
+
+/* Runs until a random moment, and ends it by the signal; 0: lets it end by itself. *ret_told: what it left
+ * was told, with the command that removes it. */
+static int run_and_end(const struct guest_case *at, const struct live_place *live, int signal,
+                       bool *ret_told) {
+    int after_ms = signal ? 50 + roll(LATEST_MS) : 0;
     struct cli cli;
     char *out = cli_path("run");
     cli_start(&cli, NULL,
@@ -104,8 +120,13 @@ static int run_and_end(const struct guest_case *at, const struct live_place *liv
                    "load.clients=4", "--set", "check.store=backend", "--no-page", "--out", out));
     int64_t until_ns = lb_now() + after_ms * LB_MS_NS;
     while (lb_now() < until_ns) cli_nap_ms(2);
-    kill(cli.pid, signal);
+    if (signal) kill(cli.pid, signal);
     cli_wait(&cli);
+    bool began = strstr(cli.err, ": will be made there: ") != NULL;
+    bool cut_off = cli.code == CLI_KILLED + SIGKILL && began;
+    *ret_told = cut_off && waits_to_be_told(&cli);
+    if (!signal) assert_code(&cli, 0);
+    if (!signal) assert_true(began);
     cli_free(&cli);
     folder_remove(out);
     return after_ms;
@@ -145,9 +166,10 @@ static void end_runs_of(const struct guest_case *at) {
     assert_true(strlen(before) > 0);
     for (int i = 0; i < kills; i++) {
         char what[80];
-        int signal = i % 2 ? SIGKILL : SIGINT;
-        int after_ms = run_and_end(at, &live, signal);
-        clean_up(at, &live);
+        int signal = i == 0 ? 0 : i % 2 ? SIGKILL : SIGINT;
+        bool told = false;
+        int after_ms = run_and_end(at, &live, signal, &told);
+        if (told) clean_up(at, &live); /* all others tidy up themselves */
         snprintf(what, sizeof what, "ended by signal %d after %d ms", signal, after_ms);
         assert_holds(at, &live, before, what);
     }

@@ -54,11 +54,12 @@ static int clean_keys(struct zk_session *z, const char *root, const char *own,
 /* Removes the root and those above it, from below, as far as lockbench made them and they are empty. */
 static int clean_roots(struct zk_session *z, const char *root, const struct lb_cleaning *cleaning) {
     char path[ZK_PREFIX_MAX], data[ZK_DATA_MAX];
-    struct Stat stat;
+    struct Stat stat = {0};
     snprintf(path, sizeof path, "%s", root);
     while (*path) {
         int rc = zk_read(z, path, data, &stat);
-        if (rc == ZOK && (strcmp(data, LB_MADE_BY) != 0 || stat.numChildren > 0)) return ZOK;
+        bool used = stat.numChildren > 0 && cleaning->scope != LB_CLEAN_SHARED;
+        if (rc == ZOK && (used || strcmp(data, LB_MADE_BY) != 0)) return ZOK;
         if (rc == ZOK && !lb_clean_found(cleaning, "znode", "%s", path)) return ZOK;
         if (rc == ZOK) rc = zk_delete(z, path);
         if (rc == ZNOTEMPTY) return ZOK; /* somebody else uses it again */
@@ -71,13 +72,13 @@ static int clean_roots(struct zk_session *z, const char *root, const struct lb_c
 int zk_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
     const struct zk_server *server = session->server->state;
     struct zk_session *z = zk_session_of(session);
-    bool shared = cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_LEFT;
+    bool keys = cleaning->scope != LB_CLEAN_EMPTY && cleaning->scope != LB_CLEAN_SHARED;
+    bool shared = !keys || cleaning->scope == LB_CLEAN_LEFT;
     char own[ZK_PARENT_MAX] = "/";
     if (cleaning->scope == LB_CLEAN_KEY &&
         zk_path_of("", cleaning->name, strlen(cleaning->name), own, sizeof own) != 0)
         return err_set(err, LB_EXIT_USAGE, "zookeeper: '%.60s' makes no path", cleaning->name);
-    int rc =
-        cleaning->scope == LB_CLEAN_EMPTY ? ZOK : clean_keys(z, server->prefix, own + 1, cleaning);
+    int rc = keys ? clean_keys(z, server->prefix, own + 1, cleaning) : ZOK;
     if (rc == ZOK && shared) rc = clean_roots(z, server->prefix, cleaning);
     if (rc == ZOK) return 0;
     zk_fail(session, rc, "clean up below", server->prefix);
