@@ -12,6 +12,7 @@
 #include "bench/engine/loop.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
+#include "bench/workload/faults.h"
 #include "drivers/url.h"
 
 #define READY_NS                                                                                   \
@@ -148,6 +149,18 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
                    inquiry->err.text);
 }
 
+/* Reaches the server of a URL, through a wire if that is asked for. */
+static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
+                     struct lb_err *err) {
+    if (ask->wired) {
+        place->wiring = place_wire_reach(ask->url, err);
+        if (!place->wiring) return -1;
+    }
+    place->told_url = ask->url;
+    place->urls[0] = place->wiring ? place->wiring->urls[0] : ask->url;
+    return reach_server(place, inquiry, err);
+}
+
 /* The drivers' messages mostly name the backend already. */
 static void name_backend(const struct lb_backend *backend, struct lb_err *err) {
     if (strncmp(err->text, backend->name, strlen(backend->name)) != 0)
@@ -168,6 +181,21 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err) {
     return err_set(err, found.code, "%s", found.text);
 }
 
+int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err) {
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        const struct plan_fault *fault = &plan->faults[i];
+        bool wire = fault->kind != INJECT_NONE && injection_acts_on(fault->kind) == ON_WIRES;
+        if (wire && fault->target == TARGET_REPLICATION)
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s acts on servers' connections among themselves, and they are not "
+                           "lockbench's",
+                           injection_name(fault->kind));
+        if (wire && place_wire_check_url(url, err) != 0) return -1;
+    }
+    if (!plan_acts_on(plan, ON_SERVERS)) return 0;
+    return err_set(err, LB_EXIT_USAGE, "it needs a hand on the server, which is not lockbench's");
+}
+
 struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     struct place *place = calloc(1, sizeof *place);
@@ -179,14 +207,13 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     place->server = (struct lb_server){
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
-    if (ask->wired && (ask->url || !backend->topologies)) {
-        failed = err_set(err, LB_EXIT_USAGE, "wires lead only to servers that lockbench starts");
+    if (ask->wired && !backend->topologies) {
+        failed = err_set(err, LB_EXIT_USAGE, "no wire leads to what has no server");
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
         place->started_by = "url";
-        place->urls[0] = ask->url;
         place->server.url_count = 1;
-        failed = reach_server(place, &inquiry, err);
+        failed = reach_url(place, ask, &inquiry, err);
         snprintf(place->durability, sizeof place->durability, "%s",
                  *place->facts.durability ? place->facts.durability : "not told: nobody asked");
         place->durability_class = place->facts.durability_class;
@@ -238,7 +265,8 @@ const char *place_guarantee(const struct place *place, const struct lb_lock *loc
 
 json_t *place_json(const struct place *place) {
     char url[512] = "";
-    if (place->server.url_count > 0) url_public(place->urls[0], url, sizeof url);
+    if (place->server.url_count > 0)
+        url_public(place->told_url ? place->told_url : place->urls[0], url, sizeof url);
     json_t *facts = json_object();
     for (int i = 0; i < place->facts.count; i++) {
         json_object_set_new(facts, place->facts.item[i].name,

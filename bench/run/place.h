@@ -25,7 +25,7 @@ struct place_ask {
     const char *topologies; /* the folder compose/local */
     const char *durability; /* "default", "none", "sync" */
     /* lead clients, and servers among themselves, through a wire (wire.h), as far as the topology's
-     * script allows; only for servers of our own */
+     * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;
     /* start servers of our own so that their wall clocks can be changed, where that is possible */
     bool clock;
@@ -36,7 +36,8 @@ struct place {
     struct lb_server server;
     struct topo *topo; /* NULL = embedded, or not our own */
     const char *urls[TOPO_NODES_MAX];
-    char dir[512]; /* embedded backends' own folder; "" = none */
+    const char *told_url; /* of the ask, where urls may lead through a wire to it; NULL = ours */
+    char dir[512];        /* embedded backends' own folder; "" = none */
     char topology[64], durability[256];
     const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
     struct lb_facts facts;
@@ -48,6 +49,11 @@ struct place {
 /* Refuses a URL of the ask that can't be right, before anything is started: LB_EXIT_USAGE. It asks no
  * server, and what only a server or a name service can tell is no reason. Returns 0, or -1 with err. */
 int place_check_url(const struct place_ask *ask, struct lb_err *err);
+
+/* Whether the faults of a plan can act on a server at a URL: those of clients can, and those of clients'
+ * connections, where a wire can lead to it. Returns 0, or -1 with err (LB_EXIT_USAGE), whose text is a
+ * phrase. */
+int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err);
 
 /* Starts the servers, opens the backend and waits until it answers. NULL with err. Call it on the
  * main thread, while there is no other thread. */

@@ -2,10 +2,20 @@
  * ports; it is aimed at the servers' ports each time that these are chosen. */
 #include "bench/run/place_wire.h"
 
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "bench/servers/urls.h"
 #include "bench/servers/wire.h"
+#include "drivers/url.h"
+
+#define CONNECT_MS 5000 /* for one of several addresses */
 
 struct wired {
     struct place_wire wiring; /* first: what callers have a pointer to */
@@ -64,6 +74,116 @@ struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wi
     wish->ports_chosen = aim_wire;
     wish->arg = wired;
     return wiring;
+}
+
+/* ---- to a user's server ---- */
+
+#define SECURE "over TLS the server's certificate has the server's name, and not the wire's"
+#define TELLS "its servers tell clients their own addresses"
+
+/* Schemes of servers that can't be reached at another address. */
+static const struct {
+    const char *scheme, *reason;
+} unwired[] = {
+    {"rediss", SECURE},       {"https", SECURE},         {"memcacheds", SECURE}, {"tls", SECURE},
+    {"redis+cluster", TELLS}, {"redis+sentinel", TELLS}, {NULL, NULL},
+};
+
+/* Options of a query by which a client goes to a server in another way than by the URL's host and port. */
+static const char *const other_ways[] = {"host=", "hostaddr=", "port=", "ssl", "tls", NULL};
+
+int place_wire_check_url(const char *url, struct lb_err *err) {
+    const char *query = strchr(url, '?');
+    struct url parts;
+    if (url_parse(&parts, url, 0, err) != 0) return -1;
+    for (int i = 0; unwired[i].scheme; i++) {
+        if (strcmp(parts.scheme, unwired[i].scheme) == 0)
+            return err_set(err, LB_EXIT_USAGE, "no wire can lead to %s://: %s", parts.scheme,
+                           unwired[i].reason);
+    }
+    for (int i = 0; query && other_ways[i]; i++) {
+        if (strstr(query, other_ways[i]) && !strstr(query, "sslmode=disable"))
+            return err_set(err, LB_EXIT_USAGE,
+                           "no wire can lead to a server whose URL has the option %s",
+                           other_ways[i]);
+    }
+    for (int i = 0; i < parts.host_count; i++) {
+        if (parts.port[i] == 0)
+            return err_set(err, LB_EXIT_USAGE,
+                           "the wire to %s needs the server's port: write it into the URL",
+                           parts.host[i]);
+    }
+    return 0;
+}
+
+/* Whether a server takes a connection there. */
+static bool accepts(const struct addrinfo *at) {
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), failed = 0;
+    if (fd < 0) return false;
+    struct pollfd done = {.fd = fd, .events = POLLOUT};
+    socklen_t len = sizeof failed;
+    bool connected = connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    if (!connected && errno == EINPROGRESS)
+        connected = poll(&done, 1, CONNECT_MS) == 1 &&
+                    getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0;
+    close(fd);
+    return connected;
+}
+
+/* Of several addresses it takes the first that a server is at, as clients do; if there is none, the first. */
+static int resolve(const char *host, int port, struct wire_end *ret_end, struct lb_err *err) {
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    char service[16];
+    snprintf(service, sizeof service, "%d", port);
+    int failed = getaddrinfo(host, service, &hints, &found);
+    if (failed)
+        return err_set(err, LB_EXIT_MACHINE, "no address of %s: %s", host, gai_strerror(failed));
+    const struct addrinfo *at = found->ai_next ? found : NULL;
+    while (at && !accepts(at)) at = at->ai_next;
+    if (!at) at = found;
+    memcpy(&ret_end->server, at->ai_addr, at->ai_addrlen);
+    freeaddrinfo(found);
+    return 0;
+}
+
+/* The URL with the wire's ends for its hosts; the user, the password and the path stay. */
+static char *url_by_wire(const char *url, const struct wire *wire, int ends) {
+    const char *authority = strstr(url, "://") + 3;
+    const char *rest = authority + strcspn(authority, "/?#");
+    for (const char *at = authority; at < rest; at++) {
+        if (*at == '@') authority = at + 1;
+    }
+    size_t size = strlen(url) + (size_t)ends * 24 + 1;
+    char *text = malloc(size);
+    int used = text ? snprintf(text, size, "%.*s", (int)(authority - url), url) : 0;
+    for (int i = 0; text && i < ends; i++)
+        used += snprintf(text + used, size - (size_t)used, "%s127.0.0.1:%d", i ? "," : "",
+                         wire_port(wire, i));
+    if (text) snprintf(text + used, size - (size_t)used, "%s", rest);
+    return text;
+}
+
+struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
+    struct wire_end ends[URL_HOSTS_MAX] = {{0}};
+    struct url parts;
+    if (place_wire_check_url(url, err) != 0 || url_parse(&parts, url, 0, err) != 0) return NULL;
+    for (int i = 0; i < parts.host_count; i++) {
+        if (resolve(parts.host[i], parts.port[i], &ends[i], err) != 0) return NULL;
+    }
+    struct wire *wire = wire_start(ends, parts.host_count, err);
+    struct wired *wired = wire ? calloc(1, sizeof *wired) : NULL;
+    char *by_wire = wired ? url_by_wire(url, wire, parts.host_count) : NULL;
+    if (!by_wire) {
+        if (wire) err_set(err, LB_EXIT_MACHINE, "out of memory");
+        wire_stop(wire);
+        free(wired);
+        return NULL;
+    }
+    wired->urls = (struct urls){.count = 1, .url = {by_wire}};
+    wired->wiring = (struct place_wire){.wire = wire,
+                                        .client_ends = (UINT64_C(1) << parts.host_count) - 1,
+                                        .urls = (const char *const *)wired->urls.url};
+    return &wired->wiring;
 }
 
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {

@@ -19,6 +19,14 @@ struct place_wire {
 struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
                                     struct lb_err *err);
 
+/* Starts a wire to the servers of a URL of a user's, wherever they are, whose names are resolved once. Returns
+ * NULL with err (LB_EXIT_USAGE): a URL without a port, over TLS, whose certificate has the server's name and
+ * not the wire's, or with options that choose another way to the server; a name that nobody knows. */
+struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
+
+/* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */
+int place_wire_check_url(const char *url, struct lb_err *err);
+
 /* Returns 0 while the wire forwards to the ports of the servers; -1 with err. Accepts a place
  * without a wire. */
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err);

@@ -303,7 +303,8 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
                                   .durability = ask->plan->durability,
                                   .interrupts = ask->interrupts};
     bool own = !place_ask.url && of->lock->lock->backend->topologies;
-    place_ask.wired = own && plan_acts_on(of->plan, ON_WIRES);
+    bool far = own || place_ask.url;
+    place_ask.wired = far && plan_acts_on(of->plan, ON_WIRES);
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;
@@ -540,12 +541,12 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                                         .url = url_of_backend(ask, stages[i].lock->lock->backend)};
         if (!place.url) continue;
         if (place_check_url(&place, err) != 0) return -1;
-        if (plan_acts_on(stages[i].plan, ON_SERVERS) || plan_acts_on(stages[i].plan, ON_WIRES))
-            return err_set(
-                err, LB_EXIT_USAGE,
-                "%s: its faults act on servers and connections that lockbench starts, and "
-                "%s is at --url: leave out --url, or choose a fault of clients (pause, kill)",
-                stages[i].plan->name, stages[i].lock->lock->backend->name);
+        struct lb_err why = {0};
+        if (place_check_faults(stages[i].plan, place.url, &why) != 0)
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s: %s is at --url, and %s: leave out --url, or choose a fault of "
+                           "clients (pause, kill) or of their connections (wire-cut)",
+                           stages[i].plan->name, stages[i].lock->lock->backend->name, why.text);
     }
     return 0;
 }

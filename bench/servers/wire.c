@@ -81,7 +81,8 @@ static int open_ends(struct wire *wire, const struct wire_end *ends, int count,
                                       .end = i,
                                       .fd = fd,
                                       .port = port,
-                                      .server_port = ends[i].server_port};
+                                      .server_port = ends[i].server_port,
+                                      .server = ends[i].server};
         wire->ends++;
     }
     return 0;

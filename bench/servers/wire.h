@@ -1,4 +1,4 @@
-/* wire: a TCP proxy on loopback between clients and servers, or between servers, that injects
+/* wire: a TCP proxy on loopback between clients and servers anywhere, or between servers, that injects
  * network faults: delay, limited bandwidth, dropped bytes, stalls, resets, cuts, refused
  * connections, connections that end within an answer, and the loss of one chosen message.
  *
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "bench/base/err.h"
@@ -30,6 +31,8 @@
 struct wire_end {
     /* on 127.0.0.1; 0 = set later, by wire_aim; until then connections are reset */
     int server_port;
+    /* a server on another host, with its port; its family 0 = 127.0.0.1 */
+    struct sockaddr_storage server;
 };
 
 enum wire_way {

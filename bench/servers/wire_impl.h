@@ -106,6 +106,7 @@ struct link {
 struct listener {
     enum watched watched;
     int end, fd, port, server_port;
+    struct sockaddr_storage server; /* instead of the port, if it has a family */
     bool shut;
 };
 

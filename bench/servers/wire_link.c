@@ -36,14 +36,24 @@ static void watch_side(struct proxy *proxy, struct side *side) {
     epoll_ctl(proxy->epoll_fd, EPOLL_CTL_ADD, side->fd, &event);
 }
 
+/* The address of the server behind a listener; its length, 0 while there is none. */
+static socklen_t server_of(const struct listener *listener, struct sockaddr_storage *ret_address) {
+    struct sockaddr_in local = {.sin_family = AF_INET,
+                                .sin_port = htons((uint16_t)listener->server_port)};
+    local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    *ret_address = listener->server;
+    if (listener->server.ss_family == AF_INET6) return sizeof(struct sockaddr_in6);
+    if (listener->server.ss_family == AF_INET) return sizeof(struct sockaddr_in);
+    memcpy(ret_address, &local, sizeof local);
+    return listener->server_port ? sizeof local : 0;
+}
+
 void link_connect(struct proxy *proxy, struct link *link) {
-    int port = proxy->listeners[link->end].server_port;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_storage address;
     if (link->server.fd >= 0) return;
-    int fd = port ? socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
-    if (fd < 0 ||
-        (connect(fd, (struct sockaddr *)&address, sizeof address) != 0 && errno != EINPROGRESS)) {
+    socklen_t len = server_of(&proxy->listeners[link->end], &address);
+    int fd = len ? socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+    if (fd < 0 || (connect(fd, (struct sockaddr *)&address, len) != 0 && errno != EINPROGRESS)) {
         if (fd >= 0) close(fd);
         atomic_fetch_add(&proxy->shared->ends[link->end].refused, 1);
         link_end(proxy, link, true);

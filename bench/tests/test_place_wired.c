@@ -146,11 +146,66 @@ TEST(under_sentinel_replication_alone_is) {
     wired_down(&wired);
 }
 
+/* A server that is not ours is reached through a wire to its name; what is told of it is its own URL. */
+TEST(a_server_at_a_url_is_led_through) {
+    struct wired wired;
+    struct lb_err err = {0};
+    if (!wired_up(&wired, "redis-setnx", "redis")) skip();
+    must_open(&wired);
+    char url[80];
+    snprintf(url, sizeof url, "redis://localhost:%d/0", topo_port(wired.place->topo, 0, 0));
+    struct place *far = place_open(
+        &(struct place_ask){
+            .lock = &wired.plan->locks[0], .url = url, .wired = true, .interrupts = &no_interrupts},
+        &err);
+    if (!far) fail_msg("%s", err.text);
+    char by_wire[80];
+    snprintf(by_wire, sizeof by_wire, "redis://127.0.0.1:%d/0", wire_port(far->wiring->wire, 0));
+    assert_string_equal(far->urls[0], by_wire);
+    assert_int_equal(far->wiring->client_ends, 1);
+    assert_true(forwarded(far, 1) > 0);
+    json_t *json = place_json(far);
+    assert_string_equal(json_string_value(json_object_get(json, "url")), url);
+    json_decref(json);
+    place_close(far);
+    wired_down(&wired);
+}
+
+/* Each fault that can't act at a URL is told before anything starts. */
+TEST(faults_that_can_not_act_at_a_url) {
+    static const struct {
+        const char *workload, *url, *why;
+    } cases[] = {{"check/server-empty", "redis://h:1", "a hand on the server"},
+                 {"check/primary-lost", "redis://h:1", "among themselves"},
+                 {"check/wire-cut", "redis://h", "the server's port"},
+                 {"check/wire-cut", "rediss://h:1", "certificate"},
+                 {"check/wire-cut", "redis+cluster://h:1", "their own addresses"},
+                 {"check/wire-cut", "postgres://h:1/d?sslmode=require", "the option ssl"},
+                 {"check/wire-cut", "postgres://h:1/d?sslmode=disable", NULL},
+                 {"check/wire-cut", "redis://u:p%40w@h:1", NULL},
+                 {"check/pause", "rediss://h", NULL}};
+    char folder[512];
+    struct lb_err err = {0};
+    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err why = {0};
+        struct plan *plan = plan_load(&(struct plan_wish){.workload = cases[i].workload,
+                                                          .folder = folder,
+                                                          .locks = "redis-setnx"},
+                                      &err);
+        if (!plan) fail_msg("%s", err.text);
+        int failed = place_check_faults(plan, cases[i].url, &why);
+        if (failed != (cases[i].why ? -1 : 0)) fail_msg("%s: %s", cases[i].url, why.text);
+        if (failed && !strstr(why.text, cases[i].why)) fail_msg("%s: %s", cases[i].url, why.text);
+        plan_free(plan);
+    }
+}
+
 TEST(where_no_wire_can_be_is_an_error) {
     static const struct {
         const char *lock, *topology, *why;
     } cases[] = {{"redis-setnx", "redis-cluster", "their own addresses"},
-                 {"file-flock", NULL, "wires lead only"}};
+                 {"file-flock", NULL, "no wire leads"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct wired wired;
         if (!wired_up(&wired, cases[i].lock, cases[i].topology)) skip();
