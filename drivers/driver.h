@@ -143,6 +143,9 @@ struct lb_server {
     const struct lb_backend *backend;
     const char *const *urls; /* where the servers are; borrowed for the lifetime of this struct */
     int url_count;
+    /* the file of the authority that signed the certificates of servers that lockbench started with TLS; NULL =
+     * the option tls_ca, or else the machine's authorities */
+    const char *ca;
     /* a private folder for embedded backends, or NULL; the same path in every process */
     const char *dir;
     const void *options; /* the backend's parsed options, laid out by its option table */

@@ -18,7 +18,7 @@
 struct wish {
     struct arg_list names;
     const char *durability;
-    bool json;
+    bool tls, json;
 };
 
 static const struct wish start_with = {.durability = "default"};
@@ -28,6 +28,9 @@ static const struct arg args[] = {
     {{"durability", LB_OPT_CHOICE_WORD, offsetof(struct wish, durability),
       .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
      "default|none|sync"},
+    {{"tls", ARG_FLAG, offsetof(struct wish, tls),
+      .help = "with TLS; prints the file of the authority that their certificates are from"},
+     NULL},
     {{"json", ARG_FLAG, offsetof(struct wish, json),
       .help = "print one JSON object: the URLs of each topology, an array"},
      NULL},
@@ -95,6 +98,7 @@ static struct topo *start(const char *folder, const char *name, const struct wis
                           const volatile sig_atomic_t *interrupts, struct lb_err *err) {
     struct topo_info info;
     if (topo_info(folder, name, &info, err) != 0) return NULL;
+    if (wish->tls && topo_info_tls(&info, err) != 0) return NULL;
     struct topo_wish topo_wish = {.info = &info, .durability = wish->durability};
     struct topo *topo = topo_start(&topo_wish, err);
     struct topo_wait wait = {.deadline_ns = lb_now() + 90 * LB_S_NS,
@@ -114,19 +118,24 @@ static void print_urls(struct topo *const *topos, const struct wish *wish) {
             printf("%-17s %-50s %s\n", wish->names.item[i], topo_url(topos[i], u),
                    u ? "" : topo_durability(topos[i]));
         }
+        if (wish->tls) printf("%-17s tls_ca=%s\n", wish->names.item[i], topo_ca(topos[i]));
     }
     fflush(stdout);
 }
 
 static void print_json(struct topo *const *topos, const struct wish *wish) {
-    json_t *root = json_object();
+    json_t *root = json_object(), *authorities = json_object();
     for (int i = 0; i < wish->names.count; i++) {
         json_t *urls = json_array();
         for (int u = 0; u < topo_url_count(topos[i]); u++) {
             json_array_append_new(urls, json_string(topo_url(topos[i], u)));
         }
         json_object_set_new(root, wish->names.item[i], urls);
+        if (wish->tls)
+            json_object_set_new(authorities, wish->names.item[i], json_string(topo_ca(topos[i])));
     }
+    if (wish->tls) json_object_set(root, "tls_ca", authorities);
+    json_decref(authorities);
     json_dumpf(root, stdout, 0);
     json_decref(root);
     putchar('\n');

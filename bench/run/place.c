@@ -95,6 +95,7 @@ static int backend_answers(const struct topo *topo, void *arg, struct lb_err *er
     struct place *place = inquiry->place;
     const char *const *wired = place->wiring ? place->wiring->urls : NULL;
     place->server.url_count = topo_url_count(topo);
+    place->server.ca = topo_ca(topo);
     for (int i = 0; i < place->server.url_count; i++)
         place->urls[i] = wired ? wired[i] : topo_url(topo, i);
     if (place_wire_check(place->wiring, err) != 0) return -1;
@@ -118,6 +119,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     struct topo_info info;
     const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
+    if (ask->tls && topo_info_tls(&info, err) != 0) return -1;
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;

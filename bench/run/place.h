@@ -24,6 +24,7 @@ struct place_ask {
     const char *topology;   /* which of the lock's topologies to start; NULL = its first */
     const char *topologies; /* the folder compose/local */
     const char *durability; /* "default", "none", "sync" */
+    bool tls;               /* start servers of our own with TLS */
     /* lead clients, and servers among themselves, through a wire (wire.h), as far as the topology's
      * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "bench/base/durability.h"
@@ -31,6 +32,7 @@ static const struct text_key {
     TEXT("act_install", act_install),
     TEXT("user", user),
     TEXT("url", url),
+    TEXT("url_tls", url_tls),
     TEXT("acts", acts),
     TEXT("library", library),
     TEXT("durability_default", durability[TOPO_DEFAULT].text),
@@ -155,6 +157,34 @@ static int parse_info(struct topo_info *info, char *text, struct lb_err *err) {
     return check_info(info, err);
 }
 
+/* Puts the secret in place of %SECRET%. */
+static int fill_secret(const struct topo_info *info, char *url, size_t size, struct lb_err *err) {
+    static const char mark[] = "%SECRET%";
+    char filled[sizeof info->url];
+    size_t used = 0;
+    for (const char *c = url; *c;) {
+        bool here = strncmp(c, mark, sizeof mark - 1) == 0;
+        size_t len = here ? sizeof info->secret - 1 : 1;
+        if (used + len >= sizeof filled || used + len >= size)
+            return err_set(err, LB_EXIT_MACHINE, "url: the value is too long");
+        memcpy(filled + used, here ? info->secret : c, len);
+        used += len;
+        c += here ? sizeof mark - 1 : 1;
+    }
+    memcpy(url, filled, used);
+    url[used] = '\0';
+    return 0;
+}
+
+static int make_secret(struct topo_info *info, struct lb_err *err) {
+    unsigned char bytes[(sizeof info->secret - 1) / 2];
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return err_set(err, LB_EXIT_MACHINE, "no random numbers: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof bytes; i++) snprintf(info->secret + 2 * i, 3, "%02x", bytes[i]);
+    if (fill_secret(info, info->url, sizeof info->url, err) != 0) return -1;
+    return fill_secret(info, info->url_tls, sizeof info->url_tls, err);
+}
+
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
               struct lb_err *err) {
     struct topo_info info = {.stop_signal = SIGTERM, .weight = 1, .wired = TOPO_WIRED_CLIENTS};
@@ -171,12 +201,22 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info,
                        strerror(errno));
     char *text = spawn_info(path, err);
     int result = text ? parse_info(&info, text, err) : -1;
+    if (result == 0) result = make_secret(&info, err);
     free(text);
     if (result != 0) {
         err_prefix(err, "topology \"%s\": %s info", name, path);
         return -1;
     }
     *ret_info = info;
+    return 0;
+}
+
+int topo_info_tls(struct topo_info *info, struct lb_err *err) {
+    if (!*info->url_tls)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s can't be started with TLS: its script does not offer it", info->name);
+    strcpy(info->url, info->url_tls);
+    info->tls = true;
     return 0;
 }
 

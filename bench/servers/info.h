@@ -33,14 +33,19 @@ struct topo_info {
     char act_missing[64];  /* what this machine lacks for its actions; "" = nothing */
     char act_install[128]; /* the Debian packages that contain that */
     int nodes;
-    int ports;     /* of each node */
-    char user[64]; /* the account to run as when the program runs as root; "" = root itself */
-    char url[512]; /* URL templates, separated by blanks; see urls.h */
+    int ports;         /* of each node */
+    char user[64];     /* the account to run as when the program runs as root; "" = root itself */
+    char url[512];     /* URL templates, separated by blanks; see urls.h */
+    char url_tls[512]; /* the same of its servers with TLS; "" = they have none */
+    bool tls;          /* topo_info_tls chose TLS */
+    /* what servers started from this info ask of their clients, where they can: random, of another value
+     * at each topo_info. Never print it */
+    char secret[33];
     int stop_signal;
     int weight; /* what starting it takes of the jobs that `lockbench check` runs at once */
     struct topo_durability durability[TOPO_DURABILITIES];
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
-    /* the file in compose/acts that its actions share with other topologies; "" = none */
+    /* the file in compose/acts that it shares with other topologies; "" = none */
     char library[64];
     bool clock;     /* topo_clock works on this topology */
     unsigned wired; /* TOPO_WIRED_ bits; 0 = nothing */
@@ -53,6 +58,10 @@ bool topo_offers(const struct topo_info *info, const char *act);
  * Returns 0, also when something is missing (see .missing); -1 with err if there is no such script
  * or its output is malformed. */
 int topo_info(const char *folder, const char *name, struct topo_info *ret_info, struct lb_err *err);
+
+/* Chooses TLS for the servers that are started from info: its URLs become those with TLS. Returns 0, or -1 with
+ * err (LB_EXIT_USAGE) where the topology does not offer TLS. */
+int topo_info_tls(struct topo_info *info, struct lb_err *err);
 
 /* What the setting ("default", "none", "sync") means for this topology. NULL with err
  * (LB_EXIT_USAGE) when the word is unknown or this server does not offer it. Lives as long as

@@ -283,7 +283,7 @@ pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
     return pid;
 }
 
-char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
+char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err) {
     struct start start = {0};
     int pipe_fds[2] = {-1, -1}, status = 0, failed = 1;
@@ -292,7 +292,7 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
     if (!text || pipe2(pipe_fds, O_CLOEXEC) != 0)
         err_set(err, LB_EXIT_MACHINE, "%s", strerror(errno));
     else if (prepare_start(spawn, &start, O_TRUNC, err) == 0)
-        pid = fork_script(spawn, &start, pipe_fds[1], (const char *const[]){"act", name, arg}, err);
+        pid = fork_script(spawn, &start, pipe_fds[1], words, err);
     if (pipe_fds[1] >= 0) close(pipe_fds[1]);
     if (pid > 0) {
         /* Its output ends only when every process that it started, and that could still print, has
@@ -312,11 +312,11 @@ char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, in
             lb_nap(LB_MS_NS);
         janitor_drop_group(pid);
         if (!failed && status != 0) {
-            char how[64], words[320];
+            char how[64], said[320];
             status_text(status, how, sizeof how);
-            last_words(spawn->dir, words, sizeof words);
+            last_words(spawn->dir, said, sizeof said);
             failed = 1;
-            err_set(err, LB_EXIT_MACHINE, "%s", *words ? words : how);
+            err_set(err, LB_EXIT_MACHINE, "%s", *said ? said : how);
         }
     }
     if (pipe_fds[0] >= 0) close(pipe_fds[0]);

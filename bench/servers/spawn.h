@@ -41,11 +41,11 @@ struct spawn {
  * the janitor knows it before it executes. Returns its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
-/* Runs `sh SCRIPT act NAME ARG` (arg NULL: without) under the account, with dir as working folder
- * and vars as environment. Returns what it prints (the caller frees it), or NULL with err: what it
- * wrote to standard error, which is also kept in its log. The janitor knows it, and no process that
- * it started is left when this returns. At most limit_ns and 64 KiB. */
-char *spawn_act(const struct spawn *spawn, const char *name, const char *arg, int64_t limit_ns,
+/* Runs `sh SCRIPT` with the words (words[2], or words[1] too, may be NULL) under the account, with dir as
+ * working folder and vars as environment. Returns what it prints (the caller frees it), or NULL with err: what
+ * it wrote to standard error, which is also kept in its log. The janitor knows it, and no process that it started
+ * is left when this returns. At most limit_ns and 64 KiB. */
+char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err);
 
 /* Runs `sh SCRIPT info` and returns what it prints (the caller frees it), or NULL with err. At most

@@ -87,7 +87,9 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
         goto failed;
     }
-    if (topo_clock_begin(topo, err) != 0 || start_all(topo, err) != 0) goto failed;
+    if (topo_make_certificates(topo, err) != 0 || topo_clock_begin(topo, err) != 0 ||
+        start_all(topo, err) != 0)
+        goto failed;
     return topo;
 failed:
     topo_stop(topo);
@@ -269,6 +271,10 @@ const char *topo_url(const struct topo *topo, int index) {
 
 const char *const *topo_urls(const struct topo *topo) {
     return (const char *const *)topo->urls.url;
+}
+
+const char *topo_ca(const struct topo *topo) {
+    return *topo->ca ? topo->ca : NULL;
 }
 
 const char *topo_dir(const struct topo *topo, int node) {

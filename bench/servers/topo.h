@@ -82,6 +82,8 @@ const char *topo_durability(const struct topo *topo);
 int topo_url_count(const struct topo *topo);
 const char *topo_url(const struct topo *topo, int index);
 const char *const *topo_urls(const struct topo *topo);
+/* The file of the authority that signed the servers' certificates; NULL = they are without TLS. */
+const char *topo_ca(const struct topo *topo);
 /* The private folder of one node: its data and its file `log`. */
 const char *topo_dir(const struct topo *topo, int node);
 int topo_port(const struct topo *topo, int node, int index);

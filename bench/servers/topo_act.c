@@ -23,7 +23,7 @@ static void join_lines(char *text) {
 int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
              struct lb_err *err) {
     const struct topo_info *info = &topo->info;
-    char dir[600], library[600];
+    char dir[600], library[640];
     if (!topo_offers(info, act))
         return err_set(err, LB_EXIT_USAGE, "%s does not offer \"%s\": it has %s", info->name, act,
                        *info->acts ? info->acts : "nothing of the kind");
@@ -32,19 +32,17 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
                        info->act_missing, info->act_install);
     snprintf(dir, sizeof dir, "%s/act", topo->dir); /* beside the nodes' folders */
     if (topo_make_folder(topo, dir, err) != 0) return -1;
-    const char *name = strrchr(info->script, '/');
-    snprintf(library, sizeof library, "%.*s/../acts/%s", (int)(name - info->script), info->script,
-             info->library);
     struct vars vars = {0};
     topo_vars_fill(&vars, topo, -1);
     const struct spawn spawn = {.script = info->script,
                                 .dir = dir,
                                 .account = &topo->account,
                                 .stop_signal = SIGKILL,
-                                .library = *info->library ? library : NULL,
+                                .library = topo_library(topo, library, sizeof library),
                                 .vars = vars.list};
     struct lb_err why = {0};
-    char *text = spawn_act(&spawn, act, arg, TOPO_ACT_S * LB_S_NS, &why);
+    char *text =
+        spawn_act(&spawn, (const char *const[]){"act", act, arg}, TOPO_ACT_S * LB_S_NS, &why);
     if (!text)
         return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "",
                        arg ? arg : "", why.text);

@@ -37,6 +37,8 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     add_ports(vars, "LB_ALL_PORTS", topo->ports, NULL, ports);
     add_ports(vars, "LB_PEER_PORTS", topo->ports, topo->peer_ports, ports);
     vars_add(vars, "LB_DURABILITY=%s", topo->durability);
+    vars_add(vars, "LB_SECRET=%s", info->secret);
+    vars_add(vars, "LB_TLS=%s", topo->tls_dir);
     if (!node) return;
     vars_add(vars, "LB_NODE=%d", n);
     add_ports(vars, "LB_PORTS", topo->ports + n * info->ports, NULL, info->ports);
@@ -45,6 +47,14 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     char path[640];
     vars_add(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
     vars_add(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
+}
+
+const char *topo_library(const struct topo *topo, char *path, size_t size) {
+    const struct topo_info *info = &topo->info;
+    if (!*info->library) return NULL;
+    snprintf(path, size, "%.*s/../acts/%s", (int)(strrchr(info->script, '/') - info->script), info->script,
+             info->library);
+    return path;
 }
 
 int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *err) {
@@ -64,11 +74,13 @@ int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *er
 int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     struct node *node = &topo->nodes[n];
     struct vars vars = {0};
+    char library[640];
     topo_vars_fill(&vars, topo, n);
     const struct spawn spawn = {.script = topo->info.script,
                                 .dir = node->dir,
                                 .account = &topo->account,
                                 .stop_signal = topo->info.stop_signal,
+                                .library = topo_library(topo, library, sizeof library),
                                 .vars = vars.list};
     pid_t pid = spawn_server(&spawn, err);
     if (pid < 0) return -1;

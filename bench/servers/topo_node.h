@@ -28,6 +28,8 @@ struct topo {
     const char *durability_text; /* in info */
     struct account account;
     char dir[512];
+    char tls_dir[600]; /* the folder of the certificates; "" = without TLS */
+    char ca[640];      /* the file of their authority */
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];      /* node by node */
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* 0 = as in ports */
     void (*ports_chosen)(const int *ports, int count, void *arg);
@@ -44,6 +46,9 @@ struct topo {
 /* Adds the environment variables of a node's `run`, or of an action (node < 0). */
 void topo_vars_fill(struct vars *vars, const struct topo *topo, int node);
 
+/* The file that the script shares with others, or NULL. Returns path. */
+const char *topo_library(const struct topo *topo, char *path, size_t size);
+
 /* Makes a folder of the servers' account inside the topology's folder, which is ours alone. One that is
  * there already must be such a folder. 0, or -1 with err. */
 int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *err);
@@ -53,6 +58,10 @@ int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 
 /* Whether the node runs; reaps it and records its status if it has ended. */
 bool topo_node_runs(struct node *node);
+
+/* Makes the certificates of servers with TLS, by compose/certificates: the account's, since it has to read the
+ * keys. Without TLS nothing. 0, or -1 with err. */
+int topo_make_certificates(struct topo *topo, struct lb_err *err);
 
 /* While a node is down, sockets that do not listen keep its ports from other programs. They do not
  * hinder the node itself: both set SO_REUSEADDR. */
