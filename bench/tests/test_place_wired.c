@@ -2,6 +2,7 @@
  * replication's. Real Redis servers; what is missing is a loud skip.
  * Needs: servers. */
 #include "bench/servers/topo.h"
+#include "bench/tests/servers_help.h"
 #include "bench/tests/stage_help.h"
 #include "bench/tests/wire_help.h"
 
@@ -49,12 +50,13 @@ static void wired_down(struct wired *wired) {
 
 static void must_open(const struct wired *wired) {
     if (!wired->place) fail_msg("%s", wired->err.text);
+    help_login(wired->place->topo);
 }
 
 /* What a Redis server on a port answers to one command, without its CR LF; "" = nothing. */
 static const char *ask_redis(int port, const char *command) {
     static char answer[256];
-    int fd = help_connect(port);
+    int fd = help_connect_redis(port);
     ssize_t len = 0;
     if (fd >= 0 && send(fd, command, strlen(command), MSG_NOSIGNAL) > 0)
         len = recv(fd, answer, sizeof answer - 1, 0);

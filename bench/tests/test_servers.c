@@ -16,13 +16,23 @@
 static const struct shipped {
     const char *name;
     const char *ask, *answer; /* a word of its protocol; NULL: an open port suffices */
+    /* a script by which somebody without the password, who finds the server at $PORT, is refused; NULL = the server
+     * can ask for none, or lockbench does not have it ask */
+    const char *stranger;
 } shipped[] = {
-    {"redis", "PING\r\n", "+PONG"},
-    {"memcached", "version\r\n", "VERSION "},
-    {"etcd", "GET /version HTTP/1.0\r\n\r\n", "etcdserver"},
-    {"zookeeper", "ruok", "imok"},
-    {"postgres", NULL, NULL},
-    {"mariadb", NULL, NULL},
+    {"redis", "PING\r\n", "-NOAUTH", "redis-cli -p $PORT config get dir | grep -q NOAUTH"},
+    {"memcached", "version\r\n", "VERSION ", NULL},
+    {"etcd", "GET /version HTTP/1.0\r\n\r\n", "etcdserver", NULL},
+    {"zookeeper", "ruok", "imok", NULL},
+    {"nats", NULL, NULL,
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf \"CONNECT {}\\r\\nPING\\r\\n\" >&3; cat <&3' | "
+     "grep -q 'Authorization Violation'"},
+    {"postgres", NULL, NULL,
+     "for user in postgres lockbench; do psql -w -h 127.0.0.1 -p $PORT -U $user postgres -c 'select 1' 2>&1 | "
+     "grep -q 'no password supplied' || exit 1; done"},
+    {"mariadb", NULL, NULL,
+     "for user in root lockbench ''; do mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u \"$user\" "
+     "-e 'select 1' 2>&1 | grep -q 'Access denied' || exit 1; done"},
 };
 #define SHIPPED (sizeof shipped / sizeof *shipped)
 
@@ -109,7 +119,7 @@ static void starts_and_stops(void **state) {
     for (int d = 0; d < 3; d++) {
         struct lb_err err = {0};
         if (!topo_durability_of(&info, durabilities[d], &err)) {
-            assert_string_equal(it->name, "memcached");
+            assert_true(strcmp(it->name, "memcached") == 0 || strcmp(it->name, "nats") == 0);
             assert_string_equal(durabilities[d], "sync");
             assert_null(topo_start(
                 &(struct topo_wish){.info = &info, .durability = durabilities[d]}, &err));
@@ -228,6 +238,27 @@ static void killed_server_is_noticed(void **state) {
     assert_false(left_shared_memory(last));
 }
 
+/* An account of the machine that finds the port is no client, and the server is not root's. */
+static void strangers_are_refused(void **state) {
+    const struct shipped *it = *state;
+    struct topo_info info;
+    char port[16], path[64], line[200];
+    info_or_skip(it->name, &info);
+    struct topo *topo = started(it, &(struct topo_wish){.info = &info});
+    snprintf(port, sizeof port, "%d", topo_port(topo, 0, 0));
+    setenv("PORT", port, 1);
+    if (it->stranger && system(it->stranger) != 0) fail_msg("%s lets a stranger in", it->name);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)topo_pid(topo, 0));
+    FILE *about = fopen(path, "r");
+    assert_non_null(about);
+    unsigned uid = 0;
+    while (fgets(line, sizeof line, about) && sscanf(line, "Uid: %u", &uid) != 1) {
+    }
+    fclose(about);
+    assert_int_not_equal(uid, 0); /* without root, the tests' own account */
+    topo_stop(topo);
+}
+
 int main(void) {
     static const struct {
         const char *name;
@@ -237,6 +268,7 @@ int main(void) {
         {"taken port is retried", taken_port_is_retried},
         {"killed owner, ready", killed_owner_when_ready},
         {"killed owner, preparing", killed_owner_while_preparing},
+        {"strangers are refused", strangers_are_refused},
         {"killed server is noticed", killed_server_is_noticed},
     };
     enum { CASES = sizeof cases / sizeof *cases };

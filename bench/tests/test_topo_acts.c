@@ -74,7 +74,8 @@ static void redis_clients_are_terminated(void **state) {
     (void)state;
     need("redis-cli", "redis-tools");
     struct topo *topo = started("redis", (struct topo_wish){0});
-    int port = topo_port(topo, 0, 0), one = help_connect(port), other = help_connect(port);
+    int port = topo_port(topo, 0, 0), one = help_connect_redis(port),
+        other = help_connect_redis(port);
     char text[100], from[20];
     assert_string_equal(help_say(one, "PING\r\n", "\r\n"), "+PONG\r\n");
     snprintf(from, sizeof from, "%d", help_from_port(one));
@@ -96,11 +97,11 @@ static void redis_throws_keys_away(void **state) {
     struct topo *topo = started("redis", (struct topo_wish){0});
     int port = topo_port(topo, 0, 0);
     char text[100];
-    assert_string_equal(help_ask(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
+    assert_string_equal(help_ask_redis(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
     assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
-    assert_string_equal(help_ask(port, "GET lock\r\n", "\r\n"), "$-1\r\n");
-    assert_string_equal(help_ask(port, "DBSIZE\r\n", "\r\n"), ":0\r\n");
-    assert_string_equal(help_ask(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
+    assert_string_equal(help_ask_redis(port, "GET lock\r\n", "\r\n"), "$-1\r\n");
+    assert_string_equal(help_ask_redis(port, "DBSIZE\r\n", "\r\n"), ":0\r\n");
+    assert_string_equal(help_ask_redis(port, "SET lock me PX 60000\r\n", "\r\n"), "+OK\r\n");
     topo_stop(topo);
 }
 

@@ -59,13 +59,13 @@ TEST(no_server_is_a_reset) {
     int fd = help_listen(&port);
     close(fd); /* nobody is there now */
     assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
-    int client = help_connect(wire_port(rig.wire, 0));
+    int client = wire_connect(wire_port(rig.wire, 0));
     assert_int_equal(client < 0 ? client : help_read(client, &byte, 1), -ECONNRESET);
     if (client >= 0) close(client);
     /* Aimed at a server, it leads there. */
     fd = help_listen(&port);
     assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
-    client = help_connect(wire_port(rig.wire, 0));
+    client = wire_connect(wire_port(rig.wire, 0));
     int server = accept(fd, NULL, NULL);
     help_pass(client, server, "hello");
     assert_int_equal(wire_aim(rig.wire, 1, port, &err), -1);
@@ -166,7 +166,7 @@ TEST(swallows_both_ways) {
     shutdown(pair.client, SHUT_WR); /* not even an end */
     HELP_UNTIL(help_sign(&rig, fault).struck == 3);
     /* Who comes now is accepted, and the server does not learn of it. */
-    int client = help_connect(wire_port(rig.wire, 0));
+    int client = wire_connect(wire_port(rig.wire, 0));
     assert_true(client >= 0);
     help_send(client, "anybody?");
     HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 22);
@@ -218,7 +218,7 @@ TEST(who_came_while_requests_were_swallowed_may_go_on) {
     struct rig rig;
     rig_up(&rig);
     int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_SWALLOW});
-    struct pair pair = {.client = help_connect(wire_port(rig.wire, 0))};
+    struct pair pair = {.client = wire_connect(wire_port(rig.wire, 0))};
     HELP_UNTIL(help_sign(&rig, fault).matched == 1);
     help_lift(&rig, fault);
     pair.server = accept(rig.listen_fd, NULL, NULL);
@@ -284,7 +284,7 @@ TEST(refuses) {
     struct pair old = pair_up(&rig);
     for (int round = 0; round < 2; round++) {
         int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_REFUSE});
-        assert_int_equal(help_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
+        assert_int_equal(wire_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
         assert_int_equal(help_sign(&rig, fault).struck, 1);
         help_pass(old.client, old.server, "old ones go on");
         help_lift(&rig, fault);
@@ -355,7 +355,7 @@ TEST(ends_all_midway_together) {
     assert_int_equal(help_read(two.client, data, 4), 2);
     assert_memory_equal(data, "de", 2);
     assert_int_equal(help_read(one.client, data, 1), 0);
-    assert_int_equal(help_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
+    assert_int_equal(wire_connect(wire_port(rig.wire, 0)), -ECONNREFUSED);
     help_lift(&rig, fault);
     struct pair later = pair_up(&rig);
     help_pass(later.server, later.client, "welcome");

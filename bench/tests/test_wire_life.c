@@ -26,7 +26,7 @@ static void child_main(int port, int tell, int hear) {
     while (read(hear, &command, 1) == 1) {
         char answer = command;
         if (command == 'c' && count < 8) {
-            fds[count] = help_connect(port);
+            fds[count] = wire_connect(port);
             if (fds[count++] < 0) answer = 'E';
         }
         for (int i = 0; command == 's' && i < count; i++) (void)!send(fds[i], "x", 1, MSG_NOSIGNAL);
@@ -289,7 +289,7 @@ TEST(it_ends_when_it_is_stopped) {
     rig_down(&rig);
     assert_false(proc_group_runs(pid));
     assert_true(help_read(pair.client, &byte, 1) <= 0);
-    assert_int_equal(help_connect(port), -ECONNREFUSED);
+    assert_int_equal(wire_connect(port), -ECONNREFUSED);
     pair_down(&pair);
 }
 

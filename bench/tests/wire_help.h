@@ -45,7 +45,7 @@ static inline int help_listen(int *ret_port) {
 }
 
 /* A connected socket, or -errno. */
-static inline int help_connect(int port) {
+static inline int wire_connect(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -70,7 +70,7 @@ static inline void rig_down(struct rig *rig) {
 }
 
 static inline struct pair pair_up(struct rig *rig) {
-    struct pair pair = {.client = help_connect(wire_port(rig->wire, 0))};
+    struct pair pair = {.client = wire_connect(wire_port(rig->wire, 0))};
     assert_true(pair.client >= 0);
     do { /* with a time limit, a stop of this process ends the call */
         pair.server = accept(rig->listen_fd, NULL, NULL);

@@ -14,6 +14,7 @@
 #include "bench/base/home.h"
 #include "bench/engine/loop.h"
 #include "bench/run/place.h"
+#include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 #include "drivers/wait.h"
@@ -89,6 +90,7 @@ static inline struct live_place live_open(const char *lock, const char *const *s
                                                 .interrupts = &live_no_interrupts},
                             &err);
     if (!live.place) fail_msg("%s", err.text);
+    help_login(live.place->topo);
     return live;
 }
 

@@ -109,6 +109,8 @@ static inline const char *all_names(void) {
 static inline redisContext *dial(int port) {
     redisContext *context =
         redisConnectWithTimeout("127.0.0.1", port, (struct timeval){.tv_sec = SHORT_S});
+    if (context && !context->err)
+        freeReplyObject(redisCommand(context, "AUTH %s", getenv("REDISCLI_AUTH")));
     if (context && !context->err) redisSetTimeout(context, (struct timeval){.tv_sec = SHORT_S});
     return context;
 }

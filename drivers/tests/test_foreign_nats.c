@@ -226,11 +226,11 @@ static void what_is_left_is_counted(void *arg) {
 }
 
 static int start(void **state) {
-    char url[64];
+    char url[128];
     (void)state;
     live = live_open("nats-kv", (const char *const[]){"nats-kv.poll=100ms", NULL});
     if (live.missing) return 0;
-    snprintf(url, sizeof url, "nats://127.0.0.1:%d", topo_port(live.place->topo, 0, 0));
+    snprintf(url, sizeof url, "%s", topo_url(live.place->topo, 0));
     assert_int_equal(natsConnection_ConnectTo(&connection, url), NATS_OK);
     assert_int_equal(natsConnection_JetStream(&jetstream, connection, NULL), NATS_OK);
     return 0;

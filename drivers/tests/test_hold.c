@@ -9,11 +9,13 @@
 
 #define KEY "orders/7"
 
-/* For scripts: $PORT is the server's. */
+/* For scripts: $PORT is the server's, $SECRET its password. */
 static void set_port(const struct live_place *live) {
     char port[16];
     snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
     setenv("PORT", port, 1);
+    setenv("SECRET", topo_about(live->place->topo)->secret, 1);
+    help_login(live->place->topo);
 }
 
 /* What sh prints for a script, without the newline at its end. */
@@ -175,7 +177,8 @@ TEST(a_memcached_client_meets_it) {
 TEST(a_nats_client_meets_it) {
     MEET("nats-kv",
          {"nats-kv",
-          SAY("CONNECT {\\\"verbose\\\":false,\\\"headers\\\":true}\\r\\nSUB here 1\\r\\n"
+          SAY("CONNECT {\\\"verbose\\\":false,\\\"headers\\\":true,\\\"user\\\":\\\"lockbench\\\","
+              "\\\"pass\\\":\\\"$SECRET\\\"}\\r\\nSUB here 1\\r\\n"
               "PUB \\$JS.API.DIRECT.GET.KV_lockbench_30000ms.\\$KV.lockbench_30000ms." KEY
               " here 0\\r\\n\\r\\n",
               "^[0-9a-f]{16}|KV-Operation|NATS.1.0 [45]0") " | grep -c '^[0-9a-f]\\{16\\}'",

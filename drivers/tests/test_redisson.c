@@ -327,7 +327,8 @@ static void slot_moves(struct trial *trial) {
     const char *target_id = text_of("%s", say_on(target, "CLUSTER MYID"));
     MUST_DO(trial, target, "CLUSTER SETSLOT %d IMPORTING %s", slot, source_id);
     MUST_DO(trial, source, "CLUSTER SETSLOT %d MIGRATING %s", slot, target_id);
-    MUST_DO(trial, source, "MIGRATE 127.0.0.1 %d %s 0 5000", to_port, key.name);
+    MUST_DO(trial, source, "MIGRATE 127.0.0.1 %d %s 0 5000 AUTH %s", to_port, key.name,
+            getenv("REDISCLI_AUTH"));
     MUST_DO(trial, target, "CLUSTER SETSLOT %d NODE %s", slot, target_id);
     MUST_DO(trial, source, "CLUSTER SETSLOT %d NODE %s", slot, target_id);
     redisFree(source);

@@ -37,7 +37,7 @@ static struct bad_luck my = {
     .sets = my_sets,
     .who_to_kill =
         "SELECT GROUP_CONCAT('KILL ', id SEPARATOR ';') FROM information_schema.processlist "
-        "WHERE user='root' AND id <> connection_id()",
+        "WHERE user='lockbench'",
     .make_user = "CREATE USER stranger@'127.0.0.1' IDENTIFIED BY 's3cret'; SELECT 't'",
     .stranger_format = "mysql://stranger:%s@127.0.0.1:%d/",
 };

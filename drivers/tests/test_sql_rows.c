@@ -355,6 +355,8 @@ static void deadlock(void *arg) {
     CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
           err.text);
     query(&ours, "INSERT INTO lockbench_row VALUES ('mine')");
+    SAYS(&foreign, "GRANT SET ON PARAMETER deadlock_timeout TO lockbench; SELECT 'granted'",
+         "granted");
     query(&ours, "SET deadlock_timeout = '100ms'");
     query(&ours, "BEGIN");
     query(&ours, "SELECT 1 FROM lockbench_row WHERE name = 'mine' FOR UPDATE");

@@ -6,7 +6,8 @@ import Redis from "ioredis";
 import redlock from "redlock";
 
 const Redlock = redlock.default ?? redlock;
-const clients = process.argv.slice(2).map((port) => new Redis({ port: Number(port), host: "127.0.0.1" }));
+const password = process.env.REDISCLI_AUTH;
+const clients = process.argv.slice(2).map((port) => new Redis({ port: Number(port), host: "127.0.0.1", password }));
 const settings = { driftFactor: 0.01, retryDelay: 20, retryJitter: 10, automaticExtensionThreshold: 500 };
 const once = new Redlock(clients, { ...settings, retryCount: 0 });
 const patient = new Redlock(clients, { ...settings, retryCount: -1 });

@@ -1,9 +1,10 @@
 """redis-py's Lock, told line by line what to do; see node_redlock.mjs. Its server's port is the argument."""
+import os
 import sys
 
 import redis
 
-client = redis.Redis(port=int(sys.argv[1]), socket_timeout=20)
+client = redis.Redis(port=int(sys.argv[1]), password=os.environ["REDISCLI_AUTH"], socket_timeout=20)
 held = None
 
 
