@@ -52,8 +52,8 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
 const char *topo_library(const struct topo *topo, char *path, size_t size) {
     const struct topo_info *info = &topo->info;
     if (!*info->library) return NULL;
-    snprintf(path, size, "%.*s/../acts/%s", (int)(strrchr(info->script, '/') - info->script), info->script,
-             info->library);
+    snprintf(path, size, "%.*s/../acts/%s", (int)(strrchr(info->script, '/') - info->script),
+             info->script, info->library);
     return path;
 }
 

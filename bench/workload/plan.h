@@ -219,7 +219,7 @@ struct plan {
         [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */
     int topology_count;     /* ... a lock that supports none of them runs on its default */
     const char *durability; /* "default", "none", "sync": passed to the topology scripts */
-    bool tls; /* servers of our own are started with TLS */
+    bool tls;               /* servers of our own are started with TLS */
 
     struct plan_lock *locks;
     int lock_count;
