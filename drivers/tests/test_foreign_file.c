@@ -1,7 +1,10 @@
 /* test_foreign_file: the file locks against the real programs: file-flock and flock(1), file-ofd
  * and another process's fcntl(F_SETLK), file-lockfile and dotlockfile(1): each excludes the other,
  * on the file that the documentation names; and a killed holder's lock is free. Lock files that are
- * stale, and those that are not. */
+ * stale, and those that are not or in doubt. */
+#define _GNU_SOURCE /* for RTLD_NEXT */
+#include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 
 #include "drivers/tests/live_help.h"
@@ -231,6 +234,36 @@ static void stale_files(struct trial *trial) {
     unlink(alive);
 }
 
+static _Atomic bool proc_is_closed;
+
+/* In place of libc's, for this program and the drivers in it: while proc_is_closed, /proc can't be read, as in a
+ * process that has no descriptor left. */
+int open(const char *path, int flags, ...) {
+    static int (*libc_open)(const char *, int, ...);
+    if (!libc_open) *(void **)&libc_open = dlsym(RTLD_NEXT, "open");
+    va_list args;
+    va_start(args, flags);
+    mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if (proc_is_closed && strncmp(path, "/proc/", 6) == 0) {
+        errno = EMFILE;
+        return -1;
+    }
+    return libc_open(path, flags, mode);
+}
+
+static void owner_in_doubt_lives(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    if (!holder || !other) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, TRIAL_TRY), LB_OK);
+    proc_is_closed = true;
+    enum lb_outcome tried = actor_acquire(other, &key, TRIAL_TRY);
+    proc_is_closed = false;
+    MUST_GIVE(other, tried, LB_BUSY);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+}
+
 #define FINDERS 8
 #define ROUNDS 150
 
@@ -296,6 +329,8 @@ static const struct scene scenes[] = {
     {"dotlockfile and ours exclude each other", "file-lockfile", "dotlockfile", "liblockfile-bin",
      dotlockfile_and_ours},
     {"stale files are found, others left", "file-lockfile", NULL, NULL, stale_files},
+    {"an owner of whom nothing can be found out lives", "file-lockfile", NULL, NULL,
+     owner_in_doubt_lives},
     {"many find a file stale", "file-lockfile", NULL, NULL, many_find_it_stale},
 };
 
