@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
 
@@ -59,7 +60,5 @@ int report_write(const struct report *report, enum report_format format, bool co
         rc = err_set(err, LB_EXIT_USAGE, "no such format");
         break;
     }
-    if (rc == 0 && ferror(out))
-        return err_set(err, LB_EXIT_MACHINE, "cannot write the report: is the disk full?");
-    return rc;
+    return rc == 0 ? output_check(out, "the report", err) : rc;
 }

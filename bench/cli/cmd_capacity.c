@@ -1,4 +1,5 @@
 /* cmd_capacity: `lockbench capacity`: the greatest load under which a lock keeps a promise. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/base/output.h"
 #include "bench/capacity/capacity_run.h"
 #include "bench/capacity/slo.h"
 #include "bench/cli/capacity_show.h"
@@ -180,21 +182,19 @@ static int render_page(const void *capacity, FILE *out, struct lb_err *err) {
 
 static int print_answer(const struct wish *wish, const struct capacity *capacity,
                         struct lb_err *err) {
-    bool failed = false;
+    char what[PATH_MAX + 40];
     if (wish->format == FORMAT_JSON) {
-        failed = json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10)) != 0;
+        json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
         putchar('\n');
     } else {
         struct doc doc = {0};
         bool color = terminal_has_color(stdout);
         capacity_doc(capacity, &doc);
-        failed = doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL,
-                                    color, stdout, NULL) != 0;
+        doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL, color,
+                           stdout, NULL);
     }
-    if (failed || fflush(stdout) != 0 || ferror(stdout))
-        return err_set(err, LB_EXIT_MACHINE, "could not print the answer; it is in %s",
-                       capacity->dir);
-    return 0;
+    snprintf(what, sizeof what, "the answer, which is in %s", capacity->dir);
+    return output_check(stdout, what, err);
 }
 
 /* Saves and prints what was found. said: the last message of the run. Returns the exit code. */

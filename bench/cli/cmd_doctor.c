@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
+#include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/doctor.h"
 #include "bench/cli/terminal.h"
@@ -61,7 +62,7 @@ static void add_findings(const struct doctor *checks, const struct ready *ready,
             ready->of);
 }
 
-static int print_json(const struct doctor *checks, const struct ready *ready) {
+static int print_json(const struct doctor *checks, const struct ready *ready, struct lb_err *err) {
     json_t *array = json_array();
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
@@ -72,10 +73,7 @@ static int print_json(const struct doctor *checks, const struct ready *ready) {
     }
     json_t *root = json_pack("{s:b, s:i, s:i, s:o}", "ok", ready->all, "locks_ready", ready->locks,
                              "locks", ready->of, "checks", array);
-    int result = root ? json_dumpf(root, stdout, JSON_INDENT(2)) : -1;
-    json_decref(root);
-    printf("\n");
-    return result;
+    return output_json(root, JSON_INDENT(2), stdout, "what was found", err);
 }
 
 static int examine(bool json, struct lb_err *err) {
@@ -94,9 +92,8 @@ static int examine(bool json, struct lb_err *err) {
         add_findings(&checks, &ready, &doc);
         if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
             return -1;
-    } else if (print_json(&checks, &ready)) {
-        return err_set(err, LB_EXIT_MACHINE,
-                       "doctor: out of memory, or the output could not be written");
+    } else if (print_json(&checks, &ready, err)) {
+        return -1;
     }
     return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
 }

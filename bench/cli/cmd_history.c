@@ -169,9 +169,8 @@ static int show(const struct wish *wish, const char *file, struct lb_err *err) {
         if (wish->format != FORMAT_JSON) trend_doc(view, md || terminal_has_blocks(stdout), &doc);
         failed =
             wish->format == FORMAT_JSON
-                ? trend_write_json(view, stdout)
+                ? trend_write_json(view, stdout, err)
                 : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
-        if (failed) err_set(err, LB_EXIT_MACHINE, "history: cannot write: is the disk full?");
     }
     trend_view_free(view);
     trend_acks_free(acks);

@@ -5,6 +5,7 @@
 
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
+#include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
@@ -36,11 +37,7 @@ static const struct arg args[] = {
 };
 
 static int print_json(json_t *root, struct lb_err *err) {
-    if (!root) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    int result = json_dumpf(root, stdout, JSON_INDENT(2));
-    json_decref(root);
-    printf("\n");
-    return result == 0 ? 0 : err_set(err, LB_EXIT_MACHINE, "the list could not be written");
+    return output_json(root, JSON_INDENT(2), stdout, "the list", err);
 }
 
 static int print_doc(struct doc *doc, struct lb_err *err) {

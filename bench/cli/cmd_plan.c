@@ -209,10 +209,9 @@ static int run_plan(void *values, const struct args *unused, struct lb_err *err)
         enum doc_format format = wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL;
         if (wish->format != FORMAT_JSON) planner_doc(planner, &doc);
         int failed = wish->format == FORMAT_JSON
-                         ? planner_write_json(planner, stdout)
+                         ? planner_write_json(planner, stdout, err)
                          : doc_write_and_free(&doc, format, color, stdout, err);
-        code = failed ? err_set(err, LB_EXIT_MACHINE, "plan: cannot write: is the disk full?")
-                      : planner_exit(planner);
+        code = failed ? -1 : planner_exit(planner);
     }
     planner_free(planner);
     for (int i = 0; i < files.count; i++) capacity_free(files.item[i]);

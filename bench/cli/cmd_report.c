@@ -60,9 +60,7 @@ static int render(const struct saved *saved, enum report_format format, bool col
 }
 
 static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
-    if (render(saved, format, terminal_has_color(stdout), stdout, err)) return -1;
-    if (fflush(stdout) == 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "report: standard output: %s", strerror(errno));
+    return render(saved, format, terminal_has_color(stdout), stdout, err);
 }
 
 static int cannot_write(const char *path, struct lb_err *err) {

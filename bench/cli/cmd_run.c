@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/home.h"
+#include "bench/base/output.h"
 #include "bench/cli/alternate.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/file_limit.h"
@@ -108,12 +109,7 @@ static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err)
         plan_print(plan, stdout);
         return 0;
     }
-    json_t *json = plan_json(plan);
-    if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    json_dumpf(json, stdout, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(json);
-    return 0;
+    return output_json(plan_json(plan), JSON_INDENT(2), stdout, "the plan", err);
 }
 
 static int render_page(const void *report, FILE *out, struct lb_err *err) {
@@ -128,11 +124,8 @@ static int print_result(const struct run_end *end, bool as_json, struct report *
     if (end->stages == 0 || !end->saved[0]) return 0;
     *ret_report = report_load(saved, 1, err);
     if (!*ret_report) return -1;
-    if (report_write(*ret_report, as_json ? REPORT_JSON : REPORT_TABLE, terminal_has_color(stdout),
-                     stdout, err) != 0)
-        return -1;
-    if (fflush(stdout) == 0) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "standard output: %s", strerror(errno));
+    return report_write(*ret_report, as_json ? REPORT_JSON : REPORT_TABLE,
+                        terminal_has_color(stdout), stdout, err);
 }
 
 /* Everything is saved by now, so what can't be shown is told, and no more. Returns the exit code. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/nearest.h"
+#include "bench/base/output.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/exit_codes.h"
@@ -68,12 +69,8 @@ static int help_main(const char *name) {
 
 /* The exit code; a failed write to standard output is an error. */
 static int flushed(int code) {
-    errno = 0;
-    bool lost = fflush(stdout) != 0 || ferror(stdout);
-    if (!lost || code != LB_EXIT_OK || errno == EPIPE) return code;
     struct lb_err err = {0};
-    err_set(&err, LB_EXIT_MACHINE, "standard output: %s",
-            errno ? strerror(errno) : "a write failed");
+    if (output_check(stdout, "to standard output", &err) == 0 || code != LB_EXIT_OK) return code;
     return args_fail(&err);
 }
 

@@ -213,6 +213,22 @@ TEST(output_that_is_cut_is_no_success) {
     }
 }
 
+TEST(a_reader_that_goes_away_is_no_failure) {
+    /* A page and a table are longer than a pipe takes in; `run` prints its table when the reader has gone. */
+    static const char script[] =
+        "set -o pipefail; cd $(mktemp -d) && "
+        "\"$PROGRAM\" run smoke --lock null --set run.duration=100ms --out run --no-page --progress=none"
+        " | true; echo run ${PIPESTATUS[0]}; "
+        "for format in html json md table; do"
+        "  \"$PROGRAM\" report run --format $format --out - | true; echo $format ${PIPESTATUS[0]}; "
+        "done; \"$PROGRAM\" list --json | true; echo list ${PIPESTATUS[0]}";
+    struct cli cli = cli_shell("bash", script);
+    if (strcmp(cli.out, "run 0\nhtml 0\njson 0\nmd 0\ntable 0\nlist 0\n") != 0 ||
+        cli_problems(&cli))
+        fail_msg("%s%s", cli.out, cli.err);
+    cli_free(&cli);
+}
+
 /* Descriptors: soft and hard limit; and no right to raise the hard one, as most users are. */
 struct files {
     rlim_t soft, hard;

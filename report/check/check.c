@@ -1,6 +1,7 @@
 /* check: see check.h. */
 #include "report/check/check.h"
 
+#include "bench/base/output.h"
 #include "report/check/check_doc.h"
 #include "report/check/check_view.h"
 
@@ -31,8 +32,7 @@ int report_check_write(const struct check *check, enum report_format format, boo
         rc = err_set(err, LB_EXIT_USAGE, "no such format");
         break;
     }
-    if (rc == 0 && ferror(out))
-        rc = err_set(err, LB_EXIT_MACHINE, "cannot write the report: is the disk full?");
+    if (rc == 0) rc = output_check(out, "the report", err);
     doc_free(&doc);
     check_view_free(view);
     return rc;

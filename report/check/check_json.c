@@ -2,6 +2,7 @@
  * faults, and the cells with all that check.json has of them. null = not measured. */
 #include <stdlib.h>
 
+#include "bench/base/output.h"
 #include "report/check/check_view.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
@@ -61,9 +62,9 @@ int check_write_json(const struct check_view *view, FILE *out, struct lb_err *er
     check_verdict(view, &verdict);
     int rc = fill(view, &verdict, root);
     doc_free(&verdict);
-    if (rc == 0) rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
-    json_decref(root);
-    if (rc && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    fputc('\n', out);
-    return 0;
+    if (rc != 0) {
+        json_decref(root);
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    return output_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the report", err);
 }

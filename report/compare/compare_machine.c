@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench/base/output.h"
 #include "report/compare/compare.h"
 #include "report/compare/compare_parts.h"
 #include "report/doc/escape.h"
@@ -216,6 +217,6 @@ int compare_write(const struct compare *compare, enum compare_format format, boo
         compare_csv(compare, &doc);
         return doc_write_and_free(&doc, DOC_CSV, false, out, err);
     }
-    if (!failed && !ferror(out)) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "compare: cannot write: is the disk full?");
+    if (failed && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return output_check(out, "the comparison", err);
 }

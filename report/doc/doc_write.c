@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "report/doc/doc_parts.h"
 #include "report/doc/escape.h"
 
@@ -164,8 +165,7 @@ int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *o
         break;
     }
     if (rc != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (ferror(out)) return err_set(err, LB_EXIT_MACHINE, "cannot write: is the disk full?");
-    return 0;
+    return output_check(out, "the report", err);
 }
 
 int doc_write_and_free(struct doc *doc, enum doc_format format, bool color, FILE *out,

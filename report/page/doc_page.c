@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bench/base/output.h"
 #include "report/page/assets.h"
 #include "report/page/html_parts.h"
 
@@ -55,6 +56,5 @@ int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out
     fputs("</footer>\n", out);
     if (*asset_bundle && write_data(page, out, err) != 0) return -1;
     fputs("</body>\n</html>\n", out);
-    if (!ferror(out)) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "cannot write the page: is the disk full?");
+    return output_check(out, "the page", err);
 }

@@ -92,6 +92,6 @@ char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size);
 /* Adds the answers to a document. */
 void planner_doc(const struct planner *planner, struct doc *doc);
 /* 0, or -1 when out of memory. */
-int planner_write_json(const struct planner *planner, FILE *out);
+int planner_write_json(const struct planner *planner, FILE *out, struct lb_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* planner_json: a planner's answers as JSON, lockbench.plan/1. See planner.h. */
 #include <jansson.h>
 
+#include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/planner/planner.h"
 
@@ -24,7 +25,7 @@ static json_t *answer_json(const struct planner_answer *answer) {
     return json;
 }
 
-int planner_write_json(const struct planner *planner, FILE *out) {
+int planner_write_json(const struct planner *planner, FILE *out, struct lb_err *err) {
     const struct planner_ask *ask = &planner->ask;
     json_t *answers = json_array();
     for (int i = 0; i < planner->count; i++)
@@ -35,8 +36,5 @@ int planner_write_json(const struct planner *planner, FILE *out) {
         "clients", escape_json_figure(ask->clients), "hold_ns", escape_json_figure(ask->hold_ns),
         "keys", escape_json_figure(ask->keys), "slo", ask->slo, "impossible",
         (int)planner->impossible, "left_out", planner->unsafe, "answers", answers);
-    int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
-    fputc('\n', out);
-    json_decref(json);
-    return failed;
+    return output_json(json, JSON_INDENT(1), out, "the answer", err);
 }

@@ -3,6 +3,7 @@
  * measured. */
 #include <math.h>
 
+#include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 #include "report/run/run_doc.h"
@@ -88,10 +89,10 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
     struct doc verdict = {0};
     run_verdict(report, &verdict);
     int rc = fill(report, &verdict, root);
-    if (rc == 0) rc = json_dumpf(root, out, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
     doc_free(&verdict);
-    json_decref(root);
-    if (rc != 0 && !ferror(out)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    fputc('\n', out);
-    return 0;
+    if (rc != 0) {
+        json_decref(root);
+        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
+    return output_json(root, JSON_INDENT(1) | JSON_REAL_PRECISION(15), out, "the report", err);
 }

@@ -512,7 +512,7 @@ TEST(outputs_are_as_stored) {
         FILE *out = open_memstream(&text, &size);
         struct doc doc = {0};
         if (i < 2) planner_doc(planner, &doc);
-        assert_int_equal(i == 2 ? planner_write_json(planner, out)
+        assert_int_equal(i == 2 ? planner_write_json(planner, out, NULL)
                                 : doc_write_and_free(&doc, i == 0 ? DOC_TERMINAL : DOC_MARKDOWN,
                                                      false, out, NULL),
                          0);

@@ -93,7 +93,7 @@ static char *text_of(const struct trend_view *view, enum form form) {
     struct doc doc = {0};
     assert_non_null(out);
     if (form == FORM_JSON) {
-        assert_int_equal(trend_write_json(view, out), 0);
+        assert_int_equal(trend_write_json(view, out, NULL), 0);
     } else {
         trend_doc(view, form != FORM_TABLE, &doc);
         assert_int_equal(doc_write_and_free(&doc, form == FORM_MD ? DOC_MARKDOWN : DOC_TERMINAL,
@@ -556,7 +556,7 @@ TEST(never_is_worse_than_any_number) {
     assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
     text = NULL;
     out = open_memstream(&text, &size);
-    assert_int_equal(trend_write_json(view, out), 0);
+    assert_int_equal(trend_write_json(view, out, NULL), 0);
     fclose(out);
     has(text, "\"after\": \"never\"");
     free(text);

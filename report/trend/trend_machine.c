@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "bench/base/output.h"
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 #include "report/trend/trend_parts.h"
@@ -62,17 +63,14 @@ static json_t *series_json(const struct trend_series *series) {
     return json;
 }
 
-int trend_write_json(const struct trend_view *view, FILE *out) {
+int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
     json_t *all = json_array();
     for (int i = 0; i < view->count; i++) json_array_append_new(all, series_json(&view->series[i]));
     json_t *json =
         json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
                   "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
                   view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series", all);
-    int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
-    fputc('\n', out);
-    json_decref(json);
-    return failed;
+    return output_json(json, JSON_INDENT(1), out, "the answer", err);
 }
 
 /* Otava wants a number in every cell: a figure that some run lacks is left out. */
@@ -89,9 +87,9 @@ static FILE *create(const char *folder, const char *name, struct lb_err *err) {
 }
 
 static int done(FILE *out, const char *folder, struct lb_err *err) {
-    bool failed = ferror(out);
-    if (fclose(out) == 0 && !failed) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "%s: cannot be written: is the disk full?", folder);
+    int failed = output_check(out, folder, err);
+    if (fclose(out) == 0) return failed;
+    return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
 }
 
 static int write_series(const struct trend_series *series, const char *folder, const char *name,
