@@ -3,6 +3,7 @@
  * command with bad input. */
 #define _GNU_SOURCE
 #include <math.h>
+#include <sys/stat.h>
 
 #include "bench/base/rng.h"
 #include "report/tests/report_help.h"
@@ -405,6 +406,47 @@ static void run_file(const char *path, const char *start, const char *options, c
     "\"repeat\":" #repeat                                                                          \
     ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","               \
     "\"throughput_per_s\":" #rate ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
+
+/* What could not be read again is refused, and the file stays as it was. */
+TEST(a_run_without_a_proper_time_is_refused) {
+    static const char *const times[] = {"yesterday", "2026-01-01 00:00:00", "2026-01-01T00:00:00",
+                                        "2026-1-1T00:00:00.000000000Z", "2026-01-01T00:00:00ZZ"};
+    char *file = path_of("times.csv"), *run = path_of("run.json");
+    unlink(file);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        struct lb_err err = {0};
+        struct trend_added added = {0};
+        run_file(run, times[i], "", STAGE("a", 0, 100, ""));
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, times[i]);
+        assert_int_equal(access(file, F_OK), -1);
+    }
+    free(file);
+    free(run);
+}
+
+TEST(two_runs_of_one_second_are_both_kept) {
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("second.csv"), *one = path_of("one"), *two = path_of("two");
+    assert_true(mkdir(one, 0777) == 0 && mkdir(two, 0777) == 0);
+    char *first = path_of("one/run.json"), *second = path_of("two/run.json");
+    run_file(first, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 100, ""));
+    run_file(second, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 101, ""));
+    assert_int_equal(trend_append(file, (const char *[]){one}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(trend_append(file, (const char *[]){two, one}, 2, NULL, &added, &err), 0);
+        assert_int_equal(added.lines, again ? 0 : 1);
+        assert_int_equal(added.there, again ? 2 : 1);
+    }
+    free(file);
+    free(one);
+    free(two);
+    free(first);
+    free(second);
+}
 
 /* Three repeats are one line with their median; a control, and what was cut off, have none; twice
  * is once. */

@@ -144,10 +144,13 @@ static void free_list(struct list *list) {
     free(list->item);
 }
 
-/* The same series of the same run. */
+/* The same series of the same run. Two runs may begin in one second: then their folders tell them apart, where
+ * both lines name one. */
 static int by_line(const struct trend_line *a, const struct trend_line *b) {
     int order = strcmp(a->text[TREND_TIME], b->text[TREND_TIME]);
     if (!order) order = strcmp(a->text[TREND_HOST], b->text[TREND_HOST]);
+    if (!order && *a->text[TREND_RUN] && *b->text[TREND_RUN])
+        order = strcmp(a->text[TREND_RUN], b->text[TREND_RUN]);
     return order ? order : trend_by_series(a, b);
 }
 
@@ -219,6 +222,10 @@ static int add_run(struct list *list, struct run *run, const char *commit, struc
     if (!run->started_at)
         return err_set(err, LB_EXIT_USAGE, "%s: does not say when it began (.started_at)",
                        run->path);
+    if (!trend_is_time(run->started_at))
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: .started_at '%.40s' is not like " TREND_TIME_EXAMPLE, run->path,
+                       run->started_at);
     for (int i = 0; i < run->stage_count; i++) {
         const struct run_stage *stage = &run->stages[i];
         bool whole = stage->lock && stage->status && strcmp(stage->status, "complete") == 0;

@@ -1,5 +1,6 @@
 /* trend_file: reads a history's CSV file. See trend.h. */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,15 @@ const char *const trend_columns[TREND_TEXTS] = {
     [TREND_EXECUTOR] = "executor", [TREND_REPEATS] = "repeats",
     [TREND_VERDICT] = "verdict",   [TREND_LIMITED] = "limited",
 };
+
+bool trend_is_time(const char *text) {
+    static const char form[] = "dddd-dd-ddTdd:dd:dd";
+    for (const char *sign = form; *sign; sign++, text++) {
+        if (*sign == 'd' ? !isdigit((unsigned char)*text) : *text != *sign) return false;
+    }
+    if (*text == '.') text += 1 + strspn(text + 1, "0123456789");
+    return strcmp(text, "Z") == 0;
+}
 
 int trend_by_series(const struct trend_line *a, const struct trend_line *b) {
     static const enum trend_text key[] = {TREND_LOCK,       TREND_LOAD,       TREND_CLIENTS,
@@ -133,11 +143,8 @@ static int read_line(struct reader *reader, char **fields, struct trend_line *li
                            compare_metric(column - TREND_TEXTS)->compared, fields[i]);
         line->figure[column - TREND_TEXTS] = figure;
     }
-    /* 2026-11-21T20:12:23Z: as text they order as they followed each other. */
-    const char *time = line->text[TREND_TIME];
-    if (strlen(time) < 20 || strspn(time, "0123456789") != 4 || time[4] != '-' || time[10] != 'T' ||
-        time[strlen(time) - 1] != 'Z')
-        return bad(reader, "time is not like 2026-11-21T20:12:23Z");
+    if (!trend_is_time(line->text[TREND_TIME]))
+        return bad(reader, "time is not like " TREND_TIME_EXAMPLE);
     if (!*line->text[TREND_LOCK]) return bad(reader, "names no lock");
     return 0;
 }

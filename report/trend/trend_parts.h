@@ -7,6 +7,10 @@
 /* "time", "commit", ...: the column's name in the file. */
 extern const char *const trend_columns[TREND_TEXTS];
 
+/* trend_file: whether a text is a time in UTC as the file has it: as text they order as they followed each other. */
+#define TREND_TIME_EXAMPLE "2026-11-21T20:12:23Z"
+bool trend_is_time(const char *text);
+
 /* trend_store: opens a history's file, which it makes if there is none, and waits until nobody else
  * writes to it. The descriptor, whose closing lets others in; -1 with err. */
 int trend_store_open(const char *path, struct lb_err *err);
