@@ -69,6 +69,12 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
     const struct entry *entry = &client->at.entry;
     client_granted(client, acquired_ns - started_ns);
     recorder_add(recorder, METRIC_ACQUIRE_DUE, acquired_ns - due_ns);
+    if (__builtin_expect(client->worker->shared->readers > 0 && client->worker->schedule, 0)) {
+        recorder_add(recorder,
+                     client->request.shared ? METRIC_ACQUIRE_DUE_SHARED
+                                            : METRIC_ACQUIRE_DUE_EXCLUSIVE,
+                     acquired_ns - due_ns);
+    }
     recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */

@@ -169,6 +169,8 @@ static const struct family families[] = {
     TIMES(METRIC_ACQUIRE_DUE, "acquire_due"),
     TIMES(METRIC_ACQUIRE_SHARED, "acquire_shared"),
     TIMES(METRIC_ACQUIRE_EXCLUSIVE, "acquire_exclusive"),
+    TIMES(METRIC_ACQUIRE_DUE_SHARED, "acquire_due_shared"),
+    TIMES(METRIC_ACQUIRE_DUE_EXCLUSIVE, "acquire_due_exclusive"),
     TIMES(METRIC_RELEASE, "release"),
     TIMES(METRIC_HOLD, "hold"),
     TIMES(METRIC_HANDOFF, "handoff"),

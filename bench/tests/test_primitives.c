@@ -42,6 +42,24 @@ TEST(test_readers_share_and_writers_do_not) {
     stage_free(stage);
 }
 
+/* In an open loop, from due as well; a closed loop has no due times. */
+TEST(test_readers_and_writers_have_due_times_of_their_own) {
+    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60},
+                                  SETS(CROWD, "load.arrival=poisson:400/s"));
+    int64_t readers = stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count;
+    int64_t writers = stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count;
+    assert_clean(stage);
+    assert_int_equal(readers, stage->result.shared_grants);
+    assert_int_equal(readers + writers, stage->hist[METRIC_ACQUIRE_DUE]->count);
+    assert_true(readers > 0 && writers > 0);
+    assert_true(stage->result.latency[METRIC_ACQUIRE_DUE_SHARED].count == (double)readers);
+    stage_free(stage);
+    stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 60}, SETS(CROWD));
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_SHARED]->count, 0);
+    assert_int_equal(stage->hist[METRIC_ACQUIRE_DUE_EXCLUSIVE]->count, 0);
+    stage_free(stage);
+}
+
 /* A reader leaves while others stay, so its release enables nobody's grant. */
 TEST(test_only_writers_have_a_handoff) {
     struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},

@@ -20,9 +20,16 @@ enum carried { CARRY_ALL, CARRY_TYPICAL, CARRY_CORE };
 
 static const char *const names[] = {"all", "typical", "core"};
 static const enum metric core[] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF};
-static const enum metric all[] = {
-    METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_ACQUIRE_SHARED, METRIC_ACQUIRE_EXCLUSIVE,
-    METRIC_HANDOFF, METRIC_RELEASE,     METRIC_PING,           METRIC_LAG};
+static const enum metric all[] = {METRIC_ACQUIRE,
+                                  METRIC_ACQUIRE_DUE,
+                                  METRIC_ACQUIRE_SHARED,
+                                  METRIC_ACQUIRE_EXCLUSIVE,
+                                  METRIC_ACQUIRE_DUE_SHARED,
+                                  METRIC_ACQUIRE_DUE_EXCLUSIVE,
+                                  METRIC_HANDOFF,
+                                  METRIC_RELEASE,
+                                  METRIC_PING,
+                                  METRIC_LAG};
 
 bool html_is_open(const struct run_stage *stage) {
     return stage->arrival && strcmp(stage->arrival, "closed") != 0;

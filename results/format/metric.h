@@ -7,8 +7,11 @@ enum metric {
     METRIC_ACQUIRE_DUE,       /* due to acquired */
     METRIC_ACQUIRE_SHARED,    /* started to acquired, of those who asked as readers ... */
     METRIC_ACQUIRE_EXCLUSIVE, /* ... and as writers, where a stage has readers */
-    METRIC_RELEASE,           /* releasing to released */
-    METRIC_HOLD,              /* acquired to releasing */
+    /* the same two from due, in an open loop */
+    METRIC_ACQUIRE_DUE_SHARED,
+    METRIC_ACQUIRE_DUE_EXCLUSIVE,
+    METRIC_RELEASE, /* releasing to released */
+    METRIC_HOLD,    /* acquired to releasing */
     /* the previous holder's releasing to this acquired, if this client was already waiting; of
      * readers and writers the writers', after the last holder to leave; none of permits */
     METRIC_HANDOFF,

@@ -9,6 +9,7 @@ import { axis, groupControl, tooltip } from '../view.js';
 
 export const metrics = {
   acquire_due: 'response: due to held', acquire: 'acquire: asked to held', acquire_shared: 'acquire of readers', acquire_exclusive: 'acquire of writers',
+  acquire_due_shared: 'response of readers', acquire_due_exclusive: 'response of writers',
   handoff: 'handoff', release: 'release', lag: 'lag: due to asked',
   ping: 'ping: an empty round trip',
 };
