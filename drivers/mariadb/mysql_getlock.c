@@ -70,6 +70,20 @@ static enum lb_outcome run_on_key(struct lb_session *session, MYSQL_STMT *statem
     return LB_OK;
 }
 
+/* Frees the lock. What was killed or refused has freed nothing, and the session goes on holding: that is
+ * told as unknown, since then the session is closed, which does free it. */
+static enum lb_outcome unlock(struct lb_session *session, const struct lb_request *request,
+                              enum lb_outcome if_not_held) {
+    const struct getlock_session *mine = session->lock_state;
+    int answer = 0;
+    enum lb_outcome outcome =
+        run_on_key(session, mine->release, request, maria_answer_by(session), &answer);
+    if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) return LB_UNKNOWN;
+    if (outcome != LB_OK) return outcome;
+    return answer == 1 ? LB_OK : if_not_held; /* 0: another's, NULL: nobody's */
+}
+
 static enum lb_outcome getlock_acquire(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
     struct getlock_session *mine = session->lock_state;
@@ -79,6 +93,8 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
     int answer = 0;
     mine->seconds = getlock_seconds(request->deadline_ns, now_ns, mine->is_mariadb);
     enum lb_outcome outcome = run_on_key(session, mine->get, request, answer_by_ns, &answer);
+    /* A time limit may have struck after the grant. */
+    if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     if (answer == 0) return once ? LB_BUSY : LB_TIMEOUT;
     if (answer < 0) {
@@ -92,14 +108,8 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
 
 static enum lb_outcome getlock_release(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
-    struct getlock_session *mine = session->lock_state;
     (void)grant;
-    int answer = 0;
-    enum lb_outcome outcome =
-        run_on_key(session, mine->release, request, maria_answer_by(session), &answer);
-    if (outcome == LB_BROKEN && maria_ended(session)) return LB_LOST; /* ended while we held it */
-    if (outcome != LB_OK) return outcome;
-    return answer == 1 ? LB_OK : LB_LOST; /* 0: another's, NULL: nobody's */
+    return unlock(session, request, LB_LOST);
 }
 
 /* Not every server has a list of user locks. The names of a run are the prefix and a number: the

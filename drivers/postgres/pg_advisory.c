@@ -64,6 +64,16 @@ static enum lb_outcome run_boolean(struct lb_session *session, const char *state
     return yes ? LB_OK : if_false;
 }
 
+/* Frees the lock. What was cancelled or refused has freed nothing, and the session goes on holding: that is
+ * told as unknown, since then the session is closed, which does free it. */
+static enum lb_outcome unlock(struct lb_session *session, const struct lb_request *request,
+                              enum lb_outcome if_not_held) {
+    enum lb_outcome outcome = run_boolean(session, "lb_unlock", request, if_not_held);
+    if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
+    if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) return LB_UNKNOWN;
+    return outcome;
+}
+
 static enum lb_outcome advisory_acquire(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     struct pg_args args = {0};
@@ -88,8 +98,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
     /* The server may have granted it at the moment of the time-out: a statement that fails undoes
      * the effects of its transaction, but not those of its session. */
-    if (outcome == LB_TIMEOUT && run_boolean(session, "lb_unlock", request, LB_OK) == LB_UNKNOWN)
-        return LB_UNKNOWN;
+    if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     PQclear(result);
     return fill_grant(grant);
@@ -98,9 +107,7 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
 static enum lb_outcome advisory_release(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     (void)grant;
-    enum lb_outcome outcome = run_boolean(session, "lb_unlock", request, LB_LOST);
-    if (outcome == LB_BROKEN && pg_ended(session)) return LB_LOST; /* ended while we held it */
-    return outcome;
+    return unlock(session, request, LB_LOST);
 }
 
 static int count_advisory_locks(struct lb_session *session, const char *prefix, uint64_t *ret_count,

@@ -1,8 +1,10 @@
 /* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the
  * run cut off, wrong passwords. No call may hang; each says what it knows; a new session works.
  * Needs: servers. */
+#define _GNU_SOURCE /* for RTLD_NEXT */
 #include "drivers/tests/sql_help.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 
 #include "drivers/mariadb/maria_session.h"
@@ -342,6 +344,61 @@ static void a_limit_that_strikes_late_is_a_timeout(void **state) {
     live_run(late_limit, luck);
 }
 
+static bool kills_next_query;
+
+/* In place of the driver's own: while kills_next_query, the server kills a statement before it acts, as KILL
+ * QUERY does. */
+enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
+                          int64_t deadline_ns) {
+    static __typeof__(maria_run) *drivers_own;
+    if (!drivers_own) *(void **)&drivers_own = dlsym(RTLD_NEXT, "maria_run");
+    if (!kills_next_query) return drivers_own(session, statement, row, deadline_ns);
+    kills_next_query = false;
+    return lb_fail(session, LB_TIMEOUT, "mariadb: Query execution was interrupted (error 1317)");
+}
+
+/* The server cancels a release before it acts: ours holds on, and says that it can't know. Its session must
+ * then be closed, as every unknown outcome has it, and the lock is free. */
+static void cancelled_release(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client holder, next;
+    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_client_init_as(&next, &luck->sql, luck->which, "key");
+    live_connect(&holder);
+    live_connect(&next);
+    CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
+    kills_next_query = luck == &my;
+    enum lb_outcome outcome = live_release(&holder);
+    CHECK(outcome == LB_UNKNOWN, "release said %s", lb_outcome_name(outcome));
+    CHECK(holder.session.err.code != 0, "and did not say why");
+    CHECK(live_acquire(&next, 0) == LB_BUSY, "it was free, or %s", next.session.err.text);
+    live_hang_up(&holder);
+    CHECK(live_acquire(&next, 20 * LB_S_NS) == LB_OK, "still held: %s", next.session.err.text);
+    live_client_done(&next);
+    live_client_done(&holder);
+}
+
+static void a_cancelled_release_is_unknown(void **state) {
+    struct bad_luck *luck = *state;
+    struct foreign foreign;
+    LIVE_NEEDS(&luck->sql);
+    if (luck ==
+        &pg) { /* a function that is found before the server's own, in sessions from now on */
+        foreign_shell(&foreign, &luck->sql);
+        foreign_say(&foreign, "CREATE FUNCTION public.pg_advisory_unlock(bigint) RETURNS boolean "
+                              "LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'canceling statement' "
+                              "USING ERRCODE = 'query_canceled'; END $$");
+        foreign_ask(&foreign, "ALTER DATABASE postgres SET search_path = public, pg_catalog; "
+                              "SELECT 'done'");
+    }
+    live_run(cancelled_release, luck);
+    if (luck == &pg) {
+        foreign_ask(&foreign, "DROP FUNCTION public.pg_advisory_unlock(bigint); "
+                              "ALTER DATABASE postgres RESET search_path; SELECT 'done'");
+        foreign_end(&foreign);
+    }
+}
+
 static int open_both(void **state) {
     (void)state;
     signal(SIGPIPE, SIG_DFL); /* a driver that sends carelessly dies of it here */
@@ -378,6 +435,8 @@ int main(void) {
         ON(the_cut_off_ends_a_wait, pg_row),
         ON(the_cut_off_ends_a_wait, my_row),
         ON(a_limit_that_strikes_late_is_a_timeout, my_row),
+        ON(a_cancelled_release_is_unknown, pg),
+        ON(a_cancelled_release_is_unknown, my),
         ON(a_wrong_password_is_one_clear_line, pg),
         ON(a_wrong_password_is_one_clear_line, my),
         ON(a_killed_server_hangs_nobody, pg),
