@@ -85,6 +85,10 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
         argv[count++] = "--set";
         argv[count++] = cell->sets[i];
     }
+    for (int i = 0; i < ask->url_count; i++) {
+        argv[count++] = "--url";
+        argv[count++] = ask->urls[i];
+    }
     for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
         argv[count++] = "--set";
         argv[count++] = ask->sets[i];

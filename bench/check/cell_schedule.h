@@ -26,6 +26,8 @@ struct cell_schedule_ask {
     int seed_count;
     const char *const *sets; /* --set for every cell */
     int set_count;
+    const char *const *urls; /* --url for every cell, without a password in it */
+    int url_count;
     int capacity; /* weights of jobs that run at once */
     const volatile sig_atomic_t *interrupts;
     void (*news)(void *arg, const struct cell_schedule_news *news); /* after each run; never NULL */

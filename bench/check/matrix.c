@@ -198,7 +198,13 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
         return 0;
     }
     const char *reason = why_not(wish, plan, cell->lock, &install);
-    if (lacks_topology(plan, cell->lock)) {
+    char text[SKIP_REASON_MAX];
+    const char *far = NULL;
+    if (wish->out_of_reach)
+        far = wish->out_of_reach(wish->why_not_context, plan, cell->lock, text, sizeof text);
+    if (far) {
+        skip(matrix, cell->lock, fault, "%s", far)->out_of_reach = true;
+    } else if (lacks_topology(plan, cell->lock)) {
         skip(matrix, cell->lock, fault, "it can't run on the servers that this takes");
     } else if (reason) {
         skip_missing(matrix, cell->lock, fault, install, reason);

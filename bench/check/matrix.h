@@ -15,6 +15,7 @@
 
 /* recoveries wanted with --full, in scenarios that are about recovery */
 #define MATRIX_TRIALS_FULL 20
+#define SKIP_REASON_MAX 300
 
 /* A column: a scenario, or CHECK_EXPOSED. */
 struct matrix_column {
@@ -37,10 +38,11 @@ struct matrix_cell {
 /* A cell or lock that is left out, and what to install for it. */
 struct matrix_skip {
     const struct lb_lock *lock;
-    const char *fault; /* NULL = in all scenarios */
-    char reason[300];  /* as a phrase */
+    const char *fault;            /* NULL = in all scenarios */
+    char reason[SKIP_REASON_MAX]; /* as a phrase */
     /* this machine lacks something; false = the lock can't do what the workload asks */
     bool unavailable;
+    bool out_of_reach;   /* its fault can't act on the server, which is not lockbench's */
     const char *install; /* what to install; NULL = unknown; borrowed */
 };
 
@@ -52,6 +54,8 @@ struct matrix {
     struct matrix_skip *skips;
     int skip_count;
 };
+
+struct plan;
 
 struct matrix_wish {
     const char *const *locks; /* words as for --lock of a run; none = all, including controls */
@@ -68,7 +72,11 @@ struct matrix_wish {
     /* What starting a topology's servers takes of the jobs that run at once, from 1; NULL = 1 for
      * all. */
     int (*weigh)(void *context, const char *topology);
-    void *why_not_context; /* for both */
+    /* Why the plan's faults can't act on the lock's server, as a phrase, into text; NULL = they can. NULL:
+     * all servers are lockbench's. */
+    const char *(*out_of_reach)(void *context, const struct plan *plan, const struct lb_lock *lock,
+                                char *text, size_t size);
+    void *why_not_context; /* for all of them */
 };
 
 /* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that

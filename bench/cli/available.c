@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/run/place.h"
 #include "drivers/registry.h"
 
 struct available_topology {
@@ -117,6 +118,15 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
     snprintf(item->reason, sizeof item->reason, "needs other servers than that URL's: %.*s://",
              (int)strcspn(item->info.url, ":"), item->info.url);
     return item->reason;
+}
+
+const char *available_reach(void *context, const struct plan *plan, const struct lb_lock *lock,
+                            char *text, size_t size) {
+    struct lb_err why = {0};
+    const char *url = url_of(context, lock->backend);
+    if (!url || place_check_faults(plan, url, &why) == 0) return NULL;
+    snprintf(text, size, "%s", why.text);
+    return text;
 }
 
 int available_weight(void *context, const char *topology) {

@@ -14,6 +14,7 @@
 #include "drivers/driver.h"
 
 struct available_topology;
+struct plan;
 
 struct available {
     char folder[PATH_MAX];           /* compose/local */
@@ -48,6 +49,11 @@ const struct topo_info *available_info(struct available *available, const char *
  * own kind can't run on another kind's URL. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const char *durability, const char **ret_install);
+
+/* As struct matrix_wish wants it: why the plan's faults can't act on the server of the lock's backend; NULL =
+ * they can, or lockbench starts that server. */
+const char *available_reach(void *context, const struct plan *plan, const struct lb_lock *lock,
+                            char *text, size_t size);
 
 /* As struct matrix_wish wants it: the weight that the topology's script states, 1 if there is no
  * such script. context is the struct available. */

@@ -62,7 +62,8 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         const struct lb_lock *last = skip->lock;
         bool said = false;
         int more = 0;
-        if (!skip->unavailable) continue; /* it can't do what is asked: nothing is missing */
+        /* It can't do what is asked: nothing is missing. */
+        if (!skip->unavailable && !skip->out_of_reach) continue;
         for (int j = 0; j < matrix->skip_count; j++) {
             if (strcmp(matrix->skips[j].reason, skip->reason) != 0) continue;
             said |= j < i;

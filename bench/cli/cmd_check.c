@@ -28,6 +28,7 @@
 
 struct wish {
     struct arg_list locks, sets;
+    struct urls urls;
     int64_t seed;
     uint64_t seeds[SEEDS_MAX]; /* from --seeds, else the one of --seed */
     int seed_count, trials, jobs;
@@ -127,6 +128,8 @@ static const struct arg args[] = {
     {{"set", &type_set, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of each cell's workload; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = URLS_HELP},
+     "BACKEND=URL"},
     {{"json", ARG_FLAG, offsetof(struct wish, json),
       .help = "print check.json instead of the matrix"},
      NULL},
@@ -263,6 +266,8 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                                      .seed_count = wish->seed_count,
                                      .sets = wish->sets.item,
                                      .set_count = wish->sets.count,
+                                     .urls = wish->urls.again,
+                                     .url_count = wish->urls.count,
                                      .capacity = wish->jobs ? wish->jobs : usual_jobs(),
                                      .interrupts = interrupt_watch(),
                                      .news = check_show_news,
@@ -299,11 +304,18 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
-    urls_forget(); /* faults need servers that the cells start themselves */
+    bool named = wish->locks.count > 0;
+    urls_forget(&wish->urls); /* faults of servers need those that the cells start themselves */
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
+    for (int i = 0; i < wish->urls.count; i++) {
+        available_url(&available, wish->urls.item[i].backend, wish->urls.item[i].url);
+        if (!named &&
+            arg_list_add(&wish->locks, wish->urls.item[i].backend->name, given->arena, err))
+            goto out;
+    }
     struct matrix_wish matrix_wish = {.locks = wish->locks.item,
                                       .lock_count = wish->locks.count,
                                       .faults = wish->faults,
@@ -314,6 +326,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                       .folder = workloads,
                                       .why_not = available_for_plan,
                                       .weigh = available_weight,
+                                      .out_of_reach = available_reach,
                                       .why_not_context = &available};
     if (matrix_make(&matrix_wish, &matrix, err) != 0) goto out;
     if (wish->dry_run) {
@@ -323,7 +336,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     }
     /* The command for the report, and what the commands of its cells share. */
     command = shell_command(given->argc, given->argv);
-    more = shell_sets(wish->sets.item, wish->sets.count);
+    more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
     if (!command || !more) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
@@ -351,6 +364,8 @@ const struct command command_check = {
     .about =
         "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real\n"
         "servers and client processes, and compares what each showed with what its driver states.\n"
+        "With --url the faults of clients and of their connections act on a server of yours; what needs a\n"
+        "hand on the server is left out, and said.\n"
         "Without --full: pause, holder-kill, server-restart, wire-cut, and each lock broken on purpose\n"
         "where it must show.",
     .examples = examples,

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/run/place.h"
 #include "drivers/url.h"
 
+#define URL_WORD_MAX 1200
 #define HIDDEN_MAX 8 /* what a hidden password may be longer than the real one */
 
 /* As a shell takes it for one word. */
@@ -75,15 +77,22 @@ char *shell_command(int argc, char **argv) {
     return finish(out, &text, failed);
 }
 
-char *shell_sets(const char *const *sets, int count) {
+char *shell_options(const char *const *sets, int set_count, const struct place_url *urls,
+                    int url_count) {
     char *text = NULL;
     size_t size;
     int failed = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    for (int i = 0; i < count && !failed; i++) {
+    for (int i = 0; i < set_count && !failed; i++) {
         fputs(" --set", out);
         failed = put_word(out, sets[i]);
+    }
+    for (int i = 0; i < url_count && !failed; i++) {
+        char word[URL_WORD_MAX];
+        snprintf(word, sizeof word, "%s=%s", urls[i].backend->name, urls[i].url);
+        fputs(" --url", out);
+        failed = put_word(out, word);
     }
     return finish(out, &text, failed);
 }

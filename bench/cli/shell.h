@@ -6,7 +6,10 @@
  * --progress, --no-page. Owned by the caller; NULL when out of memory. */
 char *shell_command(int argc, char **argv);
 
-/* " --set VALUE" for each. Owned by the caller; NULL when out of memory. */
-char *shell_sets(const char *const *sets, int count);
+struct place_url;
+
+/* " --set VALUE" for each, then " --url BACKEND=URL". Owned by the caller; NULL when out of memory. */
+char *shell_options(const char *const *sets, int set_count, const struct place_url *urls,
+                    int url_count);
 
 #endif

@@ -149,9 +149,9 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
     return 0;
 }
 
-void urls_forget(void) {
+void urls_forget(const struct urls *urls) {
     for (const struct lb_backend *const *each = registry_backends(); *each; each++) {
         char name[VARIABLE_MAX];
-        unsetenv(variable_of((*each)->name, name));
+        if (!has_url(urls, *each)) unsetenv(variable_of((*each)->name, name));
     }
 }

@@ -443,4 +443,31 @@ static inline struct cli cli_shell(const char *shell, const char *script) {
     return cli_run(&how, ARGS(shell, "-c", script));
 }
 
+static inline bool cli_has_line(void *path) {
+    char *text = cli_read(path);
+    bool has = strchr(text, '\n') != NULL;
+    free(text);
+    return has;
+}
+
+/* Servers that run on their own, as a user's do, by `lockbench up`; `option` becomes "BACKEND=URL". End them
+ * with cli_down. */
+static inline void cli_up(struct cli *up, const char *topology, const char *backend, char *option,
+                          size_t size) {
+    cli_need(topology);
+    cli_start(up, NULL, ARGS("up", topology, "--json"));
+    cli_until(up, cli_has_line, up->out_path, "a URL");
+    json_t *urls = cli_json(up->out_path);
+    char path[80];
+    snprintf(path, sizeof path, "%s.0", topology);
+    snprintf(option, size, "%s=%s", backend, cli_text_at(urls, path));
+    json_decref(urls);
+}
+
+static inline void cli_down(struct cli *up) {
+    kill(up->pid, SIGINT);
+    cli_wait(up);
+    cli_free(up);
+}
+
 #endif

@@ -294,4 +294,30 @@ TEST(a_killed_check_leaves_nothing_running) {
     json_decref(check);
 }
 
+/* On a server that was there before: faults of clients and of their connections act, what needs a hand on the
+ * server is left out and said, and the server lives on. */
+TEST(a_server_at_a_url_is_checked) {
+    char option[120], *out = cli_path("check-url");
+    struct cli up;
+    cli_up(&up, "redis", "redis", option, sizeof option);
+    struct cli cli =
+        cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart",
+                           "--url", option, "--out", out));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "left out: redis-setnx x server-restart: it needs a hand on the server");
+    json_t *check = check_result(out);
+    check_assert(check, "redis-setnx", "none", "safe");
+    check_assert(check, "redis-setnx", "wire-cut", "expired");
+    assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
+    assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"), option);
+    json_decref(check);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "redis-fair");
+    assert_lacks(cli.out, "pg-advisory");
+    cli_free(&cli);
+    cli_down(&up);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

@@ -234,20 +234,13 @@ static bool redis_answers(int port) {
     return good && strncmp(answer, "+PONG", 5) == 0;
 }
 
-static bool has_a_line(void *path) {
-    char *text = cli_read(path);
-    bool has = strchr(text, '\n') != NULL;
-    free(text);
-    return has;
-}
-
 /* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends
  * it all. */
 TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
     cli_need("redis");
     struct cli up;
     cli_start(&up, NULL, ARGS("up", "redis", "--json"));
-    cli_until(&up, has_a_line, up.out_path, "a URL");
+    cli_until(&up, cli_has_line, up.out_path, "a URL");
     json_t *urls = cli_json(up.out_path);
     const char *url = cli_text_at(urls, "redis.0");
     int port = atoi(strrchr(url, ':') + 1);

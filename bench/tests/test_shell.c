@@ -17,10 +17,10 @@ TEST(test_passwords_are_hidden) {
     char *text = shell_command(2, argv);
     assert_string_equal(text, "lockbench run 'redis=redis://me:***@host:1'");
     free(text);
-    text = shell_sets(sets, 2);
+    text = shell_options(sets, 2, NULL, 0);
     assert_string_equal(text, " --set 'redis.url=redis://:***@host' --set a.b=1s");
     free(text);
-    text = shell_sets(NULL, 0);
+    text = shell_options(NULL, 0, NULL, 0);
     assert_string_equal(text, "");
     free(text);
 }
@@ -31,7 +31,7 @@ TEST(test_nothing_is_cut) {
     const char *sets[WORDS];
     memset(word, 'a', LONG);
     for (int i = 0; i < WORDS; i++) sets[i] = word;
-    char *text = shell_sets(sets, WORDS);
+    char *text = shell_options(sets, WORDS, NULL, 0);
     assert_int_equal(strlen(text), WORDS * (LONG + strlen(" --set ")));
     free(text);
     memset(word, '\'', LONG);
