@@ -121,21 +121,39 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
     harvest->ask->news(harvest->ask->news_arg, &news);
 }
 
-/* Adds the interval to the series. Out of memory: the series lacks it. */
-static void add_second(struct harvest *harvest, int64_t begin_ns) {
-    struct stage *stage = harvest->stage;
-    const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
+/* Adds to the series. Out of memory: the series lacks it. */
+static void add_point(struct stage *stage, const struct stage_second *second) {
     struct stage_second *grown =
         realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *stage->seconds);
     if (!grown) return;
     stage->seconds = grown;
-    stage->seconds[stage->second_count++] = (struct stage_second){
-        .t_s = (double)(begin_ns - atomic_load(&harvest->shared->window_begin_ns)) / 1e9,
+    stage->seconds[stage->second_count++] = *second;
+}
+
+static double in_window_s(const struct harvest *harvest, int64_t ns) {
+    return (double)(ns - atomic_load(&harvest->shared->window_begin_ns)) / 1e9;
+}
+
+static void add_second(struct harvest *harvest) {
+    const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
+    const struct stage_second second = {
+        .t_s = in_window_s(harvest, harvest->from_ns),
         .ok = acquire->count,
         .acquire_p50_ns = hist_quantile(acquire, 0.5),
         .acquire_p99_ns = hist_quantile(acquire, 0.99),
         .due_mean_ns = hist_mean(harvest->interval[METRIC_ACQUIRE_DUE]),
     };
+    add_point(harvest->stage, &second);
+}
+
+/* What came after the window's end, if anything did. */
+static void add_drain(struct harvest *harvest) {
+    const struct stage_second drain = {
+        .t_s = in_window_s(harvest, atomic_load(&harvest->shared->window_end_ns)),
+        .ok = harvest->interval[METRIC_ACQUIRE]->count - harvest->drain_from_ok,
+        .draining = true,
+    };
+    if (drain.ok > 0) add_point(harvest->stage, &drain);
 }
 
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
@@ -163,7 +181,7 @@ static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
     int64_t begin_ns = harvest->from_ns;
     close_batch(harvest);
     write_log(harvest, begin_ns, end_ns);
-    add_second(harvest, begin_ns);
+    harvest->window_over ? add_drain(harvest) : add_second(harvest);
     tell_news(harvest, begin_ns, end_ns);
     for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
     harvest->batched = (struct stage_batch){0};
@@ -174,6 +192,13 @@ void harvest_interval(struct harvest *harvest, int64_t end_ns) {
     /* A thread that blocks in its lock answers later; its figures count for the next interval. */
     gather_recorders(harvest, PATIENCE_NS);
     harvest_close_interval(harvest, end_ns);
+}
+
+void harvest_window_end(struct harvest *harvest) {
+    gather_recorders(harvest, PATIENCE_NS);
+    add_second(harvest);
+    harvest->window_over = true;
+    harvest->drain_from_ok = harvest->interval[METRIC_ACQUIRE]->count;
 }
 
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive) {

@@ -21,6 +21,8 @@ struct harvest {
     int64_t wall_offset_ns;     /* wall clock minus monotonic */
     int64_t from_ns;            /* the interval's begin; the supervisor sets the first one */
     struct stage_batch batched; /* what the interval's batches so far have */
+    bool window_over;           /* the series has the last second of the window ... */
+    int64_t drain_from_ok;      /* ... with so many grants of the interval */
 };
 
 /* Makes the histograms, the stage's too, and opens the log. 0, or -1 with err when out of memory. */
@@ -32,7 +34,10 @@ void harvest_half(struct harvest *harvest);
 
 /* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
-/* The last one, after the drain. alive: no worker process has ended, so all will answer. */
+/* At the window's end: the last point of the series that is of the window. The interval goes on, because the
+ * log's lines tell their own lengths. */
+void harvest_window_end(struct harvest *harvest);
+/* The last interval, after the drain; what is of the drain is a point of its own. alive: no worker process has ended, so all will answer. */
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 
 /* After the workers' end: adds to the totals what they did not hand over. */

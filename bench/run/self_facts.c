@@ -89,12 +89,12 @@ static int take_arrivals(struct self_facts *facts, const struct stage *stage,
     return 0;
 }
 
-/* The last interval is not a second, and has the drain. */
+/* The window's last interval is not a second. */
 static int take_seconds(struct self_facts *facts, const struct stage *stage) {
     bool open = stage->offered_per_s > 0;
     facts->seconds = malloc((size_t)(stage->second_count + 1) * sizeof *facts->seconds);
     if (!facts->seconds) return -1;
-    for (int i = 0; i + 1 < stage->second_count; i++)
+    for (int i = 0; i + 1 < stage->second_count && !stage->seconds[i + 1].draining; i++)
         facts->seconds[facts->second_count++] =
             open ? stage->seconds[i].due_mean_ns : (double)stage->seconds[i].ok;
     return 0;

@@ -71,6 +71,7 @@ struct stage_second {
     double t_s;
     int64_t ok, acquire_p50_ns, acquire_p99_ns;
     double due_mean_ns; /* of acquire_due; 0 = none */
+    bool draining;      /* not a second of the window, but what came after it; only ok is known */
 };
 
 /* Half a second of the window: the values of the promised metric, and how many of them are within

@@ -159,7 +159,8 @@ static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
 
 /* null where so few grants do not support the quantile. */
 static json_t *second_quantile(const struct stage_second *second, double quantile, int64_t ns) {
-    return quantile_supported((double)second->ok, quantile) ? json_integer(ns) : json_null();
+    bool is_known = !second->draining && quantile_supported((double)second->ok, quantile);
+    return is_known ? json_integer(ns) : json_null();
 }
 
 static json_t *series_json(const struct stage *stage) {
@@ -168,9 +169,10 @@ static json_t *series_json(const struct stage *stage) {
         const struct stage_second *second = &stage->seconds[i];
         json_t *p50 = second_quantile(second, 0.5, second->acquire_p50_ns);
         json_t *p99 = second_quantile(second, 0.99, second->acquire_p99_ns);
-        json_array_append_new(series, json_pack("{s:f, s:I, s:o, s:o}", "t_s", second->t_s, "ok",
-                                                (json_int_t)second->ok, "acquire_p50_ns", p50,
-                                                "acquire_p99_ns", p99));
+        json_array_append_new(series,
+                              json_pack("{s:f, s:I, s:o, s:o, s:b}", "t_s", second->t_s, "ok",
+                                        (json_int_t)second->ok, "acquire_p50_ns", p50,
+                                        "acquire_p99_ns", p99, "draining", (int)second->draining));
     }
     return series;
 }

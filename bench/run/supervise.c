@@ -244,6 +244,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
+    if (atomic_load(&sup->shared->window_end_ns) > begin_ns) harvest_window_end(&sup->harvest);
 }
 
 /* Until all clients have drained, or are given up. */

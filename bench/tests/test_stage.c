@@ -243,6 +243,28 @@ TEST(test_the_drain_limit_ends_waits) {
     stage_free(stage);
 }
 
+/* At the window's end one client holds and the others wait: their grants are of the drain, which is
+ * no second of the series. */
+TEST(test_the_drain_is_no_second_of_the_window) {
+    struct stage *stage = run_stage_of(
+        "sim", SETS("load.clients=4", "load.hold=200ms", "acquire.lease=1h", "sim.service=0",
+                    "run.warmup=0", "run.duration=500ms", "run.drain=1m"));
+    size_t count = json_array_size(stage->result.series);
+    json_int_t sum = 0;
+    assert_int_equal(count, 2);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *second = json_array_get(stage->result.series, i);
+        sum += json_integer_value(json_object_get(second, "ok"));
+        assert_int_equal(json_is_true(json_object_get(second, "draining")), i == 1);
+    }
+    const json_t *drain = json_array_get(stage->result.series, 1);
+    assert_true(json_integer_value(json_object_get(drain, "ok")) >= 4);
+    assert_true(json_number_value(json_object_get(drain, "t_s")) * 1e9 == (double)stage->window_ns);
+    assert_true(json_is_null(json_object_get(drain, "acquire_p50_ns")));
+    assert_int_equal(sum, stage->result.grants);
+    stage_free(stage);
+}
+
 /* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the
  * same. */
 TEST(test_slots_that_nobody_came_to) {

@@ -145,6 +145,9 @@ static json_t *second_figure(const json_t *second, const char *member) {
 /* run.json's own seconds. */
 static void read_series(struct timeline *time, const struct run_stage *stage) {
     size_t count = json_array_size(stage->series);
+    if (count > 0 &&
+        json_is_true(json_object_get(json_array_get(stage->series, count - 1), "draining")))
+        count--;
     for (size_t i = 0; i < count && i < INTERVALS_MAX * 5; i++) {
         const json_t *second = json_array_get(stage->series, i),
                      *next = json_array_get(stage->series, i + 1);
