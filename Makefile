@@ -32,7 +32,7 @@ $(eval $(call with,postgres,libpq))
 $(eval $(call with,mariadb,libmariadb))
 $(eval $(call with,sqlite,sqlite3))
 ifneq ($(shell command -v protoc-c 2>/dev/null),)
-$(eval $(call with,etcd,libcurl libprotobuf-c))
+$(eval $(call with,etcd,libcurl libprotobuf-c openssl))
 else
 LEFT_OUT += etcd
 endif

@@ -2,7 +2,7 @@
  * files of this folder, so that it is listed with what to install. */
 #include "drivers/etcd/backend.h"
 
-static const char *const etcd_schemes[] = {"etcd", "http", NULL};
+static const char *const etcd_schemes[] = {"etcd", "http", "etcds", "https", NULL};
 
 const struct lb_backend backend_etcd = {
     .name = "etcd",
@@ -10,7 +10,7 @@ const struct lb_backend backend_etcd = {
     .schemes = etcd_schemes,
     .topologies = (const char *const[]){"etcd", "etcd-3", NULL},
     .expected = etcd_expected,
-    .missing = "built without libcurl and protobuf-c",
-    .install = "libcurl4-openssl-dev libprotobuf-c-dev protobuf-c-compiler etcd-server",
+    .missing = "built without libcurl, protobuf-c and OpenSSL",
+    .install = "libcurl4-openssl-dev libprotobuf-c-dev libssl-dev protobuf-c-compiler etcd-server",
     .connector = &etcd_connector,
 };

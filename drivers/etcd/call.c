@@ -1,6 +1,7 @@
 /* call: requests and answers over a line. See session.h. */
 #include "drivers/etcd/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,11 +76,11 @@ static enum lb_outcome outcome_of(int status) {
     switch (status) {
     case ETCD_OK:
         return LB_OK;
-    case 3:  /* invalid argument, wrong password too */
-    case 7:  /* permission denied */
+    case 3: /* invalid argument, wrong password too */
+    case ETCD_DENIED:
     case 9:  /* failed precondition: authentication is not enabled */
     case 12: /* unimplemented */
-    case 16: /* unauthenticated */
+    case ETCD_UNAUTHENTICATED:
         return LB_REFUSED;
     case ETCD_NOT_FOUND: /* the lease */
     case 8:              /* too many requests, no space: turned away */
@@ -98,6 +99,16 @@ static enum lb_outcome fail_call(const struct etcd_line *line, enum lb_outcome o
     return outcome;
 }
 
+/* What to do about a connection that failed. */
+static const char *advice(const struct transfer *transfer, const char *why) {
+    const char *known = lb_tls_advice(why);
+    if (*known || transfer->http->answered || transfer->result == CURLE_COULDNT_CONNECT)
+        return known;
+    return transfer->http->shared->tls
+               ? ": if the server asks for a client certificate, set tls_cert to one that it trusts"
+               : ": if the server speaks TLS, write etcds://";
+}
+
 /* How a transfer that is over went. */
 static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *err) {
     struct transfer *transfer = &line->transfer;
@@ -107,7 +118,9 @@ static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *e
         const char *why = transfer->result == CURLE_COULDNT_CONNECT && error ? strerror((int)error)
                           : transfer->problem[0]                             ? transfer->problem
                                                  : curl_easy_strerror(transfer->result);
-        return fail_call(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, why, err);
+        char text[CURL_ERROR_SIZE + 128];
+        snprintf(text, sizeof text, "%s%s", why, advice(transfer, why));
+        return fail_call(line, transfer->sent ? LB_UNKNOWN : LB_BROKEN, text, err);
     }
     line->status = transfer->grpc_status;
     if (line->status > 0) {
@@ -134,8 +147,8 @@ static int64_t answer_deadline(const struct etcd_session *e) {
     return lb_after(lb_now(), e->patience_ns);
 }
 
-enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
-                          const ProtobufCMessage *request, struct lb_err *err) {
+static enum lb_outcome call_once(struct etcd_line *line, const struct etcd_method *method,
+                                 const ProtobufCMessage *request, struct lb_err *err) {
     struct etcd_session *e = line->session;
     line->method = method;
     size_t len = encode_request(line, request);
@@ -153,6 +166,36 @@ enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *meth
                          err);
     }
     return transfer_outcome(line, err);
+}
+
+int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
+    struct etcd_server *server = line->session->owner->server->state;
+    if (!server->user[0]) return 0;
+    Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
+    request.name = server->user;
+    request.password = server->password;
+    if (call_once(line, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
+    const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(line);
+    if (answer->token && http_token(&line->session->http, answer->token) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
+}
+
+/* Whether the last answer on the line was that our token has ended: so nothing was done. */
+static bool token_ended(const struct etcd_line *line) {
+    const struct etcd_server *server = line->session->owner->server->state;
+    return server->user[0] && line->status == ETCD_UNAUTHENTICATED;
+}
+
+enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
+                          const ProtobufCMessage *request, struct lb_err *err) {
+    struct lb_err why = {0};
+    enum lb_outcome outcome = call_once(line, method, request, &why);
+    if (outcome == LB_REFUSED && token_ended(line)) {
+        why.code = 0;
+        if (etcd_authenticate_on(line, &why) == 0) outcome = call_once(line, method, request, &why);
+    }
+    if (outcome != LB_OK) err_set(err, why.code, "%s", why.text);
+    return outcome;
 }
 
 enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
@@ -185,7 +228,9 @@ bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns) {
 }
 
 enum lb_outcome etcd_long_end(struct etcd_session *e) {
-    return transfer_outcome(&e->watch, &e->owner->err);
+    enum lb_outcome outcome = transfer_outcome(&e->watch, &e->owner->err);
+    /* A new session has a new token. */
+    return outcome == LB_REFUSED && token_ended(&e->watch) ? LB_BROKEN : outcome;
 }
 
 /* The answer of a watch that tells of a deletion, or of the watch's own end. */

@@ -2,6 +2,7 @@
 #include "drivers/etcd/http.h"
 
 #include <errno.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,14 @@ static int add_header(struct curl_slist **headers, const char *line) {
     return longer ? 0 : -1;
 }
 
-int http_open(struct http_shared *shared, struct lb_err *err) {
+int http_open(struct http_shared *shared, const struct lb_tls *tls, struct lb_err *err) {
     static const char *const headers[] = {"content-type: application/grpc", "te: trailers",
                                           "accept:", "expect:", NULL};
     if (curl_global_init(CURL_GLOBAL_NOTHING) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "etcd: libcurl cannot be initialised");
     }
     shared->open = true;
+    shared->tls = tls;
     for (const char *const *header = headers; *header; header++) {
         if (add_header(&shared->headers, *header) != 0)
             return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -35,15 +37,24 @@ int http_open(struct http_shared *shared, struct lb_err *err) {
     return 0;
 }
 
-void http_endpoint(struct http_shared *shared, const char *host, int port) {
-    if (shared->count == HTTP_ENDPOINTS) return;
-    char *base = shared->base[shared->count++];
-    snprintf(base, sizeof *shared->base, strchr(host, ':') ? "http://[%s]:%d" : "http://%s:%d",
-             host, port);
+int http_add_endpoint(struct http_shared *shared, const char *host, const char *address, int port,
+                      struct lb_err *err) {
+    char line[400];
+    if (shared->count == HTTP_ENDPOINTS) return 0;
+    struct http_endpoint *endpoint = &shared->endpoint[shared->count++];
+    bool is_ipv6 = strchr(host, ':') != NULL;
+    snprintf(endpoint->base, sizeof endpoint->base, "%s://%s%s%s:%d",
+             shared->tls ? "https" : "http", is_ipv6 ? "[" : "", host, is_ipv6 ? "]" : "", port);
+    if (strcmp(host, address) == 0) return 0;
+    snprintf(line, sizeof line, strchr(address, ':') ? "%s:%d:[%s]" : "%s:%d:%s", host, port,
+             address);
+    if (add_header(&endpoint->resolve, line) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "out of memory");
 }
 
 void http_close(struct http_shared *shared) {
     if (!shared->open) return;
+    for (int i = 0; i < shared->count; i++) curl_slist_free_all(shared->endpoint[i].resolve);
     curl_slist_free_all(shared->headers);
     *shared = (struct http_shared){0};
     curl_global_cleanup();
@@ -133,14 +144,29 @@ static const char *value_of(const char *line, size_t len, const char *name, size
     return value;
 }
 
+/* What the connection was encrypted with. */
+static void note_encryption(struct transfer *transfer) {
+    const struct curl_tlssessioninfo *info = NULL;
+    struct http *http = transfer->http;
+    if (!http->shared->tls) return;
+    if (curl_easy_getinfo(transfer->easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK) return;
+    if (!info || info->backend != CURLSSLBACKEND_OPENSSL || !info->internals) return;
+    const SSL *ssl = info->internals;
+    snprintf(http->protocol, sizeof http->protocol, "%s", SSL_get_version(ssl));
+    snprintf(http->cipher, sizeof http->cipher, "%s", SSL_get_cipher_name(ssl));
+}
+
 /* Called with each header and trailer, the status line included. */
 static size_t on_header(char *line, size_t one, size_t len, void *arg) {
     struct transfer *transfer = arg;
     const char *value;
     size_t value_len;
     (void)one;
-    /* the connection works */
-    if (transfer->http->opener == transfer) transfer->http->opener = NULL;
+    transfer->http->answered = true;
+    if (transfer->http->opener == transfer) { /* the connection works */
+        transfer->http->opener = NULL;
+        note_encryption(transfer);
+    }
     if (len > 9 && strncmp(line, "HTTP/", 5) == 0) {
         const char *code = memchr(line, ' ', len);
         transfer->http_status = code ? atol(code) : 0;
@@ -214,7 +240,7 @@ static void run_pump(void *arg) {
 int http_init(struct http *http, const struct http_shared *shared, int endpoint,
               struct lb_session *owner, struct lb_err *err) {
     http->shared = shared;
-    http->base = shared->base[endpoint];
+    http->endpoint = &shared->endpoint[endpoint];
     http->owner = owner;
     http->headers = shared->headers;
     http->timer_ns = LB_NEVER;
@@ -245,16 +271,21 @@ int http_revive(struct http *http) {
     return http->pump ? 0 : -1;
 }
 
-int http_header(struct http *http, const char *name, const char *value) {
+int http_token(struct http *http, const char *token) {
     char line[1024];
     struct curl_slist *own = NULL;
-    for (const struct curl_slist *at = http->headers; at; at = at->next) {
+    for (const struct curl_slist *at = http->shared->headers; at; at = at->next) {
         if (add_header(&own, at->data) != 0) goto failed;
     }
-    if ((size_t)snprintf(line, sizeof line, "%s: %s", name, value) >= sizeof line ||
+    if ((size_t)snprintf(line, sizeof line, "token: %s", token) >= sizeof line ||
         add_header(&own, line) != 0)
         goto failed;
-    if (http->headers != http->shared->headers) curl_slist_free_all(http->headers);
+    if (http->headers != http->shared->headers) {
+        struct curl_slist *last = http->headers;
+        while (last->next) last = last->next;
+        last->next = http->retired;
+        http->retired = http->headers;
+    }
     http->headers = own;
     return 0;
 failed:
@@ -268,7 +299,22 @@ void http_done(struct http *http) {
     curl_multi_cleanup(http->multi); /* closes the connections */
     http->multi = NULL;
     if (http->headers != http->shared->headers) curl_slist_free_all(http->headers);
+    curl_slist_free_all(http->retired);
+    http->retired = NULL;
     http->owner->traffic_fd = -1;
+}
+
+/* Without these the library's own defaults hold, which differ between distributions. */
+static void set_tls(CURL *easy, const struct lb_tls *tls) {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls->verify != LB_TLS_NONE ? 1L : 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls->verify == LB_TLS_FULL ? 2L : 0L);
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (tls->ca) {
+        curl_easy_setopt(easy, CURLOPT_CAINFO, tls->ca);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    }
+    curl_easy_setopt(easy, CURLOPT_SSLCERT, tls->cert);
+    curl_easy_setopt(easy, CURLOPT_SSLKEY, lb_tls_key(tls));
 }
 
 int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, size_t out_size,
@@ -299,6 +345,8 @@ int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, 
     /* answers are small; the default is 16 KB a handle */
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
+    curl_easy_setopt(easy, CURLOPT_RESOLVE, http->endpoint->resolve);
+    if (http->shared->tls) set_tls(easy, http->shared->tls);
     return 0;
 }
 
@@ -330,7 +378,7 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
                     void *arg, int64_t deadline_ns) {
     struct http *http = transfer->http;
     char url[512];
-    snprintf(url, sizeof url, "%s%s", http->base, path);
+    snprintf(url, sizeof url, "%s%s", http->endpoint->base, path);
     transfer->http_status = 0;
     transfer->grpc_status = -1;
     transfer->message[0] = transfer->problem[0] = '\0';
@@ -354,9 +402,10 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
         /* curl 7.88.1 starts HTTP/2 anew on a connection that already speaks it if asked for prior
          * knowledge again, and the server hangs up. Any other wish for HTTP/2 joins the connection
          * as it is. */
+        bool agreed = join || http->shared->tls; /* under TLS both sides agree on it (ALPN) */
         curl_easy_setopt(
             transfer->easy, CURLOPT_HTTP_VERSION,
-            (long)(join ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
+            (long)(agreed ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
         http->may_open = !join;
         if (!join) http->opener = transfer;
         hand_to_curl(transfer);

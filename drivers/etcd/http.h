@@ -9,6 +9,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/etcd/cutter.h"
+#include "drivers/tls.h"
 
 #include <curl/curl.h>
 
@@ -16,11 +17,18 @@
 
 #define HTTP_ENDPOINTS 8
 
+/* One member: its URL names the host as people do, which TLS checks and says; the look-up is done. */
+struct http_endpoint {
+    char base[256];             /* "https://host:port" */
+    struct curl_slist *resolve; /* "host:port:address" for curl; NULL where the host is a number */
+};
+
 /* Shared by all sessions of a cluster; read-only once open. */
 struct http_shared {
-    char base[HTTP_ENDPOINTS][256]; /* "http://host:port" of each member */
+    struct http_endpoint endpoint[HTTP_ENDPOINTS];
     int count;
     bool open;
+    const struct lb_tls *tls;   /* NULL = unencrypted; borrowed */
     struct curl_slist *headers; /* of each request */
 };
 
@@ -44,17 +52,20 @@ struct transfer {
 
 struct http {
     const struct http_shared *shared;
-    const char *base;         /* the member that this session talks to, one of those in shared */
-    struct lb_session *owner; /* traffic_fd, more_bytes */
+    const struct http_endpoint *endpoint; /* the member that this session talks to */
+    struct lb_session *owner;             /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;
-    bool stop, running, parked; /* the pump: asked to end; has not; waits */
-    bool connected;             /* there is a connection; a further transfer joins it */
-    bool changed;               /* the sockets did, since the pump looked */
-    bool may_open;              /* the next socket that curl asks for is wanted */
-    bool refused;               /* curl asked for one that was not: the connection was dead */
-    struct transfer *opener;    /* is opening the connection; others wait for how that ends */
-    struct curl_slist *headers; /* of each request: shared->headers, or our own with a token */
+    bool stop, running, parked;    /* the pump: asked to end; has not; waits */
+    bool answered;                 /* HTTP of the server was read, ever */
+    bool connected;                /* there is a connection; a further transfer joins it */
+    bool changed;                  /* the sockets did, since the pump looked */
+    bool may_open;                 /* the next socket that curl asks for is wanted */
+    bool refused;                  /* curl asked for one that was not: the connection was dead */
+    struct transfer *opener;       /* is opening the connection; others wait for how that ends */
+    struct curl_slist *headers;    /* of each request: shared->headers, or our own with a token */
+    struct curl_slist *retired;    /* earlier ones, which a transfer may still use */
+    char protocol[16], cipher[64]; /* of the TLS connection; "" = none */
     /* when curl wants to be called, by our clock; LB_NEVER = not at all */
     int64_t timer_ns;
     int64_t looked_ns; /* until when the pump sleeps */
@@ -64,10 +75,12 @@ struct http {
     } sockets[HTTP_SOCKETS];
 };
 
-/* Once a process. 0, or -1 with err; http_close cleans up either way. */
-int http_open(struct http_shared *shared, struct lb_err *err);
-/* One more endpoint, at most HTTP_ENDPOINTS. host: a number or a name. */
-void http_endpoint(struct http_shared *shared, const char *host, int port);
+/* Once a process. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up either way. */
+int http_open(struct http_shared *shared, const struct lb_tls *tls, struct lb_err *err);
+/* One more endpoint, at most HTTP_ENDPOINTS. host: a number or a name; address: its number. 0, or -1 with
+ * err. */
+int http_add_endpoint(struct http_shared *shared, const char *host, const char *address, int port,
+                      struct lb_err *err);
 void http_close(struct http_shared *shared);
 
 /* Starts a session's pump; it will talk to that endpoint only. 0, or -1 with err; http_done cleans
@@ -80,8 +93,9 @@ void http_done(struct http *http);
  * -1. */
 int http_revive(struct http *http);
 
-/* Sends "name: value" with each further request. 0, or -1 when out of memory. */
-int http_header(struct http *http, const char *name, const char *value);
+/* Sends this token with each further request, in place of an earlier one. 0, or -1 when it is too long or
+ * memory ran out. */
+int http_token(struct http *http, const char *token);
 
 /* Makes a transfer with room for in_size bytes of one message and out_size of a request. 0, or -1
  * with err. */

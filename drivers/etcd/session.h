@@ -14,6 +14,7 @@
 
 struct etcd_options {
     int64_t command_timeout_ns;
+    struct lb_tls tls;
 };
 
 struct etcd_server {
@@ -33,7 +34,7 @@ extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_wa
     etcd_unlock, etcd_status, etcd_member_list, etcd_authenticate;
 
 /* gRPC's status codes, as far as we tell them apart. */
-enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5 };
+enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5, ETCD_DENIED = 7, ETCD_UNAUTHENTICATED = 16 };
 
 /* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts
  * (a watch, a call of the lock service) a third. */
@@ -75,6 +76,10 @@ static inline struct etcd_session *etcd_session_of(const struct lb_session *sess
  * gRPC's status where the server gave one. */
 enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
                           const ProtobufCMessage *request, struct lb_err *err);
+
+/* Trades the URL's user and password for a token that goes with each further request; nothing without a
+ * user. A token ends after some time: etcd_call then gets a new one by itself. 0, or -1 with err. */
+int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err);
 
 /* The same for a request that only reads, on the client's line: while it gets no answer it is sent
  * again, over a new connection if need be, for as long as the patience and the lease last. */

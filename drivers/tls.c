@@ -1,0 +1,78 @@
+/* tls: see tls.h. */
+#include "drivers/tls.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drivers/driver.h"
+#include "drivers/facts.h"
+
+bool lb_tls_is_set(const struct lb_tls *tls) {
+    return tls->ca || tls->cert || tls->key || tls->verify != LB_TLS_FULL;
+}
+
+const char *lb_tls_key(const struct lb_tls *tls) {
+    return tls->key ? tls->key : tls->cert;
+}
+
+int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
+                 struct lb_err *err) {
+    const struct {
+        const char *option, *path;
+    } files[] = {{"tls_ca", tls->ca}, {"tls_cert", tls->cert}, {"tls_key", tls->key}};
+    if (!encrypted && lb_tls_is_set(tls))
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: tls_... is set, but the URL asks for no encryption: write %s", backend,
+                       asked);
+    if (tls->key && !tls->cert)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s.tls_key is set, but %s.tls_cert is not: give the certificate, too",
+                       backend, backend);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (files[i].path && access(files[i].path, R_OK) != 0)
+            return err_set(err, LB_EXIT_USAGE, "%s.%s: can't read %s: %s", backend, files[i].option,
+                           files[i].path, strerror(errno));
+    }
+    return 0;
+}
+
+const char *lb_tls_advice(const char *message) {
+    static const struct {
+        const char *words, *advice;
+    } known[] = {
+        {"expired", ": the server needs a new certificate"},
+        {"not yet valid", ": compare the clocks of both hosts"},
+        {"local issuer", ": set tls_ca to the authority that signed the server's certificate"},
+        {"self-signed", ": set tls_ca to the authority that signed the server's certificate"},
+        {"self signed", ": set tls_ca to the authority that signed the server's certificate"},
+        {"unable to get issuer", ": set tls_ca to all authorities of the server's certificate"},
+        {"alternative certificate subject", ": write a host of the certificate in the URL"},
+        {"does not match", ": write a host of the certificate in the URL"},
+        {"ostname mismatch", ": write a host of the certificate in the URL"},
+        {"certificate required", ": the server asks for a client certificate: set tls_cert"},
+        {"alert unknown ca", ": the server does not trust the client certificate of tls_cert"},
+        {"alert bad certificate", ": the server asks for a client certificate: set tls_cert"},
+        {"alert handshake", ": the server may ask for a client certificate: set tls_cert"},
+        {"SSL_ERROR_SYSCALL", ": does the server speak TLS at this port?"},
+        {"wrong version number", ": the server does not speak TLS at this port"},
+        {"key values mismatch", ": tls_key is not the key of tls_cert"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strstr(message, known[i].words)) return known[i].advice;
+    }
+    return "";
+}
+
+void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
+                         const char *cipher) {
+    static const char *const verified[] = {[LB_TLS_FULL] = "host name and authority",
+                                           [LB_TLS_CA] = "authority",
+                                           [LB_TLS_NONE] = "nothing"};
+    bool encrypted = protocol && *protocol;
+    lb_fact(facts, "tls", "%s", encrypted ? protocol : "no");
+    if (!encrypted) return;
+    if (cipher && *cipher) lb_fact(facts, "tls_cipher", "%s", cipher);
+    lb_fact(facts, "tls_verified", "%s", verified[tls->verify]);
+    lb_fact(facts, "tls_client_certificate", "%s", tls->cert ? "yes" : "no");
+}

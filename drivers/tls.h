@@ -1,0 +1,84 @@
+/* tls: what people say about the encryption of a backend's connections, by options of the same names in
+ * every backend, and what a session then tells of it. It encrypts nothing itself.
+ *
+ * The URL asks for encryption (its scheme; PostgreSQL's sslmode), the options say what with. Whoever asks is
+ * given a verified connection or none: no driver falls back to an unencrypted one. */
+#ifndef DRIVERS_TLS_H
+#define DRIVERS_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bench/option/option.h"
+
+struct lb_facts;
+
+/* In the order of the option's choices. */
+enum lb_tls_verify {
+    LB_TLS_FULL, /* the certificate has the URL's host name, and the authority signed it */
+    LB_TLS_CA,   /* the authority signed it, for whatever host */
+    LB_TLS_NONE
+};
+
+/* Files are in PEM format; NULL = none given. */
+struct lb_tls {
+    const char *ca; /* the authorities; NULL = those that the machine trusts */
+    const char *cert, *key;
+    enum lb_tls_verify verify;
+};
+
+/* For the option table of a backend whose options have a `struct lb_tls` as this member. */
+#define LB_TLS_OPTIONS(options, member)                                                            \
+    {"tls_ca",                                                                                     \
+     LB_OPT_TEXT,                                                                                  \
+     offsetof(options, member.ca),                                                                 \
+     NULL,                                                                                         \
+     0,                                                                                            \
+     0,                                                                                            \
+     NULL,                                                                                         \
+     "file of the authorities that may have signed the server's certificate (PEM); those of the "  \
+     "machine if not given"},                                                                      \
+        {"tls_cert",                                                                               \
+         LB_OPT_TEXT,                                                                              \
+         offsetof(options, member.cert),                                                           \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "file of the client's own certificate (PEM), for servers that ask for one"},              \
+        {"tls_key",                                                                                \
+         LB_OPT_TEXT,                                                                              \
+         offsetof(options, member.key),                                                            \
+         NULL,                                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "file of its private key (PEM); tls_cert if not given"},                                  \
+    {                                                                                              \
+        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "full", 0, 0,             \
+            "full,ca,none",                                                                        \
+            "what is checked of the server's certificate: host name and authority, the authority " \
+            "alone, nothing"                                                                       \
+    }
+
+/* Whether any of the options was given. */
+bool lb_tls_is_set(const struct lb_tls *tls);
+
+/* Refuses options that can't be meant: for a URL that asks for no encryption (asked: what would, "etcds://"),
+ * a key without a certificate, files that can't be read. Blocks. 0, or -1 with err (LB_EXIT_USAGE). */
+int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
+                 struct lb_err *err);
+
+/* The key's file: tls_key, or tls_cert. NULL without a certificate. */
+const char *lb_tls_key(const struct lb_tls *tls);
+
+/* What to do about a failure of TLS, as OpenSSL and the libraries above it word it; ": ..." to follow the
+ * message, or "" where nothing is known. */
+const char *lb_tls_advice(const char *message);
+
+/* Says in the facts whether the row's connections are encrypted, with what, and what was verified. protocol
+ * ("TLSv1.3") NULL or "" = not encrypted. cipher: NULL = not told. */
+void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
+                         const char *cipher);
+
+#endif
