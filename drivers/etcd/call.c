@@ -174,7 +174,10 @@ int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
     Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
     request.name = server->user;
     request.password = server->password;
-    if (call_once(line, &etcd_authenticate, &request.base, err) != LB_OK) return -1;
+    line->transfer.without_token = true; /* etcd refuses even this with a token that has ended */
+    enum lb_outcome outcome = call_once(line, &etcd_authenticate, &request.base, err);
+    line->transfer.without_token = false;
+    if (outcome != LB_OK) return -1;
     const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(line);
     if (answer->token && http_token(&line->session->http, answer->token) == 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);

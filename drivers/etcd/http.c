@@ -388,7 +388,8 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
     transfer->sent = false;
     transfer->result = CURLE_OPERATION_TIMEDOUT;
     curl_easy_setopt(transfer->easy, CURLOPT_URL, url);
-    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, http->headers);
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER,
+                     transfer->without_token ? http->shared->headers : http->headers);
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDSIZE, (long)len);
     curl_easy_setopt(transfer->easy, CURLOPT_POSTFIELDS, transfer->out);
     transfer->fiber = lb_self();

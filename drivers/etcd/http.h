@@ -37,8 +37,9 @@ struct http_shared {
 struct transfer {
     struct http *http;
     CURL *easy;
-    bool busy; /* started, and neither finished nor cancelled */
-    bool sent; /* once over or cancelled: it may have left this host */
+    bool without_token; /* set before the start of a request that asks for a token */
+    bool busy;          /* started, and neither finished nor cancelled */
+    bool sent;          /* once over or cancelled: it may have left this host */
     CURLcode result;
     long http_status;
     int grpc_status; /* from the trailers; -1 = none came */

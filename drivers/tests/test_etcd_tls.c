@@ -1,0 +1,156 @@
+/* test_etcd_tls: etcd over TLS with an account, against real servers: what is right grants, and each wrong
+ * certificate, password or scheme ends with one line that says what to do. Never unencrypted instead.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "drivers/tests/tls_help.h"
+
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN };
+
+#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
+#define ACCOUNT "me:" TLS_SECRET "@"
+
+#define ETCD(scheme, more)                                                                         \
+    "exec etcd --name n --data-dir $DIR/data --listen-client-urls " scheme "://127.0.0.1:$PORT "   \
+    "--advertise-client-urls " scheme "://127.0.0.1:$PORT --listen-peer-urls "                     \
+    "http://127.0.0.1:$PORT2 --initial-advertise-peer-urls http://127.0.0.1:$PORT2 "               \
+    "--initial-cluster n=http://127.0.0.1:$PORT2 --unsafe-no-fsync --logger zap " more
+#define ETCD_TLS                                                                                   \
+    ETCD("https", "--cert-file $CERTS/$CERT.pem --key-file $CERTS/$CERT.key --client-cert-auth "   \
+                  "--trusted-ca-file $CERTS/ca.pem --auth-token-ttl 2")
+
+/* The user's role reaches the prefix of our keys, and nothing else. */
+static const char accounts[] =
+    "ctl() { ETCDCTL_API=3 etcdctl --endpoints https://127.0.0.1:$PORT --cacert $CERTS/ca.pem "
+    "--cert $CERTS/client.pem --key $CERTS/client.key \"$@\"; }\n"
+    "until ctl endpoint health; do sleep 0.1; done\n"
+    "ctl user add root:x; ctl user add me:" TLS_SECRET "\n"
+    "ctl role add ours; ctl role grant-permission ours --prefix=true readwrite lockbench\n"
+    "ctl user grant-role me ours; ctl user grant-role root root; ctl auth enable\n";
+
+static int start_servers(void **state) {
+    if (tls_setup(state) != 0) return -1;
+    tls_start(SERVER, "server", ETCD_TLS);
+    tls_start(EXPIRED, "expired", ETCD_TLS);
+    tls_start(WRONGHOST, "wronghost", ETCD_TLS);
+    tls_start(PLAIN, "", ETCD("http", ""));
+    tls_script(SERVER, accounts);
+    return 0;
+}
+
+TEST(what_is_right_grants) {
+    static const struct tls_case cases[] = {
+        {"by name",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d",
+         FILES,
+         0,
+         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        {"by number", SERVER, "https://" ACCOUNT "127.0.0.1:%d", FILES, 0, {"\"tls\": \"TLSv1."}},
+        {"authority alone",
+         WRONGHOST,
+         "etcds://localhost:%d",
+         FILES " tls_verify=ca",
+         0,
+         {"\"tls_verified\": \"authority\""}},
+        {"nothing verified",
+         EXPIRED,
+         "etcds://localhost:%d",
+         FILES " tls_verify=none",
+         0,
+         {"\"tls_verified\": \"nothing\""}},
+        {"unencrypted", PLAIN, "etcd://localhost:%d", NULL, 0, {"\"tls\": \"no\""}},
+    };
+    TLS_RUN("etcd", "etcd-mutex", cases);
+}
+
+TEST(what_is_wrong_has_its_line) {
+    static const struct tls_case cases[] = {
+        {"other authority",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d",
+         "tls_ca=other-ca.pem tls_cert=client.pem tls_key=client.key",
+         2,
+         {"local issuer", "set tls_ca"}},
+        {"the machine's authorities",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d",
+         NULL,
+         2,
+         {"set tls_ca"}},
+        {"other host",
+         WRONGHOST,
+         "etcds://localhost:%d",
+         FILES,
+         2,
+         {"'localhost'", "write a host of the certificate"}},
+        {"expired", EXPIRED, "etcds://localhost:%d", FILES, 2, {"has expired", "new certificate"}},
+        {"no client certificate",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem",
+         2,
+         {"client certificate", "tls_cert"}},
+        {"a stranger's certificate",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
+         2,
+         {"client certificate", "tls_cert"}},
+        {"wrong password",
+         SERVER,
+         "etcds://me:" TLS_SECRET "x@localhost:%d",
+         FILES,
+         1,
+         {"invalid user ID or password"}},
+        {"plain URL", SERVER, "etcd://" ACCOUNT "localhost:%d", NULL, 2, {"write etcds://"}},
+        {"plain server", PLAIN, "etcds://localhost:%d", FILES, 2, {"does the server speak TLS"}},
+        {"options without TLS", PLAIN, "etcd://localhost:%d", FILES, 1, {"write etcds://"}},
+        {"no such file",
+         SERVER,
+         "etcds://localhost:%d",
+         "tls_ca=nothing.pem",
+         1,
+         {"etcd.tls_ca", "No such file"}},
+        {"a parameter",
+         SERVER,
+         "etcds://" ACCOUNT "localhost:%d/?verify=no",
+         FILES,
+         1,
+         {"a URL ends with its hosts"}},
+    };
+    TLS_RUN("etcd", "etcd-mutex", cases);
+}
+
+/* The server forgets a token after two seconds without use; here that is between two attempts. */
+TEST(a_token_that_ended_is_renewed) {
+    const char *args[CLI_ARGS_MAX] = {
+        "run",
+        "smoke",
+        "--lock",
+        "etcd-mutex",
+        "--url",
+        tls_text("etcd=etcds://" ACCOUNT "localhost:%d", tls_servers[SERVER].port),
+        "--set",
+        "load.clients=1",
+        "--set",
+        "load.think=4s",
+        "--set",
+        "acquire.lease=60s",
+        "--set",
+        "run.duration=9s",
+        "--set",
+        "run.warmup=0",
+        "--no-page",
+        "--out",
+        cli_path("renewed")};
+    args[tls_sets("etcd", FILES, args, 19)] = NULL;
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, 0);
+    json_t *result = cli_result(cli_path("renewed"));
+    assert_true(cli_number_at(result, "stages.0.outcomes.ok") >= 2);
+    assert_true(cli_number_at(result, "stages.0.outcomes.refused") == 0);
+    json_decref(result);
+    cli_free(&cli);
+}
+
+TEST_MAIN(start_servers, tls_teardown)

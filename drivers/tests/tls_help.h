@@ -1,0 +1,178 @@
+/* tls_help: what the tests of encryption share: certificates, right and wrong; real servers started by a few
+ * lines of shell; and a table of runs against them, each with the one line that it must end with. Header only,
+ * since each test is one program. A program's teardown calls tls_teardown. */
+#ifndef DRIVERS_TESTS_TLS_HELP_H
+#define DRIVERS_TESTS_TLS_HELP_H
+
+#include "bench/tests/cli_help.h"
+#include "bench/tests/servers_help.h"
+
+#define TLS_SERVERS_MAX 6
+#define TLS_SECRET "Secret1Word" /* in no output */
+
+static struct tls_server {
+    pid_t pid;
+    int port;
+} tls_servers[TLS_SERVERS_MAX];
+
+/* One run of the program against a server. */
+struct tls_case {
+    const char *name;
+    int server;      /* its index */
+    const char *url; /* "%d" is the port */
+    const char *
+        sets; /* blank-separated, "tls_ca=ca.pem tls_verify=ca": files are those of `certificates` */
+    int code;
+    const char
+        *words[3]; /* in the only problem that it tells; of a run with code 0 in its run.json */
+};
+
+/* A text; good until 63 others have been asked for. */
+__attribute__((format(printf, 1, 2))) static inline const char *tls_text(const char *format, ...) {
+    static char texts[64][500];
+    static int next;
+    char *text = texts[next++ % 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof texts[0], format, args);
+    va_end(args);
+    return text;
+}
+
+static inline int tls_free_port(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
+    close(fd);
+    return ntohs(address.sin_port);
+}
+
+/* Runs a script of bash in a process group of its own; it may use $DIR, $PORT, $PORT2, $CERTS and $CERT. */
+static inline pid_t tls_spawn(const char *script, const char *dir) {
+    fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid > 0) return pid;
+    char log[500];
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    snprintf(log, sizeof log, "%s.log", dir);
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    int null = open("/dev/null", O_RDONLY);
+    dup2(null, 0);
+    dup2(fd, 1);
+    dup2(fd, 2);
+    execlp("bash", "bash", "-ec", script, (char *)NULL);
+    _exit(127);
+}
+
+static inline void tls_variables(int index, const char *certificate) {
+    char number[16];
+    snprintf(number, sizeof number, "%d", tls_servers[index].port);
+    setenv("PORT", number, 1);
+    snprintf(number, sizeof number, "%d", tls_free_port());
+    setenv("PORT2", number, 1);
+    setenv("CERT", certificate, 1);
+    setenv("CERTS", cli_path("certificates"), 1);
+    setenv("DIR", cli_path("server%d", index), 1);
+}
+
+/* Runs a script to its end. */
+static inline void tls_script(int index, const char *script) {
+    int status;
+    tls_variables(index, "");
+    waitpid(tls_spawn(script, cli_path("server%d", index)), &status, 0);
+    if (status != 0) fail_msg("%s: %s", script, cli_read(cli_path("server%d.log", index)));
+}
+
+/* Starts a server, which the script execs, and waits until its port is open. */
+static inline void tls_start(int index, const char *certificate, const char *script) {
+    struct tls_server *server = &tls_servers[index];
+    int64_t until_ns = lb_now() + 90 * LB_S_NS;
+    int fd;
+    server->port = tls_free_port();
+    mkdir(cli_path("server%d", index), 0755);
+    tls_variables(index, certificate);
+    server->pid = tls_spawn(script, cli_path("server%d", index));
+    while ((fd = help_connect(server->port)) < 0) {
+        if (waitpid(server->pid, NULL, WNOHANG) != 0 || lb_now() > until_ns)
+            fail_msg("no server: %s", cli_read(cli_path("server%d.log", index)));
+        cli_nap_ms(20);
+    }
+    close(fd);
+}
+
+static inline int tls_setup(void **state) {
+    char command[PATH_MAX + 500];
+    if (cli_setup(state) != 0) return -1;
+    mkdir(cli_path("certificates"), 0755);
+    snprintf(command, sizeof command, "%s/compose/certificates %s wrong", cli_root,
+             cli_path("certificates"));
+    return system(command);
+}
+
+static inline int tls_teardown(void **state) {
+    for (int i = 0; i < TLS_SERVERS_MAX; i++) {
+        if (tls_servers[i].pid <= 0) continue;
+        kill(-tls_servers[i].pid, SIGKILL);
+        waitpid(tls_servers[i].pid, NULL, 0);
+    }
+    return cli_teardown(state);
+}
+
+/* Adds "--set backend.name=value" for each of sets. */
+static inline int tls_sets(const char *backend, const char *sets, const char **args, int count) {
+    char *copy = strdup(sets ? sets : ""), *rest = copy;
+    for (char *word; (word = strsep(&rest, " "));) {
+        const char *value = strchr(word, '=');
+        if (!value) continue;
+        bool file = strncmp(word, "tls_verify", 10) != 0;
+        args[count++] = "--set";
+        args[count++] = tls_text("%s.%.*s=%s%s", backend, (int)(value - word), word,
+                                 file ? cli_path("certificates/") : "", value + 1);
+    }
+    free(copy);
+    return count;
+}
+
+static inline void tls_judge(const struct tls_case *one, const struct cli *cli, const char *out) {
+    char *said = one->code == 0 ? cli_read(cli_path("%s/run.json", out)) : strdup(cli->err);
+    if (cli->code != one->code)
+        fail_msg("%s: exit code %d, not %d: %s", one->name, cli->code, one->code, cli->err);
+    if (one->code != 0 && cli_problems(cli) != 1)
+        fail_msg("%s: not one line: %s", one->name, cli->err);
+    for (int i = 0; i < 3 && one->words[i]; i++) {
+        if (!strstr(said, one->words[i]))
+            fail_msg("%s: no '%s' in: %s", one->name, one->words[i],
+                     one->code ? said : "its run.json");
+    }
+    if (strstr(said, TLS_SECRET) || strstr(cli->err, TLS_SECRET) || strstr(cli->out, TLS_SECRET))
+        fail_msg("%s: the secret is shown", one->name);
+    free(said);
+}
+
+/* Each case is a short contended run. */
+static inline void tls_run(const char *backend, const char *lock, const struct tls_case *cases,
+                           size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char url[400];
+        int used = snprintf(url, sizeof url, "%s=", backend);
+        snprintf(url + used, sizeof url - (size_t)used, cases[i].url,
+                 tls_servers[cases[i].server].port);
+        const char *args[CLI_ARGS_MAX] = {
+            "run",       "smoke", "--lock",         lock,    "--url",        url,
+            "--no-page", "--set", "load.clients=4", "--out", cli_path("out")};
+        args[tls_sets(backend, cases[i].sets, args, 11)] = NULL;
+        struct cli cli = cli_run(NULL, args);
+        tls_judge(&cases[i], &cli, "out");
+        cli_free(&cli);
+        folder_remove(cli_path("out"));
+    }
+}
+
+#define TLS_RUN(backend, lock, cases)                                                              \
+    tls_run((backend), (lock), (cases), sizeof(cases) / sizeof *(cases))
+
+#endif
