@@ -12,6 +12,12 @@ bool lb_tls_is_set(const struct lb_tls *tls) {
     return tls->ca || tls->cert || tls->key || tls->verify != LB_TLS_FULL;
 }
 
+struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca) {
+    struct lb_tls tls = *options;
+    if (!tls.ca) tls.ca = server_ca;
+    return tls;
+}
+
 const char *lb_tls_key(const struct lb_tls *tls) {
     return tls->key ? tls->key : tls->cert;
 }

@@ -64,6 +64,10 @@ struct lb_tls {
 /* Whether any of the options was given. */
 bool lb_tls_is_set(const struct lb_tls *tls);
 
+/* What holds: the options, and the authority of a server that lockbench started (lb_server.ca, may be NULL)
+ * where they name none. Borrows the texts. */
+struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
+
 /* Refuses options that can't be meant: for a URL that asks for no encryption (asked: what would, "etcds://"),
  * a key without a certificate, files that can't be read. Blocks. 0, or -1 with err (LB_EXIT_USAGE). */
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,

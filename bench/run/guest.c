@@ -58,7 +58,10 @@ int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct
                 lb_unavailable(at->backend), at->backend->install);
         goto out;
     }
-    lock.backend_options = options_new(options, at->backend->connector->options_bytes, &arena, err);
+    lock.backend_options = at->options;
+    if (!lock.backend_options)
+        lock.backend_options =
+            options_new(options, at->backend->connector->options_bytes, &arena, err);
     if (!lock.backend_options) goto out;
     place = place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
     if (!place) goto out;
@@ -104,6 +107,17 @@ static const char *write_command(const struct place_url *at, const struct plan *
     char url[256];
     size_t used = (size_t)snprintf(text, COMMAND_MAX, "lockbench clean --url %s=%s",
                                    at->backend->name, url_public(at->url, url, sizeof url));
+    const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
+    for (; option && option->name; option++) { /* without these the server can't be reached */
+        char value[300];
+        option->type->text(option, at->options, value, sizeof value);
+        if (strncmp(option->name, "tls_", 4) != 0 || !*value ||
+            used + strlen(value) + 80 > COMMAND_MAX ||
+            (option->def && strcmp(value, option->def) == 0))
+            continue;
+        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --set '%s.%s=%s'",
+                                 at->backend->name, option->name, value);
+    }
     for (int i = 0; i < plan->key_names.count; i++) {
         const char *key = plan->key_names.item[i];
         if (used + strlen(key) + sizeof " --key ''" > COMMAND_MAX) break;

@@ -15,6 +15,7 @@
 struct place_url {
     const struct lb_backend *backend;
     const char *url;
+    const void *options; /* the backend's, parsed; NULL = the defaults */
 };
 
 struct place_ask {

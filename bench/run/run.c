@@ -309,7 +309,9 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;
-    const struct place_url at = {.backend = of->lock->lock->backend, .url = place_ask.url};
+    const struct place_url at = {.backend = of->lock->lock->backend,
+                                 .url = place_ask.url,
+                                 .options = of->lock->backend_options};
     if (!at.url || guests_arrive(&run->guests, &at, ask->plan, &err) == 0)
         place = place_open(&place_ask, &err);
     if (!place) {

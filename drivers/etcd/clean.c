@@ -91,7 +91,11 @@ static int clean_stage(struct etcd_session *e, const struct lb_cleaning *cleanin
         char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
         size_t len = (size_t)snprintf(from, sizeof from, "%s%s", roots[i], cleaning->name);
         size_t end_len = etcd_prefix_end(from, len, end);
-        if (delete_range(e, bytes_of(from, len), bytes_of(end, end_len), err) != 0) return -1;
+        struct lb_err why = {0};
+        if (delete_range(e, bytes_of(from, len), bytes_of(end, end_len), &why) == 0) continue;
+        /* Who may not delete there could not write there either. */
+        if (i > 0 && e->call.status == ETCD_DENIED) continue;
+        return err_set(err, why.code, "%s", why.text);
     }
     return 0;
 }
@@ -103,8 +107,16 @@ int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct 
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(e, cleaning, err);
     int failed = etcd_line_init(&line, e, PAGE_BYTES, 2 * ETCD_KEY_MAX + 64, err);
-    for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++)
-        failed = clean_keys(e, &line, roots[i], named ? cleaning->name : LB_MARK, cleaning, err);
+    for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++) {
+        struct lb_err why = {0};
+        failed = clean_keys(e, &line, roots[i], named ? cleaning->name : LB_MARK, cleaning, &why);
+        if (failed && i > 0 && line.status == ETCD_DENIED) {
+            snprintf(cleaning->unseen, sizeof cleaning->unseen,
+                     "the user may not look at keys that begin with %s", roots[i]);
+            failed = 0;
+        }
+        if (failed) err_set(err, why.code, "%s", why.text);
+    }
     if (!failed && !named) failed = etcd_clean_leases(e, cleaning, err);
     etcd_line_done(&line);
     return failed;

@@ -67,9 +67,10 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
     }
     bool encrypted = strcmp(url.scheme, "etcds") == 0 || strcmp(url.scheme, "https") == 0;
     const struct etcd_options *options = server->options;
+    state->tls = lb_tls_of(&options->tls, server->ca);
     if (check_url(&url, server->urls[0], state->shown, err) != 0 ||
         lb_tls_check(&options->tls, encrypted, "etcd", "etcds:// or https://", err) != 0 ||
-        http_open(&state->http, encrypted ? &options->tls : NULL, err) != 0)
+        http_open(&state->http, encrypted ? &state->tls : NULL, err) != 0)
         return -1;
     for (int i = 0; i < url.host_count; i++) {
         if (resolve(url.host[i], url.port[i], address, sizeof address, err) != 0 ||
@@ -178,7 +179,7 @@ static int etcd_describe(struct lb_session *session, struct lb_facts *facts, str
             if (member->id == leader) lb_fact(facts, "leader", "%s", member->name);
         }
     }
-    lb_facts_encryption(facts, &((const struct etcd_options *)session->server->options)->tls,
+    lb_facts_encryption(facts, &((const struct etcd_server *)session->server->state)->tls,
                         e->http.protocol, e->http.cipher);
     if (e->lease)
         lb_fact(facts, "lease_ttl_s", "%lld (asked for %lld)", (long long)e->ttl_s,

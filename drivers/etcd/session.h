@@ -18,7 +18,8 @@ struct etcd_options {
 };
 
 struct etcd_server {
-    struct http_shared http;      /* with the endpoints */
+    struct http_shared http; /* with the endpoints */
+    struct lb_tls tls;
     char user[64], password[128]; /* "" = none */
     char shown[256];              /* the URL without its password, for messages */
 };

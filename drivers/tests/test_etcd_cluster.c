@@ -22,7 +22,7 @@ static const char *fact(const char *name) {
 static bool talks_to(const struct live_client *client, int member) {
     char base[64];
     snprintf(base, sizeof base, "http://127.0.0.1:%d", topo_port(live.place->topo, member, 0));
-    return strcmp(etcd_session_of(&client->session)->http.base, base) == 0;
+    return strcmp(etcd_session_of(&client->session)->http.endpoint->base, base) == 0;
 }
 
 static void open_client(struct live_client *client, uint32_t number) {
@@ -37,7 +37,7 @@ static void members_are_shared_out(void *arg) {
     for (int i = 0; i <= MEMBERS; i++) {
         open_client(&clients[i], (uint32_t)i);
         CHECK(talks_to(&clients[i], i % MEMBERS), "client %d talks to %s", i,
-              etcd_session_of(&clients[i].session)->http.base);
+              etcd_session_of(&clients[i].session)->http.endpoint->base);
     }
     /* One lock for all, whatever member they ask. */
     uint64_t last = 0;
@@ -77,7 +77,7 @@ static void the_leader_dies(void *arg) {
     live_hang_up(&orphan);
     live_connect(&orphan);
     CHECK(talks_to(&orphan, (leader + 1) % MEMBERS), "moved to %s",
-          etcd_session_of(&orphan.session)->http.base);
+          etcd_session_of(&orphan.session)->http.endpoint->base);
     CHECK(live_acquire(&orphan, SOON) == LB_OK, "%s", orphan.session.err.text);
     CHECK(live_release(&orphan) == LB_OK, "%s", orphan.session.err.text);
     while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);

@@ -153,4 +153,16 @@ TEST(a_token_that_ended_is_renewed) {
     cli_free(&cli);
 }
 
+/* `clean` has no plan: its --set leads there. */
+TEST(clean_reaches_it_too) {
+    const char *args[CLI_ARGS_MAX] = {
+        "clean", "--url",
+        tls_text("etcd=etcds://" ACCOUNT "localhost:%d", tls_servers[SERVER].port)};
+    args[tls_sets("etcd", FILES, args, 3)] = NULL;
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, 0);
+    assert_has(cli.out, "nothing is left");
+    cli_free(&cli);
+}
+
 TEST_MAIN(start_servers, tls_teardown)
