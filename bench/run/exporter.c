@@ -86,7 +86,7 @@ static _Noreturn void exporter_main(struct exporter_process *own) {
         scrape_poll(&own->scrape, fds);
         if (poll(fds, SCRAPE_FDS + 1, LOOK_MS) < 0) continue;
         if (fds[SCRAPE_FDS].revents) take_text(own);
-        scrape_turn(&own->scrape, fds, own->text, own->length);
+        scrape_turn(&own->scrape, fds, own->text, own->length, lb_now());
         /* A worker process may have kept the other end of the socket open. */
         if (getppid() != own->program) end_serving(own);
     }

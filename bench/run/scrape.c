@@ -11,9 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bench/base/clock.h"
-
-#define DEADLINE_NS (2 * LB_S_NS)
 #define HOST_MAX 256
 
 /* The port behind the last colon; NULL = the text has none. */
@@ -94,16 +91,14 @@ void scrape_init(struct scrape *scrape, int listener) {
 }
 
 void scrape_poll(const struct scrape *scrape, struct pollfd *fds) {
-    bool room = false;
+    fds[0] = (struct pollfd){.fd = scrape->listener, .events = POLLIN};
     for (int i = 0; i < SCRAPE_PEERS; i++) {
         const struct scrape_peer *peer = &scrape->peer[i];
-        room |= peer->fd < 0;
         fds[i + 1] = (struct pollfd){
             .fd = peer->fd,
             .events = peer->answer && peer->sent < peer->length ? POLLOUT : POLLIN,
         };
     }
-    fds[0] = (struct pollfd){.fd = room ? scrape->listener : -1, .events = POLLIN};
 }
 
 static void end_peer(struct scrape_peer *peer) {
@@ -116,13 +111,12 @@ static void end_peer(struct scrape_peer *peer) {
 static void accept_peer(struct scrape *scrape) {
     int fd = accept4(scrape->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) return;
-    for (int i = 0; i < SCRAPE_PEERS; i++) {
-        struct scrape_peer *peer = &scrape->peer[i];
-        if (peer->fd >= 0) continue;
-        *peer = (struct scrape_peer){.fd = fd, .deadline_ns = lb_now() + DEADLINE_NS};
-        return;
+    struct scrape_peer *place = scrape->peer;
+    for (struct scrape_peer *peer = place; peer < scrape->peer + SCRAPE_PEERS; peer++) {
+        if (place->fd >= 0 && (peer->fd < 0 || peer->number < place->number)) place = peer;
     }
-    close(fd);
+    if (place->fd >= 0) end_peer(place);
+    *place = (struct scrape_peer){.fd = fd, .number = ++scrape->accepted};
 }
 
 static void set_answer(struct scrape_peer *peer, const char *status, const char *text,
@@ -194,7 +188,11 @@ static void send_answer(struct scrape_peer *peer) {
     if (peer->sent == peer->length) shutdown(peer->fd, SHUT_WR);
 }
 
-void scrape_turn(struct scrape *scrape, const struct pollfd *fds, const char *text, size_t length) {
+void scrape_turn(struct scrape *scrape, const struct pollfd *fds, const char *text, size_t length,
+                 int64_t now_ns) {
+    int64_t passed_ns = scrape->turned_ns ? now_ns - scrape->turned_ns : 0;
+    if (passed_ns > SCRAPE_TURN_NS) passed_ns = SCRAPE_TURN_NS;
+    scrape->turned_ns = now_ns;
     for (int i = 0; i < SCRAPE_PEERS; i++) {
         struct scrape_peer *peer = &scrape->peer[i];
         if (peer->fd < 0) continue;
@@ -203,7 +201,8 @@ void scrape_turn(struct scrape *scrape, const struct pollfd *fds, const char *te
         } else if (fds[i + 1].revents) {
             read_request(peer, text, length);
         }
-        if (peer->fd >= 0 && lb_now() >= peer->deadline_ns) end_peer(peer);
+        peer->age_ns += passed_ns;
+        if (peer->fd >= 0 && peer->age_ns > SCRAPE_AGE_NS) end_peer(peer);
     }
     if (fds[0].revents) accept_peer(scrape);
 }

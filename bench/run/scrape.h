@@ -1,7 +1,8 @@
 /* scrape: answers GET /metrics over HTTP/1.1, one request a connection.
  *
- * Nothing blocks: the caller polls. A request is at most 4 KiB, and a connection ends after two seconds
- * whatever it does. Everything else than GET /metrics is refused. It speaks no TLS and asks for no
+ * Nothing blocks: the caller polls. A request is at most 4 KiB. A connection ends after half a minute
+ * whatever it does, and at once when it is the oldest and another one needs its place. Time in which
+ * this process stood still does not count: nobody could have been served. Everything else than GET /metrics is refused. It speaks no TLS and asks for no
  * password; so it listens on the loopback interface unless a host is named. */
 #ifndef BENCH_RUN_SCRAPE_H
 #define BENCH_RUN_SCRAPE_H
@@ -11,15 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/err.h"
 
-#define SCRAPE_PEERS 8 /* connections at a time; more wait in the kernel's queue */
+#define SCRAPE_PEERS 8 /* connections at a time */
 #define SCRAPE_FDS (SCRAPE_PEERS + 1)
 #define SCRAPE_REQUEST_BYTES 4096
+#define SCRAPE_AGE_NS (30 * LB_S_NS)
+#define SCRAPE_TURN_NS (LB_S_NS / 2)
 
 struct scrape_peer {
-    int fd; /* -1 = free */
-    int64_t deadline_ns;
+    int fd;          /* -1 = free */
+    int64_t age_ns;  /* of the time in which this process was polling */
+    uint64_t number; /* of all connections so far: the least is the oldest */
     char request[SCRAPE_REQUEST_BYTES + 1];
     size_t got;
     char *answer; /* NULL = the request is not complete */
@@ -29,6 +34,8 @@ struct scrape_peer {
 struct scrape {
     int listener; /* -1 = nobody listens */
     struct scrape_peer peer[SCRAPE_PEERS];
+    uint64_t accepted;
+    int64_t turned_ns; /* when scrape_turn was called last; 0 = never */
 };
 
 /* Whether the text is an address, [HOST]:PORT, and not a file. "./a:1" is a file. */
@@ -46,7 +53,8 @@ void scrape_init(struct scrape *scrape, int listener);
 void scrape_poll(const struct scrape *scrape, struct pollfd *fds);
 
 /* Does what the poll found possible, and ends connections that are over their time. text: what
- * /metrics is now. */
-void scrape_turn(struct scrape *scrape, const struct pollfd *fds, const char *text, size_t length);
+ * /metrics is now. now_ns: of lb_now. To be called every SCRAPE_TURN_NS at least. */
+void scrape_turn(struct scrape *scrape, const struct pollfd *fds, const char *text, size_t length,
+                 int64_t now_ns);
 
 #endif

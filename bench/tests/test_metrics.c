@@ -233,21 +233,76 @@ TEST(only_get_of_metrics_is_answered_and_nobody_can_hold_up_the_others) {
     char *answer = ask_for(watched.port, large);
     assert_has(answer, "HTTP/1.1 431 ");
     free(answer);
-    /* As many as are served at a time, that say nothing: they are closed. */
+    /* As many as are served at a time, that say nothing: the next one takes the oldest one's place. */
     for (int i = 0; i < SCRAPE_PEERS; i++) {
         idle[i] = connect_to(watched.port);
         assert_true(idle[i] >= 0);
     }
     free(scrape_once(watched.port));
-    for (int i = 0; i < SCRAPE_PEERS; i++) {
-        answer = read_answer(idle[i]);
-        assert_string_equal(answer, "");
-        free(answer);
-    }
+    answer = read_answer(idle[0]);
+    assert_string_equal(answer, "");
+    free(answer);
+    for (int i = 1; i < SCRAPE_PEERS; i++) close(idle[i]);
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
     assert_code(&cli, 130);
     cli_free(&cli);
+}
+
+/* A server in this process, whose time is the test's, and one connection to it. */
+struct served {
+    struct scrape scrape;
+    int listener, client;
+    int64_t now_ns;
+};
+
+static void serve_turn(struct served *served, int64_t passed_ns) {
+    struct pollfd fds[SCRAPE_FDS];
+    scrape_poll(&served->scrape, fds);
+    assert_true(poll(fds, SCRAPE_FDS, passed_ns == 0 ? 10000 : 0) >= 0);
+    served->now_ns += passed_ns;
+    scrape_turn(&served->scrape, fds, "x 1\n", 4, served->now_ns);
+}
+
+static void serve_one(struct served *served) {
+    struct lb_err err = {0};
+    char url[100];
+    *served = (struct served){.now_ns = LB_S_NS};
+    served->listener = scrape_listen(":0", url, sizeof url, &err);
+    assert_true(served->listener >= 0);
+    scrape_init(&served->scrape, served->listener);
+    served->client = connect_to(atoi(strrchr(url, ':') + 1));
+    serve_turn(served, 0);
+    assert_true(served->scrape.peer[0].fd >= 0);
+}
+
+/* The process stood still for an hour between the request and the answer. */
+TEST(an_answer_outlasts_a_server_that_stood_still) {
+    struct served served;
+    serve_one(&served);
+    const char *request = "GET /metrics HTTP/1.1\r\n\r\n";
+    assert_true(send(served.client, request, strlen(request), 0) == (ssize_t)strlen(request));
+    serve_turn(&served, 3600 * LB_S_NS);
+    serve_turn(&served, 3600 * LB_S_NS);
+    serve_turn(&served, 0);
+    close(served.listener);
+    char *answer = read_answer(served.client);
+    assert_has(answer, "x 1");
+    free(answer);
+}
+
+/* Half a minute of turns, and no more. */
+TEST(a_connection_that_says_nothing_ends) {
+    struct served served;
+    int turns = 0;
+    serve_one(&served);
+    for (; served.scrape.peer[0].fd >= 0 && turns < 1000; turns++)
+        serve_turn(&served, SCRAPE_TURN_NS / 2);
+    assert_int_equal(turns, 2 * SCRAPE_AGE_NS / SCRAPE_TURN_NS + 1);
+    close(served.listener);
+    char *answer = read_answer(served.client);
+    assert_string_equal(answer, "");
+    free(answer);
 }
 
 static bool serves_no_more(void *arg) {
