@@ -56,6 +56,8 @@ bool conform_applies(const struct conform_check *check, const struct lb_lock *lo
 struct conform_result {
     char failure[1024];
     bool overlap;
+    enum trial_shown shown; /* what the failure shows of the lock */
+    char first[1024];       /* of conform_try: why it was tried twice, or "" */
 };
 
 /* After so long a check ends the process, with a message that names the lock and the check: a call
@@ -73,6 +75,13 @@ bool conform_has_failed(const struct lb_lock *lock);
  * proxy. After a failure an embedded place is opened anew, NULL if that fails: what a failed check
  * left locked would let all that follow wait for nothing. Main thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place **place,
+                 struct conform_result *ret_result);
+
+/* Whether the check is there to catch this lock. */
+bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock);
+/* The same, once more where a slow machine may explain how it went, and notes a lock that fails for good. */
+void conform_try(const struct conform_check *check, const struct plan_lock *lock,
                  const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result);
 

@@ -9,6 +9,8 @@
 #include "bench/option/option.h"
 #include "bench/tests/servers_help.h"
 
+#define SETS_MAX 8
+
 static volatile sig_atomic_t no_interrupts;
 
 /* The two names that the backends have for the same thing. */
@@ -25,6 +27,28 @@ static void *options_of(const struct lb_option *table, size_t bytes, const char 
         if (option && option_read(option, options, equals + 1, arena, err) != 0) return NULL;
     }
     return options;
+}
+
+/* Options that let a check end sooner, or let it wait; the protocol stays the same. */
+static const struct setting {
+    const char *lock, *set, *reason;
+} settings[] = {
+    {"redis-redlock", "node_timeout=1s", "a busy machine's servers are slow, not down"},
+    {"unsafe-redlock-no-validity", "node_timeout=1s", "the same"},
+    {"redis-fair", "queue_timeout=2s",
+     "a killed waiter's place in the queue is kept so long: 5 min by default"},
+};
+
+int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                     struct plan_lock *ret_lock, struct lb_err *err) {
+    const char *all[SETS_MAX + 1];
+    int count = 0;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (strcmp(settings[i].lock, lock->name) == 0) all[count++] = settings[i].set;
+    }
+    while (sets && *sets && count < SETS_MAX) all[count++] = *sets++;
+    all[count] = NULL;
+    return conform_lock(lock, all, arena, ret_lock, err);
 }
 
 int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
@@ -88,6 +112,11 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
     return place;
 }
 
+struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err) {
+    struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
+    return place_open(&ask, err);
+}
+
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
     return conform_open_on(lock, NULL, err);
 }
@@ -105,29 +134,14 @@ int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]) {
 
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
                                struct proxy **ret_proxy, struct lb_err *err) {
-    static char url[512]; /* the place borrows it; one such place at a time */
-    int ports[PROXY_SERVERS_MAX], count = conform_ports(place, ports);
-    if (count == 0) {
-        err_set(err, LB_EXIT_MACHINE, "no port in '%s'", place->urls[0]);
-        return NULL;
-    }
-    struct proxy *proxy = proxy_start_many(ports, count, err);
-    if (!proxy) return NULL;
-    size_t used = 0;
-    const char *from = place->urls[0];
-    for (int i = 0; i < count; i++) {
-        const char *port = strstr(from, host) + strlen(host);
-        used += (size_t)snprintf(url + used, sizeof url - used, "%.*s%d", (int)(port - from), from,
-                                 proxy_port_of(proxy, i));
-        from = port + strspn(port, "0123456789");
-    }
-    snprintf(url + used, sizeof url - used, "%s", from);
-    struct place_ask ask = {.lock = lock, .url = url, .interrupts = &no_interrupts};
+    struct place_ask ask = {.lock = lock,
+                            .url = place->urls[0], /* the place lives longer */
+                            .wired = true,
+                            .interrupts = &no_interrupts};
     struct place *far = place_open(&ask, err);
-    if (!far) {
-        proxy_stop(proxy);
-        return NULL;
-    }
-    *ret_proxy = proxy;
-    return far;
+    if (!far) return NULL;
+    *ret_proxy = proxy_over(far->wiring->wire, err);
+    if (*ret_proxy) return far;
+    place_close(far);
+    return NULL;
 }

@@ -14,6 +14,10 @@
 int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                  struct plan_lock *ret_lock, struct lb_err *err);
 
+/* The same with the options that the suite gives this lock before those in sets, at most 8. */
+int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
+                     struct plan_lock *ret_lock, struct lb_err *err);
+
 /* Why the lock can't be tried here on a topology (NULL = its first), with what to install, into
  * text; NULL if it can. The same for a backend's first. */
 const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
@@ -24,13 +28,15 @@ const char *conform_missing(const struct lb_backend *backend, char *text, size_t
  * thread; place_close it. */
 struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
                               struct lb_err *err);
+/* The same on a server that runs already; the URL lives longer. */
+struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err);
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
 
 /* The ports of its servers on this machine, at most PROXY_SERVERS_MAX; their number. */
 int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
 
 /* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
- * place_close. NULL with err. The lock's backend options should be impatient: see
+ * place_close, which ends its connections. NULL with err. The lock's backend options should be impatient: see
  * conform_impatient. */
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
                                struct proxy **ret_proxy, struct lb_err *err);

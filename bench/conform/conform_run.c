@@ -38,11 +38,11 @@ bool conform_has_failed(const struct lb_lock *lock) {
     return failed_lock == lock;
 }
 
-/* Memory as before any check. */
+/* Memory as before any check; a server is not ours to open anew. */
 static void open_anew(const struct plan_lock *lock, struct place **place,
                       struct conform_result *result) {
     struct lb_err err = {0};
-    if (lb_topologies(lock->lock)) return;
+    if ((*place)->server.url_count > 0) return;
     place_close(*place);
     *place = conform_open(lock, &err);
     if (*place) return;
@@ -78,7 +78,33 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     child_free(trial.waiter);
     snprintf(ret_result->failure, sizeof ret_result->failure, "%s", trial.failure);
     ret_result->overlap = trial.overlap;
+    ret_result->shown = trial.overlap ? TRIAL_GRANTED : trial.shown;
+    ret_result->first[0] = '\0';
     if (trial.failure[0]) open_anew(lock, place, ret_result);
     trial_patience_ns = patience_ns;
     alarm(0);
+}
+
+bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock) {
+    return check->who == CONFORM_CONTROLS && (lock->caps & LB_CAP_CONTROL);
+}
+
+/* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails what is right,
+ * and never runs a control's two clients at once: so a check with servers is tried once more, and said. One
+ * overlap in a hundred runs is a broken lock. */
+void conform_try(const struct conform_check *check, const struct plan_lock *lock,
+                 const struct plan_lock *far_lock, struct place **place,
+                 struct conform_result *ret_result) {
+    struct conform_result first;
+    bool must_fail = conform_must_fail(check, lock->lock);
+    conform_run(check, lock, far_lock, place, ret_result);
+    bool as_wished = must_fail == (ret_result->failure[0] != '\0');
+    bool again = lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
+    if (!as_wished && again && !conform_has_failed(lock->lock)) {
+        first = *ret_result;
+        conform_run(check, lock, far_lock, place, ret_result);
+        snprintf(ret_result->first, sizeof ret_result->first, "%s",
+                 must_fail ? "a control that was not caught" : first.failure);
+    }
+    if (!must_fail && ret_result->failure[0]) conform_note_failed(lock->lock);
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/rng.h"
+
 int64_t trial_patience_ns = 30 * LB_S_NS;
 
 void trial_fail(struct trial *trial, const char *format, ...) {
@@ -41,10 +43,18 @@ int64_t trial_soon(void) {
     return lb_now() + trial_patience_ns;
 }
 
+/* Other programs, and earlier ones, may use the same server. */
+static uint64_t our_salt(void) {
+    static uint64_t salt;
+    struct lb_rng rng;
+    rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
+    while (salt == 0) salt = rng_u64(&rng) >> 2;
+    return salt;
+}
+
 struct trial_key trial_key_named(const char *name, size_t len) {
     static uint32_t made;
-    struct trial_key key = {
-        .len = len, .number = UINT64_C(0x636f6e0000000000) + made, .index = made};
+    struct trial_key key = {.len = len, .number = our_salt() + made, .index = made};
     memcpy(key.name, name, len);
     made++;
     return key;
@@ -52,7 +62,7 @@ struct trial_key trial_key_named(const char *name, size_t len) {
 
 struct trial_key trial_key(void) {
     static unsigned made;
-    char name[32];
-    int len = snprintf(name, sizeof name, "conform-%u-", made++);
+    char name[40];
+    int len = snprintf(name, sizeof name, "lockbench-%08x-%u-", (unsigned)our_salt(), made++);
     return trial_key_named(name, (size_t)len);
 }

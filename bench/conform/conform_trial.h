@@ -35,6 +35,13 @@ struct trial_key {
     uint32_t index;
 };
 
+/* What a failed check shows of a lock. */
+enum trial_shown {
+    TRIAL_WRONG, /* neither of these */
+    TRIAL_GRANTED, /* a yes where it must say no: two held at once, or somebody was told that he does */
+    TRIAL_REFUSED, /* a no, or no answer in time, where it must say yes */
+};
+
 struct trial {
     const struct plan_lock *lock;
     struct place *place;
@@ -47,8 +54,9 @@ struct trial {
     /* as the run's cut-off; LB_NEVER until a script moves it */
     _Atomic int64_t cutoff_ns;
 
-    char failure[1024]; /* the first one; "" = none. Read it after trial_run */
-    bool overlap;       /* two held at once: no slowness of a machine explains that */
+    char failure[1024];     /* the first one; "" = none. Read it after trial_run */
+    enum trial_shown shown; /* by the call that ended the script */
+    bool overlap;           /* two held at once: no slowness of a machine explains that */
     bool threads;
     struct actor *clients;
     struct lb_fiber *director;
@@ -91,7 +99,7 @@ int64_t trial_soon(void);
         if (!actor_gave((client), (call), (wanted), #call, __FILE__, __LINE__)) return;            \
     } while (0)
 
-/* "conform-<n>-", or the given bytes. */
+/* "lockbench-<8 hexadecimal digits>-<n>-", as a run's keys are named, so that `clean` knows them, or the given bytes. */
 struct trial_key trial_key(void);
 struct trial_key trial_key_named(const char *name, size_t len);
 

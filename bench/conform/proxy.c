@@ -8,7 +8,8 @@
 
 struct proxy {
     struct wire *wire;
-    int fault; /* of the wire; -1 = none */
+    bool borrowed; /* the wire */
+    int fault;     /* of the wire; -1 = none */
 };
 
 struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err) {
@@ -27,13 +28,23 @@ struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err
     return NULL;
 }
 
+struct proxy *proxy_over(struct wire *wire, struct lb_err *err) {
+    struct proxy *proxy = calloc(1, sizeof *proxy);
+    if (!proxy) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    *proxy = (struct proxy){.wire = wire, .borrowed = true, .fault = -1};
+    return proxy;
+}
+
 struct proxy *proxy_start(int server_port, struct lb_err *err) {
     return proxy_start_many(&server_port, 1, err);
 }
 
 void proxy_stop(struct proxy *proxy) {
     if (!proxy) return;
-    wire_stop(proxy->wire);
+    if (!proxy->borrowed) wire_stop(proxy->wire);
     free(proxy);
 }
 

@@ -27,6 +27,9 @@ struct proxy;
  * them. NULL with err. */
 struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err);
 struct proxy *proxy_start(int server_port, struct lb_err *err);
+/* The same over a wire that somebody else started and will stop. */
+struct wire;
+struct proxy *proxy_over(struct wire *wire, struct lb_err *err);
 /* NULL is fine. */
 void proxy_stop(struct proxy *proxy);
 /* Of the server of that index; of the first. */

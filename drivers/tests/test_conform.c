@@ -38,16 +38,6 @@ static const struct solo {
     {"zk-herd", "its node has the name of the node that the other recipes have theirs under"},
 };
 
-/* Options that let a check end sooner, or let it wait; the protocol stays the same. */
-static const struct setting {
-    const char *lock, *set, *reason;
-} settings[] = {
-    {"redis-redlock", "node_timeout=1s", "a busy machine's servers are slow, not down"},
-    {"unsafe-redlock-no-validity", "node_timeout=1s", "the same"},
-    {"redis-fair", "queue_timeout=2s",
-     "a killed waiter's place in the queue is kept so long: 5 min by default"},
-};
-
 /* Locks on one topology. */
 struct part {
     char name[300]; /* TOPOLOGY:LOCK,LOCK */
@@ -92,12 +82,9 @@ static void lock_of(const struct item *item, const char *const *sets, struct pla
     const char *all[8];
     int count = 0;
     if (item->part->variant) all[count++] = item->part->variant->set;
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        if (strcmp(settings[i].lock, item->lock->name) == 0) all[count++] = settings[i].set;
-    }
     while (sets && *sets) all[count++] = *sets++;
     all[count] = NULL;
-    if (conform_lock(item->lock, all, &arena, ret_lock, &err) != 0) fail_msg("%s", err.text);
+    if (conform_try_lock(item->lock, all, &arena, ret_lock, &err) != 0) fail_msg("%s", err.text);
 }
 
 static void test_open(void **state) {
@@ -120,13 +107,6 @@ static void test_close(void **state) {
     place = NULL;
 }
 
-static void run_check(const struct item *item, struct conform_result *ret_result) {
-    struct plan_lock lock, far_lock;
-    lock_of(item, NULL, &lock);
-    lock_of(item, conform_impatient, &far_lock);
-    conform_run(item->check, &lock, &far_lock, &place, ret_result);
-}
-
 /* Whether a check failed for want of an answer in time, which servers on a machine that stands
  * still owe. */
 static bool is_late(const char *failure) {
@@ -137,33 +117,26 @@ static bool is_late(const char *failure) {
 static void test_check(void **state) {
     const struct item *item = *state;
     struct conform_result result;
+    struct plan_lock lock, far_lock;
     if (!place) {
         printf("skipped: its backend did not start, which has failed already\n");
         skip();
     }
     int64_t began_ns = lb_now();
-    run_check(item, &result);
-    bool must_fail = item->check->who == CONFORM_CONTROLS && (item->lock->caps & LB_CAP_CONTROL);
-    /* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails
-     * what is right, and never runs a control's two clients at once: so a check with servers is
-     * tried once more, and said. One overlap in a hundred runs is a broken lock. */
-    bool as_wished = must_fail ? result.failure[0] : !result.failure[0];
-    bool again = item->part->topology && (must_fail || !result.overlap);
-    if (!as_wished && again && !conform_has_failed(item->lock)) {
+    lock_of(item, NULL, &lock);
+    lock_of(item, conform_impatient, &far_lock);
+    bool must_fail = conform_must_fail(item->check, item->lock);
+    conform_try(item->check, &lock, &far_lock, &place, &result);
+    if (result.first[0])
         printf("UNSTABLE: %s: %s: %s: tried again\n", item->lock->name, item->check->name,
-               must_fail ? "a control that was not caught" : result.failure);
-        run_check(item, &result);
-    }
+               result.first);
     printf("took %.1f s\n", (double)(lb_now() - began_ns) / (double)LB_S_NS);
     if (!must_fail && item->part->further && is_late(result.failure)) {
         printf("skipped: late each time on a further topology: %s\n", result.failure);
         skip();
     }
     if (must_fail && !result.failure[0]) fail_msg("a control that must be caught was not");
-    if (!must_fail && result.failure[0]) {
-        conform_note_failed(item->lock);
-        fail_msg("%s", result.failure);
-    }
+    if (!must_fail && result.failure[0]) fail_msg("%s", result.failure);
 }
 
 static void add_test(struct CMUnitTest **tests, size_t *count, const char *what,
