@@ -137,6 +137,12 @@ struct lb_lock;
 struct lb_facts;
 struct lb_store;
 
+/* The keys of a stage: their names are a prefix and a number below count, from 0 on. */
+struct lb_own_keys {
+    uint32_t count;
+    uint32_t bound; /* as lb_request's */
+};
+
 /* An opened backend, shared by all its sessions on all threads. Worker processes inherit it by
  * fork. */
 struct lb_server {
@@ -168,6 +174,9 @@ struct lb_session {
     int64_t lease_ns; /* the lease that the workload asks for; session timeouts derive from it */
     int64_t lasts_until_ns; /* see lb_session_renewed; 0 = unknown */
     uint64_t commands;      /* the driver adds 1 for each request that it sends */
+    /* residue: only the names of these keys may be asked for; NULL = the whole server may be asked, for
+     * it is lockbench's, or people have said so */
+    const struct lb_own_keys *only;
     /* the driver adds 1 each time a waiter was woken, or had slept, and looked again */
     uint64_t wakeups;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
@@ -291,7 +300,7 @@ struct lb_residue {
 
 /* Counts what this lock left on the server under keys that begin with prefix (keys, znodes, rows,
  * leases, locks, subscriptions), without what lock->keeps says it keeps by design. Called on a
- * fresh session when all others have ended. Returns 0 with *ret_residue, or -1 with err. */
+ * fresh session when all others have ended. session->only limits what it may ask. Returns 0 with *ret_residue, or -1 with err. */
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -15,6 +15,7 @@ struct job {
     struct session session;
     struct stage *stage;
     bool ask, guest;
+    struct lb_own_keys only; /* a guest asks for nothing else */
     struct lb_err err;
 };
 
@@ -59,6 +60,7 @@ static void run_tidy(void *arg) {
         err_set(&job->err, LB_EXIT_MACHINE, "out of memory");
         return;
     }
+    if (job->guest && shared->plan->residue == RESIDUE_NAMES) session->lb.only = &job->only;
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->algorithm->residue;
         bool cleared = clear_stage(job, &session->lb, &job->err) == 0;
@@ -86,8 +88,12 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest
     const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
     bool asks = ask && algorithm->residue;
     if (!algorithm->disarm && !shared->store.backend && !asks && !guest) return;
-    struct job job = {
-        .worker = {.shared = (struct shared *)shared}, .stage = stage, .ask = asks, .guest = guest};
+    struct job job = {.worker = {.shared = (struct shared *)shared},
+                      .stage = stage,
+                      .ask = asks,
+                      .guest = guest,
+                      .only = {.count = shared->key_count,
+                               .bound = shared->plan->bound > 0 ? shared->plan->bound : 1}};
     loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
     if (guest) note_untidy(shared, stage);

@@ -68,6 +68,9 @@ enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 /* Where holders write to a guarded store. */
 enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
+/* What a server at --url is asked about what was left. */
+enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
+
 #define PLAN_FAULTS_MAX 8
 
 /* The actions on clients, servers and connections during the load: "[fault]", "[fault.2]", ... */
@@ -206,6 +209,7 @@ struct plan {
     enum check_gap gap;
     int64_t gap_ns;
     enum check_store store;
+    enum check_residue residue;
     /* goods of each key, which the writes of the store count down; 0 = writes count up from 0 */
     uint64_t stock;
     bool careful; /* a holder compares its clock with its lease before it writes */

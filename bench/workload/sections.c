@@ -146,6 +146,8 @@ static const struct lb_option check_keys[] = {
      "what a holder does between reading and writing the guarded counter"},
     {"store", LB_OPT_CHOICE32, offsetof(struct plan, store), "none", 0, 0, "none,memory,backend",
      "a value that holders write with and without a check of their fencing tokens; backend: kept in the lock's own server where possible (else in memory)"},
+    {"residue", LB_OPT_CHOICE32, offsetof(struct plan, residue), "names", 0, 0, "names,scan",
+     "how a server at --url is asked what a stage left there: for the names of its keys only; scan: by questions about the whole server (SCAN, wchp, metadump, all leases), as servers that lockbench starts always are"},
     {"stock", LB_OPT_INT, offsetof(struct plan, stock), "0", 0, 1e12, NULL,
      "goods of each key, counted down by one for each grant in the store that the backend keeps "
      "(check.store = backend); slots share a key's stock; 0 = no sale"},

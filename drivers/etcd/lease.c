@@ -219,7 +219,7 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
         snprintf(residue.example, sizeof residue.example, "key %.*s", shown,
                  (const char *)key->data);
     }
-    if (visit_leases(e, count_lease, &residue, err) != 0) return -1;
+    if (!session->only && visit_leases(e, count_lease, &residue, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
 }

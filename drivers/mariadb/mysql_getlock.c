@@ -25,8 +25,10 @@
     "b, " DIGITS "c, " DIGITS "e) AS numbers"
 #define ASK_MARIADB                                                                                \
     "SELECT (SELECT COUNT(*) FROM " NUMBERS " WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "  \
-    "(IS_USED_LOCK(?) IS NOT NULL) + "                                                             \
-    "(SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock')"
+    "(IS_USED_LOCK(?) IS NOT NULL)"
+/* ... and, of a server where nobody else is, who waits for one. */
+#define ASK_WAITING                                                                                \
+    ASK_MARIADB " + (SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock')"
 #define ASK_MYSQL                                                                                       \
     "SELECT COUNT(*) FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK' AND " \
     "LEFT(object_name, CHAR_LENGTH(?)) = ?"
@@ -121,7 +123,7 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     MYSQL_BIND args[] = {maria_text(mine->name, &mine->name_len),
                          maria_text(mine->name, &mine->name_len)};
     if (!mine->left) {
-        const char *sql = mine->is_mariadb ? ASK_MARIADB : ASK_MYSQL;
+        const char *sql = !mine->is_mariadb ? ASK_MYSQL : session->only ? ASK_MARIADB : ASK_WAITING;
         mine->left = maria_prepare(session, sql, args, &mine->row, maria_answer_by(session), err);
         if (!mine->left) return -1;
     }

@@ -268,6 +268,20 @@ static bool key_begins(const char *key, const char *prefix) {
     return true;
 }
 
+/* The same, asked for by the keys' names. */
+static int count_named(struct lb_session *session, const char *prefix, struct lb_residue *residue,
+                       struct lb_err *err) {
+    for (uint32_t i = 0; i < session->only->count; i++) {
+        char command[KEY_MAX + 16], *line = NULL;
+        int len = snprintf(command, sizeof command, "mg %s%u\r\n", prefix, i);
+        if (memcached_call(session, command, (size_t)len, &line) != LB_OK)
+            return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+        if (strncmp(line, "HD", 2) == 0 && residue->count++ == 0)
+            snprintf(residue->example, sizeof residue->example, "item %.100s%u", prefix, i);
+    }
+    return 0;
+}
+
 /* Lists all that is there and has not expired: for a server of a benchmark, not for one with
  * millions. */
 static int add_residue(struct lb_session *session, const char *prefix,
@@ -275,6 +289,10 @@ static int add_residue(struct lb_session *session, const char *prefix,
     const struct memcached_options *options = session->server->options;
     struct lb_residue residue = {0};
     char *line = NULL;
+    if (session->only) {
+        *ret_residue = residue;
+        return count_named(session, prefix, ret_residue, err);
+    }
     if (memcached_call(session, "lru_crawler metadump all\r\n", 26, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "key=", 4) == 0) {

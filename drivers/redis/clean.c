@@ -75,15 +75,18 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
  * are in one slot. */
 static int unlink_names(struct lb_session *session, struct redis_node *node,
                         const struct lb_request *request, struct lb_err *err) {
-    static _Thread_local struct lb_names names; /* large for a fiber's stack */
-    char guarded[LB_KEY_MAX + 16];
-    struct redis_word words[LB_NAMES_MAX + 2] = {{"UNLINK", 6}};
+    static _Thread_local struct lb_names names;                    /* large for a fiber's stack */
+    static const char *const endings[] = {":guarded", ":timeout"}; /* with no time to live */
+    char more[2][LB_KEY_MAX + 16];
+    struct redis_word words[LB_NAMES_MAX + 3] = {{"UNLINK", 6}};
     const struct redis_reply *reply = NULL;
     int count = 1;
     names.count = 0;
     session->lock->algorithm->names(session, request, &names);
-    redis_tagged(guarded, sizeof guarded, "", request->key, request->key_len, ":guarded");
-    words[count++] = (struct redis_word){guarded, 0};
+    for (int i = 0; i < 2; i++) {
+        redis_tagged(more[i], sizeof more[i], "", request->key, request->key_len, endings[i]);
+        words[count++] = (struct redis_word){more[i], 0};
+    }
     for (int i = 0; i < names.count; i++)
         words[count++] = (struct redis_word){names.item[i].text, 0};
     if (node) return redis_ask(session, node, words, count, &reply, err);

@@ -3,7 +3,10 @@
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "drivers/wait.h"
 
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after) {
@@ -52,6 +55,96 @@ static void count_residue(struct lb_residue *residue, const char *what, const ch
     residue->count += (uint64_t)count;
 }
 
+/* ---- by the names of a stage's keys (session->only) ---- */
+
+#define ASKED_AT_ONCE 20 /* half of what a reply keeps: NUMSUB answers with two elements each */
+
+/* Names that are asked for together. */
+struct batch {
+    struct lb_session *session;
+    struct lb_residue *residue;
+    struct lb_err *err;
+    bool channels;
+    int count;
+    char name[ASKED_AT_ONCE][LB_KEY_MAX + 64];
+};
+
+/* The number of the batch's names that a node knows; -1 with err. node NULL: the one that serves the
+ * first. */
+static int ask_node(const struct batch *batch, struct redis_node *node) {
+    struct redis_word words[ASKED_AT_ONCE + 2] = {{"EXISTS", 6}};
+    const struct redis_reply *reply = NULL;
+    int used = 1, known = 0;
+    if (batch->channels) {
+        words[0] = (struct redis_word){"PUBSUB", 6};
+        words[used++] = (struct redis_word){"NUMSUB", 6};
+    }
+    for (int i = 0; i < batch->count; i++) words[used++] = (struct redis_word){batch->name[i], 0};
+    if (node && redis_ask(batch->session, node, words, used, &reply, batch->err) != 0) return -1;
+    if (!node && (redis_call(batch->session, words, used, &reply) != LB_OK ||
+                  (reply->value.type == REDIS_ERROR && redis_refuse(batch->session, reply))))
+        return err_set(batch->err, LB_EXIT_MACHINE, "%s", batch->session->err.text);
+    if (reply->value.type == REDIS_INTEGER) return (int)reply->value.integer;
+    for (int i = 1; i < reply->count; i += 2) known += reply->element[i].integer > 0;
+    return known;
+}
+
+/* A cluster takes only keys of one slot at once. */
+static bool goes_alone(const struct batch *batch) {
+    return redis_is_cluster(batch->session) && !batch->channels;
+}
+
+static int flush_batch(struct batch *batch) {
+    bool by_key = goes_alone(batch);
+    int nodes = by_key ? 1 : redis_node_count(batch->session);
+    for (int i = 0; i < nodes && batch->count > 0; i++) {
+        int known = ask_node(batch, by_key ? NULL : redis_node_at(batch->session, i));
+        if (known < 0) return -1;
+        count_residue(batch->residue, batch->channels ? "channel" : "key", batch->name[0], known);
+    }
+    batch->count = 0;
+    return 0;
+}
+
+/* number: behind it, if it is not negative. */
+static int add_to_batch(struct batch *batch, const char *name, const char *after, int number) {
+    char *text = batch->name[batch->count++];
+    const size_t size = sizeof batch->name[0];
+    int len = snprintf(text, size, "%s%s", name, after);
+    if (number >= 0 && (size_t)len < size) snprintf(text + len, size - (size_t)len, "%d", number);
+    return batch->count == ASKED_AT_ONCE || goes_alone(batch) ? flush_batch(batch) : 0;
+}
+
+/* Asks for before + prefix + number of each key, with its closing brace; where nothing but a brace stands
+ * before, for what locks write behind it. */
+static int count_named(struct batch *batch, const char *before, const char *prefix) {
+    const struct lb_session *session = batch->session;
+    size_t len = strlen(before);
+    bool braced = len > 0 && before[len - 1] == '{', slots = session->lock->caps & LB_CAP_SLOTS;
+    for (uint32_t i = 0; i < session->only->count && !lb_stopping(); i++) {
+        char name[LB_KEY_MAX];
+        snprintf(name, sizeof name, "%.60s%.900s%u%s", before, prefix, i, braced ? "}" : "");
+        if (add_to_batch(batch, name, braced && len == 1 ? ":timeout" : "", -1) != 0) return -1;
+        for (uint32_t s = 0; slots && s < session->only->bound; s++) {
+            if (add_to_batch(batch, name, ":seg:", (int)s) != 0) return -1;
+        }
+    }
+    return flush_batch(batch);
+}
+
+static int count_only(struct lb_session *session, bool channels, const char *before,
+                      const char *prefix, struct lb_residue *residue, struct lb_err *err) {
+    struct batch *batch = calloc(1, sizeof *batch);
+    if (!batch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *batch =
+        (struct batch){.session = session, .residue = residue, .err = err, .channels = channels};
+    int failed = count_named(batch, before, prefix);
+    free(batch);
+    return failed;
+}
+
+/* ---- by a look at the whole server ---- */
+
 static int scan(struct lb_session *session, struct redis_node *node, const char *pattern,
                 size_t len, struct lb_residue *residue, struct lb_err *err) {
     char cursor[24] = "0";
@@ -72,6 +165,7 @@ static int scan(struct lb_session *session, struct redis_node *node, const char 
 int redis_count_keys(struct lb_session *session, const char *before, const char *prefix,
                      struct lb_residue *residue, struct lb_err *err) {
     char pattern[2 * LB_KEY_MAX + 256];
+    if (session->only) return count_only(session, false, before, prefix, residue, err);
     size_t len = pattern_of(pattern, sizeof pattern, before, prefix);
     for (int i = 0; i < redis_node_count(session); i++) {
         if (scan(session, redis_node_at(session, i), pattern, len, residue, err) != 0) return -1;
@@ -83,6 +177,7 @@ int redis_count_channels(struct lb_session *session, const char *before, const c
                          struct lb_residue *residue, struct lb_err *err) {
     static const char *const kinds[] = {"CHANNELS", "SHARDCHANNELS"};
     char pattern[2 * LB_KEY_MAX + 256];
+    if (session->only) return count_only(session, true, before, prefix, residue, err);
     size_t len = pattern_of(pattern, sizeof pattern, before, prefix);
     for (int i = 0; i < redis_node_count(session); i++) {
         for (int k = 0; k < 2; k++) {

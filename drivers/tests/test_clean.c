@@ -26,11 +26,11 @@ struct guest_case {
 
 static const struct guest_case cases[] = {
     {"redis-setnx", "redis", "redis-setnx,redis-fenced,redis-fair", "contended",
-     "redis-cli -u $URL mset lockbench-mine 1 orders/7 2 lockbench-1234567-0 3 "
+     "redis-cli -p $PORT mset lockbench-mine 1 orders/7 2 lockbench-1234567-0 3 "
      "'redisson_lock_token:{orders}' 4",
-     "redis-cli -u $URL --scan | sort"},
+     "redis-cli -p $PORT --scan | sort"},
     {"redis-setnx", "redis", "redis-semaphore,redis-permit", "semaphore",
-     "redis-cli -u $URL set '{orders}:timeout' 1", "redis-cli -u $URL --scan | sort"},
+     "redis-cli -p $PORT set '{orders}:timeout' 1", "redis-cli -p $PORT --scan | sort"},
     {"etcd-mutex", "etcd", "etcd-mutex,etcd-chubby", "contended",
      "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put lockbench-mine 1; "
      "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put chubby/mine 1",
@@ -51,10 +51,10 @@ static const struct guest_case cases[] = {
      TALK("mntr") " | grep -e znode_count -e ephemerals_count"},
     {"nats-kv", "nats", "nats-kv", "contended",
      TALK(
-         "CONNECT {\"verbose\":false}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.CREATE.KV_lockbench_mine "
+         "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.CREATE.KV_lockbench_mine "
          "me 64\\r\\n{\"name\":\"KV_lockbench_mine\",\"subjects\":[\"$KV.lockbench_mine.>\"]}\\r\\n"),
      TALK(
-         "CONNECT {\"verbose\":false}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'"},
+         "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'"},
     /* Of what it can't list, all must have an end of its own. */
     {"memcached-add", "memcached", "memcached-add", "contended",
      TALK("set mine 0 0 1\\r\\n1\\r\\n"),
@@ -78,6 +78,8 @@ static char *shell(const struct live_place *live, const char *script) {
     snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
     setenv("PORT", port, 1);
     setenv("URL", live->place->urls[0], 1);
+    setenv("SECRET", topo_about(live->place->topo)->secret, 1);
+    help_login(live->place->topo);
     setenv("SCRIPT", script, 1);
     FILE *out = popen("bash -c \"$SCRIPT\" 2>&1", "r");
     assert_non_null(out);
@@ -243,8 +245,8 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
         const char *lock, *backend, *keep, *list;
     } named[] = {
         {"redis-setnx", "redis",
-         "redis-cli -u $URL mset orders/7 1 '{orders/7}:guarded' 2 orders/77 3",
-         "redis-cli -u $URL --scan"},
+         "redis-cli -p $PORT mset orders/7 1 '{orders/7}:guarded' 2 orders/77 3",
+         "redis-cli -p $PORT --scan"},
         {"etcd-mutex", "etcd",
          "E='etcdctl --endpoints=127.0.0.1:'$PORT; export ETCDCTL_API=3; $E put orders/7/12ab 1; "
          "$E put orders/7:guarded 1; $E put orders/77 1",
@@ -267,6 +269,72 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
         char *left = shell(&live, named[i].list);
         assert_string_equal(left, "orders/77\n");
         free(left);
+        live_close(&live);
+    }
+}
+
+/* ---- what a server is asked when a stage has ended ---- */
+
+/* How often the server has been asked to SCAN. */
+static char *scans_of(const struct live_place *live) {
+    return shell(live, "redis-cli -p $PORT info commandstats | grep -c cmdstat_scan");
+}
+
+TEST(a_guest_asks_for_its_own_names_only) {
+    static const char *const no_sets[] = {NULL};
+    const struct guest_case at = {.backend = "redis"};
+    struct live_place live = live_open("redis-setnx", no_sets);
+    LIVE_NEEDS(&live);
+    const char *const residue[] = {"check.residue=names", "check.residue=scan"};
+    const char *const scans[] = {"0\n", "1\n"};
+    for (int i = 0; i < 2; i++) {
+        struct cli cli =
+            cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-fair", "--set", residue[i], "--url",
+                               backend_url(&at, &live), "--out", cli_path("asks-%d", i)));
+        assert_code(&cli, 0);
+        cli_free(&cli);
+        char *said = scans_of(&live);
+        assert_string_equal(said, scans[i]);
+        free(said);
+    }
+    live_close(&live);
+}
+
+/* Asks a lock what is left of two keys, of which the second has something. */
+static void look_for_left(void *arg) {
+    const struct live_place *live = arg;
+    const struct lb_own_keys own = {.count = 2, .bound = 3};
+    for (int i = 0; i < live->plan->lock_count; i++) {
+        struct lb_residue left = {0};
+        struct lb_err err = {0};
+        struct live_client client;
+        live_client_init_as(&client, live, i, "unused");
+        live_connect(&client);
+        client.session.only = &own;
+        const struct lb_lock *lock = client.session.lock;
+        CHECK(lock->algorithm->residue(&client.session, "lockbench-00000000-", &left, &err) == 0,
+              "%s", err.text);
+        CHECK(left.count == 1, "%s: %llu are left", lock->name, (unsigned long long)left.count);
+        live_client_done(&client);
+    }
+}
+
+TEST(what_is_left_of_own_names_is_found) {
+    static const char *const no_sets[] = {NULL};
+    static const struct {
+        const char *lock, *keep;
+    } left[] = {
+        {"redis-setnx", "redis-cli -p $PORT mset lockbench-00000000-1 1 lockbench-00000000-2 1"},
+        {"redis-fair", "redis-cli -p $PORT mset 'redisson_lock_queue:{lockbench-00000000-1}' 1"},
+        {"redis-permit", "redis-cli -p $PORT set '{lockbench-00000000-1}:timeout' 1"},
+        {"redis-segmented", "redis-cli -p $PORT set '{lockbench-00000000-1}:seg:2' 1"},
+        {"memcached-add", TALK("set lockbench-00000000-1 0 9 1\r\n1\r\n")},
+    };
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
+        struct live_place live = live_open(left[i].lock, no_sets);
+        LIVE_NEEDS(&live);
+        free(shell(&live, left[i].keep));
+        live_run(look_for_left, &live);
         live_close(&live);
     }
 }
