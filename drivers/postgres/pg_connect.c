@@ -23,6 +23,7 @@ static int connect_failed(const PGconn *conn, struct lb_err *err) {
     }
     const char *hint = "";
     if (strncmp(sqlstate, "28", 2) == 0) hint = ": check the user and password of the URL";
+    if (*pg_tls_advice(line)) hint = pg_tls_advice(line);
     if (strcmp(sqlstate, "53300") == 0) hint = ": raise max_connections or lower load.clients";
     int code = pg_connect_exit(sqlstate);
     if (strncmp(line, "invalid ", 8) == 0) code = LB_EXIT_USAGE; /* a parameter of the URL */

@@ -8,7 +8,9 @@ static int pg_open(struct lb_server *server, struct lb_err *err) {
     if (server->url_count != 1) {
         return err_set(err, LB_EXIT_USAGE, "postgres takes one URL, not %d", server->url_count);
     }
-    return pg_conninfo_parse(server->state, server->urls[0], err);
+    const struct pg_options *options = server->options;
+    if (pg_conninfo_parse(server->state, server->urls[0], err) != 0) return -1;
+    return pg_conninfo_tls(server->state, &options->tls, server->ca, err);
 }
 
 static void pg_close(struct lb_server *server) {
@@ -48,8 +50,7 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
     PQclear(result);
     describe_durability(facts);
     const struct pg_session *state = session->state;
-    lb_fact(facts, "tls", "%s",
-            PQsslInUse(state->conn) ? PQsslAttribute(state->conn, "protocol") : "no");
+    pg_tls_facts(state->conn, facts);
     return 0;
 }
 
@@ -67,6 +68,7 @@ static const struct lb_option pg_options[] = {
     {"answer_timeout", LB_OPT_DURATION, offsetof(struct pg_options, answer_timeout_ns), "5s", 1e6,
      600e9, NULL,
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    LB_TLS_OPTIONS(struct pg_options, tls),
     {0},
 };
 

@@ -21,12 +21,17 @@ static bool has_two_ats(const char *url) {
     return at && memchr(at + 1, '@', len - (size_t)(at + 1 - start));
 }
 
-static void add_keyword(struct pg_conninfo *info, int *count, const char *keyword,
-                        const char *value) {
-    if (*count + 1 >= PG_KEYWORDS_MAX) return;
-    info->keyword[*count] = keyword;
-    info->value[*count] = value;
-    (*count)++;
+static int count_keywords(const struct pg_conninfo *info) {
+    int count = 0;
+    while (info->keyword[count]) count++;
+    return count;
+}
+
+void pg_conninfo_add(struct pg_conninfo *info, const char *keyword, const char *value) {
+    int count = count_keywords(info);
+    if (count + 1 >= PG_KEYWORDS_MAX) return;
+    info->keyword[count] = keyword;
+    info->value[count] = value;
 }
 
 static const char **value_of(struct pg_conninfo *info, const char *keyword) {
@@ -36,9 +41,16 @@ static const char **value_of(struct pg_conninfo *info, const char *keyword) {
     return NULL;
 }
 
+const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keyword) {
+    for (int i = 0; info->keyword[i]; i++) {
+        if (strcmp(info->keyword[i], keyword) == 0) return info->value[i];
+    }
+    return NULL;
+}
+
 /* Looks the host up, so that libpq does not do so in each connect. It keeps the name, which TLS and
  * password files need. What is left to libpq: lists of hosts, and a name that can't be found. */
-static void add_addresses(struct pg_conninfo *info, int *count) {
+static void add_addresses(struct pg_conninfo *info) {
     const char **host = value_of(info, "host");
     struct lb_err ignored = {0};
     if (!host || !**host || strpbrk(*host, "/,@") || value_of(info, "hostaddr")) return;
@@ -55,7 +67,7 @@ static void add_addresses(struct pg_conninfo *info, int *count) {
         strcat(info->addresses, resolved->address[i]);
     }
     *host = info->hosts;
-    add_keyword(info, count, "hostaddr", info->addresses);
+    pg_conninfo_add(info, "hostaddr", info->addresses);
 }
 
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err) {
@@ -84,18 +96,17 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
             "perhaps with ?sslmode=... or another of its parameters",
             shown);
     }
-    int count = 0;
     bool gss_said = false;
     for (const PQconninfoOption *option = info->parsed; option->keyword; option++) {
         if (!option->val) continue;
         if (strcmp(option->keyword, "gssencmode") == 0) gss_said = true;
-        add_keyword(info, &count, option->keyword, option->val);
+        pg_conninfo_add(info, option->keyword, option->val);
     }
-    add_keyword(info, &count, "fallback_application_name", "lockbench");
-    add_addresses(info, &count);
+    pg_conninfo_add(info, "fallback_application_name", "lockbench");
+    add_addresses(info);
     /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the
      * thread. */
-    if (!gss_said) add_keyword(info, &count, "gssencmode", "disable");
+    if (!gss_said) pg_conninfo_add(info, "gssencmode", "disable");
     return 0;
 }
 

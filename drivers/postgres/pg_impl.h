@@ -4,11 +4,13 @@
 #define DRIVERS_POSTGRES_PG_IMPL_H
 
 #include "drivers/postgres/pg_session.h"
+#include "drivers/tls.h"
 
 #define PG_KEYWORDS_MAX 64
 
 struct pg_options {
     int64_t answer_timeout_ns;
+    struct lb_tls tls;
 };
 
 /* A URL as libpq wants it: parallel arrays, ended by NULL. */
@@ -32,6 +34,18 @@ struct pg_session {
  * -1. */
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err);
 void pg_conninfo_done(struct pg_conninfo *info);
+
+/* What the URL says of a keyword; NULL = nothing. Adds one; borrows the texts. */
+const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keyword);
+void pg_conninfo_add(struct pg_conninfo *info, const char *keyword, const char *value);
+
+/* Adds what the options say of TLS, and the authority of a server that lockbench started (may be NULL).
+ * 0, or -1 with err where the URL says something else. */
+int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
+                    struct lb_err *err);
+/* What to do about a failed connection, ": ..." or "". */
+const char *pg_tls_advice(const char *message);
+void pg_tls_facts(PGconn *conn, struct lb_facts *facts);
 
 /* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);

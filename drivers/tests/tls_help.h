@@ -165,10 +165,10 @@ static inline void tls_run(const char *backend, const char *lock, const struct t
             "run",       "smoke", "--lock",         lock,    "--url",        url,
             "--no-page", "--set", "load.clients=4", "--out", cli_path("out")};
         args[tls_sets(backend, cases[i].sets, args, 11)] = NULL;
+        folder_remove(cli_path("out")); /* of a case that failed */
         struct cli cli = cli_run(NULL, args);
         tls_judge(&cases[i], &cli, "out");
         cli_free(&cli);
-        folder_remove(cli_path("out"));
     }
 }
 

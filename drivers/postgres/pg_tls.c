@@ -1,0 +1,71 @@
+/* pg_tls: encryption as libpq takes it. A URL that says nothing, with no option set, keeps libpq's own rule
+ * (sslmode=prefer: TLS where the server has it, verified by nobody), which the facts then tell; once an option
+ * asks for TLS, or the URL does, there is no connection without it. */
+#include "drivers/postgres/pg_impl.h"
+
+#include "drivers/facts.h"
+
+static const char *const modes[] = {
+    [LB_TLS_FULL] = "verify-full", [LB_TLS_CA] = "verify-ca", [LB_TLS_NONE] = "require"};
+
+/* Adds a keyword, or refuses it where the URL says something else. A NULL value adds nothing. */
+static int add_option(struct pg_conninfo *info, const char *keyword, const char *value,
+                      const char *option, struct lb_err *err) {
+    const char *said = pg_conninfo_value(info, keyword);
+    if (!value) return 0;
+    if (said && strcmp(said, value) != 0)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "postgres: the URL says %s=%s, but postgres.%s asks for %s=%s: leave one of them out",
+            keyword, said, option, keyword, value);
+    if (!said) pg_conninfo_add(info, keyword, value);
+    return 0;
+}
+
+int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
+                    struct lb_err *err) {
+    struct lb_tls tls = lb_tls_of(options, server_ca);
+    bool is_set = lb_tls_is_set(options);
+    if (lb_tls_check(options, true, "postgres", "sslmode=verify-full", err) != 0) return -1;
+    if (is_set && add_option(info, "sslmode", modes[tls.verify], "tls_verify", err) != 0) return -1;
+    if (server_ca && !is_set && pg_conninfo_value(info, "sslrootcert")) tls.ca = NULL;
+    /* With a root certificate libpq verifies also where it was asked not to. */
+    if (tls.verify == LB_TLS_NONE) tls.ca = NULL;
+    if (add_option(info, "sslrootcert", tls.ca, "tls_ca", err) != 0) return -1;
+    if (add_option(info, "sslcert", tls.cert, "tls_cert", err) != 0) return -1;
+    return add_option(info, "sslkey", lb_tls_key(&tls), "tls_key", err);
+}
+
+const char *pg_tls_advice(const char *message) {
+    static const struct {
+        const char *words, *advice;
+    } known[] = {
+        {"certificate verify failed",
+         ": another authority than tls_ca's signed the certificate, or it has expired"},
+        {"root certificate file",
+         ": set tls_ca to the authority that signed the server's certificate"},
+        {"requires a valid client certificate", ": set tls_cert to one that the server trusts"},
+        {"no encryption", ": if the server asks for TLS, write ?sslmode=verify-full or set tls_ca"},
+        {"does not support SSL", ": switch TLS on at the server"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strstr(message, known[i].words)) return known[i].advice;
+    }
+    return lb_tls_advice(message);
+}
+
+void pg_tls_facts(PGconn *conn, struct lb_facts *facts) {
+    struct lb_tls tls = {.verify = LB_TLS_NONE};
+    PQconninfoOption *list = PQconninfo(conn); /* with what came from service files and PGSSL... */
+    for (const PQconninfoOption *at = list; at && at->keyword; at++) {
+        if (!at->val) continue;
+        if (strcmp(at->keyword, "sslcert") == 0 && *at->val) tls.cert = at->val;
+        if (strcmp(at->keyword, "sslmode") != 0) continue;
+        if (strcmp(at->val, modes[LB_TLS_FULL]) == 0) tls.verify = LB_TLS_FULL;
+        if (strcmp(at->val, modes[LB_TLS_CA]) == 0) tls.verify = LB_TLS_CA;
+    }
+    bool encrypted = PQsslInUse(conn);
+    lb_facts_encryption(facts, &tls, encrypted ? PQsslAttribute(conn, "protocol") : NULL,
+                        encrypted ? PQsslAttribute(conn, "cipher") : NULL);
+    PQconninfoFree(list);
+}
