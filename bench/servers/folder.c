@@ -2,13 +2,23 @@
  * removes them. */
 #include "bench/servers/folder.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* The path is written into the settings of every server, each with quoting rules of its own. */
+static bool can_stand_in_settings(const char *path) {
+    for (const unsigned char *at = (const unsigned char *)path; *at; at++) {
+        if (isspace(*at) || iscntrl(*at) || strchr("\"'\\", *at)) return false;
+    }
+    return true;
+}
 
 int folder_make(const char *base, const char *name, char *ret_path, size_t size,
                 struct lb_err *err) {
@@ -25,6 +35,11 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
     if (len < 0 || (size_t)len >= sizeof path || (size_t)len >= size)
         err_set(err, LB_EXIT_MACHINE,
                 "temporary folder %s: its path is too long: set TMPDIR to a shorter one", base);
+    else if (!can_stand_in_settings(path))
+        err_set(err, LB_EXIT_MACHINE,
+                "temporary folder %s: servers take no path with a blank, a quote or a backslash: "
+                "set TMPDIR to another folder",
+                absolute);
     else if (!mkdtemp(path))
         err_set(err, LB_EXIT_MACHINE,
                 "temporary folder in %s: %s: set TMPDIR to one that can be written", base,

@@ -555,6 +555,22 @@ static void bad_base_is_named(void **state) {
     assert_non_null(strstr(err.text, "TMPDIR"));
 }
 
+static void base_that_servers_cannot_read_is_named(void **state) {
+    (void)state;
+    static const char *const names[] = {"a\"b", "a\\b", "a'b", "a b"};
+    struct topo_info info = made("one", INFO_ONE, "exit 0 #%s");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct lb_err err = {0};
+        char base[sizeof scripts + 8];
+        snprintf(base, sizeof base, "%s/%s", scripts, names[i]);
+        assert_int_equal(mkdir(base, 0755), 0);
+        assert_null(topo_start(&(struct topo_wish){.info = &info, .base = base}, &err));
+        assert_non_null(strstr(err.text, base));
+        assert_non_null(strstr(err.text, "set TMPDIR to another folder"));
+        assert_int_equal(rmdir(base), 0); /* and nothing was made in it */
+    }
+}
+
 /* The "server": listens on the ports given and sleeps. */
 static int serve(int argc, char **argv) {
     for (int i = 2; i < argc; i++) {
@@ -602,6 +618,7 @@ int main(int argc, char **argv) {
         CASE(worker_does_not_hold_the_guard),
         CASE(guard_ignores_ctrl_c),
         CASE(bad_base_is_named),
+        CASE(base_that_servers_cannot_read_is_named),
     };
     return cmocka_run_group_tests_name("topo", tests, NULL, NULL);
 }
