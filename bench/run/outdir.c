@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,14 @@ static int try_writing(const char *folder, struct lb_err *err) {
     return failed;
 }
 
+/* Whether there is a root/latest that lockbench has not made: it makes links only. */
+static bool latest_is_theirs(const char *root) {
+    char path[600];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/latest", root);
+    return lstat(path, &status) == 0 && !S_ISLNK(status.st_mode);
+}
+
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err) {
     *out = (struct outdir){0};
@@ -51,6 +60,9 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
         return try_writing(wanted, err);
     }
     if (mkdir(root, 0777) != 0 && errno != EEXIST) return path_error(err, "make", root);
+    if (latest_is_theirs(root))
+        return err_set(err, LB_EXIT_MACHINE,
+                       "%s/latest is no link of lockbench's: move it away, or use --out DIR", root);
     char stamp[32];
     time_t now = time(NULL);
     struct tm utc;
@@ -71,7 +83,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
 }
 
 void outdir_latest(const struct outdir *out) {
-    if (!out->root[0]) return;
+    if (!out->root[0] || latest_is_theirs(out->root)) return;
     char link[600], fresh[600];
     snprintf(link, sizeof link, "%s/latest", out->root);
     snprintf(fresh, sizeof fresh, "%s/.latest-%d", out->root, (int)getpid());

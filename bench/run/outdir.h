@@ -15,15 +15,16 @@ struct outdir {
 };
 
 /* Makes the folder: `wanted` (--out; it must not hold another run) or a new one under root, and
- * checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, or LB_EXIT_USAGE for a
- * folder that holds another run). */
+ * checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, also where
+ * root's `latest` is somebody's own file or folder, or LB_EXIT_USAGE for a folder that holds
+ * another run). */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 
 /* Writes run.json in one step (a temporary file, renamed). 0, or -1 with err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
 
-/* Points root's `latest` at it, in one step. A failure is ignored, because the output names the
+/* Points root's `latest` at it, in one step, unless that is no link. A failure is ignored, because the output names the
  * folder itself. */
 void outdir_latest(const struct outdir *out);
 

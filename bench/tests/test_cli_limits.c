@@ -39,6 +39,26 @@ TEST(a_file_in_the_way_is_told_before_the_run) {
     refused(&(struct cli_how){.env = {env}}, ARGS("run", "smoke", "--lock", "sim"), "results");
 }
 
+TEST(what_is_called_latest_and_no_link_stays) {
+    static const char *const commands[][5] = {{"run", "smoke", "--lock", "null"},
+                                              {"check", "null"}};
+    char *latest = cli_path("home/results/latest");
+    mkdir(cli_path("home/results"), 0755);
+    for (int is_folder = 0; is_folder < 2; is_folder++) {
+        unlink(latest);
+        if (is_folder)
+            assert_int_equal(mkdir(latest, 0755), 0);
+        else
+            cli_write(latest, "mine");
+        for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+            refused(NULL, commands[i], "latest is no link of lockbench's: move it away");
+        struct stat status;
+        assert_int_equal(lstat(latest, &status), 0);
+        assert_int_equal(S_ISDIR(status.st_mode), is_folder);
+    }
+    assert_int_equal(rmdir(latest), 0);
+}
+
 TEST(another_run_is_never_written_over) {
     char *out = cli_path("taken");
     const char *const *args = ARGS("run", "smoke", "--lock", "null", "--out", out);
