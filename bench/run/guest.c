@@ -85,7 +85,7 @@ static bool add_name(char line[GUEST_LINE_MAX], size_t from, const char *what, c
     snprintf(text, sizeof text, "%s %s", what, name);
     if (strstr(line + from, text)) return true;
     if (used + strlen(text) + NAMES_SPARE > GUEST_LINE_MAX) return false;
-    snprintf(line + used, GUEST_LINE_MAX - used, "%s%s", used > from ? "; " : "", text);
+    stpcpy(stpcpy(line + used, used > from ? "; " : ""), text);
     return true;
 }
 
