@@ -74,8 +74,10 @@ static void end_early(struct supervisor *sup) {
 /* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (*sup->ask->interrupts > sup->seen_interrupts) {
-        sup->seen_interrupts = *sup->ask->interrupts;
+    /* The signal may be another thread's. */
+    int interrupts = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED);
+    if (interrupts > sup->seen_interrupts) {
+        sup->seen_interrupts = interrupts;
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_INTERRUPTED, "interrupted");
         end_early(sup);
     }

@@ -221,7 +221,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
         sent_ns = lb_now();
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
-    if (number == toy.interrupt_at) no_interrupts = 1;
+    if (number == toy.interrupt_at) __atomic_store_n(&no_interrupts, 1, __ATOMIC_RELAXED);
     /* with several: the first key's */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
     atomic_fetch_add(&shared->granted[request->client % TOY_CLIENTS], 1);
