@@ -22,8 +22,19 @@ command -v node >/dev/null && command -v npm >/dev/null || give_up "no node or n
 
 # npm leaves a copy of the lock file's content in node_modules when it is done.
 installed=$here/node_modules/.package-lock.json
+failed=$out/npm-failed
 if [ ! -e "$installed" ] || [ "$here/package-lock.json" -nt "$installed" ]; then
-    (cd "$here" && npm ci --no-audit --no-fund --loglevel=error >/dev/null) || give_up "npm ci failed" "see above"
+    # Without a network npm would wait at every make: a failure counts for an hour, except in CI.
+    if [ -z "${CI:-}" ] && [ -n "$(find "$failed" -newer "$here/package-lock.json" -mmin -60 2>/dev/null)" ]; then
+        give_up "npm ci failed within the last hour" "rm $failed, then make, to try again"
+    fi
+    echo "report: fetching the charts' code with npm" >&2
+    if ! (cd "$here" && npm ci --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000 \
+        --fetch-retry-maxtimeout=3000 --fetch-timeout=20000 >/dev/null); then
+        touch "$failed"
+        give_up "npm ci failed" "see above"
+    fi
+    rm -f "$failed"
     touch "$installed"
 fi
 

@@ -43,7 +43,9 @@ add(struct doctor *checks, enum doctor_status status, const char *name, const ch
 /* A missing client library is found when the program is built. */
 static void fix_install(struct doctor_finding *check, const char *install, bool then_make) {
     const char *as_root = geteuid() == 0 ? "" : "sudo ";
-    if (install)
+    if (install && access("/usr/bin/apt-get", X_OK) != 0)
+        FIX(check, "install what Debian calls %s%s", install, then_make ? ", then make" : "");
+    else if (install)
         FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
 }
 

@@ -1,0 +1,109 @@
+/* test_packages: what compose/install and report/bundle.sh say and do where something is missing. Nothing is
+ * installed: each test has a PATH of its own, with stubs that note their calls in the place of installers. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+/* A PATH of the usual small tools, and of stubs that end with 1 and leave a file "called-NAME". */
+#define BEGIN                                                                                      \
+    "set -u; cd $(mktemp -d); mkdir bin; "                                                         \
+    "for tool in sh env cat sed cut sort tr id grep dirname basename find head ls date touch rm "  \
+    "mkdir; do ln -s $(command -v $tool) bin/; done; "                                             \
+    "stub() { printf '#!/bin/sh\necho \"$*\" >>%s/called-%s\nexit 1\n' $PWD $1 >bin/$1;"           \
+    " chmod +x bin/$1; }; "                                                                        \
+    "try() { env -i PATH=$PWD/bin HOME=$PWD \"$@\" >said 2>&1; echo \"exit $?\" >>said; cat said; }; "
+
+static void lacks(const char *text, const char *part) {
+    if (strstr(text, part)) fail_msg("'%s' is in: %s", part, text);
+}
+
+TEST(without_a_compiler_it_says_so_and_stops) {
+    struct cli cli = cli_shell("bash", BEGIN "stub dnf; try $ROOT/compose/install run; ls");
+    assert_has(cli.out, "exit 1");
+    assert_has(cli.out, "lockbench: to have it: dnf install ");
+    assert_has(cli.out, " gcc ");
+    assert_has(cli.out, " jansson-devel ");
+    assert_has(cli.out, "lockbench: to have it, install: ");
+    assert_has(cli.out, "ZooKeeper's jars");
+    assert_has(cli.out, "so this ends here");
+    lacks(cli.out, "apt-get");
+    lacks(cli.out, "called-");
+    cli_free(&cli);
+}
+
+TEST(a_system_of_unknown_packages_is_told_programs_and_libraries) {
+    struct cli cli = cli_shell("bash", BEGIN "try $ROOT/compose/install run");
+    assert_has(cli.out, "exit 1");
+    assert_has(cli.out, "a C compiler");
+    assert_has(cli.out, "library jansson");
+    lacks(cli.out, "libjansson-dev");
+    lacks(cli.out, "apt-get");
+    cli_free(&cli);
+}
+
+TEST(without_cmocka_tests_stop_and_a_run_goes_on) {
+    struct cli cli = cli_shell(
+        "bash",
+        BEGIN "for name in cc make protoc-c node npm openssl; do ln -s /bin/true bin/$name; done; "
+              "printf '#!/bin/sh\n[ \"$2\" != cmocka ]\n' >bin/pkg-config; "
+              "chmod +x bin/pkg-config; "
+              "try $ROOT/compose/install run; echo; try $ROOT/compose/install quick");
+    char *run = cli.out, *quick = strstr(cli.out, "\n\n");
+    assert_non_null(quick);
+    assert_has(quick, "exit 1");
+    assert_has(quick, "library cmocka");
+    *quick = '\0';
+    assert_has(run, "exit 0");
+    lacks(run, "so this ends here");
+    cli_free(&cli);
+}
+
+TEST(install_no_calls_nothing) {
+    struct cli cli =
+        cli_shell("bash", BEGIN "for name in apt-get apt-cache sudo setsid; do stub $name; done; "
+                                "ln -s /bin/true bin/dpkg-query; "
+                                "try INSTALL=no $ROOT/compose/install run; ls");
+    assert_has(cli.out, "INSTALL=no, so nothing is installed");
+    assert_has(cli.out, "to have it: apt-get install ");
+    lacks(cli.out, "called-");
+    cli_free(&cli);
+}
+
+/* Of what is needed to build, and of every server. */
+TEST(each_package_has_its_name_elsewhere) {
+    struct cli cli = cli_shell(
+        "bash",
+        "cd $ROOT/compose; for script in local/*; do ./$script info; done | "
+        "sed -n 's/^\\(act_\\)*install=//p' | tr ' ' '\\n' | "
+        "cat - <(sed -n 's/^build *\\([^ ]*\\) .*/\\1/p' packages) | sort -u | while read -r name; do "
+        "grep -q \"^${name%%|*} \" names || echo \"no line: $name\"; done");
+    assert_string_equal(cli.out, "");
+    cli_free(&cli);
+}
+
+/* `make run INSTALL=no` hands it to the script. */
+TEST(make_takes_install_no) {
+    struct cli cli = cli_shell(
+        "bash", "cd $(mktemp -d); mkdir compose; "
+                "printf '#!/bin/sh\necho \"INSTALL is $INSTALL\"; exit 1\n' >compose/install; "
+                "chmod +x compose/install; mkdir -p report; cp $ROOT/report/report.mk report/; "
+                "make -f $ROOT/Makefile run INSTALL=no");
+    assert_has(cli.out, "INSTALL is no");
+    cli_free(&cli);
+}
+
+TEST(a_failed_npm_is_not_waited_for_again) {
+    struct cli cli =
+        cli_shell("bash", BEGIN "stub npm; ln -s /bin/true bin/node; mkdir report; "
+                                "cp $ROOT/report/bundle.sh $ROOT/report/package*.json report; "
+                                "try sh report/bundle.sh out; try sh report/bundle.sh out; "
+                                "echo calls: $(grep -c . called-npm); rm out/npm-failed; "
+                                "try sh report/bundle.sh out; echo calls: $(grep -c . called-npm)");
+    assert_has(cli.out, "fetching the charts' code with npm");
+    assert_has(cli.out, "npm ci failed within the last hour");
+    assert_has(cli.out, "exit 0");
+    assert_has(cli.out, "calls: 1\n");
+    assert_has(cli.out, "calls: 2\n");
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
