@@ -106,4 +106,26 @@ TEST(a_failed_npm_is_not_waited_for_again) {
     cli_free(&cli);
 }
 
+/* Killed hard it can't take away its policy-rc.d, which then must not keep any service from its start. The script's
+ * copy has its files below the test's folder, and an apt-get that waits. */
+TEST(a_killed_install_leaves_no_policy_that_acts) {
+    struct cli cli = cli_shell(
+        "bash", "cd $(mktemp -d); mkdir bin; "
+                "sed \"s#^policy=.*#policy=$PWD/policy#; s#/run/lockbench-install#$PWD/lock#; "
+                "s#^clusters=.*#clusters=$PWD/clusters#\" $ROOT/compose/apt-quietly >quietly; "
+                "printf '#!/bin/sh\necho $$ >%s/pid.new; mv %s/pid.new %s/pid\nexec sleep 300\n' "
+                "$PWD $PWD $PWD >bin/apt-get; "
+                "for name in apt-cache dpkg-query; do ln -s /bin/true bin/$name; done; "
+                "chmod +x bin/apt-get; "
+                "PATH=$PWD/bin:$PATH sh quietly some-package & maker=$!; "
+                "until [ -e pid ]; do sleep 0.02; done; "
+                "./policy; echo while it runs $?; "
+                "kill -9 $maker; wait $maker 2>/dev/null; "
+                "./policy; echo when it was killed $?; "
+                "kill -9 $(cat pid)");
+    assert_has(cli.out, "while it runs 101\n");
+    assert_has(cli.out, "when it was killed 0\n");
+    cli_free(&cli);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
