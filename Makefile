@@ -122,7 +122,7 @@ $(B)/bench/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 # What reads files, and nothing that would need a server's library.
 FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) bench/base/base64.c bench/base/err.c)
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) $(addprefix bench/base/,base64.c check_verdict.c err.c promise_verdict.c))
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) -lpthread -lm
 include report/report.mk

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "bench/base/check_verdict.h"
+
 static const struct {
     const char *name, *summary;
 } scenarios[LB_SCENARIOS] = {
@@ -60,6 +62,9 @@ enum lb_scenario lb_scenario_from(const char *name) {
 }
 
 const char *lb_expect_name(enum lb_expect expect) {
-    static const char *const names[] = {"unstated", "safe", "expired", "stuck", "violated"};
-    return names[expect];
+    static const enum check_verdict verdicts[] = {[LB_EXPECT_SAFE] = CHECK_SAFE,
+                                                  [LB_EXPECT_EXPIRED] = CHECK_EXPIRED,
+                                                  [LB_EXPECT_STUCK] = CHECK_STUCK,
+                                                  [LB_EXPECT_VIOLATED] = CHECK_VIOLATED};
+    return expect == LB_EXPECT_UNSTATED ? "unstated" : check_verdict_name(verdicts[expect]);
 }

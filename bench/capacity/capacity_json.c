@@ -24,7 +24,7 @@ static struct capacity_probe probe_figures(const struct probe *probe) {
     bool limited = probe->limit != PROBE_NOT_LIMITED;
     return (struct capacity_probe){
         .stage = probe->stage,
-        .verdict_word = capacity_verdict_name(probe->verdict),
+        .verdict_word = promise_verdict_name(probe->verdict),
         .limited_by = limited ? capacity_limit_name(CAPACITY_LIMIT_GENERATOR) : NULL,
         .value = probe->load,
         .quantile_ns = finite_or_nan(probe->quantile_ns),

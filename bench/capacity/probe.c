@@ -68,15 +68,15 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
         double low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
         double high_ns = value_at(hist, (uint64_t)ceil((double)high * stretch));
         /* Beyond the last one that was granted is beyond the limit, however far. */
-        if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = CAPACITY_BROKEN;
-        if (high_ns <= limit_ns) probe->verdict = CAPACITY_KEPT;
+        if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = PROMISE_BROKEN;
+        if (high_ns <= limit_ns) probe->verdict = PROMISE_KEPT;
         if ((double)probe->over >= NEAR_PART * allowed * n) {
             probe->low_ns = low_ns;
             probe->high_ns = high_ns;
         }
     }
     if (stage->hopeless || probe->grew || is_surely_over(batches, count, allowed))
-        probe->verdict = CAPACITY_BROKEN;
+        probe->verdict = PROMISE_BROKEN;
 }
 
 /* What was granted before the window's end, and whether that fell behind what was due. The last batch
@@ -154,11 +154,8 @@ static double mean_of(const struct hist *hist, int64_t least) {
 
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load) {
     const struct hist *hist = stage->hist[ask->promise.metric];
-    struct probe probe = {.load = load,
-                          .verdict = CAPACITY_UNSURE,
-                          .quantile_ns = NAN,
-                          .low_ns = NAN,
-                          .high_ns = NAN};
+    struct probe probe = {
+        .load = load, .verdict = PROMISE_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
     snprintf(probe.stage, sizeof probe.stage, "%s", ask->id);
     probe.wait_mean_ns = mean_of(hist, 1);
     probe.hold_mean_ns = mean_of(stage->hist[METRIC_HOLD], 1);
@@ -176,7 +173,7 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     read_quantile(stage, &ask->promise, &probe);
     /* Whether the lock would have kept it is not known. What was kept in spite of us was kept. */
     probe.limit = limit_of(stage, ask, &probe);
-    if (probe.limit && probe.verdict == CAPACITY_BROKEN) probe.verdict = CAPACITY_UNSURE;
+    if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
     return probe;
 }
 
@@ -191,7 +188,7 @@ struct search_result probe_result(const struct probe *probe, double allowed) {
     return (struct search_result){.load = probe->load,
                                   .over = probe->over,
                                   .samples = told ? probe->samples : 0,
-                                  .kept = probe->verdict == CAPACITY_KEPT,
+                                  .kept = probe->verdict == PROMISE_KEPT,
                                   .grew = probe->grew,
                                   .served_per_s = probe->served_per_s,
                                   .span_s = probe->span_s,

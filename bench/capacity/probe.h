@@ -20,7 +20,7 @@ enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROB
 struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
-    enum capacity_verdict verdict;
+    enum promise_verdict verdict;
     /* LATE and STOLEN also where the promise was kept in spite of it */
     enum probe_limit limit;
     bool measured; /* the figures below are known */

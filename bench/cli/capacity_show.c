@@ -36,7 +36,7 @@ void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
              news->number, probe->load, news->by_clients ? " clients" : "/s",
              isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
              between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
-             probe->grew ? ", the backlog grew" : "", capacity_verdict_name(probe->verdict),
+             probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
              limit ? ": " : "", limit ? limit : "");
     progress_line(progress, line);
 }

@@ -198,7 +198,7 @@ static json_t *threshold_answer_json(const struct threshold_row *row,
     struct run_slo slo = {.slo = threshold->text,
                           .lock = row->lock->lock->name,
                           .topology = row->topology,
-                          .verdict = slo_verdict_name(answer.verdict),
+                          .verdict = promise_verdict_name(answer.verdict),
                           .basis = answer.basis,
                           .unit = is_percent(threshold) ? "%" : threshold_unit(threshold),
                           .clients = row->clients,
@@ -234,13 +234,13 @@ int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size)
     for (int i = 0; i < thresholds->row_count; i++) {
         for (int t = 0; t < thresholds->count; t++) {
             const struct threshold_row *row = &thresholds->rows[i];
-            enum slo_verdict verdict =
+            enum promise_verdict verdict =
                 slo_judge(&thresholds->threshold[t], &row->evidence[t]).verdict;
-            bool names = (verdict == SLO_BROKEN && broken == 0) ||
-                         (verdict == SLO_UNSURE && broken + unsure == 0);
+            bool names = (verdict == PROMISE_BROKEN && broken == 0) ||
+                         (verdict == PROMISE_UNSURE && broken + unsure == 0);
             if (names) first = thresholds->threshold[t].text, lock = row->lock->lock->name;
-            broken += verdict == SLO_BROKEN;
-            unsure += verdict == SLO_UNSURE;
+            broken += verdict == PROMISE_BROKEN;
+            unsure += verdict == PROMISE_UNSURE;
         }
     }
     if (broken > 0) {

@@ -48,21 +48,25 @@ static int compare_figures(const void *a, const void *b) {
 }
 
 /* The interval of a figure against the limit. */
-static enum slo_verdict judge_interval(const struct threshold *threshold, double low, double high) {
+static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
+                                           double high) {
     if (threshold->at_least)
-        return low >= threshold->limit   ? SLO_KEPT
-               : high < threshold->limit ? SLO_BROKEN
-                                         : SLO_UNSURE;
-    return high <= threshold->limit ? SLO_KEPT : low > threshold->limit ? SLO_BROKEN : SLO_UNSURE;
+        return low >= threshold->limit   ? PROMISE_KEPT
+               : high < threshold->limit ? PROMISE_BROKEN
+                                         : PROMISE_UNSURE;
+    return high <= threshold->limit ? PROMISE_KEPT
+           : low > threshold->limit ? PROMISE_BROKEN
+                                    : PROMISE_UNSURE;
 }
 
 /* A quantile is within the limit where no more than 1 - q of the requests are over it. */
-static enum slo_verdict judge_quantile(const struct threshold *threshold,
-                                       const struct share *within) {
+static enum promise_verdict judge_quantile(const struct threshold *threshold,
+                                           const struct share *within) {
     double q = threshold->quantile;
     bool inside = within->low >= q, beyond = within->high < q;
-    if (threshold->at_least) return beyond ? SLO_KEPT : inside ? SLO_BROKEN : SLO_UNSURE;
-    return inside ? SLO_KEPT : beyond ? SLO_BROKEN : SLO_UNSURE;
+    if (threshold->at_least)
+        return beyond ? PROMISE_KEPT : inside ? PROMISE_BROKEN : PROMISE_UNSURE;
+    return inside ? PROMISE_KEPT : beyond ? PROMISE_BROKEN : PROMISE_UNSURE;
 }
 
 static void judge_batches(const struct threshold *threshold, const struct slo_evidence *evidence,
@@ -80,7 +84,7 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
     } else {
         answer->verdict = judge_quantile(threshold, &share);
     }
-    const char *few = answer->verdict == SLO_UNSURE ? "too few samples: " : "";
+    const char *few = answer->verdict == PROMISE_UNSURE ? "too few samples: " : "";
     if (isnan(threshold->quantile)) {
         snprintf(answer->basis, sizeof answer->basis, "%s%d seconds, worth %.0f samples", few,
                  evidence->batch_count, share.effective);
@@ -109,7 +113,7 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     answer->high = sum / n + half;
     answer->verdict = judge_interval(threshold, answer->low, answer->high);
     snprintf(answer->basis, sizeof answer->basis, "%s%d seconds",
-             answer->verdict == SLO_UNSURE ? "too few samples: " : "", n);
+             answer->verdict == PROMISE_UNSURE ? "too few samples: " : "", n);
 }
 
 /* The least and the greatest of six repeats and more enclose the median with at least 95 %. */
@@ -121,7 +125,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
         least = fmin(least, evidence->figures[i]);
         most = fmax(most, evidence->figures[i]);
     }
-    enum slo_verdict all = judge_interval(threshold, least, most);
+    enum promise_verdict all = judge_interval(threshold, least, most);
     answer->verdict = all;
     if (n > 1) {
         answer->low = least;
@@ -130,7 +134,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
     if (n == 1) {
         snprintf(answer->basis, sizeof answer->basis,
                  "one run alone: how sure that is, only repeats tell");
-    } else if (all == SLO_UNSURE) {
+    } else if (all == PROMISE_UNSURE) {
         snprintf(answer->basis, sizeof answer->basis, "the %d repeats disagree", n);
     } else {
         snprintf(answer->basis, sizeof answer->basis, "all of %d repeats%s", n,
@@ -141,9 +145,9 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
 /* A busy machine spoils times and what follows from them, and no count of what happened. */
 static void excuse_limited(const struct threshold *threshold, const struct slo_evidence *evidence,
                            struct slo_answer *answer) {
-    if (answer->verdict != SLO_BROKEN || evidence->limited == 0) return;
+    if (answer->verdict != PROMISE_BROKEN || evidence->limited == 0) return;
     if (threshold->figure->kind == RESULT_COUNT) return;
-    answer->verdict = SLO_UNSURE;
+    answer->verdict = PROMISE_UNSURE;
     snprintf(answer->basis, sizeof answer->basis,
              "broken, but the load generator was the limit in %d of %d stages", evidence->limited,
              evidence->repeats);
@@ -151,7 +155,7 @@ static void excuse_limited(const struct threshold *threshold, const struct slo_e
 
 struct slo_answer slo_judge(const struct threshold *threshold,
                             const struct slo_evidence *evidence) {
-    struct slo_answer answer = {SLO_UNSURE, NAN, NAN, NAN, "not measured"};
+    struct slo_answer answer = {PROMISE_UNSURE, NAN, NAN, NAN, "not measured"};
     int known = 0;
     for (int i = 0; i < evidence->repeats; i++) known += !isnan(evidence->figures[i]);
     if (evidence->failed || evidence->repeats == 0 || known < evidence->repeats) {
@@ -175,9 +179,4 @@ struct slo_answer slo_judge(const struct threshold *threshold,
     }
     excuse_limited(threshold, evidence, &answer);
     return answer;
-}
-
-const char *slo_verdict_name(enum slo_verdict verdict) {
-    static const char *const names[] = {"kept", "broken", "unsure"};
-    return names[verdict];
 }

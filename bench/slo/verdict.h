@@ -7,13 +7,12 @@
 #ifndef BENCH_SLO_VERDICT_H
 #define BENCH_SLO_VERDICT_H
 
+#include "bench/base/promise_verdict.h"
 #include "bench/slo/threshold.h"
 #include "results/stats/quantile.h"
 
 #define SLO_LEVEL 0.95
 #define SLO_REPEATS_MIN 6 /* for an interval of the median over repeats */
-
-enum slo_verdict { SLO_KEPT, SLO_BROKEN, SLO_UNSURE };
 
 /* What the repeats of one lock under one load tell about one threshold; zeroed: nothing yet. All
  * memory belongs to it. */
@@ -31,7 +30,7 @@ struct slo_evidence {
 };
 
 struct slo_answer {
-    enum slo_verdict verdict;
+    enum promise_verdict verdict;
     double figure;    /* the median of the repeats; NAN: not measured */
     double low, high; /* its interval; NAN: not known */
     char basis[120];  /* what the verdict and the interval stand on */
@@ -43,8 +42,5 @@ void slo_add_second(struct slo_evidence *evidence, double value);
 void slo_evidence_done(struct slo_evidence *evidence);
 
 struct slo_answer slo_judge(const struct threshold *threshold, const struct slo_evidence *evidence);
-
-/* "kept", "broken", "unsure". */
-const char *slo_verdict_name(enum slo_verdict verdict);
 
 #endif

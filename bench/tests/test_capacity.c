@@ -250,9 +250,9 @@ TEST(what_is_within_the_limit_is_counted) {
 TEST(a_promise_is_kept_broken_or_unsure) {
     static const struct {
         int within;
-        enum capacity_verdict verdict;
+        enum promise_verdict verdict;
     } cases[] = {
-        {200, CAPACITY_KEPT}, {198, CAPACITY_UNSURE}, {150, CAPACITY_BROKEN}, {0, CAPACITY_BROKEN}};
+        {200, PROMISE_KEPT}, {198, PROMISE_UNSURE}, {150, PROMISE_BROKEN}, {0, PROMISE_BROKEN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct told *told = told_new(400, 10 * LB_MS_NS);
         tell(told, 200, cases[i].within);
@@ -274,7 +274,7 @@ TEST(what_never_started_is_over_the_limit) {
     assert_int_equal(probe.over, 300);
     assert_int_equal(probe.missed, 300);
     assert_true(isnan(probe.quantile_ns)); /* the 99th of a hundred was not granted */
-    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
     told_free(told);
 }
 
@@ -293,13 +293,13 @@ static struct probe probe_of_backlog(int each_half) {
 TEST(a_growing_backlog_breaks_the_promise) {
     struct probe probe = probe_of_backlog(200);
     assert_false(probe.grew);
-    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
     assert_true(fabs(probe.served_per_s - 1799 / 4.5) < 0.01);
     /* 1800 were due: 108 fewer are within three standard deviations, 144 fewer are not. */
     assert_false(probe_of_backlog(188).grew);
     probe = probe_of_backlog(184);
     assert_true(probe.grew);
-    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
     assert_true(fabs(probe.served_per_s - 1655 / 4.5) < 0.01);
     assert_true(probe_result(&probe, 0.01).grew);
 }
@@ -319,21 +319,21 @@ static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_n
 TEST(lateness_is_told_where_it_may_have_decided) {
     struct probe probe = probe_when_late(100, 95 * LB_MS_NS, 10 * LB_MS_NS); /* broken by 5 ms */
     assert_int_equal(probe.limit, PROBE_LATE);
-    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    assert_int_equal(probe.verdict, PROMISE_UNSURE);
     /* Broken by ten times the lateness is the lock's. */
     probe = probe_when_late(100, 50 * LB_MS_NS, 5 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
     /* Kept by less than the lateness is as much a matter of it, but kept. */
     probe = probe_when_late(200, 10 * LB_MS_NS, 8 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_LATE);
-    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
     probe = probe_when_late(200, 50 * LB_MS_NS, 8 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
     /* Timers as they always are. */
     probe = probe_when_late(100, 95 * LB_MS_NS, LB_MS_NS / 10);
-    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
 }
 
 /* Whatever came of it: who leaves out only what was broken keeps the lucky ones. */
@@ -344,7 +344,7 @@ TEST(a_machine_with_steal_is_told_to_either_side) {
         told->stage.stolen_ns = 150 * LB_MS_NS; /* of 5 s */
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, PROBE_STOLEN);
-        assert_int_equal(probe.verdict, within == 200 ? CAPACITY_KEPT : CAPACITY_UNSURE);
+        assert_int_equal(probe.verdict, within == 200 ? PROMISE_KEPT : PROMISE_UNSURE);
         told->stage.stolen_ns = 90 * LB_MS_NS;
         probe = probe_read(&told->stage, &told->ask, 400);
         assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
@@ -393,7 +393,7 @@ TEST(a_long_window_counts_to_its_end) {
     }
     told->stage.result.due = told->stage.result.started = 10000;
     told->stage.window_ns = 500 * LB_S_NS;
-    assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe_read(&told->stage, &told->ask, 20).verdict, PROMISE_BROKEN);
     told_free(told);
 }
 
@@ -403,7 +403,7 @@ TEST(an_interval_is_of_the_quantile_or_none) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
-    assert_int_equal(probe.verdict, CAPACITY_KEPT);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
     assert_true(isfinite(probe.quantile_ns) && isnan(probe.low_ns) && isnan(probe.high_ns));
     told_free(told);
     told = told_new(400, 10 * LB_MS_NS);
@@ -425,7 +425,7 @@ TEST(our_own_fault_is_never_the_locks) {
     }
     probe = probe_read(&told->stage, &told->ask, 400);
     assert_int_equal(probe.limit, PROBE_POOL);
-    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    assert_int_equal(probe.verdict, PROMISE_UNSURE);
     /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help
      * it. */
     told->stage.result.ok = 1900;
@@ -435,7 +435,7 @@ TEST(our_own_fault_is_never_the_locks) {
     }
     probe = probe_read(&told->stage, &told->ask, 400);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
-    assert_int_equal(probe.verdict, CAPACITY_BROKEN);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
     told->plan.keys.count = 2;
     assert_int_equal(probe_read(&told->stage, &told->ask, 400).limit, PROBE_POOL);
     told_free(told);
@@ -447,7 +447,7 @@ TEST(a_failed_stage_is_no_sample) {
     tell(told, 200, 200);
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
     assert_false(probe.measured);
-    assert_int_equal(probe.verdict, CAPACITY_UNSURE);
+    assert_int_equal(probe.verdict, PROMISE_UNSURE);
     told_free(told);
 }
 

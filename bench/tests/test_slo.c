@@ -96,15 +96,18 @@ static struct slo_answer judge_seconds_of(const char *text, int seconds, int n, 
 }
 
 TEST(a_quantile_is_kept_broken_or_not_known) {
-    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.001, 1).verdict, SLO_KEPT);
-    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.05, 1).verdict, SLO_BROKEN);
-    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.01, 1).verdict, SLO_UNSURE);
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.001, 1).verdict,
+                     PROMISE_KEPT);
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.05, 1).verdict,
+                     PROMISE_BROKEN);
+    assert_int_equal(judge_seconds_of("acquire.p99<=20ms", 10, 1000, 0.01, 1).verdict,
+                     PROMISE_UNSURE);
     /* 200 requests do not support p99, though none of them was over the limit. */
     struct slo_answer few = judge_seconds_of("acquire.p99<=20ms", 10, 20, 0, 1);
-    assert_int_equal(few.verdict, SLO_UNSURE);
+    assert_int_equal(few.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(few.basis, "too few samples"));
     few = judge_seconds_of("acquire.p99<=20ms", 3, 100000, 0, 1);
-    assert_int_equal(few.verdict, SLO_UNSURE);
+    assert_int_equal(few.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(few.basis, "too few samples"));
 }
 
@@ -112,9 +115,10 @@ TEST(a_quantile_is_kept_broken_or_not_known) {
 TEST(the_verdict_is_wrong_as_seldom_as_it_says) {
     int kept = 0, broken = 0;
     for (uint64_t seed = 0; seed < 2000; seed++) {
-        enum slo_verdict verdict = judge_seconds_of("acquire.p90<=20ms", 10, 50, 0.1, seed).verdict;
-        kept += verdict == SLO_KEPT;
-        broken += verdict == SLO_BROKEN;
+        enum promise_verdict verdict =
+            judge_seconds_of("acquire.p90<=20ms", 10, 50, 0.1, seed).verdict;
+        kept += verdict == PROMISE_KEPT;
+        broken += verdict == PROMISE_BROKEN;
     }
     if (kept > 70 || broken > 70) fail_msg("%d kept, %d broken of 2000", kept, broken);
 }
@@ -122,17 +126,17 @@ TEST(the_verdict_is_wrong_as_seldom_as_it_says) {
 TEST(without_seconds_the_repeats_decide) {
     struct threshold threshold = read_one("jain>=0.9");
     struct slo_evidence evidence = {0};
-    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_add_figure(&evidence, 0.95);
     struct slo_answer one = slo_judge(&threshold, &evidence);
-    assert_int_equal(one.verdict, SLO_KEPT);
+    assert_int_equal(one.verdict, PROMISE_KEPT);
     assert_non_null(strstr(one.basis, "one run alone"));
     slo_add_figure(&evidence, 0.85);
     struct slo_answer two = slo_judge(&threshold, &evidence);
-    assert_int_equal(two.verdict, SLO_UNSURE);
+    assert_int_equal(two.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(two.basis, "disagree"));
     slo_add_figure(&evidence, NAN);
-    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
 }
 
@@ -140,9 +144,9 @@ TEST(what_was_never_granted_is_over_every_limit) {
     struct threshold threshold = read_one("acquire_due.p99<=1h");
     struct slo_evidence evidence = {0};
     slo_add_figure(&evidence, INFINITY);
-    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_BROKEN);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_BROKEN);
     evidence.limited = 1; /* ... but who knows whether the lock would have granted it */
-    assert_int_equal(slo_judge(&threshold, &evidence).verdict, SLO_UNSURE);
+    assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
 }
 

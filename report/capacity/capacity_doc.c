@@ -45,7 +45,7 @@ static double broken_from(const struct capacity_lock *lock) {
     const struct capacity_probe *lowest = lock->probes;
     for (int i = 1; i < lock->probe_count; i++)
         if (lock->probes[i].value < lowest->value) lowest = &lock->probes[i];
-    return lock->probe_count > 0 && lowest->verdict == CAPACITY_BROKEN ? lowest->value : NAN;
+    return lock->probe_count > 0 && lowest->verdict == PROMISE_BROKEN ? lowest->value : NAN;
 }
 
 /* What a lock carries, and the sign before it: without an upper end the lock carries at least so

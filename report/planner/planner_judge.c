@@ -188,7 +188,7 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
  * there is no such quantile. */
 static bool is_broken_for(const struct capacity_lock *lock, const struct capacity_probe *probe,
                           double limit_ns) {
-    bool as_searched = probe->verdict == CAPACITY_BROKEN && lock->limit_ns >= limit_ns;
+    bool as_searched = probe->verdict == PROMISE_BROKEN && lock->limit_ns >= limit_ns;
     return !probe->limited_by && (probe->grew || probe->low_ns > limit_ns || as_searched);
 }
 
@@ -276,7 +276,7 @@ static struct kept kept_of(const struct capacity_lock *lock) {
     double greatest = 0, greatest_ns = NAN; /* of one probe */
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
-        if (probe->verdict != CAPACITY_KEPT) continue;
+        if (probe->verdict != PROMISE_KEPT) continue;
         bool above = probe->value > greatest;
         double second = above ? greatest : probe->value;
         if (second > kept.most) {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/base/promise_verdict.h"
 #include "report/run/run_doc.h"
 
 #define TEXT_MAX (NUMBER_TEXT_MAX + 16)
@@ -33,9 +34,8 @@ static const char *value_text(const struct run_slo *slo, double value, char *tex
 }
 
 static enum tone tone_of(const struct run_slo *slo) {
-    const char *verdict = doc_or(slo->verdict, "");
-    if (strcmp(verdict, "kept") == 0) return TONE_GOOD;
-    return strcmp(verdict, "broken") == 0 ? TONE_BAD : TONE_WARN;
+    enum promise_verdict verdict = promise_verdict_from(slo->verdict);
+    return verdict == PROMISE_KEPT ? TONE_GOOD : verdict == PROMISE_BROKEN ? TONE_BAD : TONE_WARN;
 }
 
 static void add_slo(struct doc *doc, const struct run_slo *slo) {
@@ -58,19 +58,21 @@ static void add_slo(struct doc *doc, const struct run_slo *slo) {
     doc_cell(doc, "%s", doc_or(slo->basis, ""));
 }
 
-static int count_slos(const struct report *report, const char *verdict) {
+/* PROMISE_VERDICTS: of any verdict. */
+static int count_slos(const struct report *report, enum promise_verdict verdict) {
     int count = 0;
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         for (int i = 0; i < run->slo_count; i++)
-            count += !verdict || strcmp(doc_or(run->slos[i].verdict, ""), verdict) == 0;
+            count += verdict == PROMISE_VERDICTS ||
+                     promise_verdict_from(run->slos[i].verdict) == verdict;
     }
     return count;
 }
 
 static void say_counts(const struct report *report, struct doc *doc) {
-    int all = count_slos(report, NULL), kept = count_slos(report, "kept"),
-        broken = count_slos(report, "broken");
+    int all = count_slos(report, PROMISE_VERDICTS), kept = count_slos(report, PROMISE_KEPT),
+        broken = count_slos(report, PROMISE_BROKEN);
     doc_say(doc,
             broken > 0   ? TONE_BAD
             : kept < all ? TONE_WARN
@@ -80,13 +82,13 @@ static void say_counts(const struct report *report, struct doc *doc) {
 }
 
 void run_slo_verdict(const struct report *report, struct doc *doc) {
-    if (count_slos(report, NULL) == count_slos(report, "kept")) return;
+    if (count_slos(report, PROMISE_VERDICTS) == count_slos(report, PROMISE_KEPT)) return;
     say_counts(report, doc);
     doc_set_only(doc, DOC_HTML);
 }
 
 void run_slo(const struct report *report, struct doc *doc) {
-    if (count_slos(report, NULL) == 0) return;
+    if (count_slos(report, PROMISE_VERDICTS) == 0) return;
     doc_section(doc, "slo", "Promises");
     say_counts(report, doc);
     doc_table(doc, NULL, NULL);

@@ -46,7 +46,7 @@ static struct capacity *capacity_load(bool answered) {
     if (!answered) {
         capacity->locks[0].answered = false;
         capacity->locks[0].limited_by = CAPACITY_LIMIT_NONE;
-        capacity->locks[0].probes[0].verdict = CAPACITY_BROKEN;
+        capacity->locks[0].probes[0].verdict = PROMISE_BROKEN;
     }
     return capacity;
 }

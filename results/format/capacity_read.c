@@ -14,14 +14,9 @@
 #define PROBES_MAX 100000
 #define KIND "lockbench capacity"
 
-static const char *const verdicts[] = {"kept", "broken", "unsure", NULL};
 /* from CAPACITY_LIMIT_SLO on */
 static const char *const limits[] = {"slo", "generator", "range", NULL};
 static const char *const loads[] = {"rate", "clients", NULL};
-
-const char *capacity_verdict_name(enum capacity_verdict verdict) {
-    return verdicts[verdict];
-}
 
 const char *capacity_limit_name(enum capacity_limit limit) {
     return limit == CAPACITY_LIMIT_NONE ? NULL : limits[limit - 1];
@@ -36,7 +31,7 @@ const char *capacity_limit_name(enum capacity_limit limit) {
 
 static const struct result_field probe_fields[] = {
     PROBE(TEXT, stage, "stage", .help = "the stage's id in run.json"),
-    PROBE(TEXT, verdict_word, "verdict", .words = "kept broken unsure",
+    PROBE(TEXT, verdict_word, "verdict", .words = PROMISE_WORDS,
           .help = "kept: the whole interval is within the limit",
           .more =
               "A stage that breaks its promise for good ends early: it is complete as far as it "
@@ -201,24 +196,27 @@ json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
     return NULL;
 }
 
-/* The word's index in a list; -1 with the error. */
-static int read_word(struct tree_place *place, const char *path, const char *word,
-                     const char *const *words) {
+static int bad_word(struct tree_place *place, const char *path, const char *word) {
     if (!word) return tree_bad(place, path, "is missing");
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(words[i], word) == 0) return i;
-    }
     return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
                    place->file, place->where, path, word);
 }
 
+/* The word's index in a list; -1 with the error. */
+static int read_word(struct tree_place *place, const char *path, const char *word,
+                     const char *const *words) {
+    for (int i = 0; word && words[i]; i++) {
+        if (strcmp(words[i], word) == 0) return i;
+    }
+    return bad_word(place, path, word);
+}
+
 static int read_probe(struct tree_place *place, json_t *object, struct capacity_probe *probe) {
     if (tree_fields(place, object, probe_fields, probe)) return -1;
-    int verdict = read_word(place, "verdict", probe->verdict_word, verdicts);
-    if (verdict < 0) return -1;
+    probe->verdict = promise_verdict_from(probe->verdict_word);
+    if (probe->verdict == PROMISE_VERDICTS) return bad_word(place, "verdict", probe->verdict_word);
     if (!(probe->value > 0)) return tree_bad(place, "value", "is not a load above 0");
     if (probe->over_share > 1) return tree_bad(place, "over_share", "is more than 1");
-    probe->verdict = (enum capacity_verdict)verdict;
     return 0;
 }
 

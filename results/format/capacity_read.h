@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "bench/base/err.h"
+#include "bench/base/promise_verdict.h"
 #include "results/format/run_read.h"
 
 #define CAPACITY_SCHEMA "lockbench.capacity/1"
@@ -19,13 +20,6 @@
 /* Of how an answer is made from probes. It grows by 1 when the same lock would get another answer; files
  * of a smaller number, or of none, are not used to plan with. */
 #define CAPACITY_METHOD 2
-
-/* What a probe says of its load. */
-enum capacity_verdict {
-    CAPACITY_KEPT,   /* the promise was kept, with confidence */
-    CAPACITY_BROKEN, /* it was not */
-    CAPACITY_UNSURE  /* too few or too noisy samples to say, or the generator was the limit */
-};
 
 enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
 
@@ -43,7 +37,7 @@ enum capacity_limit {
 struct capacity_probe {
     const char *stage;                     /* of the run.json in the same folder */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
-    enum capacity_verdict verdict;
+    enum promise_verdict verdict;
     double value; /* the load: arrivals a second, or clients */
     double quantile_ns, low_ns,
         high_ns; /* the SLO's quantile; its interval, both NAN: not known; high_ns alone: no upper end
@@ -109,7 +103,6 @@ void capacity_lock_clear(struct capacity_lock *lock);
 json_t *capacity_lock_json(const struct capacity_lock *lock);
 json_t *capacity_json(const struct capacity *capacity, json_t *locks);
 
-const char *capacity_verdict_name(enum capacity_verdict verdict); /* "kept", as in capacity.json */
-const char *capacity_limit_name(enum capacity_limit limit);       /* "slo"; NULL for none */
+const char *capacity_limit_name(enum capacity_limit limit); /* "slo"; NULL for none */
 
 #endif

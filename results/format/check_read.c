@@ -18,17 +18,10 @@
 
 #define KIND "lockbench check"
 
-static const char *const verdicts[CHECK_VERDICTS] = {"safe",     "expired",      "stuck",
-                                                     "violated", "inconclusive", "failed"};
-
 static const char *const comparisons[] = {"as expected", "worse", "better"};
 
 const char *check_compared_name(enum check_compared compared) {
     return compared == CHECK_NOT_COMPARED ? NULL : comparisons[compared];
-}
-
-const char *check_verdict_name(enum check_verdict verdict) {
-    return verdicts[verdict];
 }
 
 #define ROW(type, kind_, member, path_, ...)                                                       \
@@ -69,7 +62,7 @@ static const struct result_field skip_fields[] = {
 static const struct result_field cell_fields[] = {
     CELL(TEXT, lock_name, "lock", .help = "name of the row"),
     CELL(TEXT, fault_name, "fault", .help = "name of the column"),
-    CELL(TEXT, verdict_word, "verdict", .words = "safe expired stuck violated inconclusive failed",
+    CELL(TEXT, verdict_word, "verdict", .words = CHECK_VERDICT_WORDS,
          .help = "the worst of its seeds",
          .more =
              "safe: nothing seen. expired: a holder outlived its lease or session. stuck: the "
@@ -202,17 +195,15 @@ static int bad_word(struct tree_place *place, const char *path, const char *word
 }
 
 static int read_verdict(struct tree_place *place, struct check_cell *cell) {
-    int verdict = 0, compared = 0;
-    const char *word = cell->verdict_word;
-    while (verdict < CHECK_VERDICTS && !(word && strcmp(verdicts[verdict], word) == 0)) verdict++;
-    if (verdict == CHECK_VERDICTS)
-        return bad_word(place, "verdict", word, "no verdict that is known here");
-    word = cell->compared_word;
+    int compared = 0;
+    cell->verdict = check_verdict_from(cell->verdict_word);
+    if (cell->verdict == CHECK_VERDICTS)
+        return bad_word(place, "verdict", cell->verdict_word, "no verdict that is known here");
+    const char *word = cell->compared_word;
     while (word && compared < CHECK_NOT_COMPARED && strcmp(comparisons[compared], word) != 0)
         compared++;
     if (word && compared == CHECK_NOT_COMPARED)
         return bad_word(place, "compared", word, "not \"as expected\", \"worse\" or \"better\"");
-    cell->verdict = (enum check_verdict)verdict;
     cell->compared = word ? (enum check_compared)compared : CHECK_NOT_COMPARED;
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "bench/base/check_verdict.h"
 #include "bench/base/err.h"
 #include "results/format/run_read.h"
 
@@ -18,16 +19,6 @@
     "exposed" /* the column of controls in the workloads that are made to expose them */
 
 /* What was seen in a cell. From good to bad, then what says nothing. */
-enum check_verdict {
-    CHECK_SAFE,
-    CHECK_EXPIRED,
-    CHECK_STUCK,
-    CHECK_VIOLATED,
-    CHECK_INCONCLUSIVE, /* no fault acted, or nothing was granted before or after it */
-    CHECK_FAILED,       /* the run failed */
-    CHECK_VERDICTS
-};
-
 enum check_compared { CHECK_AS_EXPECTED, CHECK_WORSE, CHECK_BETTER, CHECK_NOT_COMPARED };
 
 struct check_fault {
@@ -103,7 +94,6 @@ struct check *check_parse(const char *text, size_t length, const char *path, str
 /* Takes NULL. Everything borrowed from the check is gone with it. */
 void check_free(struct check *check);
 
-const char *check_verdict_name(enum check_verdict verdict); /* "safe", as in check.json */
 /* "as expected", "worse", "better"; NULL = not compared. */
 const char *check_compared_name(enum check_compared compared);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/promise_verdict.h"
 #include "results/format/hdr.h"
 #include "results/format/response.h"
 #include "results/format/tree.h"
@@ -181,7 +182,7 @@ static const struct result_field slo_fields[] = {
         .help = "lower end of the figure's interval; null = not known"),
     ROW(run_slo, SIGNED, high, "high", .help = "upper end of it"),
     ROW(run_slo, SIGNED, limit, "limit", .help = "the limit that was promised"),
-    ROW(run_slo, TEXT, verdict, "verdict", .words = "kept broken unsure",
+    ROW(run_slo, TEXT, verdict, "verdict", .words = PROMISE_WORDS,
         .help = "unsure: the samples are too few, or scatter too much, to say kept or broken with "
                 "95 % confidence"),
     ROW(run_slo, TEXT, basis, "basis",

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const struct capacity_lock *lock = &capacity->locks[i];
         if (!lock->lock) abort();
         for (int k = 0; k < lock->probe_count; k++) {
-            if (!capacity_verdict_name(lock->probes[k].verdict)) abort();
+            if (!promise_verdict_name(lock->probes[k].verdict)) abort();
         }
     }
     capacity_free(capacity);

@@ -59,8 +59,8 @@ TEST(a_sound_file_is_read) {
     assert_true(lock->modelled && lock->capacity_per_s == 833 && isnan(lock->wait_measured_ns));
     assert_null(lock->why);
     assert_int_equal(lock->probe_count, 2);
-    assert_int_equal(lock->probes[0].verdict, CAPACITY_KEPT);
-    assert_int_equal(lock->probes[1].verdict, CAPACITY_UNSURE);
+    assert_int_equal(lock->probes[0].verdict, PROMISE_KEPT);
+    assert_int_equal(lock->probes[1].verdict, PROMISE_UNSURE);
     assert_true(isnan(lock->probes[1].high_ns) && lock->probes[1].missed == 9 &&
                 lock->probes[1].over_share == 0.5);
     assert_string_equal(lock->probes[1].limited_by, "generator");

@@ -4,7 +4,9 @@
  * against the schemas. (What a capacity search writes is test_cli_capacity's, which has one.) */
 #define _GNU_SOURCE
 
+#include "bench/base/check_verdict.h"
 #include "bench/base/guarantee.h"
+#include "bench/base/promise_verdict.h"
 #include "bench/base/verdict.h"
 #include "bench/tests/unit.h"
 #include "results/format/reference.h"
@@ -67,10 +69,9 @@ static const char *words_of(const struct result_field *fields, const char *path)
     return NULL;
 }
 
-TEST(test_the_documents_list_the_verdicts_and_guarantees_that_there_are) {
+TEST(test_the_documents_list_the_verdicts_that_there_are) {
     const char *of_stage = words_of(run_stage_fields(), "exclusion.verdict");
     const char *of_run = words_of(run_document.fields, "verdict");
-    char text[400] = "";
     for (int verdict = 0; verdict < VERDICTS; verdict++) {
         const char *name = verdict_name((enum verdict)verdict);
         bool run_alone = verdict >= VERDICT_NOTHING_GRANTED;
@@ -80,13 +81,29 @@ TEST(test_the_documents_list_the_verdicts_and_guarantees_that_there_are) {
         assert_true(verdict_is(name, (enum verdict)verdict));
     }
     assert_false(verdict_is(NULL, VERDICT_CLEAN));
-    for (int i = 0; i < LB_GUARANTEES; i++) {
-        const char *name = lb_guarantee_name((enum lb_guarantee)i);
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", name);
-        assert_int_equal(lb_guarantee_from(name), i);
-    }
-    assert_string_equal(text, GUARANTEE_WORDS);
-    assert_int_equal(lb_guarantee_from(NULL), LB_GUARANTEES);
+}
+
+/* The names of an enum, from each of which its value can be read, are the words of the list. */
+#define ASSERT_WORDS(type, count, name_of, from, words)                                            \
+    do {                                                                                           \
+        char text[400] = "";                                                                       \
+        for (int i = 0; i < (count); i++) {                                                        \
+            const char *name = name_of((enum type)i);                                              \
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? " " : "", name); \
+            assert_int_equal(from(name), i);                                                       \
+        }                                                                                          \
+        assert_string_equal(text, words);                                                          \
+        assert_int_equal(from(NULL), count);                                                       \
+        assert_int_equal(from("no such word"), count);                                             \
+    } while (0)
+
+TEST(test_lists_of_words_are_the_names) {
+    ASSERT_WORDS(lb_guarantee, LB_GUARANTEES, lb_guarantee_name, lb_guarantee_from,
+                 GUARANTEE_WORDS);
+    ASSERT_WORDS(promise_verdict, PROMISE_VERDICTS, promise_verdict_name, promise_verdict_from,
+                 PROMISE_WORDS);
+    ASSERT_WORDS(check_verdict, CHECK_VERDICTS, check_verdict_name, check_verdict_from,
+                 CHECK_VERDICT_WORDS);
 }
 
 TEST(test_generated_files_are_up_to_date) {
