@@ -2,7 +2,7 @@
  * files of this folder, so that it is listed with what to install. */
 #include "drivers/mariadb/backend.h"
 
-static const char *const maria_schemes[] = {"mysql", "mariadb", NULL};
+static const char *const maria_schemes[] = {"mysql", "mariadb", "mysqls", "mariadbs", NULL};
 
 const struct lb_backend backend_mariadb = {
     .name = "mariadb",

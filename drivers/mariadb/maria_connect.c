@@ -1,8 +1,8 @@
-/* maria_connect: opening and closing a session. See driver.h for the contracts. TCP, without
- * TLS. */
+/* maria_connect: opening and closing a session. See driver.h for the contracts. */
 #include "drivers/mariadb/maria_impl.h"
 
 #include <mysqld_error.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -33,8 +33,7 @@ static int connect_failed(struct lb_session *session, bool in_time, struct lb_er
     }
     unsigned number = mysql_errno(state->mysql);
     const char *text = mysql_error(state->mysql);
-    const char *hint = "";
-    if (number == ER_ACCESS_DENIED_ERROR) hint = ": check the user and password of the URL";
+    const char *hint = maria_tls_advice(number, text, server);
     if (number == ER_CON_COUNT_ERROR) hint = ": raise max_connections or lower load.clients";
     return err_set(err, maria_connect_exit(number), "mariadb at %s:%d: %.*s (error %u)%s", host,
                    port, (int)strcspn(text, "\n"), text, number, hint);
@@ -53,20 +52,26 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     if (mysql_options(mysql, MYSQL_OPT_NONBLOCK, &stack_bytes) != 0 ||
         mysql_options(mysql, MYSQL_OPT_PROTOCOL, &tcp) != 0 ||
         mysql_options(mysql, MYSQL_OPT_RECONNECT, &no) != 0 ||
-        mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") != 0) {
+        mysql_options(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4") != 0 ||
+        maria_tls_prepare(mysql, server, deadline_ns) != 0) {
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     }
     MYSQL *connected = NULL;
+    char host[sizeof url->host[0]];
+    snprintf(host, sizeof host, "%s", address);
     bool in_time = true;
     int asked =
-        mysql_real_connect_start(&connected, mysql, address, url->user, url->password,
+        mysql_real_connect_start(&connected, mysql, host, url->user, url->password,
                                  url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
         in_time = got != MYSQL_WAIT_TIMEOUT;
+        maria_tls_step(mysql, server, host);
         asked = mysql_real_connect_cont(&connected, mysql, got);
     }
-    return connected ? 0 : connect_failed(session, in_time, err);
+    if (!connected) return connect_failed(session, in_time, err);
+    maria_tls_step(mysql, server, host);
+    return maria_tls_check(mysql, server, err);
 }
 
 int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {

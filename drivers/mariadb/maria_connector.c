@@ -12,7 +12,18 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     }
     if (mysql_library_init(0, NULL, NULL) != 0)
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
-    return maria_url(server->state, server->urls[0], err);
+    const struct maria_options *options = server->options;
+    struct maria_server *state = server->state;
+    if (maria_url(state, server->urls[0], err) != 0) return -1;
+    state->encrypted =
+        strcmp(state->url.scheme, "mysqls") == 0 || strcmp(state->url.scheme, "mariadbs") == 0;
+    state->tls = lb_tls_of(&options->tls, server->ca);
+    if (state->encrypted && state->tls.verify == LB_TLS_CA && !state->tls.ca)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "mariadb.tls_verify = ca needs mariadb.tls_ca: libmariadb looks at no authority "
+            "without it");
+    return lb_tls_check(&options->tls, state->encrypted, "mariadb", "mysqls://", err);
 }
 
 /* What a row survives that is committed there. A commit that is missing in a binary log is rolled back
@@ -52,6 +63,8 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
     }
     mysql_free_result(result);
     describe_durability(facts);
+    const struct maria_session *state = session->state;
+    maria_tls_facts(state->mysql, session->server->state, facts);
     return 0;
 }
 
@@ -73,6 +86,7 @@ static const struct lb_option maria_options[] = {
     {"answer_timeout", LB_OPT_DURATION, offsetof(struct maria_options, answer_timeout_ns), "5s",
      1e6, 600e9, NULL,
      "longest wait for an answer, beyond the time a lock may be waited for; then the outcome is unknown"},
+    LB_TLS_OPTIONS(struct maria_options, tls),
     {0},
 };
 

@@ -5,6 +5,7 @@
 
 #include "drivers/mariadb/maria_session.h"
 
+#include "drivers/tls.h"
 #include "drivers/url.h"
 
 #define MARIA_ADDRESSES_MAX 4
@@ -13,10 +14,13 @@ struct maria_server {
     struct url url;
     char address[MARIA_ADDRESSES_MAX][64]; /* the host, resolved */
     int address_count;
+    bool encrypted; /* the URL asks for TLS */
+    struct lb_tls tls;
 };
 
 struct maria_options {
     int64_t answer_timeout_ns;
+    struct lb_tls tls;
 };
 
 struct maria_session {
@@ -39,6 +43,19 @@ int maria_connect_exit(unsigned number);
 /* Reads and resolves a URL (mysql://user:password@host:port/database). 0, or -1 with err, which
  * shows no password. May block. */
 int maria_url(struct maria_server *server, const char *text, struct lb_err *err);
+
+/* Before a connection: TLS as the URL and the options ask for it, or none; libmariadb's defaults differ between
+ * versions. 0, or -1 when out of memory. */
+int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
+/* Before each step of connecting, and after the last: keeps the socket from blocking, and puts the URL's host
+ * name into the text that libmariadb was given as its host, as large as url.host. */
+void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host);
+/* Refuses a connection that is not encrypted although it should be. 0, or -1 with err. */
+int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err);
+/* What to do about a failed connection, ": ..." or "". */
+const char *maria_tls_advice(unsigned number, const char *message,
+                             const struct maria_server *server);
+void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_facts *facts);
 
 /* Waits for what a _start or _cont call asks for; gives what to hand to _cont. */
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);

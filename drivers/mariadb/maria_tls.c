@@ -1,0 +1,92 @@
+/* maria_tls: encryption as libmariadb takes it.
+ *
+ * libmariadb looks for the host in the certificate that it was told to connect to. It is given an address, since
+ * it would look names up on the small stack of its own coroutine and block the thread. It reads the text twice:
+ * before the connection, and again for the handshake, by when the name stands there. Were a version to keep
+ * the first, it would look for the address: a connection may be refused then, and none is let in wrongly.
+ *
+ * Its handshake waits in poll(), not in the engine: all clients of the thread wait with the one that connects,
+ * at most until the limit for connecting.
+ */
+#include "drivers/mariadb/maria_impl.h"
+
+#include <errmsg.h>
+#include <fcntl.h>
+#include <mysqld_error.h>
+#include <string.h>
+
+#include "drivers/facts.h"
+
+#define SECURE_TRANSPORT_REQUIRED 3159 /* not in the header of every version */
+
+int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns) {
+    const struct lb_tls *tls = &server->tls;
+    my_bool enforce = server->encrypted, verify = enforce && tls->verify == LB_TLS_FULL;
+    const char *ca = tls->verify == LB_TLS_NONE ? NULL : tls->ca;
+    /* libmariadb 3.3 takes these seconds for milliseconds in the handshake, the only place where it does not
+     * leave the waiting to us. */
+    int64_t left_ms = (deadline_ns - lb_now()) / LB_MS_NS;
+    unsigned limit_ms = left_ms < 1 ? 1 : left_ms > 600000 ? 600000 : (unsigned)left_ms;
+    if (enforce && mysql_options(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &limit_ms) != 0) return -1;
+    if (enforce && mysql_ssl_set(mysql, lb_tls_key(tls), tls->cert, ca, NULL, NULL) != 0) return -1;
+    if (mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &enforce) != 0) return -1;
+    return mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify) != 0 ? -1 : 0;
+}
+
+/* Unlike its own reads and writes, those of OpenSSL below it wait in the kernel where the socket blocks, and
+ * libmariadb leaves it blocking: all clients of the thread would wait with this one. */
+static void unblock_socket(MYSQL *mysql) {
+    int fd = (int)mysql_get_socket(mysql), flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
+    if (flags >= 0 && !(flags & O_NONBLOCK)) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host) {
+    if (!server->encrypted) return;
+    unblock_socket(mysql);
+    strcpy(host, server->url.host[0]);
+}
+
+int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err) {
+    if (!server->encrypted || mysql_get_ssl_cipher(mysql)) return 0;
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "mariadb at %s:%d: the server does not speak TLS: give it a certificate (ssl_cert, ssl_key)",
+        server->url.host[0], server->url.port[0]);
+}
+
+const char *maria_tls_advice(unsigned number, const char *message,
+                             const struct maria_server *server) {
+    switch (number) {
+    case CR_SSL_CONNECTION_ERROR:
+        if (strstr(message, "verify failed"))
+            return ": another authority than tls_ca's signed the certificate, or it has expired, or the URL's host is not in it";
+        if (strstr(message, "Validation of SSL server certificate"))
+            return ": the URL's host is not in the certificate: write one that is";
+        if (strstr(message, "support SSL") || strstr(message, "support TLS"))
+            return ": give the server a certificate (ssl_cert, ssl_key)";
+        return lb_tls_advice(message);
+    case CR_SERVER_LOST:
+        return server->encrypted
+                   ? ": if the server asks for a client certificate, set tls_cert to one that it trusts"
+                   : "";
+    case SECURE_TRANSPORT_REQUIRED:
+        return ": write mysqls://";
+    case ER_ACCESS_DENIED_ERROR:
+        if (!server->encrypted)
+            return ": check the user and password of the URL; where the account requires TLS write mysqls://";
+        if (!server->tls.cert)
+            return ": check the user and password of the URL; where the account requires a certificate set tls_cert";
+        return ": check the user and password of the URL, and the certificate of tls_cert";
+    case CR_AUTH_PLUGIN_CANNOT_LOAD:
+        return ": the account's way to log in is a plugin that this libmariadb has not: give the account another";
+    default:
+        return "";
+    }
+}
+
+void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_facts *facts) {
+    const char *protocol = NULL, *cipher = mysql_get_ssl_cipher(mysql);
+    if (!cipher || mariadb_get_infov(mysql, MARIADB_CONNECTION_TLS_VERSION, &protocol) != 0)
+        protocol = cipher ? "TLS" : NULL;
+    lb_facts_encryption(facts, &server->tls, protocol, cipher);
+}

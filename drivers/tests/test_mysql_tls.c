@@ -1,0 +1,172 @@
+/* test_mysql_tls: MariaDB over TLS with accounts, against real servers: what is right grants, and each wrong
+ * certificate, password or URL ends with one line that says what to do. Never unencrypted instead.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "drivers/tests/tls_help.h"
+
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
+
+#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
+#define ACCOUNT "me:" TLS_SECRET "@"
+
+#define MARIADB(more)                                                                              \
+    "mariadb-install-db --no-defaults --user=root --datadir=$DIR/data --skip-test-db "             \
+    "--skip-name-resolve --auth-root-authentication-method=normal\n"                               \
+    "cat >$DIR/accounts.sql <<END\n"                                                               \
+    "create user me@'127.0.0.1' identified by '" TLS_SECRET "';\n"                                 \
+    "create user encrypted@'127.0.0.1' identified by '" TLS_SECRET "' require ssl;\n"              \
+    "create user certified@'127.0.0.1' identified by '" TLS_SECRET "' require x509;\n"             \
+    "grant all on lockbench.* to me@'127.0.0.1';\n"                                                \
+    "grant all on lockbench.* to certified@'127.0.0.1';\nEND\n"                                    \
+    "exec mariadbd --no-defaults --user=root --datadir=$DIR/data --tmpdir=$DIR --port=$PORT "      \
+    "--bind-address=127.0.0.1 --socket=m.sock --pid-file=m.pid --skip-name-resolve "               \
+    "--init-file=$DIR/accounts.sql " more
+#define MARIADB_TLS                                                                                \
+    MARIADB("--ssl-cert=$CERTS/$CERT.pem --ssl-key=$CERTS/$CERT.key --ssl-ca=$CERTS/ca.pem")
+
+static int start_servers(void **state) {
+    if (tls_setup(state) != 0) return -1;
+    tls_start(SERVER, "server", MARIADB_TLS);
+    tls_start(EXPIRED, "expired", MARIADB_TLS);
+    tls_start(WRONGHOST, "wronghost", MARIADB_TLS);
+    tls_start(PLAIN, "", MARIADB("--skip-ssl"));
+    tls_start(BYNAME, "byname", MARIADB_TLS " --require-secure-transport=on");
+    return 0;
+}
+
+TEST(what_is_right_grants) {
+    static const struct tls_case cases[] = {
+        {"by address",
+         SERVER,
+         "mysqls://" ACCOUNT "127.0.0.1:%d",
+         "tls_ca=ca.pem",
+         0,
+         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        /* the certificate has the name alone, and libmariadb connects to the address */
+        {"by name",
+         BYNAME,
+         "mariadbs://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem",
+         0,
+         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        {"client certificate",
+         SERVER,
+         "mysqls://certified:" TLS_SECRET "@127.0.0.1:%d",
+         FILES,
+         0,
+         {"\"tls_client_certificate\": \"yes\""}},
+        {"authority alone",
+         WRONGHOST,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem tls_verify=ca",
+         0,
+         {"\"tls_verified\": \"authority\""}},
+        {"nothing verified",
+         EXPIRED,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_ca=other-ca.pem tls_verify=none",
+         0,
+         {"\"tls_verified\": \"nothing\""}},
+        {"unencrypted", SERVER, "mysql://" ACCOUNT "localhost:%d", NULL, 0, {"\"tls\": \"no\""}},
+    };
+    TLS_RUN("mariadb", "mysql-getlock", cases);
+}
+
+TEST(what_is_wrong_has_its_line) {
+    static const struct tls_case cases[] = {
+        {"other authority",
+         SERVER,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_ca=other-ca.pem",
+         2,
+         {"set tls_ca"}},
+        {"other authority, host not looked at",
+         SERVER,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_ca=other-ca.pem tls_verify=ca",
+         2,
+         {"set tls_ca"}},
+        {"the machine's authorities",
+         SERVER,
+         "mysqls://" ACCOUNT "localhost:%d",
+         NULL,
+         2,
+         {"set tls_ca"}},
+        {"the machine's authorities, host not looked at",
+         SERVER,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_verify=ca",
+         1,
+         {"needs mariadb.tls_ca"}},
+        {"other host",
+         WRONGHOST,
+         "mysqls://" ACCOUNT "localhost:%d",
+         FILES,
+         2,
+         {"the URL's host is not in the certificate"}},
+        {"an address that is not in it",
+         BYNAME,
+         "mysqls://" ACCOUNT "127.0.0.1:%d",
+         FILES,
+         2,
+         {"the URL's host is not in the certificate"}},
+        {"expired", EXPIRED, "mysqls://" ACCOUNT "localhost:%d", FILES, 2, {"expired"}},
+        {"no client certificate",
+         SERVER,
+         "mysqls://certified:" TLS_SECRET "@localhost:%d",
+         "tls_ca=ca.pem",
+         1,
+         {"set tls_cert"}},
+        {"a stranger's certificate",
+         SERVER,
+         "mysqls://certified:" TLS_SECRET "@localhost:%d",
+         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
+         2,
+         {"tls_cert"}},
+        {"wrong password",
+         SERVER,
+         "mysqls://me:" TLS_SECRET "x@localhost:%d",
+         FILES,
+         1,
+         {"check the user and password"}},
+        {"plain URL, account with TLS",
+         SERVER,
+         "mysql://encrypted:" TLS_SECRET "@localhost:%d",
+         NULL,
+         1,
+         {"write mysqls://"}},
+        {"plain URL, server with TLS",
+         BYNAME,
+         "mysql://" ACCOUNT "localhost:%d",
+         NULL,
+         1,
+         {"write mysqls://"}},
+        {"plain server",
+         PLAIN,
+         "mysqls://" ACCOUNT "localhost:%d",
+         FILES,
+         2,
+         {"ssl_cert, ssl_key"}},
+        {"plain server, nothing verified",
+         PLAIN,
+         "mysqls://" ACCOUNT "localhost:%d",
+         "tls_verify=none",
+         2,
+         {"ssl_cert, ssl_key"}},
+        {"options without TLS",
+         PLAIN,
+         "mysql://" ACCOUNT "localhost:%d",
+         FILES,
+         1,
+         {"write mysqls://"}},
+        {"a parameter",
+         SERVER,
+         "mysqls://" ACCOUNT "localhost:%d/?ssl-mode=none",
+         FILES,
+         1,
+         {"takes no '?'"}},
+    };
+    TLS_RUN("mariadb", "mysql-getlock", cases);
+}
+
+TEST_MAIN(start_servers, tls_teardown)
