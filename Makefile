@@ -27,6 +27,11 @@ else
 LEFT_OUT += $(1)
 endif
 endef
+# Without OpenSSL the drivers' own connections know no TLS (drivers/sock.c).
+ifeq ($(shell $(PKG) --exists openssl 2>/dev/null && echo yes),yes)
+LIBS += $(shell $(PKG) --libs openssl)
+DEFS += -DLB_OPENSSL
+endif
 $(eval $(call with,redis,hiredis))
 $(eval $(call with,postgres,libpq))
 $(eval $(call with,mariadb,libmariadb))

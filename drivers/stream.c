@@ -42,7 +42,7 @@ static int connect_address(struct stream *stream, const char *address, int port,
         return why;
     }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
-    stream->fd = fd;
+    stream->sock = (struct sock){.fd = fd};
     stream->open = true;
     return 0;
 }
@@ -60,10 +60,18 @@ int stream_connect(struct stream *stream, const char *host, int port, int64_t de
     return 0;
 }
 
+int stream_secure(struct stream *stream, const struct sock_tls *tls, const char *host,
+                  int64_t deadline_ns, struct lb_err *err) {
+    if (stream->start < stream->end)
+        return err_set(err, LB_EXIT_MACHINE, "the server sent more before the encryption began");
+    return sock_secure(&stream->sock, tls, host, deadline_ns, err);
+}
+
 void stream_close(struct stream *stream) {
     if (!stream->open) return;
-    lb_fd_forget(stream->fd);
-    close(stream->fd);
+    lb_fd_forget(stream->sock.fd);
+    sock_end(&stream->sock);
+    close(stream->sock.fd);
     stream->open = false;
 }
 
@@ -79,15 +87,15 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
     size_t sent = 0;
     if (!stream->unasked) stream->read = false;
     while (sent < len) {
-        ssize_t wrote = send(stream->fd, data + sent, len - sent, MSG_NOSIGNAL);
+        ssize_t wrote = sock_send(&stream->sock, data + sent, len - sent);
         if (wrote >= 0) {
             sent += (size_t)wrote;
             continue;
         }
         enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
         if (errno == EINTR) continue;
-        if (errno != EAGAIN) return die(stream, session, outcome, strerror(errno));
-        if (lb_wait_edge(stream->fd, LB_WRITABLE, deadline_ns) <= 0) {
+        if (errno != EAGAIN) return die(stream, session, outcome, sock_error(&stream->sock, errno));
+        if (sock_wait(&stream->sock, LB_WRITABLE, deadline_ns) <= 0) {
             return die(stream, session, outcome, "timed out while sending");
         }
     }
@@ -97,14 +105,15 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
 /* Reads available bytes into the free end of the buffer. LB_BUSY: there are none. */
 static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
     ssize_t got =
-        recv(stream->fd, stream->buffer + stream->end, sizeof stream->buffer - stream->end, 0);
+        sock_recv(&stream->sock, stream->buffer + stream->end, sizeof stream->buffer - stream->end);
     stream->read = got > 0 || (got < 0 && errno == EINTR);
     if (got > 0) {
         stream->end += (size_t)got;
         return LB_OK;
     }
     if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
-    if (errno != EAGAIN && errno != EINTR) return die(stream, session, LB_UNKNOWN, strerror(errno));
+    if (errno != EAGAIN && errno != EINTR)
+        return die(stream, session, LB_UNKNOWN, sock_error(&stream->sock, errno));
     return LB_BUSY;
 }
 
@@ -122,7 +131,7 @@ static enum lb_outcome fill(struct stream *stream, struct lb_session *session,
         return die(stream, session, LB_UNKNOWN, "answer too long");
     for (;;) {
         if (!stream->read) {
-            int ready = lb_wait_edge(stream->fd, LB_READABLE, deadline_ns);
+            int ready = sock_wait(&stream->sock, LB_READABLE, deadline_ns);
             if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || lb_stopping())
                 return die(stream, session, LB_UNKNOWN, "no answer in time");
@@ -157,7 +166,7 @@ enum lb_outcome stream_await(struct stream *stream, struct lb_session *session,
     while (stream->start == stream->end) {
         if (!stream->read) {
             if (lb_now() >= deadline_ns || lb_stopping()) return LB_TIMEOUT;
-            int ready = lb_wait_edge(stream->fd, LB_READABLE, deadline_ns);
+            int ready = sock_wait(&stream->sock, LB_READABLE, deadline_ns);
             if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || ready == LB_WOKEN) continue;
         }

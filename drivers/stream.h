@@ -1,4 +1,4 @@
-/* stream: a TCP connection with a read buffer, for drivers that speak their protocol themselves.
+/* stream: a TCP connection, encrypted or not, with a read buffer, for drivers that speak their protocol themselves.
  *
  * Edge-triggered, with one write and one wait for a round trip. It knows lines and bytes, but no
  * protocol. */
@@ -6,11 +6,12 @@
 #define DRIVERS_STREAM_H
 
 #include "drivers/driver.h"
+#include "drivers/sock.h"
 
 #define STREAM_BUFFER_BYTES 4096
 
-struct stream { /* zeroed = closed */
-    int fd;     /* meaningful while open */
+struct stream {       /* zeroed = closed */
+    struct sock sock; /* meaningful while open */
     bool open, dead;
     bool read; /* something was read since the last send */
     /* set it for a server that also sends unasked: then a send does not discard what has arrived */
@@ -23,6 +24,11 @@ struct stream { /* zeroed = closed */
  * host does not. */
 int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
                    struct lb_err *err);
+
+/* Encrypts an open connection (sock.h). Refuses a server that has sent more already, which would be taken for
+ * encrypted. Returns 0, or -1 with err. */
+int stream_secure(struct stream *stream, const struct sock_tls *tls, const char *host,
+                  int64_t deadline_ns, struct lb_err *err);
 
 /* Closes the connection; accepts a closed one. */
 void stream_close(struct stream *stream);

@@ -185,6 +185,12 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
                        "URL '%s' is not of the form scheme://[user:password@]host[:port][/path]",
                        url_public(text, shown, sizeof shown));
     }
+    if (strpbrk(text, "?#")) {
+        char shown[256];
+        return err_set(err, LB_EXIT_USAGE,
+                       "URL '%s': nothing reads what stands behind the '%c': leave it out",
+                       url_public(text, shown, sizeof shown), *strpbrk(text, "?#"));
+    }
     *ret_url = url;
     return 0;
 }

@@ -31,10 +31,12 @@
 
 struct memcached_server {
     struct url url;
+    struct sock_tls *tls; /* NULL = not encrypted */
 };
 
 struct memcached_options {
     int64_t command_timeout_ns;
+    struct lb_tls tls;
 };
 
 struct add_options {
@@ -48,7 +50,42 @@ struct add_grant {
 
 static int memcached_open(struct lb_server *server, struct lb_err *err) {
     struct memcached_server *state = server->state;
-    return url_parse(&state->url, server->urls[0], MEMCACHED_PORT, err);
+    const struct memcached_options *options = server->options;
+    if (url_parse(&state->url, server->urls[0], MEMCACHED_PORT, err) != 0) return -1;
+    if (state->url.path[0] || state->url.host_count != 1)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "memcached: one server is asked: write memcached://[user:password@]host[:port]");
+    if (state->url.user[0] && !state->url.password[0])
+        return err_set(err, LB_EXIT_USAGE,
+                       "memcached: the URL has a user without a password: write user:password@");
+    bool encrypted = strcmp(state->url.scheme, "memcacheds") == 0;
+    if (lb_tls_check(&options->tls, encrypted, "memcached", "memcacheds://", err) != 0) return -1;
+    if (encrypted) state->tls = sock_tls_open(server, &options->tls, err);
+    return encrypted && !state->tls ? -1 : 0;
+}
+
+static void memcached_close(struct lb_server *server) {
+    struct memcached_server *state = server->state;
+    sock_tls_close(state->tls);
+    state->tls = NULL;
+}
+
+/* The text protocol's login: a "set" of any key whose value is the user and the password. SASL needs the binary
+ * protocol, which knows no meta commands: a server that asks for it closes the connection. */
+static int log_in(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct memcached_server *server = session->server->state;
+    const struct url *url = &server->url;
+    char text[256], *line = NULL;
+    size_t bytes = strlen(url->user) + 1 + strlen(url->password);
+    int len = snprintf(text, sizeof text, "set login 0 0 %zu\r\n%s %s\r\n", bytes, url->user,
+                       url->password);
+    enum lb_outcome outcome = stream_send(session->state, session, text, (size_t)len, deadline_ns);
+    if (outcome == LB_OK) outcome = stream_line(session->state, session, deadline_ns, &line);
+    if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    if (strcmp(line, "STORED") == 0) return 0;
+    return err_set(err, LB_EXIT_USAGE, "memcached at %s:%d refuses the user and password: %.100s",
+                   url->host[0], url->port[0], line);
 }
 
 static int memcached_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -59,8 +96,13 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
         err_prefix(err, "memcached");
         return -1;
     }
-    session->traffic_fd = stream->fd;
-    return 0;
+    session->traffic_fd = stream->sock.fd;
+    if (server->tls &&
+        stream_secure(stream, server->tls, server->url.host[0], deadline_ns, err) != 0) {
+        err_prefix(err, "memcached at %s:%d", server->url.host[0], server->url.port[0]);
+        return -1;
+    }
+    return server->url.user[0] ? log_in(session, deadline_ns, err) : 0;
 }
 
 static void memcached_disconnect(struct lb_session *session) {
@@ -99,6 +141,7 @@ static int memcached_describe(struct lb_session *session, struct lb_facts *facts
     if (memcached_call(session, "version\r\n", 9, &line) != LB_OK) goto broken;
     lb_fact(facts, "version", "%s", strncmp(line, "VERSION ", 8) == 0 ? line + 8 : line);
     lb_facts_durability(facts, "memory", "in memory, gone with the process");
+    sock_facts(&((const struct stream *)session->state)->sock, &options->tls, facts);
     if (memcached_call(session, "stats settings\r\n", 16, &line) != LB_OK) goto broken;
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (strncmp(line, "STAT ", 5) == 0) {
@@ -313,6 +356,7 @@ broken:
 static const struct lb_option memcached_options[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct memcached_options, command_timeout_ns),
      "5s", 1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    LB_TLS_OPTIONS(struct memcached_options, tls),
     {0},
 };
 
@@ -321,7 +365,7 @@ static const struct lb_option add_options[] = {
     {0},
 };
 
-static const char *const memcached_schemes[] = {"memcached", NULL};
+static const char *const memcached_schemes[] = {"memcached", "memcacheds", NULL};
 
 static const struct lb_expectation memcached_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
@@ -343,6 +387,7 @@ static const struct lb_connector connector = {
     .server_bytes = sizeof(struct memcached_server),
     .session_bytes = sizeof(struct stream),
     .open = memcached_open,
+    .close = memcached_close,
     .connect = memcached_connect,
     .disconnect = memcached_disconnect,
     .describe = memcached_describe,

@@ -14,8 +14,30 @@
 static int nats_open(struct lb_server *server, struct lb_err *err) {
     struct nats_server *state = server->state;
     if (url_parse(&state->url, server->urls[0], NATS_PORT, err) != 0) return -1;
-    if (state->url.host_count == 1 && server->url_count == 1) return 0;
-    return err_set(err, LB_EXIT_USAGE, "nats: one server is asked, so give one");
+    if (state->url.host_count != 1 || server->url_count != 1 || state->url.path[0])
+        return err_set(err, LB_EXIT_USAGE,
+                       "nats: one server is asked: write nats://[user:password@]host[:port]");
+    const struct nats_options *options = server->options;
+    bool encrypted = strcmp(state->url.scheme, "tls") == 0;
+    if (lb_tls_check(&options->tls, true, "nats", "tls://", err) != 0) return -1;
+    state->tls = sock_tls_open(server, &options->tls, &state->no_tls);
+    if (!state->tls && (encrypted || lb_tls_is_set(&options->tls)))
+        return err_set(err, state->no_tls.code, "%s", state->no_tls.text);
+    if (!options->nkey && !options->creds) return 0;
+    if (state->url.user[0] || (options->nkey && options->creds))
+        return err_set(err, LB_EXIT_USAGE,
+                       "nats: give one of a user in the URL, nats.nkey and nats.creds");
+    state->nkey =
+        options->nkey ? nkey_read_seed(options->nkey, err) : nkey_read_creds(options->creds, err);
+    return state->nkey ? 0 : -1;
+}
+
+static void nats_close(struct lb_server *server) {
+    struct nats_server *state = server->state;
+    sock_tls_close(state->tls);
+    nkey_free(state->nkey);
+    state->tls = NULL;
+    state->nkey = NULL;
 }
 
 /* What INFO says of the server. */
@@ -25,16 +47,26 @@ static void take_info(struct nats_session *nats, const char *line) {
     snprintf(nats->version, sizeof nats->version, "%s", version ? version : "");
     nats->jetstream = json_is_true(json_object_get(info, "jetstream"));
     nats->wants_tls = json_is_true(json_object_get(info, "tls_required"));
+    nats->offers_tls = nats->wants_tls || json_is_true(json_object_get(info, "tls_available"));
+    const char *nonce = json_string_value(json_object_get(info, "nonce"));
+    snprintf(nats->nonce, sizeof nats->nonce, "%s", nonce ? nonce : "");
     json_decref(info);
 }
 
-/* "CONNECT {...}\r\n" with the URL's user and password, or its user alone as a token. Its length, 0
- * if it does not fit. */
-static size_t connect_line(const struct url *url, char *out, size_t size) {
+/* "CONNECT {...}\r\n" with the key's signature, the URL's user and password, or its user alone as a token. Its
+ * length, 0 if it does not fit. */
+static size_t connect_line(const struct nats_server *server, const char *nonce, char *out,
+                           size_t size) {
+    const struct url *url = &server->url;
     json_t *words =
         json_pack("{s:b,s:b,s:b,s:b,s:s,s:s,s:s}", "verbose", 0, "pedantic", 0, "headers", 1,
                   "no_responders", 1, "lang", "C", "version", "1", "name", "lockbench");
-    if (url->user[0] && url->password[0]) {
+    if (server->nkey) {
+        char signature[NKEY_SIGNATURE_BYTES];
+        json_object_set_new(words, nkey_is_jwt(server->nkey) ? "jwt" : "nkey",
+                            json_string(nkey_identity(server->nkey)));
+        json_object_set_new(words, "sig", json_string(nkey_sign(server->nkey, nonce, signature)));
+    } else if (url->user[0] && url->password[0]) {
         json_object_set_new(words, "user", json_string(url->user));
         json_object_set_new(words, "pass", json_string(url->password));
     } else if (url->user[0]) {
@@ -48,22 +80,42 @@ static size_t connect_line(const struct url *url, char *out, size_t size) {
     return used + len + 2;
 }
 
+/* Encrypts the connection where the URL or the server asks for it. A tls:// URL is never answered unencrypted. */
+static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) {
+    const struct nats_server *server = session->server->state;
+    const struct nats_options *options = session->server->options;
+    struct nats_session *nats = nats_session_of(session);
+    const struct url *url = &server->url;
+    bool asked = strcmp(url->scheme, "tls") == 0 || lb_tls_is_set(&options->tls);
+    struct lb_err err = {0};
+    if (!asked && !nats->wants_tls) return LB_OK;
+    if (!nats->offers_tls)
+        return lb_fail(session, LB_REFUSED,
+                       "nats at %s:%d: the server does not speak TLS at this port", url->host[0],
+                       url->port[0]);
+    if (!server->tls) return lb_fail(session, LB_REFUSED, "%s", server->no_tls.text);
+    if (stream_secure(&nats->stream, server->tls, url->host[0], deadline_ns, &err) == 0)
+        return LB_OK;
+    nats->stream.dead = true;
+    return lb_fail(session, err.code == LB_EXIT_USAGE ? LB_REFUSED : LB_BROKEN, "nats at %s:%d: %s",
+                   url->host[0], url->port[0], err.text);
+}
+
 /* Says who we are and waits for the PONG that says it was taken. */
 static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
-    char text[1024], *line;
+    char text[6144], *line; /* room for a JWT */
     enum lb_outcome outcome = stream_line(&nats->stream, session, deadline_ns, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "INFO ", 5) != 0)
         return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
-    if (nats->wants_tls) /* what follows has the password */
-        return lb_fail(session, LB_REFUSED,
-                       "nats: this server wants TLS, which this driver can't do");
+    outcome = encrypt(session, deadline_ns); /* what follows has the password */
+    if (outcome != LB_OK) return outcome;
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
-    size_t len = connect_line(&server->url, text, sizeof text - 64);
+    size_t len = connect_line(server, nats->nonce, text, sizeof text - 64);
     if (len == 0) return lb_fail(session, LB_REFUSED, "nats: the user and password are too long");
     len += (size_t)snprintf(text + len, sizeof text - len, "SUB %s.* 1\r\nPING\r\n", nats->inbox);
     outcome = stream_send(&nats->stream, session, text, len, deadline_ns);
@@ -86,7 +138,7 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
         return -1;
     }
     nats->stream.unasked = true;
-    session->traffic_fd = nats->stream.fd;
+    session->traffic_fd = nats->stream.sock.fd;
     enum lb_outcome outcome = greet(session, deadline_ns);
     if (outcome != LB_OK) {
         return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
@@ -106,6 +158,8 @@ static int nats_describe(struct lb_session *session, struct lb_facts *facts, str
     const struct nats_session *nats = nats_session_of(session);
     (void)err;
     lb_fact(facts, "version", "%s", nats->version);
+    sock_facts(&nats->stream.sock, &((const struct nats_options *)session->server->options)->tls,
+               facts);
     lb_fact(facts, "jetstream", "%s", nats->jetstream ? "on" : "off");
     lb_facts_durability(
         facts, NULL,
@@ -121,10 +175,15 @@ static enum lb_outcome nats_ping(struct lb_session *session, int64_t deadline_ns
 static const struct lb_option nats_option_table[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct nats_options, command_timeout_ns), "5s",
      1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"nkey", LB_OPT_TEXT, offsetof(struct nats_options, nkey), NULL, 0, 0, NULL,
+     "file with the seed of the user's nkey (SU...)"},
+    {"creds", LB_OPT_TEXT, offsetof(struct nats_options, creds), NULL, 0, 0, NULL,
+     "file with the user's JWT and seed (.creds)"},
+    LB_TLS_OPTIONS(struct nats_options, tls),
     {0},
 };
 
-static const char *const nats_schemes[] = {"nats", NULL};
+static const char *const nats_schemes[] = {"nats", "tls", NULL};
 
 static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
@@ -143,6 +202,7 @@ static const struct lb_connector connector = {
     .server_bytes = sizeof(struct nats_server),
     .session_bytes = sizeof(struct nats_session),
     .open = nats_open,
+    .close = nats_close,
     .connect = nats_connect,
     .disconnect = nats_disconnect,
     .describe = nats_describe,

@@ -7,6 +7,7 @@
 #define DRIVERS_NATS_NATS_H
 
 #include "drivers/driver.h"
+#include "drivers/nats/nkey.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
 
@@ -18,10 +19,15 @@ extern const struct lb_backend backend_nats;
 
 struct nats_options {
     int64_t command_timeout_ns;
+    const char *nkey, *creds; /* files; NULL = none */
+    struct lb_tls tls;
 };
 
 struct nats_server {
     struct url url;
+    struct sock_tls *tls; /* also for nats://, since a server may ask for it */
+    struct lb_err no_tls; /* why there is none */
+    struct nkey *nkey;    /* who we are by a key; NULL = by the URL */
 };
 
 /* A message, or as much of it as is of use. */
@@ -38,7 +44,8 @@ struct nats_session {
     char inbox[24];   /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
     unsigned last;    /* the number of the last request or watch */
     char version[24]; /* the server's */
-    bool jetstream, wants_tls;
+    bool jetstream, wants_tls, offers_tls;
+    char nonce[64];               /* what a key signs; "" = none was sent */
     char text[NATS_DATA_MAX + 1]; /* the last answer's data */
     struct {
         unsigned sid; /* 0 = there is no watch */

@@ -2,8 +2,10 @@
  * files of this folder, so that it is listed with what to install. */
 #include "drivers/redis/backend.h"
 
-static const char *const redis_schemes[] = {"redis",         "redis+replicas",     "redis+sentinel",
-                                            "redis+cluster", "redis+independents", NULL};
+static const char *const redis_schemes[] = {
+    "redis",  "redis+replicas",  "redis+sentinel",  "redis+cluster",  "redis+independents",
+    "rediss", "rediss+replicas", "rediss+sentinel", "rediss+cluster", "rediss+independents",
+    NULL};
 
 const struct lb_backend backend_redis = {
     .name = "redis",

@@ -9,17 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CRC16-CCITT (XMODEM): polynomial 0x1021, from 0, not reflected; as the Redis Cluster
- * specification has it. */
-static uint16_t crc16(const char *text, size_t len) {
-    uint16_t crc = 0;
-    for (size_t i = 0; i < len; i++) {
-        crc ^= (uint16_t)((uint16_t)(unsigned char)text[i] << 8);
-        for (int bit = 0; bit < 8; bit++)
-            crc = (uint16_t)((crc & 0x8000) ? (unsigned)crc << 1 ^ 0x1021u : (unsigned)crc << 1);
-    }
-    return crc;
-}
+#include "drivers/crc16.h"
 
 unsigned redis_slot(const char *key, size_t len) {
     const char *open = memchr(key, '{', len);

@@ -68,19 +68,25 @@ bool conn_put(const struct redis_word *head, int head_count, const struct redis_
     return put_words(head, head_count) && put_words(words, count);
 }
 
+/* The bytes that the core does not count by itself. */
+static void count_bytes(struct redis_conn *conn) {
+    uint64_t bytes = sock_take_bytes(&conn->sock);
+    if (!conn->counted) conn->session->more_bytes += bytes;
+}
+
 /* Sends what can be sent at once: *ret_sent. LB_OK, also if it is not all. */
 static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size_t len, bool began,
                                  size_t *ret_sent) {
     size_t sent = 0;
     while (sent < len) {
-        ssize_t wrote = send(conn->context->fd, data + sent, len - sent, MSG_NOSIGNAL);
+        ssize_t wrote = sock_send(&conn->sock, data + sent, len - sent);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote < 0 && errno == EAGAIN) break;
         if (wrote < 0)
             return conn_die(conn, began || sent > 0 ? LB_UNKNOWN : LB_BROKEN, "sending",
-                            strerror(errno));
+                            sock_error(&conn->sock, errno));
         sent += (size_t)wrote;
-        if (!conn->counted) conn->session->more_bytes += (uint64_t)wrote;
+        count_bytes(conn);
     }
     *ret_sent = sent;
     return LB_OK;
@@ -96,7 +102,7 @@ static enum lb_outcome send_rest(struct redis_conn *conn, const char *rest, size
     enum lb_outcome outcome = LB_OK;
     for (size_t at = 0, sent = 0; at < len && outcome == LB_OK; at += sent, sent = 0) {
         bool any = began || at > 0;
-        if (lb_wait_edge(conn->context->fd, LB_WRITABLE, deadline_ns) > 0)
+        if (sock_wait(&conn->sock, LB_WRITABLE, deadline_ns) > 0)
             outcome = send_some(conn, copy + at, len - at, any, &sent);
         else
             outcome = conn_die(conn, any ? LB_UNKNOWN : LB_BROKEN, "sending", "timed out");
@@ -151,22 +157,22 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
     bool late = false;
     int done = reader->pos < reader->len ? parse(conn, wanted) : 0;
     while (done == 0) {
-        int ready =
-            conn->unread ? LB_READABLE : lb_wait_edge(conn->context->fd, LB_READABLE, deadline_ns);
+        int ready = conn->unread ? LB_READABLE : sock_wait(&conn->sock, LB_READABLE, deadline_ns);
         if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
         /* The socket is read once more: the answer may have arrived while other waits of this fiber
          * used up the time. */
         late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
         while (done == 0) {
             char data[4096];
-            ssize_t got = recv(conn->context->fd, data, sizeof data, 0);
+            ssize_t got = sock_recv(&conn->sock, data, sizeof data);
             conn->unread = unasked && (got > 0 || (got < 0 && errno == EINTR));
             if (got == 0)
                 return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
             if (got < 0 && errno == EINTR) continue;
             if (got < 0 && errno == EAGAIN) break;
-            if (got < 0) return conn_die(conn, LB_UNKNOWN, "no answer", strerror(errno));
-            if (!conn->counted) conn->session->more_bytes += (uint64_t)got;
+            if (got < 0)
+                return conn_die(conn, LB_UNKNOWN, "no answer", sock_error(&conn->sock, errno));
+            count_bytes(conn);
             done =
                 redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
             /* The reply is incomplete. Reading continues until EAGAIN, because the end of the
@@ -203,19 +209,21 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 /* --- opening and closing --- */
 
 /* Logs in, selects the database, and verifies that the server accepts commands. */
-static int log_in(struct redis_conn *conn, const char *host, int port, bool plain,
+static int log_in(struct redis_conn *conn, const char *host, int port, bool sentinel,
                   int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(conn->session);
     const struct url *url = &server->url;
     const struct redis_reply *reply = &conn->reply[0];
     const struct redis_word select[] = {{"SELECT", 6}, {server->database, 0}};
-    struct redis_word auth[3] = {{"AUTH", 4}, {url->user, 0}, {url->password, 0}};
-    if (!url->user[0]) auth[1] = auth[2];
-    if (url->password[0] && !plain) {
-        if (conn_ask(conn, auth, url->user[0] ? 3 : 2, deadline_ns, err) != 0) return -1;
+    const char *user = sentinel ? server->sentinels.user : url->user;
+    const char *password = sentinel ? server->sentinels.password : url->password;
+    struct redis_word auth[3] = {{"AUTH", 4}, {user, 0}, {password, 0}};
+    if (!user[0]) auth[1] = auth[2];
+    if (password[0]) {
+        if (conn_ask(conn, auth, user[0] ? 3 : 2, deadline_ns, err) != 0) return -1;
         if (reply->value.type == REDIS_ERROR) goto refused;
     }
-    if (server->database[0] && !plain) {
+    if (server->database[0] && !sentinel) {
         if (conn_ask(conn, select, 2, deadline_ns, err) != 0) return -1;
         if (reply->value.type == REDIS_ERROR) goto refused;
     }
@@ -241,7 +249,7 @@ static const char *address_of(const char *host, struct lb_err *err) {
 }
 
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
-              bool plain, int64_t deadline_ns, struct lb_err *err) {
+              bool sentinel, int64_t deadline_ns, struct lb_err *err) {
     struct lb_err why = {0};
     const char *address = address_of(host, &why);
     if (!address) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, why.text);
@@ -264,9 +272,15 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
      * answer. */
     lb_fd_forget(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    conn->sock.fd = fd;
+    const struct sock_tls *tls = redis_server_of(session)->tls;
+    if (tls && sock_secure(&conn->sock, tls, host, deadline_ns, err) != 0) {
+        err_prefix(err, "redis at %s:%d", host, port);
+        return -1;
+    }
     conn->context->reader->fn = &redis_reply_functions;
     conn->context->reader->privdata = conn;
-    return log_in(conn, host, port, plain, deadline_ns, err);
+    return log_in(conn, host, port, sentinel, deadline_ns, err);
 }
 
 void conn_close(struct redis_conn *conn) {
@@ -275,6 +289,7 @@ void conn_close(struct redis_conn *conn) {
      * done yet. */
     if (conn->owed > 0 && !conn->dead) conn_receive(conn, 0, lb_now() + FAREWELL_NS);
     lb_fd_forget(conn->context->fd);
+    sock_end(&conn->sock);
     redisFree(conn->context);
     conn->context = NULL;
 }

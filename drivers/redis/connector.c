@@ -2,6 +2,7 @@
  * says, and the backend's functions. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,70 @@
 #define HUNG_NS (1 * LB_S_NS) /* for one of several independent servers to let a session in */
 
 static const struct {
-    const char *scheme;
+    const char *kind; /* of the scheme, behind redis or rediss */
     int port;
 } modes[] = {
-    [REDIS_SINGLE] = {"redis", REDIS_PORT},
-    [REDIS_REPLICAS] = {"redis+replicas", REDIS_PORT},
-    [REDIS_SENTINEL] = {"redis+sentinel", SENTINEL_PORT},
-    [REDIS_CLUSTER] = {"redis+cluster", REDIS_PORT},
-    [REDIS_INDEPENDENTS] = {"redis+independents", REDIS_PORT},
+    [REDIS_SINGLE] = {"", REDIS_PORT},
+    [REDIS_REPLICAS] = {"+replicas", REDIS_PORT},
+    [REDIS_SENTINEL] = {"+sentinel", SENTINEL_PORT},
+    [REDIS_CLUSTER] = {"+cluster", REDIS_PORT},
+    [REDIS_INDEPENDENTS] = {"+independents", REDIS_PORT},
 };
+
+/* The mode of a URL's scheme, and whether it asks for TLS: "rediss+cluster". */
+static enum redis_mode mode_of(const char *url, bool *ret_tls) {
+    enum redis_mode mode = REDIS_SINGLE;
+    *ret_tls = strncmp(url, "rediss", 6) == 0;
+    const char *kind = url + (*ret_tls ? 6 : 5);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        size_t len = strlen(modes[i].kind);
+        if (strncmp(kind, modes[i].kind, len) == 0 && kind[len] == ':') mode = (enum redis_mode)i;
+    }
+    return mode;
+}
+
+/* Reads "user:password" or ":password" from a file, so that no password is an argument. */
+static int read_login(struct redis_server *state, const char *path, struct lb_err *err) {
+    char line[256] = "";
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return err_set(err, LB_EXIT_USAGE, "redis.sentinel_login: %s: %s", path, strerror(errno));
+    const char *read = fgets(line, sizeof line, file);
+    fclose(file);
+    line[strcspn(line, "\r\n")] = '\0';
+    char *colon = strchr(line, ':');
+    if (!read || !colon || !colon[1] || (size_t)(colon - line) >= sizeof state->sentinels.user ||
+        strlen(colon + 1) >= sizeof state->sentinels.password)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "redis.sentinel_login: %s: its first line must be user:password or :password", path);
+    *colon = '\0';
+    strcpy(state->sentinels.user, line);
+    strcpy(state->sentinels.password, colon + 1);
+    return 0;
+}
+
+/* What goes with the URL: the accounts, the certificates. */
+static int read_security(struct lb_server *server, bool tls, struct lb_err *err) {
+    struct redis_server *state = server->state;
+    const struct redis_options *options = server->options;
+    if (state->url.user[0] && !state->url.password[0])
+        return err_set(err, LB_EXIT_USAGE,
+                       "redis: the URL has a user without a password: write user:password@, or "
+                       ":password@ for the default user");
+    if (options->sentinel_login && state->mode != REDIS_SENTINEL)
+        return err_set(err, LB_EXIT_USAGE,
+                       "redis.sentinel_login is set, but the URL is not redis+sentinel://");
+    if (options->sentinel_login && read_login(state, options->sentinel_login, err) != 0) return -1;
+    if (lb_tls_check(&options->tls, tls, "redis", "rediss://", err) != 0) return -1;
+    if (tls) state->tls = sock_tls_open(server, &options->tls, err);
+    return tls && !state->tls ? -1 : 0;
+}
 
 static int redis_open(struct lb_server *server, struct lb_err *err) {
     struct redis_server *state = server->state;
-    size_t len = strcspn(server->urls[0], ":");
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        if (strlen(modes[i].scheme) == len && strncmp(server->urls[0], modes[i].scheme, len) == 0)
-            state->mode = (enum redis_mode)i;
-    }
+    bool tls;
+    state->mode = mode_of(server->urls[0], &tls);
     if (url_parse(&state->url, server->urls[0], modes[state->mode].port, err) != 0) return -1;
     const char *database = state->url.path;
     if (state->mode == REDIS_SENTINEL) { /* /mymaster, or /mymaster/3 */
@@ -44,7 +92,13 @@ static int redis_open(struct lb_server *server, struct lb_err *err) {
     if (state->mode == REDIS_CLUSTER && state->database[0])
         return err_set(err, LB_EXIT_USAGE,
                        "redis: a cluster has one database, so its URL names none");
-    return 0;
+    return read_security(server, tls, err);
+}
+
+static void redis_close(struct lb_server *server) {
+    struct redis_server *state = server->state;
+    sock_tls_close(state->tls);
+    state->tls = NULL;
 }
 
 static int connect_cluster(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -147,6 +201,10 @@ static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_n
 static const struct lb_option redis_options[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct redis_options, command_timeout_ns), "5s",
      1e6, 600e9, NULL, "longest wait for one answer; then the outcome is unknown"},
+    {"sentinel_login", LB_OPT_TEXT, offsetof(struct redis_options, sentinel_login), NULL, 0, 0,
+     NULL,
+     "file with user:password or :password of the sentinels' own account, if they ask for one"},
+    LB_TLS_OPTIONS(struct redis_options, tls),
     {0},
 };
 
@@ -161,6 +219,7 @@ const struct lb_connector redis_connector = {
     .server_bytes = sizeof(struct redis_server),
     .session_bytes = sizeof(struct redis_state),
     .open = redis_open,
+    .close = redis_close,
     .connect = redis_connect,
     .disconnect = redis_disconnect,
     .describe = redis_describe,

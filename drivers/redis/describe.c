@@ -140,6 +140,8 @@ int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb
         return -1;
     info_fact(facts, reply->value.text, "redis_version:", "version");
     info_fact(facts, reply->value.text, "redis_mode:", "mode");
+    sock_facts(&node->conn->sock, &((const struct redis_options *)session->server->options)->tls,
+               facts);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
         struct lb_err forbidden = {0}; /* managed servers may refuse it */

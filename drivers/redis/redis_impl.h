@@ -7,6 +7,7 @@
 #include <hiredis.h>
 
 #include "drivers/gate.h"
+#include "drivers/sock.h"
 #include "drivers/url.h"
 
 #define REDIS_SCRIPTS_MAX 24 /* that a session remembers the digests of */
@@ -18,18 +19,25 @@ enum redis_mode { REDIS_SINGLE, REDIS_REPLICAS, REDIS_SENTINEL, REDIS_CLUSTER, R
 struct redis_server {
     struct url url;
     enum redis_mode mode;
-    char master[128];  /* sentinels: the name of what they watch */
-    char database[12]; /* to SELECT; "" = 0 */
+    char master[128];     /* sentinels: the name of what they watch */
+    char database[12];    /* to SELECT; "" = 0 */
+    struct sock_tls *tls; /* NULL = not encrypted */
+    struct {
+        char user[64], password[128]; /* "" = none; never print them */
+    } sentinels;                      /* the account that the sentinels ask for */
 };
 
 struct redis_options {
     int64_t command_timeout_ns;
+    const char *sentinel_login; /* a file; NULL = none */
+    struct lb_tls tls;
 };
 
 /* One connection. Its own file, conn.c, knows RESP; nothing here knows of topologies. */
 struct redis_conn {
     struct lb_session *session;
     redisContext *context;
+    struct sock sock;
     bool dead;
     bool counted; /* its bytes are the core's to count (session->traffic_fd) */
     bool unread;  /* unasked replies: there may be more to read, which gives no new edge */
@@ -46,9 +54,9 @@ struct redis_conn {
 extern redisReplyObjectFunctions redis_reply_functions;
 
 /* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close
- * both times. plain: a sentinel, which has neither users nor databases of ours. */
+ * both times. sentinel: it has an account of its own, and no databases. */
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
-              bool plain, int64_t deadline_ns, struct lb_err *err);
+              bool sentinel, int64_t deadline_ns, struct lb_err *err);
 /* Waits a moment for replies that are owed, so that the server does what it was told. Takes
  * anything. */
 void conn_close(struct redis_conn *conn);

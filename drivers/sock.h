@@ -1,0 +1,61 @@
+/* sock: the bytes of one TCP connection, encrypted by TLS or not, for drivers that speak their protocol themselves.
+ *
+ * It knows neither lines nor protocols, and opens and closes no socket. Once sock_secure was called, nothing goes over
+ * the socket unencrypted. TLS is OpenSSL's, 1.2 or newer, without renegotiation. A socket belongs to one thread. */
+#ifndef DRIVERS_SOCK_H
+#define DRIVERS_SOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bench/base/err.h"
+#include "drivers/tls.h"
+
+struct lb_server;
+struct lb_facts;
+
+/* What all encrypted connections to one server share: the authorities and the client's certificate. */
+struct sock_tls;
+
+/* Reads the files that the options name; where tls->ca is NULL, server->ca or else the machine's authorities are
+ * trusted. Call it in the backend's open, before any worker is forked. Returns NULL with err (LB_EXIT_USAGE: a file that
+ * is no certificate, a build without OpenSSL). */
+struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_tls *tls,
+                               struct lb_err *err);
+/* Accepts NULL. */
+void sock_tls_close(struct sock_tls *tls);
+
+struct sock { /* zeroed = none; fd is set by whoever connects */
+    int fd;
+    struct ssl_st *ssl; /* NULL = not encrypted */
+    int wanted; /* what the last call that ended with EAGAIN waits for; 0 = what it says itself */
+    uint64_t bytes; /* sent and received on the wire since sock_take_bytes */
+};
+
+/* Encrypts the connection: the handshake, by deadline_ns. host: the URL's, which the certificate must have. Returns 0, or -1
+ * with err (LB_EXIT_USAGE: a certificate that is not accepted, by us or by the server; LB_EXIT_MACHINE: no answer). */
+int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
+                int64_t deadline_ns, struct lb_err *err);
+
+/* As send(2) with MSG_NOSIGNAL and recv(2) on a socket that does not block: the bytes, 0 at the end, or -1 with errno
+ * (EAGAIN: sock_wait, then again). With EPROTO, sock_error has the reason. */
+ssize_t sock_send(struct sock *sock, const void *data, size_t len);
+ssize_t sock_recv(struct sock *sock, void *data, size_t size);
+
+/* As lb_wait_edge on the socket: waits for one of the events, or for what TLS waits for in its place. */
+int sock_wait(struct sock *sock, int events, int64_t deadline_ns);
+
+/* What the errno of a failed call means. Valid until the next call on this thread. */
+const char *sock_error(const struct sock *sock, int error);
+
+uint64_t sock_take_bytes(struct sock *sock);
+
+/* Tells the peer that no more comes and frees what the encryption needed. Before the socket is closed. */
+void sock_end(struct sock *sock);
+
+/* Says in the facts whether the connection is encrypted, with what, and what was verified. */
+void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts);
+
+#endif
