@@ -21,6 +21,7 @@ static ssize_t plain_send(struct sock *sock, const void *data, size_t len) {
 static ssize_t plain_recv(struct sock *sock, void *data, size_t size) {
     ssize_t got = recv(sock->fd, data, size, 0);
     if (got > 0) sock->bytes += (uint64_t)got;
+    sock->heard |= got > 0;
     return got;
 }
 
@@ -73,7 +74,15 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer) {
     return command == BIO_CTRL_FLUSH ? 1 : 0;
 }
 
-/* --- what links share --- */
+/* --- what connections share --- */
+
+/* Called when the server asks for a client certificate. */
+static int on_asked(SSL *ssl, void *arg) {
+    struct sock *sock = SSL_get_app_data(ssl);
+    (void)arg;
+    sock->asked = true;
+    return 1;
+}
 
 /* OpenSSL may ask for the password of a key; nobody sits at a terminal. */
 static int no_password(char *text, int size, int for_writing, void *arg) {
@@ -123,6 +132,7 @@ struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_t
     SSL_CTX_set_options(shared->context, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(shared->context,
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    SSL_CTX_set_cert_cb(shared->context, on_asked, NULL);
     SSL_CTX_set_default_passwd_cb(shared->context, no_password);
     SSL_CTX_set_verify(shared->context,
                        tls->verify == LB_TLS_NONE ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
@@ -174,7 +184,12 @@ ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
 ssize_t sock_recv(struct sock *sock, void *data, size_t size) {
     if (!sock->ssl) return plain_recv(sock, data, size);
     errno = 0;
-    return as_errno(sock, SSL_read(sock->ssl, data, size < INT32_MAX ? (int)size : INT32_MAX));
+    ssize_t got =
+        as_errno(sock, SSL_read(sock->ssl, data, size < INT32_MAX ? (int)size : INT32_MAX));
+    if (got > 0) sock->asked = false;
+    if (got != 0 || !sock->asked) return got;
+    errno = ECONNRESET; /* so that sock_error has something to explain */
+    return -1;
 }
 
 int sock_wait(struct sock *sock, int events, int64_t deadline_ns) {
@@ -183,6 +198,15 @@ int sock_wait(struct sock *sock, int events, int64_t deadline_ns) {
 }
 
 const char *sock_error(const struct sock *sock, int error) {
+    if (sock->ssl && sock->asked && error != EPROTO) {
+        /* With TLS 1.3 a server refuses a client certificate after the handshake, and the reset of the connection may
+         * overtake the reason. */
+        snprintf(reason, sizeof reason, "%s%s", strerror(error),
+                 sock->has_certificate
+                     ? ": the server may not trust the client certificate of tls_cert"
+                     : ": the server asks for a client certificate: set tls_cert");
+        return reason;
+    }
     if (!sock->ssl || error != EPROTO) return strerror(error);
     char text[sizeof reason];
     memcpy(text, reason, sizeof text);
@@ -222,6 +246,8 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
         BIO_free(bio);
         return err_set(err, LB_EXIT_MACHINE, "TLS: out of memory");
     }
+    SSL_set_app_data(sock->ssl, sock);
+    sock->has_certificate = SSL_CTX_get0_certificate(tls->context) != NULL;
     BIO_set_data(bio, sock);
     BIO_set_init(bio, 1);
     SSL_set_bio(sock->ssl, bio, bio);
@@ -305,6 +331,13 @@ void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_fac
 }
 
 #endif
+
+const char *sock_advice(const struct sock *sock, const char *scheme) {
+    static _Thread_local char text[80];
+    if (sock->ssl || sock->heard) return "";
+    snprintf(text, sizeof text, ": if the server wants TLS, write %s://", scheme);
+    return text;
+}
 
 uint64_t sock_take_bytes(struct sock *sock) {
     uint64_t bytes = sock->bytes;

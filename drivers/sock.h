@@ -31,6 +31,10 @@ struct sock { /* zeroed = none; fd is set by whoever connects */
     int fd;
     struct ssl_st *ssl; /* NULL = not encrypted */
     int wanted; /* what the last call that ended with EAGAIN waits for; 0 = what it says itself */
+    bool
+        asked; /* the server asked for a client certificate, and has sent nothing since the handshake */
+    bool has_certificate;
+    bool heard;     /* the peer has sent something */
     uint64_t bytes; /* sent and received on the wire since sock_take_bytes */
 };
 
@@ -49,6 +53,10 @@ int sock_wait(struct sock *sock, int events, int64_t deadline_ns);
 
 /* What the errno of a failed call means. Valid until the next call on this thread. */
 const char *sock_error(const struct sock *sock, int error);
+
+/* What may be wrong if the peer ended a connection that is not encrypted before it said anything: ": ..." to follow
+ * the message, or "". scheme: the one that asks for TLS, "rediss". */
+const char *sock_advice(const struct sock *sock, const char *scheme);
 
 uint64_t sock_take_bytes(struct sock *sock);
 

@@ -55,6 +55,7 @@ const char *lb_tls_advice(const char *message) {
         {"unable to get issuer", ": set tls_ca to all authorities of the server's certificate"},
         {"alternative certificate subject", ": write a host of the certificate in the URL"},
         {"does not match", ": write a host of the certificate in the URL"},
+        {"IP address mismatch", ": write a host of the certificate in the URL"},
         {"ostname mismatch", ": write a host of the certificate in the URL"},
         {"certificate required", ": the server asks for a client certificate: set tls_cert"},
         {"alert unknown ca", ": the server does not trust the client certificate of tls_cert"},

@@ -82,7 +82,9 @@ static int log_in(struct lb_session *session, int64_t deadline_ns, struct lb_err
                        url->password);
     enum lb_outcome outcome = stream_send(session->state, session, text, (size_t)len, deadline_ns);
     if (outcome == LB_OK) outcome = stream_line(session->state, session, deadline_ns, &line);
-    if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    if (outcome != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s%s", session->err.text,
+                       sock_advice(&((const struct stream *)session->state)->sock, "memcacheds"));
     if (strcmp(line, "STORED") == 0) return 0;
     return err_set(err, LB_EXIT_USAGE, "memcached at %s:%d refuses the user and password: %.100s",
                    url->host[0], url->port[0], line);
@@ -121,7 +123,9 @@ enum lb_outcome memcached_call(struct lb_session *session, const char *command, 
 
 enum lb_outcome memcached_odd(struct lb_session *session, const char *line) {
     bool ours = strncmp(line, "CLIENT_ERROR", 12) == 0 || strncmp(line, "ERROR", 5) == 0;
-    return lb_fail(session, ours ? LB_REFUSED : LB_BROKEN, "memcached answered: %s", line);
+    const char *advice = strstr(line, "unauthenticated") ? ": write user:password@ in the URL" : "";
+    return lb_fail(session, ours ? LB_REFUSED : LB_BROKEN, "memcached answered: %s%s", line,
+                   advice);
 }
 
 static enum lb_outcome memcached_ping(struct lb_session *session, int64_t deadline_ns) {

@@ -280,7 +280,8 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     }
     conn->context->reader->fn = &redis_reply_functions;
     conn->context->reader->privdata = conn;
-    return log_in(conn, host, port, sentinel, deadline_ns, err);
+    if (log_in(conn, host, port, sentinel, deadline_ns, &why) == 0) return 0;
+    return err_set(err, why.code, "%s%s", why.text, sock_advice(&conn->sock, "rediss"));
 }
 
 void conn_close(struct redis_conn *conn) {

@@ -1,0 +1,277 @@
+/* test_tls: Redis, memcached and NATS over TLS, with accounts, on real servers with right and wrong certificates: a
+ * run succeeds and says what it was encrypted with, or ends with one line that says what to do. No connection is made
+ * unencrypted instead, and no line has the secret.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "drivers/tests/tls_help.h"
+
+#define RIGHT "ca.pem"
+#define SIGNED "tls_ca=" RIGHT
+
+static void needs(const char *program) {
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
+    if (system(command) == 0) return;
+    print_message("skipped: %s is missing\n", program);
+    if (getenv("CI")) fail();
+    skip();
+}
+
+/* --- redis --- */
+
+#define REDIS                                                                                             \
+    "exec redis-server - >/dev/null <<END\nbind 127.0.0.1\nport 0\ntls-port $PORT\ndir $DIR\nsave \"\"\n" \
+    "tls-cert-file $CERTS/$CERT.pem\ntls-key-file $CERTS/$CERT.key\ntls-ca-cert-file $CERTS/ca.pem\n"     \
+    "user default on >" TLS_SECRET " ~* &* +@all\nuser worker on >" TLS_SECRET " ~* &* +@all\n"
+
+TEST(redis_over_tls) {
+    needs("redis-server");
+    tls_start(0, "server", REDIS "tls-auth-clients optional\nEND");
+    tls_start(1, "wronghost", REDIS "tls-auth-clients optional\nEND");
+    tls_start(2, "expired", REDIS "tls-auth-clients optional\nEND");
+    tls_start(3, "server", REDIS "tls-auth-clients yes\nEND");
+    tls_start(4, "server", "exec redis-server --bind 127.0.0.1 --port $PORT --dir $DIR --save ''");
+    static const struct tls_case cases[] = {
+        {"right",
+         0,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         0,
+         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
+        {"a user", 0, "rediss://worker:" TLS_SECRET "@localhost:%d", SIGNED, 0, {"TLSv1.3"}},
+        {"no authority", 0, "rediss://:" TLS_SECRET "@127.0.0.1:%d", NULL, 1, {"tls_ca"}},
+        {"wrong authority",
+         0,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         "tls_ca=other-ca.pem",
+         1,
+         {"tls_ca"}},
+        {"wrong host",
+         1,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"write a host of the certificate"}},
+        {"wrong host's name",
+         1,
+         "rediss://:" TLS_SECRET "@localhost:%d",
+         SIGNED,
+         1,
+         {"write a host of the certificate"}},
+        {"wrong host, by wish",
+         1,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_verify=ca",
+         0,
+         {"\"tls_verified\": \"authority\""}},
+        {"expired",
+         2,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"expired", "new certificate"}},
+        {"not verified, by wish",
+         2,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         "tls_verify=none",
+         0,
+         {"\"tls_verified\": \"nothing\""}},
+        {"a client certificate",
+         3,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_cert=client.pem tls_key=client.key",
+         0,
+         {"\"tls_client_certificate\": \"yes\""}},
+        {"no client certificate",
+         3,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         2,
+         {"set tls_cert"}},
+        {"a stranger's certificate",
+         3,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_cert=stranger.pem tls_key=stranger.key",
+         2,
+         {"trust the client certificate"}},
+        {"a key of another certificate",
+         3,
+         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_cert=client.pem tls_key=server.key",
+         1,
+         {"tls_key is not the key of tls_cert"}},
+        {"wrong password", 0, "rediss://:" TLS_SECRET "x@127.0.0.1:%d", SIGNED, 1, {"WRONGPASS"}},
+        {"a user without a password",
+         0,
+         "rediss://worker@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"without a password"}},
+        {"not encrypted, at a port with TLS",
+         0,
+         "redis://:" TLS_SECRET "@127.0.0.1:%d",
+         NULL,
+         2,
+         {"rediss://"}},
+        {"encrypted, at a port without TLS",
+         4,
+         "rediss://127.0.0.1:%d",
+         SIGNED,
+         2,
+         {"does the server speak TLS"}},
+        {"options without TLS", 4, "redis://127.0.0.1:%d", SIGNED, 1, {"rediss://"}},
+        {"what nothing reads", 4, "redis://127.0.0.1:%d?timeout=5", NULL, 1, {"nothing reads"}},
+    };
+    TLS_RUN("redis", "redis-setnx", cases);
+}
+
+/* --- memcached --- */
+
+#define MEMCACHED                                                                                  \
+    "printf 'worker:" TLS_SECRET                                                                   \
+    "\\n' >$DIR/users; chmod 644 $DIR/users; chmod 644 $CERTS/*.key; "                             \
+    "exec memcached -u nobody -l 127.0.0.1 -p $PORT -U 0 -Y $DIR/users -Z -o "                     \
+    "ssl_chain_cert=$CERTS/$CERT.pem,ssl_key=$CERTS/$CERT.key,ssl_ca_cert=$CERTS/ca.pem"
+
+TEST(memcached_over_tls) {
+    needs("memcached");
+    tls_start(0, "server", MEMCACHED);
+    tls_start(1, "wronghost", MEMCACHED);
+    tls_start(2, "server", MEMCACHED ",ssl_verify_mode=2");
+    tls_start(3, "server", "exec memcached -u nobody -l 127.0.0.1 -p $PORT -U 0");
+    static const struct tls_case cases[] = {
+        {"right",
+         0,
+         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         0,
+         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
+        {"wrong authority",
+         0,
+         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
+         "tls_ca=other-ca.pem",
+         1,
+         {"tls_ca"}},
+        {"wrong host",
+         1,
+         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"write a host of the certificate"}},
+        {"a client certificate",
+         2,
+         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_cert=client.pem tls_key=client.key",
+         0,
+         {"\"tls_client_certificate\": \"yes\""}},
+        {"no client certificate",
+         2,
+         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         2,
+         {"set tls_cert"}},
+        {"wrong password",
+         0,
+         "memcacheds://worker:" TLS_SECRET "x@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"refuses the user"}},
+        {"no password", 0, "memcacheds://127.0.0.1:%d", SIGNED, 1, {"write user:password@"}},
+        {"not encrypted, at a port with TLS",
+         0,
+         "memcached://worker:" TLS_SECRET "@127.0.0.1:%d",
+         NULL,
+         2,
+         {"memcacheds://"}},
+        {"encrypted, at a port without TLS",
+         3,
+         "memcacheds://127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"does not speak TLS"}},
+        {"what nothing reads",
+         3,
+         "memcached://127.0.0.1:%d/path",
+         NULL,
+         1,
+         {"one server is asked"}},
+    };
+    TLS_RUN("memcached", "memcached-add", cases);
+}
+
+/* --- nats --- */
+
+#define NATS(more)                                                                                                           \
+    "PATH=$PATH:/usr/sbin; cat >$DIR/conf <<END\nlisten: \"127.0.0.1:$PORT\"\njetstream { store_dir: \"$DIR/data\" }\n" more \
+    "END\nexec nats-server -c $DIR/conf"
+#define NATS_TLS                                                                                   \
+    "tls { cert_file: \"$CERTS/$CERT.pem\", key_file: \"$CERTS/$CERT.key\", ca_file: \"$CERTS/ca.pem\""
+#define NATS_USER "}\nauthorization { user: worker, password: " TLS_SECRET " }\n"
+
+TEST(nats_over_tls) {
+    if (system("PATH=$PATH:/usr/sbin command -v nats-server >/dev/null") != 0) needs("nats-server");
+    tls_start(0, "server", NATS(NATS_TLS NATS_USER));
+    tls_start(1, "wronghost", NATS(NATS_TLS NATS_USER));
+    tls_start(2, "server", NATS(NATS_TLS ", verify: true" NATS_USER));
+    tls_start(3, "server", NATS("authorization { token: " TLS_SECRET " }\n"));
+    static const struct tls_case cases[] = {
+        {"right",
+         0,
+         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         0,
+         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
+        {"the server asks for it",
+         0,
+         "nats://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         0,
+         {"TLSv1.3"}},
+        {"the server asks for it, no authority",
+         0,
+         "nats://worker:" TLS_SECRET "@127.0.0.1:%d",
+         NULL,
+         1,
+         {"tls_ca"}},
+        {"wrong authority",
+         0,
+         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
+         "tls_ca=other-ca.pem",
+         1,
+         {"tls_ca"}},
+        {"wrong host",
+         1,
+         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"write a host of the certificate"}},
+        {"a client certificate",
+         2,
+         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED " tls_cert=client.pem tls_key=client.key",
+         0,
+         {"\"tls_client_certificate\": \"yes\""}},
+        {"no client certificate",
+         2,
+         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         2,
+         {"set tls_cert"}},
+        {"wrong password",
+         0,
+         "tls://worker:" TLS_SECRET "x@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"Authorization Violation"}},
+        {"a token", 3, "nats://" TLS_SECRET "@127.0.0.1:%d", NULL, 0, {"\"tls\": \"no\""}},
+        {"encrypted, at a port without TLS",
+         3,
+         "tls://" TLS_SECRET "@127.0.0.1:%d",
+         SIGNED,
+         1,
+         {"does not speak TLS"}},
+    };
+    TLS_RUN("nats", "nats-kv", cases);
+}
+
+TEST_MAIN(tls_setup, tls_teardown)
