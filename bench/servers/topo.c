@@ -65,6 +65,7 @@ static int check_wish(const struct topo_wish *wish, struct topo *topo, struct lb
     topo->ports_chosen = wish->ports_chosen;
     topo->ports_arg = wish->arg;
     topo->clock = wish->clock;
+    topo->act_limit_ns = wish->act_limit_ns ? wish->act_limit_ns : TOPO_ACT_NS;
     if (wish->clock && !info->clock)
         return err_set(err, LB_EXIT_USAGE, "%s: its servers' clocks can't be stepped", info->name);
     return account_find(info->user, &topo->account, err);

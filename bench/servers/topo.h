@@ -36,6 +36,7 @@ struct topo_wish {
     void *arg; /* for ports_chosen */
     /* start the nodes with clocks that topo_clock can change; refused where info says no */
     bool clock;
+    int64_t act_limit_ns; /* how long topo_act waits for the script; 0 = TOPO_ACT_NS */
 };
 
 /* Starts every node and returns at once; the servers are not ready yet, see topo_ready. Returns
@@ -122,10 +123,10 @@ bool topo_open(struct topo *topo, int node);
 
 /* Carries out an action on the servers by their own means: runs `SCRIPT act NAME ARG`
  * (compose/README.md lists the actions; info->acts names those of this topology) and waits for it,
- * at most TOPO_ACT_S seconds. arg may be NULL. The script's answer, one line without the newline,
+ * at most for the wish's act_limit_ns. arg may be NULL. The script's answer, one line without the newline,
  * goes to ret_text ("" = none; cut off at size), which may be NULL. Returns 0, or -1 with err
  * (LB_EXIT_USAGE: not offered) and ret_text untouched. */
-#define TOPO_ACT_S 20
+#define TOPO_ACT_NS (20 * LB_S_NS)
 int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text, size_t size,
              struct lb_err *err);
 

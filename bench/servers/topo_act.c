@@ -42,7 +42,7 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
                                 .vars = vars.list};
     struct lb_err why = {0};
     char *text =
-        spawn_act(&spawn, (const char *const[]){"act", act, arg}, TOPO_ACT_S * LB_S_NS, &why);
+        spawn_act(&spawn, (const char *const[]){"act", act, arg}, topo->act_limit_ns, &why);
     if (!text)
         return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "",
                        arg ? arg : "", why.text);

@@ -35,6 +35,7 @@ struct topo {
     void (*ports_chosen)(const int *ports, int count, void *arg);
     void *ports_arg;
     bool clock; /* started with the clock shim */
+    int64_t act_limit_ns;
     /* the offset of each node, in mapped memory; NULL = none */
     int64_t *clock_by_ns[TOPO_NODES_MAX];
     struct node nodes[TOPO_NODES_MAX];

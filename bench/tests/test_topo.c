@@ -350,8 +350,7 @@ static void acts_need_their_tools(void **state) {
     topo_stop(topo);
 }
 
-/* An act's lines become one; what it says when it fails is the error; one that hangs is ended with
- * all that it started. */
+/* An act's lines become one; what it says when it fails is the error. */
 static void acts_answer_or_explain(void **state) {
     (void)state;
     struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
@@ -370,7 +369,19 @@ static void acts_answer_or_explain(void **state) {
     err = (struct lb_err){0};
     assert_int_equal(topo_leader(topo, &err), -1);
     assert_string_equal(err.text, "able: leader: \"7\" is no node");
-    err = (struct lb_err){0};
+    topo_stop(topo);
+}
+
+/* An act that hangs is ended with all that it started. */
+static void an_act_that_hangs_is_ended(void **state) {
+    (void)state;
+    struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
+    struct lb_err err = {0};
+    char text[100] = "";
+    struct topo *topo =
+        topo_start(&(struct topo_wish){.info = &info, .act_limit_ns = LB_S_NS / 2}, &err);
+    assert_non_null(topo);
+    assert_int_equal(ready(topo, &err), 0);
     assert_int_equal(topo_act(topo, "hang", NULL, text, sizeof text, &err), -1);
     assert_string_equal(err.text, "able: hang: gave no answer");
     assert_int_equal(topo_check(topo, NULL), 0);
@@ -612,6 +623,7 @@ int main(int argc, char **argv) {
         CASE(stop_all_stops_all),
         CASE(acts_need_their_tools),
         CASE(acts_answer_or_explain),
+        CASE(an_act_that_hangs_is_ended),
         CASE(the_folder_of_a_topology_stays_ours),
         CASE(killed_owner_leaves_nothing),
         CASE(peers_are_told_other_ports),
