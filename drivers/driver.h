@@ -272,6 +272,17 @@ typedef int lb_setup_fn(struct lb_session *session, struct lb_err *err);
  * more. Return 0, or -1 with err. */
 typedef int lb_arm_fn(struct lb_session *session, const struct lb_request *request,
                       struct lb_err *err);
+/* Keys of a stage: their names are a prefix and a number, from first on. */
+struct lb_key_range {
+    const char *prefix;
+    uint32_t first, count;
+};
+/* arm_range, disarm_range: the same for many keys at once, in pipelines or by one statement. like: all but
+ * the key's name and number. Where they are NULL, arm and disarm are called for each. */
+typedef int lb_arm_range_fn(struct lb_session *session, const struct lb_key_range *range,
+                            const struct lb_request *like, struct lb_err *err);
+#define LB_RANGE_MAX 10000 /* keys of one call */
+
 /* Takes the lock, or returns why not. Returns by request->deadline_ns (LB_TIMEOUT, or LB_BUSY when
  * the deadline had already passed at the call), and then leaves nothing held or queued. The grant
  * is written only with LB_OK (token, end of the lease) or for the use of settle (data). After
@@ -364,7 +375,8 @@ struct lb_algorithm {
     /* What each session needs of this lock (prepared statements): called by the backend's own
      * connect when the session is up. May be NULL. */
     lb_connect_fn *prepare;
-    lb_arm_fn *arm, *disarm; /* may be NULL */
+    lb_arm_fn *arm, *disarm;                   /* may be NULL */
+    lb_arm_range_fn *arm_range, *disarm_range; /* may be NULL */
     lb_acquire_fn *acquire;
     lb_release_fn *release;
     lb_renew_fn *renew;     /* NULL without LB_CAP_RENEW */

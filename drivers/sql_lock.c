@@ -10,6 +10,7 @@
 #include "drivers/wait.h"
 
 #define PATIENCE_NS LB_S_NS
+#define MANY_NS (60 * LB_S_NS) /* for a statement about many keys */
 #define LOOK_NS (20 * LB_MS_NS)
 
 #define POLL BACKOFF_OPTIONS(struct sql_options, poll, "1ms", "64ms")
@@ -41,6 +42,8 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_SWEEP] = "lb_sweep",
         [SQL_ADD] = "lb_add",
         [SQL_REMOVE] = "lb_remove",
+        [SQL_ADD_MANY] = "lb_add_many",
+        [SQL_REMOVE_MANY] = "lb_remove_many",
         [SQL_LEFT] = "lb_left",
         [SQL_INSTALL] = "lb_install",
         [SQL_STORE] = "lb_store",
@@ -195,6 +198,43 @@ int sql_arm(struct lb_session *session, const struct lb_request *request, struct
 
 int sql_disarm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
     return run_statement(session, request, SQL_REMOVE, err);
+}
+
+/* One statement for all keys, or one for each where the recipe has none for many. */
+static int run_range(struct lb_session *session, const struct lb_key_range *range,
+                     const struct lb_request *like, enum sql_role many, enum sql_role one,
+                     struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    struct lb_request request = *like;
+    struct sql_answer answer;
+    char name[LB_KEY_MAX];
+    request.key = range->prefix;
+    request.key_len = strlen(range->prefix);
+    if (sql_has(session, many)) {
+        sql_use(session, &request);
+        mine->values.version = range->first;
+        mine->values.value = range->count;
+        int64_t answer_by_ns = mine->recipe->port->answer_after(session, lb_now() + MANY_NS);
+        if (sql_run(session, many, answer_by_ns, &answer) == LB_OK) return 0;
+        return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
+    }
+    for (uint32_t i = 0; i < range->count && sql_has(session, one); i++) {
+        int len = snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
+        request.key = name;
+        request.key_len = (size_t)len;
+        if (run_statement(session, &request, one, err) != 0) return -1;
+    }
+    return 0;
+}
+
+int sql_arm_range(struct lb_session *session, const struct lb_key_range *range,
+                  const struct lb_request *like, struct lb_err *err) {
+    return run_range(session, range, like, SQL_ADD_MANY, SQL_ADD, err);
+}
+
+int sql_disarm_range(struct lb_session *session, const struct lb_key_range *range,
+                     const struct lb_request *like, struct lb_err *err) {
+    return run_range(session, range, like, SQL_REMOVE_MANY, SQL_REMOVE, err);
 }
 
 int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn *count,

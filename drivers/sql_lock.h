@@ -38,6 +38,9 @@ enum sql_role {
     SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
+    /* the same for the keys whose names are the key and a number: x of them, from v on */
+    SQL_ADD_MANY,
+    SQL_REMOVE_MANY,
     /* the number of rows under keys that begin with the given one */
     SQL_LEFT,
     /* sql_store */
@@ -192,8 +195,9 @@ extern const struct lb_algorithm sql_optimistic_algorithm;
 lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
 lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
-lb_residue_fn sql_residue;     /* the port's */
-lb_names_fn sql_names;         /* of a lock whose recipe is an sql_recipe, or that takes a number */
+lb_arm_range_fn sql_arm_range, sql_disarm_range; /* SQL_ADD_MANY, SQL_REMOVE_MANY, else those */
+lb_residue_fn sql_residue;                       /* the port's */
+lb_names_fn sql_names; /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;
 lb_settle_fn sql_lease_settle;

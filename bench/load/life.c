@@ -227,6 +227,21 @@ static void drain_client(struct client *client) {
     client->stats->drained = true;
 }
 
+/* Makes the keys ready from the index on, as many as one call takes. How many, or -1 with err. */
+static int64_t arm_some(struct shared *shared, struct lb_session *session, uint32_t from,
+                        struct lb_err *err) {
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
+    char name[KEY_TEXT_MAX];
+    struct lb_request request = shared_request(shared, from, name);
+    if (!algorithm->arm_range || shared->plan->key_names.count > 0)
+        return algorithm->arm(session, &request, err) == 0 ? 1 : -1;
+    uint32_t left = shared->key_count - from;
+    const struct lb_key_range range = {.prefix = shared->key_prefix,
+                                       .first = from,
+                                       .count = left < LB_RANGE_MAX ? left : LB_RANGE_MAX};
+    return algorithm->arm_range(session, &range, &request, err) == 0 ? (int64_t)range.count : -1;
+}
+
 /* Makes the server ready for the stage's keys. The first client does it for all. */
 static int prepare_keys(struct client *client, struct lb_err *err) {
     struct shared *shared = client->worker->shared;
@@ -236,10 +251,11 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     if (shared->store.backend && store_prepare(shared, session, err) != 0) return -1;
     /* the keys of a latch are armed round by round */
     if (!lock->algorithm->arm || lock->primitive == LB_LATCH) return 0;
-    for (uint32_t i = 0; i < shared->key_count; i++) {
-        char name[KEY_TEXT_MAX];
-        struct lb_request request = shared_request(shared, i, name);
-        if (lock->algorithm->arm(session, &request, err) != 0) return -1;
+    while (atomic_load(&shared->armed) < shared->key_count) {
+        if (lb_stopping()) return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
+        int64_t armed = arm_some(shared, session, atomic_load(&shared->armed), err);
+        if (armed < 0) return -1;
+        atomic_fetch_add(&shared->armed, (uint32_t)armed);
     }
     return 0;
 }

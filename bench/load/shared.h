@@ -178,6 +178,8 @@ struct shared {
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;
+    int64_t
+        arm_ns; /* so much longer the first client may take, for the keys that must be made ready */
     const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
     int observer_count;
 
@@ -188,6 +190,7 @@ struct shared {
     _Atomic int64_t idle_begin_ns, idle_end_ns; /* nobody does anything; LB_NEVER = not measured */
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
+    _Atomic uint32_t armed; /* keys that were made ready on the server so far */
     /* clients that could not reach the server any more at the end of the load */
     _Atomic int adrift;
 

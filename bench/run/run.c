@@ -220,6 +220,12 @@ static void tell_second(void *arg, const struct stage_news *news) {
     if (run->ask->news) run->ask->news(run->ask->arg, &at, news);
 }
 
+/* Something to be told during a stage. */
+static void tell_line(void *arg, const char *line) {
+    const struct run_state *run = arg;
+    if (run->ask->tell) run->ask->tell(run->ask->arg, line);
+}
+
 /* All figures of the stage before give way to zeros. */
 static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask) {
     run->exposition.stages_begun++;
@@ -255,6 +261,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
                                   .seed = of->plan->seed + (uint64_t)of->repeat,
                                   .interrupts = ask->interrupts,
                                   .news = tell_second,
+                                  .tell = tell_line,
                                   .news_arg = run};
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
              stage_name(of, name, sizeof name));

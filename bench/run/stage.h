@@ -62,6 +62,8 @@ struct stage_ask {
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
     void *news_arg;
+    /* said while the keys are made ready, if that takes long; of news_arg; may be NULL */
+    void (*tell)(void *arg, const char *line);
     /* asked every 50 ms of the window at least: true ends it, as if it had been so long; may be NULL */
     bool (*enough)(void *arg, const struct stage *stage);
     void *enough_arg;

@@ -23,10 +23,17 @@ static int clear_away(const struct shared *shared, struct lb_session *session, s
     const struct lb_lock *lock = session->lock;
     if (!lock->algorithm->disarm || lock->primitive == LB_LATCH)
         return 0; /* a latch: done after each round */
-    for (uint32_t i = 0; i < shared->key_count; i++) {
+    bool many = lock->algorithm->disarm_range && shared->plan->key_names.count == 0;
+    uint32_t step = many ? LB_RANGE_MAX : 1;
+    for (uint32_t i = 0; i < shared->key_count; i += step) {
         char name[KEY_TEXT_MAX];
         struct lb_request request = shared_request(shared, i, name);
-        if (lock->algorithm->disarm(session, &request, err) != 0) return -1;
+        uint32_t left = shared->key_count - i;
+        const struct lb_key_range range = {
+            .prefix = shared->key_prefix, .first = i, .count = left < step ? left : step};
+        int failed = many ? lock->algorithm->disarm_range(session, &range, &request, err)
+                          : lock->algorithm->disarm(session, &request, err);
+        if (failed) return -1;
     }
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "drivers/clean.h"
 
+#define CLEAN_NS (600 * LB_S_NS) /* for one statement: there may be millions of rows */
 #define NAMES_MAX 64
 #define NAME_BYTES 200
 
@@ -23,7 +24,7 @@ struct found_names {
 
 static int ask_server(struct lb_session *session, const char *sql, MYSQL_RES **ret_result,
                       struct lb_err *err) {
-    if (maria_query(session, sql, maria_answer_by(session), ret_result) == LB_OK) return 0;
+    if (maria_query(session, sql, lb_after(lb_now(), CLEAN_NS), ret_result) == LB_OK) return 0;
     err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     session->err.code = 0;
     return -1;

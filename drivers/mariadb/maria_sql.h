@@ -28,6 +28,18 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
 #define MARIA_OWNER "owner VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL"
 #define MARIA_NAME_LEFT "LEFT(name, LENGTH(?)) = ?" /* takes "kk" */
 
+/* The numbers 0 to 9999, for a user who may read no table. */
+#define MARIA_DIGITS                                                                                   \
+    "(SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION " \
+    "SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) AS "
+#define MARIA_NUMBERS                                                                              \
+    "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS seq FROM " MARIA_DIGITS "a, " MARIA_DIGITS \
+    "b, " MARIA_DIGITS "c, " MARIA_DIGITS "e) AS numbers"
+/* The names of many keys, as a table; takes "kvx". At most LB_RANGE_MAX. */
+#define MARIA_NAMES                                                                                \
+    "(SELECT CONCAT(?, CAST(? + seq AS CHAR)) AS name FROM " MARIA_NUMBERS                         \
+    " WHERE seq < ?) AS names"
+
 #define MARIA_TRANSACTION                                                                          \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
@@ -42,6 +54,12 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
 #define MARIA_ROW_STATEMENTS                                                                       \
     [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES (?)", "k"},                              \
     [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = ?", "k"},                              \
+    [SQL_ADD_MANY] = {"INSERT INTO lockbench_row (name) SELECT names.name FROM " MARIA_NAMES       \
+                      " ON DUPLICATE KEY UPDATE lockbench_row.name = lockbench_row.name",          \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] = {"DELETE lockbench_row FROM " MARIA_NAMES                                  \
+                         " STRAIGHT_JOIN lockbench_row ON lockbench_row.name = names.name",        \
+                         "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_row WHERE " MARIA_NAME_LEFT, "kk"}
 
 /* What mysql-lease guards, kept beside it: lb_lock.store, and its recipe's statements. What changes

@@ -16,15 +16,9 @@
 #include "drivers/key_names.h"
 #include "drivers/mariadb/getlock_rules.h"
 
-/* The numbers 0 to 9999, for a user who may read no table. */
-#define DIGITS                                                                                         \
-    "(SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION " \
-    "SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9) AS "
-#define NUMBERS                                                                                    \
-    "(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS seq FROM " DIGITS "a, " DIGITS             \
-    "b, " DIGITS "c, " DIGITS "e) AS numbers"
 #define ASK_MARIADB                                                                                \
-    "SELECT (SELECT COUNT(*) FROM " NUMBERS " WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "  \
+    "SELECT (SELECT COUNT(*) FROM " MARIA_NUMBERS                                                  \
+    " WHERE IS_USED_LOCK(CONCAT(?, seq)) IS NOT NULL) + "                                          \
     "(IS_USED_LOCK(?) IS NOT NULL)"
 /* ... and, of a server where nobody else is, who waits for one. */
 #define ASK_WAITING                                                                                \

@@ -20,6 +20,15 @@ static const struct sql_recipe recipe = {
                        "xkv"},
         [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES (?, 1, 0)", "k"},
         [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?", "k"},
+        [SQL_ADD_MANY] =
+            {"INSERT INTO lockbench_version (name, version, value) "
+             "SELECT names.name, 1, 0 FROM " MARIA_NAMES
+             " ON DUPLICATE KEY UPDATE lockbench_version.name = lockbench_version.name",
+             "kvx"},
+        [SQL_REMOVE_MANY] =
+            {"DELETE lockbench_version FROM " MARIA_NAMES
+             " STRAIGHT_JOIN lockbench_version ON lockbench_version.name = names.name",
+             "kvx"},
         [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_version WHERE " MARIA_NAME_LEFT, "kk"},
     }};
 

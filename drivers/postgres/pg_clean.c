@@ -7,6 +7,8 @@
 
 #include "drivers/clean.h"
 
+#define CLEAN_NS (600 * LB_S_NS) /* for one statement: there may be millions of rows */
+
 /* Tables before sequences. They are looked for where unqualified names find them. */
 #define MADE_BY(is)                                                                                \
     "SELECT c.oid::regclass::text, c.relname, c.relkind FROM pg_class c "                          \
@@ -16,7 +18,7 @@
 
 static int ask_server(struct lb_session *session, const char *sql, PGresult **ret_result,
                       struct lb_err *err) {
-    if (pg_query(session, sql, pg_answer_by(session), ret_result) == LB_OK) return 0;
+    if (pg_query(session, sql, lb_after(lb_now(), CLEAN_NS), ret_result) == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
@@ -50,7 +52,9 @@ static int clean_rows(struct lb_session *session, const char *table, const char 
             !lb_clean_found(cleaning, "row", "%s, name = '%s'", table, cleaning->name))
             return 0;
     }
-    snprintf(sql, sizeof sql, "DELETE FROM %s WHERE %s", table, where);
+    /* A statement of a client that was cut off may still be running: the lock waits for its end. */
+    snprintf(sql, sizeof sql, "LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE; DELETE FROM %s WHERE %s",
+             table, table, where);
     return tell_server(session, sql, err);
 }
 

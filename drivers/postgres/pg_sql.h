@@ -16,6 +16,9 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_MAKE(kind, name, more)                                                                  \
     "CREATE " kind " " name more "; COMMENT ON " kind " " name " IS '" LB_MADE_BY "'"
 
+/* The numbers of many keys: $3 of them, from $2 on. */
+#define PG_NUMBERS "generate_series($2::bigint, $2::bigint + $3::bigint - 1) AS i"
+
 /* Advisory locks of sessions that call themselves as we do, here, other than this one. */
 #define PG_ADVISORY_LEFT                                                                                 \
     "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' " \
@@ -33,6 +36,12 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
     [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES ($1::text) ON CONFLICT DO NOTHING",      \
                  "k"},                                                                             \
     [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = $1::text", "k"},                       \
+    [SQL_ADD_MANY] = {"INSERT INTO lockbench_row (name) SELECT $1::text || i FROM " PG_NUMBERS     \
+                      " ON CONFLICT DO NOTHING",                                                   \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_row USING " PG_NUMBERS                             \
+                         " WHERE name = $1::text || i",                                            \
+                         "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT count(*) FROM lockbench_row WHERE starts_with(name, $1::text)", "k"}
 
 #define PG_TRANSACTION                                                                             \
@@ -72,6 +81,12 @@ extern const struct lb_store pg_store;
                  "ON CONFLICT DO NOTHING",                                                         \
                  "k"},                                                                             \
     [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = $1::text", "k"},                   \
+    [SQL_ADD_MANY] = {"INSERT INTO lockbench_version (name, version, value) "                      \
+                      "SELECT $1::text || i, 1, 0 FROM " PG_NUMBERS " ON CONFLICT DO NOTHING",     \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_version USING " PG_NUMBERS                         \
+                         " WHERE name = $1::text || i",                                            \
+                         "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE starts_with(name, $1::text)", "k"}
 
 #endif

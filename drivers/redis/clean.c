@@ -10,6 +10,7 @@
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
+#define UNLINKED 20     /* keys of one command */
 #define SCAN_COUNT "16" /* so that an answer's names fit into a reply */
 
 /* Whether the name is the key itself, or one that the locks make of it: {key}:..., redisson_...{key}. */
@@ -71,49 +72,76 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
     return failed;
 }
 
-/* Deletes all keys that the session's lock makes of one key, and its guarded value: one command, for they
- * are in one slot. */
-static int unlink_names(struct lb_session *session, struct redis_node *node,
-                        const struct lb_request *request, struct lb_err *err) {
-    static _Thread_local struct lb_names names;                    /* large for a fiber's stack */
-    static const char *const endings[] = {":guarded", ":timeout"}; /* with no time to live */
-    char more[2][LB_KEY_MAX + 16];
-    struct redis_word words[LB_NAMES_MAX + 3] = {{"UNLINK", 6}};
+/* Names that are deleted together. */
+struct batch {
+    struct lb_session *session;
+    struct lb_err *err;
+    int count;
+    char name[UNLINKED][LB_KEY_MAX + 64];
+};
+
+static int flush_batch(struct batch *batch) {
+    struct lb_session *session = batch->session;
+    struct redis_word words[UNLINKED + 1] = {{"UNLINK", 6}};
     const struct redis_reply *reply = NULL;
-    int count = 1;
-    names.count = 0;
-    session->lock->algorithm->names(session, request, &names);
-    for (int i = 0; i < 2; i++) {
-        redis_tagged(more[i], sizeof more[i], "", request->key, request->key_len, endings[i]);
-        words[count++] = (struct redis_word){more[i], 0};
-    }
-    for (int i = 0; i < names.count; i++)
-        words[count++] = (struct redis_word){names.item[i].text, 0};
-    if (node) return redis_ask(session, node, words, count, &reply, err);
-    if (redis_call(session, words, count, &reply) != LB_OK ||
+    int nodes = redis_are_independent(session) ? redis_node_count(session) : 0, failed = 0;
+    int count = batch->count;
+    batch->count = 0;
+    if (count == 0) return 0;
+    for (int i = 0; i < count; i++) words[i + 1] = (struct redis_word){batch->name[i], 0};
+    for (int n = 0; n < nodes && !failed; n++)
+        failed =
+            redis_ask(session, redis_node_at(session, n), words, count + 1, &reply, batch->err);
+    if (nodes > 0) return failed;
+    if (redis_call(session, words, count + 1, &reply) != LB_OK ||
         (reply->value.type == REDIS_ERROR && redis_refuse(session, reply) != LB_OK))
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+        return err_set(batch->err, LB_EXIT_MACHINE, "%s", session->err.text);
     return 0;
 }
 
-static int clean_stage(struct lb_session *session, const struct lb_cleaning *cleaning,
-                       struct lb_err *err) {
-    int nodes = redis_are_independent(session) ? redis_node_count(session) : 0;
-    for (uint32_t i = 0; i < cleaning->count && !lb_stopping(); i++) {
-        char name[LB_KEY_MAX];
-        int len = snprintf(name, sizeof name, "%s%u", cleaning->name, i);
-        struct lb_request request = {.key = name, .key_len = (size_t)len, .bound = 1, .permits = 1};
-        if (nodes == 0 && unlink_names(session, NULL, &request, err) != 0) return -1;
-        for (int n = 0; n < nodes; n++) {
-            if (unlink_names(session, redis_node_at(session, n), &request, err) != 0) return -1;
-        }
+/* Adds all keys that the session's lock makes of one key, and what has no time to live beside it. They are
+ * in one slot of a cluster. */
+static int add_key(struct batch *batch, const struct lb_request *request) {
+    static const char *const endings[] = {":guarded", ":timeout"};
+    static _Thread_local struct lb_names names; /* large for a fiber's stack */
+    struct lb_session *session = batch->session;
+    names.count = 0;
+    session->lock->algorithm->names(session, request, &names);
+    if (batch->count + names.count + 2 > UNLINKED && flush_batch(batch) != 0) return -1;
+    for (int i = 0; i < 2; i++)
+        redis_tagged(batch->name[batch->count++], sizeof batch->name[0], "", request->key,
+                     request->key_len, endings[i]);
+    for (int i = 0; i < names.count; i++)
+        snprintf(batch->name[batch->count++], sizeof batch->name[0], "%.1080s", names.item[i].text);
+    return redis_is_cluster(session) ? flush_batch(batch) : 0;
+}
+
+int redis_unlink_range(struct lb_session *session, const struct lb_key_range *range,
+                       const struct lb_request *like, struct lb_err *err) {
+    struct batch *batch = calloc(1, sizeof *batch);
+    struct lb_request request = *like;
+    char name[LB_KEY_MAX];
+    int failed = 0;
+    if (!batch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    *batch = (struct batch){.session = session, .err = err};
+    request.key = name;
+    for (uint32_t i = 0; i < range->count && !failed && !lb_stopping(); i++) {
+        request.key_len =
+            (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
+        failed = add_key(batch, &request);
     }
-    return 0;
+    if (!failed) failed = flush_batch(batch);
+    free(batch);
+    return failed;
 }
 
 int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb_err *err) {
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
-    if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(session, cleaning, err);
+    if (cleaning->scope == LB_CLEAN_STAGE) {
+        const struct lb_key_range range = {.prefix = cleaning->name, .count = cleaning->count};
+        const struct lb_request like = {.bound = 1, .permits = 1};
+        return redis_unlink_range(session, &range, &like, err);
+    }
     for (int i = 0; i < redis_node_count(session); i++) {
         char cursor[24] = "0";
         do {

@@ -166,6 +166,9 @@ void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
  * key. */
 void redis_lease_ms(int64_t lease_ns, char out[24]);
 
+/* Deletes all keys that the session's lock makes of these, guarded values among them. */
+lb_arm_range_fn redis_unlink_range;
+
 /* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they
  * are, nothing is a pattern). 0, or -1 with err. */
 int redis_count_keys(struct lb_session *session, const char *before, const char *prefix,

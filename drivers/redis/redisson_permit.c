@@ -199,6 +199,8 @@ static const struct lb_algorithm algorithm = {
     REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct permit_grant),
     .arm = sc_arm,
+    .arm_range = sc_arm_range,
+    .disarm_range = redis_unlink_range,
     .disarm = permit_disarm,
     .acquire = permit_acquire,
     .release = permit_release,

@@ -1,7 +1,10 @@
 /* redisson_sc: see redisson_sc.h. */
 #include "drivers/redis/redisson_sc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#define POSTED 64 /* commands that wait for their answers together */
 
 REDIS_SCRIPT(semaphore_set_permits);
 
@@ -21,7 +24,9 @@ int sc_set(struct lb_session *session, const struct redis_script *script, int ke
     return err_set(err, session->err.code, "%s", session->err.text);
 }
 
-int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+/* Sets the permits; post: without waiting for the answer. */
+static int set_permits(struct lb_session *session, const struct lb_request *request, bool post,
+                       struct lb_err *err) {
     char channel[REDISSON_NAME_MAX];
     sc_channel(request, channel);
     struct redisson_number bound = redisson_number(request->bound);
@@ -29,5 +34,32 @@ int sc_arm(struct lb_session *session, const struct lb_request *request, struct 
                                        {channel, 0},
                                        {bound.text, 0},
                                        {redisson_publish(session), 0}};
-    return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
+    if (!post) return sc_set(session, &script_semaphore_set_permits, 2, words, 4, err);
+    const struct redis_command command = {
+        .script = &script_semaphore_set_permits, .words = words, .count = 4, .keys = 2};
+    struct redis_node *node = NULL;
+    if (redis_node_of(session, request->key, request->key_len, &node) == LB_OK &&
+        redis_post(session, node, &command) == LB_OK)
+        return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+}
+
+int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err) {
+    return set_permits(session, request, false, err);
+}
+
+int sc_arm_range(struct lb_session *session, const struct lb_key_range *range,
+                 const struct lb_request *like, struct lb_err *err) {
+    struct lb_request request = *like;
+    char name[LB_KEY_MAX];
+    request.key = name;
+    for (uint32_t i = 0; i < range->count; i++) {
+        request.key_len =
+            (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
+        /* The answers to all before it have come with its own; a cluster has several connections. */
+        bool last = i % POSTED == POSTED - 1 || i + 1 == range->count;
+        bool post = i > 0 && !last && !redis_is_cluster(session);
+        if (set_permits(session, &request, post, err) != 0) return -1;
+    }
+    return 0;
 }

@@ -12,6 +12,8 @@ int sc_count(const char *message, int waiters);
 
 /* trySetPermits(bound): unless it is there. */
 int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err);
+/* The same for many, in pipelines. */
+lb_arm_range_fn sc_arm_range;
 
 /* Runs a script or (NULL) command that makes ready or takes away. */
 int sc_set(struct lb_session *session, const struct redis_script *script, int keys,

@@ -87,6 +87,8 @@ static const struct lb_algorithm algorithm = {
     REDISSON_MEMBERS,
     .grant_bytes = sizeof(struct semaphore_grant),
     .arm = sc_arm,
+    .arm_range = sc_arm_range,
+    .disarm_range = redis_unlink_range,
     .disarm = semaphore_disarm,
     .acquire = semaphore_acquire,
     .release = semaphore_release,

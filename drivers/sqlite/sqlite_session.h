@@ -12,7 +12,7 @@
 
 #include <sqlite3.h>
 
-#define SQLITE_STATEMENTS_MAX 20
+#define SQLITE_STATEMENTS_MAX 24
 
 /* What an algorithm wants in each database. */
 struct sqlite_plan {

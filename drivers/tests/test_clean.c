@@ -273,6 +273,43 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
     }
 }
 
+/* ---- many keys ---- */
+
+/* More than could be made ready one by one in the time that clients have to connect. */
+TEST(many_keys_are_made_ready_and_removed) {
+    static const char *const no_sets[] = {NULL};
+    static const struct {
+        const char *lock, *backend, *run, *workload, *list, *left;
+    } many[] = {
+        {"pg-advisory", "postgres", "pg-row,pg-optimistic", "smoke",
+         "psql -XAtq $URL -c \"select count(*) from pg_class where relname like 'lockbench%'\"",
+         "0\n"},
+        {"mysql-getlock", "mariadb", "mysql-row,mysql-optimistic", "smoke",
+         "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e 'show "
+         "databases' | grep -c lockbench",
+         "0\n"},
+        {"redis-setnx", "redis", "redis-semaphore,redis-permit", "semaphore",
+         "redis-cli -p $PORT dbsize", "0\n"},
+    };
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const struct guest_case at = {.backend = many[i].backend};
+        struct live_place live = live_open(many[i].lock, no_sets);
+        LIVE_NEEDS(&live);
+        struct cli cli =
+            cli_run(NULL, ARGS("run", many[i].workload, "--lock", many[i].run, "--url",
+                               backend_url(&at, &live), "--set", "load.keys=200000", "--set",
+                               "load.clients=2", "--set", "run.duration=200ms", "--no-page",
+                               "--out", cli_path("many-%s", many[i].backend)));
+        assert_code(&cli, 0);
+        assert_lacks(cli.err, "left on ");
+        cli_free(&cli);
+        char *left = shell(&live, many[i].list);
+        assert_string_equal(left, many[i].left);
+        free(left);
+        live_close(&live);
+    }
+}
+
 /* ---- what a server is asked when a stage has ended ---- */
 
 /* How often the server has been asked to SCAN. */
