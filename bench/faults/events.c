@@ -10,6 +10,27 @@ void fault_log_done(struct fault_log *log) {
     *log = (struct fault_log){0};
 }
 
+/* Whether anything of a section acted. */
+static bool has_acted(const struct fault_log *log, int section, const char **ret_why) {
+    *ret_why = "its time did not come in the window";
+    for (int i = 0; i < log->count; i++) {
+        if (log->events[i].section != section) continue;
+        if (log->events[i].acted) return true;
+        *ret_why = log->events[i].sign;
+    }
+    return false;
+}
+
+int fault_log_idle(const struct fault_log *log, const struct plan *plan, const char **ret_why) {
+    const char *why;
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind == INJECT_NONE || has_acted(log, i, &why)) continue;
+        *ret_why = why;
+        return i;
+    }
+    return -1;
+}
+
 static json_t *number_json(int64_t value) {
     return value < 0 ? json_null() : json_integer((json_int_t)value);
 }

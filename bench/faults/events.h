@@ -34,6 +34,10 @@ struct fault_log {
 
 void fault_log_done(struct fault_log *log);
 
+/* The first of the plan's sections of which nothing acted, though each injection was due; -1 = none. *ret_why: what
+ * its last injection says, or that there was none; as long as the log. */
+int fault_log_idle(const struct fault_log *log, const struct plan *plan, const char **ret_why);
+
 /* The log as run.json has it, in seconds from the window's begin: a new reference, NULL when out of
  * memory. */
 json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns);

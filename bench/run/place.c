@@ -198,6 +198,21 @@ int place_check_faults(const struct plan *plan, const char *url, struct lb_err *
     return err_set(err, LB_EXIT_USAGE, "it needs a hand on the server, which is not lockbench's");
 }
 
+int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err) {
+    for (int i = 0; i < PLAN_FAULTS_MAX && ask->topology; i++) {
+        const char *act = injection_act(plan->faults[i].kind);
+        struct topo_info info;
+        if (!act) continue;
+        if (topo_info(ask->topologies, ask->topology, &info, err) != 0) return -1;
+        if (!topo_offers(&info, act))
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s: its fault %s can't act on %s, which does not offer it: see "
+                           "servers.topology",
+                           plan->name, act, ask->topology);
+    }
+    return 0;
+}
+
 struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     const struct lb_backend *backend = ask->lock->lock->backend;
     struct place *place = calloc(1, sizeof *place);

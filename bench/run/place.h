@@ -57,6 +57,10 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err);
  * phrase. */
 int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err);
 
+/* Whether the servers that would be started can do to themselves what the plan's faults ask of them, as a
+ * promotion, which needs a replica. Returns 0, or -1 with err (LB_EXIT_USAGE). */
+int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err);
+
 /* Starts the servers, opens the backend and waits until it answers. NULL with err. Call it on the
  * main thread, while there is no other thread. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);

@@ -233,6 +233,21 @@ static void tell_stage_begin(struct run_state *run, const struct stage_ask *ask)
     exporter_publish(run->ask->exporter, &run->exposition);
 }
 
+/* A fault that never acted shows nothing of its lock, whatever the verdict says. */
+static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, const char *id,
+                               const struct stage *stage) {
+    struct lb_err err = {0};
+    const char *why;
+    char section[16];
+    int idle = fault_log_idle(&stage->faults, plan, &why);
+    if (idle < 0 || stage->status != STAGE_COMPLETE) return;
+    err_set(&err, LB_EXIT_MACHINE,
+            "%s: the fault %s of [%s] never acted, so the lock was not put to it: %s", id,
+            injection_name(plan->faults[idle].kind),
+            fault_section_text(idle, section, sizeof section), why);
+    note_warning(run, &err);
+}
+
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     const struct run_ask *ask = run->ask;
@@ -285,6 +300,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
         note_trouble(run, &err);
     }
     if (stage->log_err.code) note_warning(run, &stage->log_err);
+    warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     tell_took(run, of, &stage_ask, stage, place);
     if (stage->untidy[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->untidy);
     bool spent = is_spent(place, stage);
@@ -548,7 +564,10 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {
         const struct place_ask place = {.lock = stages[i].lock,
-                                        .url = url_of_backend(ask, stages[i].lock->lock->backend)};
+                                        .url = url_of_backend(ask, stages[i].lock->lock->backend),
+                                        .topology = stages[i].topology,
+                                        .topologies = ask->topologies};
+        if (!place.url && place_check_acts(stages[i].plan, &place, err) != 0) return -1;
         if (!place.url) continue;
         if (place_check_url(&place, err) != 0) return -1;
         struct lb_err why = {0};

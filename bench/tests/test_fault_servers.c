@@ -37,6 +37,33 @@ TEST(a_killed_server_comes_back) {
     json_decref(run);
 }
 
+/* Whatever the verdict of such a run: nothing was found out about the lock under that fault. */
+TEST(a_fault_that_never_acted_is_told) {
+    cli_need("redis");
+    json_t *run = fault_run(
+        "redis-setnx",
+        FAULT_LOAD(
+            "2", "1", "1", "0", "10s",
+            "1s") "[fault]\nkind = wire-cut\ntarget = replication\nfirst = 300ms\nfor = 100ms\n",
+        2);
+    assert_stage_is(run, "complete", "clean");
+    assert_has(cli_text_at(run, "warnings.0"), "the fault wire-cut of [fault] never acted");
+    assert_has(cli_text_at(run, "warnings.0"), "there is no such wire");
+    json_decref(run);
+}
+
+TEST(what_a_servers_script_does_not_offer_is_refused) {
+    cli_need("redis");
+    char *file = cli_path("promote.ini");
+    cli_write(file, FAULT_LOAD("2", "1", "1", "0", "10s",
+                               "1s") "[fault]\nkind = promote\nfirst = 300ms\n");
+    struct cli cli = cli_run(NULL, ARGS("run", file, "--lock", "redis-setnx"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "its fault promote can't act on redis");
+    assert_int_equal(cli_lines(cli.err), 1);
+    cli_free(&cli);
+}
+
 /* For good: the stage is whole, and the next one has fresh servers. */
 TEST(a_server_that_is_gone_is_no_failure) {
     cli_need("redis");
@@ -141,16 +168,12 @@ TEST(what_a_server_cannot_do_is_said) {
     json_t *run = fault_run(
         "memcached",
         FAULT_LOAD("2", "1", "1", "0", "10s",
-                   "500ms") "[fault]\nkind = terminate\ntarget = all\nfirst = 100ms\n"
-                            "[fault.2]\nkind = promote\nfirst = 100ms\n"
-                            "[fault.3]\nkind = server-pause\ntarget = minority\nfirst = 100ms\n"
-                            "[fault.4]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
-        0);
+                   "500ms") "[fault]\nkind = server-pause\ntarget = minority\nfirst = 100ms\n"
+                            "[fault.2]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
+        2);
     assert_stage_is(run, "complete", "clean");
-    assert_fault(run, 0, "terminate", false, "does not offer");
-    assert_fault(run, 1, "promote", false, "");
-    assert_fault(run, 2, "server-pause", false, "no such server");
-    assert_fault(run, 3, "wire-reset", false, "no such wire");
+    assert_fault(run, 0, "server-pause", false, "no such server");
+    assert_fault(run, 1, "wire-reset", false, "no such wire");
     json_decref(run);
 }
 
@@ -183,7 +206,7 @@ TEST(several_servers_are_hit) {
                                              "first = 1300ms\nfor = 100ms\n"
                                              "[fault.5]\nkind = server-pause\ntarget = 9\n"
                                              "first = 1700ms\nfor = 100ms\n",
-                            0);
+                            2); /* the last one has no server */
     assert_stage_is(run, "complete", "clean");
     static const int counts[] = {2, 3, 1, 5};
     static const char *const sections[] = {"fault", "fault.2", "fault.3", "fault.4"};

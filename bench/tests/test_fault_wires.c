@@ -6,12 +6,16 @@
 
 #define BUSY FAULT_LOAD("2", "1", "own", "0", "10s", "2s")
 
-static json_t *clean_run(const char *faults) {
+static json_t *clean_run_of_code(const char *faults, int code) {
     char text[900];
     snprintf(text, sizeof text, "%s%s", BUSY, faults);
-    json_t *run = fault_run("redis-setnx", text, 0);
+    json_t *run = fault_run("redis-setnx", text, code);
     assert_stage_is(run, "complete", "clean");
     return run;
+}
+
+static json_t *clean_run(const char *faults) {
+    return clean_run_of_code(faults, 0);
 }
 
 static double in_doubt(const json_t *run) {
@@ -33,10 +37,11 @@ TEST(connections_are_reset) {
 TEST(answers_are_lost) {
     cli_need("redis");
     json_t *run =
-        clean_run("[fault]\nkind = wire-drop\ntarget = all\nholding = OK\nfirst = 200ms\n"
-                  "[fault.2]\nkind = wire-drop\ntarget = all\nfirst = 500ms\n"
-                  "[fault.3]\nkind = wire-drop\ntarget = all\nholding = nobody says this\n"
-                  "first = 500ms\nfor = 300ms\n");
+        clean_run_of_code("[fault]\nkind = wire-drop\ntarget = all\nholding = OK\nfirst = 200ms\n"
+                          "[fault.2]\nkind = wire-drop\ntarget = all\nfirst = 500ms\n"
+                          "[fault.3]\nkind = wire-drop\ntarget = all\nholding = nobody says this\n"
+                          "first = 500ms\nfor = 300ms\n",
+                          2); /* the last one meets no such text */
     assert_fault(run, 0, "wire-drop", true, "struck 1 times");
     assert_fault(run, 1, "wire-drop", true, "struck 1 times");
     assert_fault(run, 2, "wire-drop", false, "struck 0 times");

@@ -187,6 +187,11 @@ const char *injection_name(enum injection kind) {
     return names[kind];
 }
 
+const char *injection_act(enum injection kind) {
+    bool by_script = kind == INJECT_PROMOTE || kind == INJECT_TERMINATE || kind == INJECT_EVICT;
+    return by_script ? injection_name(kind) : NULL;
+}
+
 char *faults_text(const struct plan *plan, char *text, size_t size) {
     size_t used = 0;
     snprintf(text, size, "none");

@@ -23,6 +23,8 @@ extern const struct lb_option_type type_target; /* struct plan_fault: .target an
 /* The target of an injection. */
 enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
 enum fault_on injection_acts_on(enum injection kind);
+/* What the servers' script does for it (topo_act); NULL = nothing. */
+const char *injection_act(enum injection kind);
 /* Whether an injection lasts for a time and is undone after that. */
 bool injection_lasts(enum injection kind);
 /* Whether a fault hits clients by their worker processes. */

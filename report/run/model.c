@@ -23,6 +23,22 @@ bool report_limited(const struct run_stage *stage) {
     return equal(stage->limited_by, "generator");
 }
 
+static bool same_section(const json_t *a, const json_t *b) {
+    return json_equal(json_object_get(a, "section"), json_object_get(b, "section"));
+}
+
+bool report_idle_fault(const struct run_stage *stage) {
+    size_t i, j;
+    json_t *fault, *other;
+    json_array_foreach(stage->faults, i, fault) {
+        bool acted = false;
+        json_array_foreach(stage->faults, j, other) acted |=
+            same_section(fault, other) && json_is_true(json_object_get(other, "acted"));
+        if (!acted) return true;
+    }
+    return false;
+}
+
 bool report_is_aside(const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
         if (!group->rows[r].typical->workload) return false;

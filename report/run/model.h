@@ -65,6 +65,7 @@ struct report_row {
     const struct run_stage **stages; /* all repeats; the list is owned */
     int repeats, incomplete;         /* stages; those that are partial or failed */
     bool limited;                    /* one of them was generator-limited */
+    bool idle_fault;                 /* in one of them a fault never acted */
     /* may be called best: a real lock that excluded wherever it was tried */
     bool candidate;
     /* under this load; tables show locks[lock].state, the worst of all loads */
@@ -128,6 +129,9 @@ bool report_is_aside(const struct report_group *group);
 
 /* The run says that the load generator or its machine, not the lock, limited this stage. */
 bool report_limited(const struct run_stage *stage);
+
+/* Of one of its faults no injection acted: its verdict tells nothing of the lock under it. */
+bool report_idle_fault(const struct run_stage *stage);
 
 /* The worse of two, for stages of one lock. A control that was caught once is caught. */
 enum lock_state report_worse(enum lock_state a, enum lock_state b);

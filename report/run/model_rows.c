@@ -156,6 +156,7 @@ static int fill_row(struct report_row *row, const struct ref *refs, int count) {
         row->state = report_worse(row->state, report_stage_state(refs[i].stage));
         if (report_incomplete(refs[i].stage)) row->incomplete++;
         row->limited |= report_limited(refs[i].stage);
+        row->idle_fault |= report_idle_fault(refs[i].stage);
     }
     row->stages = malloc((size_t)count * sizeof *row->stages);
     if (!row->stages) return -1;

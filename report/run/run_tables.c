@@ -72,6 +72,8 @@ static void add_name(struct doc *doc, const struct report_row *row,
                  doc_or(row->typical->error, "not all of it was measured"));
     }
     if (row->limited) doc_chip(doc, DOC_MARK, TONE_WARN, "~", "limited", words_help(WORDS_LIMITED));
+    if (row->idle_fault)
+        doc_chip(doc, DOC_MARK, TONE_WARN, "?", "no fault", words_help(WORDS_IDLE_FAULT));
 }
 
 static void add_row(struct doc *doc, const struct report *report, const struct report_group *group,
@@ -171,10 +173,11 @@ static void add_absent_notes(struct doc *doc, const struct report_group *group) 
 
 static void add_notes(struct doc *doc, const struct report *report,
                       const struct report_group *group) {
-    bool limited = false;
+    bool limited = false, idle = false;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         limited |= row->limited;
+        idle |= row->idle_fault;
         if (row->incomplete == 0) continue;
         doc_note(doc, TONE_WARN, "%s (!): %s%s%s", report->locks[row->lock].label,
                  doc_or(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
@@ -190,6 +193,10 @@ static void add_notes(struct doc *doc, const struct report *report,
         doc_set_only(doc, DOC_TERMINAL);
     }
     add_absent_notes(doc, group);
+    if (idle) {
+        doc_note(doc, TONE_WARN, "(?) %s: %s", WORDS_IDLE_FAULT, words_help(WORDS_IDLE_FAULT));
+        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    }
     if (limited) {
         doc_note(doc, TONE_WARN,
                  "(~) generator-limited: the times include delays of the load generator or the "

@@ -68,6 +68,8 @@ static const struct {
 } helps[] = {
     {WORDS_LIMITED,
      "its times include delays of the load generator or of the machine, most of all p99 and beyond"},
+    {WORDS_IDLE_FAULT,
+     "a fault of its workload never acted, so its verdict is of a load without it"},
     {WORDS_BOUND,
      "with 95 % confidence the true rate of overlaps is below this; n: the grants during "
      "which another client waited"},

@@ -20,6 +20,7 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size);
 
 /* Words that documents use without more ado. */
 #define WORDS_LIMITED "generator-limited"
+#define WORDS_IDLE_FAULT "not put to the fault"
 #define WORDS_BOUND "bound 3/n"
 #define WORDS_RATIO "\xc3\x97 best"
 /* One line that explains such a word; NULL for any other text. */
