@@ -270,10 +270,6 @@ const char *topo_url(const struct topo *topo, int index) {
     return topo->urls.url[index];
 }
 
-const char *const *topo_urls(const struct topo *topo) {
-    return (const char *const *)topo->urls.url;
-}
-
 const char *topo_ca(const struct topo *topo) {
     return *topo->ca ? topo->ca : NULL;
 }

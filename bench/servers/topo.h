@@ -82,7 +82,6 @@ const char *topo_durability(const struct topo *topo);
 /* Where to connect; owned by topo, changed by topo_ready's retries. */
 int topo_url_count(const struct topo *topo);
 const char *topo_url(const struct topo *topo, int index);
-const char *const *topo_urls(const struct topo *topo);
 /* The file of the authority that signed the servers' certificates; NULL = they are without TLS. */
 const char *topo_ca(const struct topo *topo);
 /* The private folder of one node: its data and its file `log`. */

@@ -157,16 +157,3 @@ int64_t hist_quantile(const struct hist *h, double quantile) {
 double hist_mean(const struct hist *h) {
     return h->count ? (double)h->sum / (double)h->count : 0;
 }
-
-double hist_stddev(const struct hist *h) {
-    if (h->count == 0) return 0;
-    double total = (double)h->count, mean = 0, square = 0;
-    for (int32_t slot = h->first; slot <= h->last; slot++) {
-        mean += (double)hist_slot_middle(h, slot) * ((double)h->counts[slot] / total);
-    }
-    for (int32_t slot = h->first; slot <= h->last; slot++) {
-        double off = (double)hist_slot_middle(h, slot) - mean;
-        square += off * off * ((double)h->counts[slot] / total);
-    }
-    return sqrt(square);
-}

@@ -88,8 +88,4 @@ int64_t hist_quantile(const struct hist *h, double quantile);
 /* Exact mean of the recorded values; 0 when empty. */
 double hist_mean(const struct hist *h);
 
-/* Standard deviation, every value taken as its slot's middle, as HdrHistogram's readers compute it;
- * 0 when empty. */
-double hist_stddev(const struct hist *h);
-
 #endif

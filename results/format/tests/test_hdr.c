@@ -68,7 +68,6 @@ TEST(test_round_trip) {
                 int64_t ours = hist_quantile(h, q);
                 assert_int_equal(hist_quantile(back, q), hist_slot_high(h, hist_slot(h, ours)));
             }
-            assert_true(hist_stddev(back) == hist_stddev(h));
             hist_free(back);
             free(text);
             hist_free(h);
@@ -119,7 +118,6 @@ TEST(test_texts_of_the_java_library) {
     assert_true(h->counts[0] == 1 && h->counts[1] == 0 && h->counts[2] == 1 && h->counts[3] == 1);
     assert_int_equal(h->counts[hist_slot(h, 1000000)], 300);
     assert_true(fabs(hist_mean(h) / 6.0011736786643074e10 - 1) < 1e-12);
-    assert_true(fabs(hist_stddev(h) / 1.4796439797137207e8 - 1) < 1e-9);
     hist_free(h);
 
     h = decode("HISTFAAAACZ4nJNpmSzMwMDAxQABTFCakYGB2c1gxwIG+w9QkT//oQAAp2oNSA==");
