@@ -2,6 +2,7 @@
 #include "drivers/tls.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -82,4 +83,12 @@ void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const
     if (cipher && *cipher) lb_fact(facts, "tls_cipher", "%s", cipher);
     lb_fact(facts, "tls_verified", "%s", verified[tls->verify]);
     lb_fact(facts, "tls_client_certificate", "%s", tls->cert ? "yes" : "no");
+}
+
+void lb_tls_words(const struct lb_facts *facts, char *text, size_t size) {
+    const char *protocol = lb_facts_value(facts, "tls"),
+               *verified = lb_facts_value(facts, "tls_verified");
+    if (size > 0) text[0] = '\0';
+    if (!protocol || strcmp(protocol, "no") == 0) return;
+    snprintf(text, size, "%s, %s verified", protocol, verified ? verified : "nothing");
 }

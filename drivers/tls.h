@@ -85,4 +85,7 @@ const char *lb_tls_advice(const char *message);
 void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
                          const char *cipher);
 
+/* The same in words: "TLSv1.3, host name and authority verified"; "" = not encrypted. */
+void lb_tls_words(const struct lb_facts *facts, char *text, size_t size);
+
 #endif

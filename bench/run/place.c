@@ -13,6 +13,7 @@
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/workload/faults.h"
+#include "drivers/tls.h"
 #include "drivers/url.h"
 
 #define READY_NS                                                                                   \
@@ -249,6 +250,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
             failed = reach_server(place, &inquiry, err);
         }
     }
+    lb_tls_words(&place->facts, place->encryption, sizeof place->encryption);
     if (!failed) return place;
     name_backend(backend, err);
     place_close(place);

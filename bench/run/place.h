@@ -41,6 +41,7 @@ struct place {
     const char *told_url; /* of the ask, where urls may lead through a wire to it; NULL = ours */
     char dir[512];        /* embedded backends' own folder; "" = none */
     char topology[64], durability[256];
+    char encryption[96];          /* of the clients' connections, in words; "" = none */
     const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
     struct lb_facts facts;
     const char *started_by;    /* "lockbench", "url" or "embedded" */

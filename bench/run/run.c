@@ -269,6 +269,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
                                   .repeat = of->repeat,
                                   .topology = place->topology,
                                   .durability = place->durability,
+                                  .encryption = place->encryption,
                                   .durability_class = place_durability_class(place, of->lock->lock),
                                   .guarantee = place_guarantee(place, of->lock->lock),
                                   .hlog_path = hlog,

@@ -56,7 +56,8 @@ struct stage_ask {
     char id[96];
     /* in words; durability_class is a word of bench/base/durability.h; NULL = not known */
     const char *topology, *durability, *durability_class;
-    const char *guarantee; /* a word of bench/base/guarantee.h; NULL = the lock's */
+    const char *encryption; /* of the clients' connections, in words; NULL or "" = none */
+    const char *guarantee;  /* a word of bench/base/guarantee.h; NULL = the lock's */
     const char *hlog_path, *version;
     uint64_t seed;
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */

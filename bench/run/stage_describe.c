@@ -33,6 +33,8 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
     result->primitive = lb_primitive_name(lock->primitive);
     result->topology = keep_or_null(result, ask->topology);
     result->durability = keep_or_null(result, ask->durability);
+    result->encryption =
+        ask->encryption && *ask->encryption ? keep_or_null(result, ask->encryption) : NULL;
     result->durability_class = ask->durability_class;
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
      * says. */

@@ -214,7 +214,23 @@ TEST(nats_over_tls) {
     tls_start(1, "wronghost", NATS(NATS_TLS NATS_USER));
     tls_start(2, "server", NATS(NATS_TLS ", verify: true" NATS_USER));
     tls_start(3, "server", NATS("authorization { token: " TLS_SECRET " }\n"));
+    /* The example of NATS's documentation. */
+    cli_write(cli_path("certificates/seed"),
+              "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY\n");
+    cli_write(cli_path("certificates/other-seed"), "SUAC" TLS_SECRET "\n");
+    tls_start(
+        4, "server",
+        NATS(
+            "authorization { users: [ { nkey: UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4 } ] }\n"));
     static const struct tls_case cases[] = {
+        {"a key", 4, "nats://127.0.0.1:%d", "nkey=seed", 0, {"\"tls\": \"no\""}},
+        {"no key", 4, "nats://127.0.0.1:%d", NULL, 1, {"Authorization Violation"}},
+        {"no seed",
+         4,
+         "nats://127.0.0.1:%d",
+         "nkey=other-seed",
+         1,
+         {"does not begin with the seed"}},
         {"right",
          0,
          "tls://worker:" TLS_SECRET "@127.0.0.1:%d",

@@ -54,7 +54,7 @@ static bool same_figure(double a, double b) {
 struct ref {
     const struct run_stage *stage;
     const char *lock;  /* the base's name of it */
-    const char *where; /* its topology and durability; in the memory of a load */
+    const char *where; /* its topology, durability and encryption; in the memory of a load */
     char *load;        /* owned */
     bool new;
     int run;   /* of its side */
@@ -92,8 +92,9 @@ static int by_pair_and_place(const void *a, const void *b) {
 static char *task_text(const struct run_stage *stage, const char **ret_where) {
     char *load = report_load_text(stage), *text = NULL;
     if (!load) return NULL;
-    int len = asprintf(&text, "%s%c%s, %s", load, 0, stage->topology ? stage->topology : "",
-                       stage->durability ? stage->durability : "");
+    int len = asprintf(&text, "%s%c%s, %s, %s", load, 0, stage->topology ? stage->topology : "",
+                       stage->durability ? stage->durability : "",
+                       stage->encryption ? stage->encryption : "");
     if (len >= 0) *ret_where = text + strlen(load) + 1;
     free(load);
     return len >= 0 ? text : NULL;
@@ -141,17 +142,18 @@ static void free_refs(struct refs *refs) {
 static int check_alike(const struct run_stage *base, const struct run_stage *new,
                        struct lb_err *err) {
     const struct {
-        const char *what, *base, *new;
-    } texts[] = {{"topology", base->topology, new->topology},
-                 {"durability", base->durability, new->durability}};
+        const char *what, *base, *new, *absent;
+    } texts[] = {{"topology", base->topology, new->topology, "not known"},
+                 {"durability", base->durability, new->durability, "not known"},
+                 {"encryption", base->encryption, new->encryption, "none"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
         return err_set(
             err, LB_EXIT_USAGE,
             "compare: %s: %s is '%s' in the base and '%s' in the new runs, so the figures answer "
             "different questions; --anyway compares them",
-            new->lock, texts[i].what, texts[i].base ? texts[i].base : "not known",
-            texts[i].new ? texts[i].new : "not known");
+            new->lock, texts[i].what, texts[i].base ? texts[i].base : texts[i].absent,
+            texts[i].new ? texts[i].new : texts[i].absent);
     }
     if (same_figure(base->processes, new->processes) && same_figure(base->threads, new->threads))
         return 0;

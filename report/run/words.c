@@ -153,8 +153,9 @@ char *words_durability_full(const struct run_stage *stage) {
     const char *server = stage->durability ? stage->durability : "not stated",
                *note = stage->durability_note;
     char *text;
-    if (asprintf(&text, "%s%s%s%s", note ? note : "", note ? " (the server: " : "", server,
-                 note ? ")" : "") < 0)
+    if (asprintf(&text, "%s%s%s%s%s%s", note ? note : "", note ? " (the server: " : "", server,
+                 note ? ")" : "", stage->encryption ? "; " : "",
+                 stage->encryption ? stage->encryption : "") < 0)
         return NULL;
     return text;
 }

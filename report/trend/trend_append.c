@@ -107,7 +107,8 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
             text_at(run->environment, "kernel"), 0);
     fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version,
             0, stage->lock, 0, stage->clients, 0, load, 0);
-    fprintf(out, "%s%c%s%c%.0f x %.0f%c", or_empty(stage->topology), 0, or_empty(stage->durability),
+    fprintf(out, "%s%c%s%s%s%c%.0f x %.0f%c", or_empty(stage->topology), 0,
+            or_empty(stage->durability), stage->encryption ? "; " : "", or_empty(stage->encryption),
             0, stage->processes, stage->threads, 0);
     if (fclose(out) != 0) {
         free(block);
