@@ -248,37 +248,42 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
     note_warning(run, &err);
 }
 
+/* What a stage is asked for, but for its name and files. */
+static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
+                                     const struct plan_stage *of) {
+    const struct place_wire *wiring = place->wiring;
+    return (struct stage_ask){.plan = of->plan,
+                              .lock = of->lock,
+                              .server = &place->server,
+                              .topo = place->topo,
+                              .guest = place_is_guest(place),
+                              .wire = wiring ? wiring->wire : NULL,
+                              .client_ends = wiring ? wiring->client_ends : 0,
+                              .peer_ends = wiring ? wiring->peer_ends : 0,
+                              .clients = of->clients,
+                              .readers = of->readers,
+                              .rate_per_s = of->rate_per_s,
+                              .sweep = of->sweep,
+                              .promise = run->promise,
+                              .repeat = of->repeat,
+                              .topology = place->topology,
+                              .durability = place->durability,
+                              .encryption = place->encryption,
+                              .durability_class = place_durability_class(place, of->lock->lock),
+                              .guarantee = place_guarantee(place, of->lock->lock),
+                              .version = run->ask->version,
+                              .seed = of->plan->seed + (uint64_t)of->repeat,
+                              .interrupts = run->ask->interrupts,
+                              .news = tell_second,
+                              .tell = tell_line,
+                              .news_arg = run};
+}
+
 /* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
-    const struct run_ask *ask = run->ask;
-    const struct place_wire *wiring = place->wiring;
     char hlog[700], name[96];
-    struct stage_ask stage_ask = {.plan = of->plan,
-                                  .lock = of->lock,
-                                  .server = &place->server,
-                                  .topo = place->topo,
-                                  .guest = place_is_guest(place),
-                                  .wire = wiring ? wiring->wire : NULL,
-                                  .client_ends = wiring ? wiring->client_ends : 0,
-                                  .peer_ends = wiring ? wiring->peer_ends : 0,
-                                  .clients = of->clients,
-                                  .readers = of->readers,
-                                  .rate_per_s = of->rate_per_s,
-                                  .sweep = of->sweep,
-                                  .promise = run->promise,
-                                  .repeat = of->repeat,
-                                  .topology = place->topology,
-                                  .durability = place->durability,
-                                  .encryption = place->encryption,
-                                  .durability_class = place_durability_class(place, of->lock->lock),
-                                  .guarantee = place_guarantee(place, of->lock->lock),
-                                  .hlog_path = hlog,
-                                  .version = ask->version,
-                                  .seed = of->plan->seed + (uint64_t)of->repeat,
-                                  .interrupts = ask->interrupts,
-                                  .news = tell_second,
-                                  .tell = tell_line,
-                                  .news_arg = run};
+    struct stage_ask stage_ask = stage_ask_of(run, place, of);
+    stage_ask.hlog_path = hlog;
     snprintf(stage_ask.id, sizeof stage_ask.id, "%03d-%.90s", run->number++,
              stage_name(of, name, sizeof name));
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
