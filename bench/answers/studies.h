@@ -5,11 +5,12 @@
 
 #include "bench/answers/answers.h"
 
-/* Of the experiment's repeats, the share whose 95 % bound of violations is below the true rate. */
+/* The share of the experiment's repeats in which the 95 % bound of violations is below the true rate. */
 double study_bound(const struct answers_how *how, const struct experiment *experiment);
 
-/* Shares of comparisons of ten runs with ten that find something worse (exit code 4): where
- * nothing is, and where the experiment's lock is 5 % slower. Both are made from one set of runs. */
+/* Ten runs are compared with ten others, many times, all taken from one set of runs. The share of the
+ * comparisons that find something worse (exit code 4): when nothing has changed, and when the
+ * experiment's lock is 5 % slower. */
 double study_false_alarms(const struct answers_how *how, const struct experiment *experiment);
 double study_found(const struct answers_how *how, const struct experiment *experiment);
 

@@ -230,7 +230,7 @@ static const struct experiment connecting = {
     .seconds = 10,
 };
 
-/* ---- whose freeze ---- */
+/* ---- was it the server or lockbench that froze ---- */
 
 static const struct experiment server_froze = {
     .name = "server-froze",

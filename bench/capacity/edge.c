@@ -65,7 +65,7 @@ static double scatter_of(const struct edge_point *points, int count, double x, d
     return near > 2 ? fmax(scatter_min, sum / (near - 2)) : scatter_min;
 }
 
-/* Where so much of the weight lies below. */
+/* The place between from and to below which this part of the weight is. */
 static double place_of(const double weights[GRID], double from, double to, double part) {
     double sum = 0;
     for (int i = 0; i < GRID; i++) {

@@ -28,7 +28,7 @@ struct edge_point {
 
 struct edge {
     double x, low, high;
-    int below, above; /* points on each side of x; one that lies there is above */
+    int below, above; /* points on each side of x; a point at x itself counts as above */
 };
 
 /* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min: the

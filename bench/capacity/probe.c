@@ -63,7 +63,8 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
     if (quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low, &high, NULL) ==
         0) {
-        /* Its ranks are among what was granted: what was not lies above all of it. */
+        /* low and high are ranks among all requests. The histogram has only those that were granted; a
+         * request that was not granted took longer than any of them. */
         double stretch = n / (double)(hist->count + hist->over > 0 ? hist->count + hist->over : 1);
         double low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
         double high_ns = value_at(hist, (uint64_t)ceil((double)high * stretch));
@@ -101,7 +102,7 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
                         const struct probe *probe) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
     double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
-    /* One long stall of ours delays whoever falls into it by as much. */
+    /* A long stall of lockbench delays each request that falls due in it, by up to its length. */
     double one_ns = (double)(stage_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
     double late_ns = one_ns + before * hist_mean(hiccup);
     return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;

@@ -242,9 +242,9 @@ static double most_served(const struct search *search) {
     return most;
 }
 
-/* No rate above what the lock was seen to do lasts. What was kept at a rate whose queue settles more
- * slowly than the longest probe lasted was not shown to last; then the answer is in the middle of what
- * is possible. */
+/* The lock was seen to serve so many requests a second, and no greater rate can last. At a rate near that,
+ * the queue may settle more slowly than the longest probe: then a promise that the probe kept was not
+ * shown to last, and the answer is the middle of the range that is possible. */
 static void bound_by_capacity(const struct search *search, struct search_answer *answer) {
     double most = most_served(search), span_s = 0;
     if (!(most > 0)) return;

@@ -2,9 +2,9 @@
  *
  * A queue that begins empty needs time to fill. Near the greatest rate that a key carries the queue
  * still grows when a short window ends, and the promise seems to be kept. Where one request is served
- * at a time, in the mean time 1/capacity, a queue forgets how it began with the relaxation time
- * 1/capacity / (1 - sqrt(rate/capacity))^2 (Cohen, The Single Server Queue, 1982). This file reads no
- * clock and runs nothing. Times are in seconds, rates per second. */
+ * at a time, in the mean time 1/capacity, the influence of the queue's first state decays with the
+ * relaxation time 1/capacity / (1 - sqrt(rate/capacity))^2 (Cohen, The Single Server Queue, 1982).
+ * This file reads no clock and runs nothing. Times are in seconds, rates per second. */
 #ifndef BENCH_CAPACITY_WINDOW_H
 #define BENCH_CAPACITY_WINDOW_H
 
@@ -28,10 +28,10 @@ struct window window_of(const struct window_ask *ask, double rate_per_s);
 double window_settled_rate(double capacity_per_s, double span_s);
 
 /* The variance between probes of the share over the limit, in shares that are allowed, at the edge: a
- * queue is over the limit in clusters, which last about as long as it remembers how it began, so there
- * are few of them in a window where little is allowed. Where the queue still grows when the window ends,
- * its length says more than chance does, and window_settled_rate bounds the answer. The factor is by simulation of ideal queues
- * (bench/tests/test_capacity_truth.c). */
+ * queue is over the limit in clusters, which last for about a relaxation time, so a window has few of
+ * them where little is allowed. Where the queue still grows when the window ends, its length says more
+ * than chance does, and window_settled_rate bounds the answer. The factor is from a simulation of
+ * ideal queues (bench/tests/test_capacity_truth.c). */
 double window_scatter(const struct window_ask *ask, double rate_per_s);
 
 /* The time that the probes of a lock take for this promise where the user gives none: 2.5 to 10

@@ -193,8 +193,8 @@ static bool spins(const struct matrix_cell *cell) {
     return (cell->lock->caps & LB_CAP_SPINS) != 0;
 }
 
-/* Clients of a spinning lock whose holder is dead take every processor there is, and servers beside
- * them stood still for up to 5 s. So these run apart from the others. */
+/* When the holder of a spinning lock is dead, its clients take all processors. Servers that ran at the
+ * same time stood still for up to 5 s. So cells of spinning locks run apart from the others. */
 static bool may_start(const struct schedule *schedule, const struct matrix_cell *cell) {
     if (schedule->jobs.count > 0 && schedule->spinning != spins(cell)) return false;
     return jobs_fit(&schedule->jobs, cell->weight);

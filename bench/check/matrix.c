@@ -18,7 +18,7 @@
 static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
                                               LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
 
-/* Those whose question is how long it takes. */
+/* The scenarios that ask how long the recovery takes. */
 static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
                                          LB_SCENARIO_LEADER_KILL, LB_SCENARIO_SENTINEL};
 

@@ -128,7 +128,8 @@ static int print_result(const struct run_end *end, bool as_json, struct report *
                         terminal_has_color(stdout), stdout, err);
 }
 
-/* Everything is saved by now, so what can't be shown is told, and no more. Returns the exit code. */
+/* The results are saved by now, so a page that can't be written is a message and no failure of the run.
+ * Returns the exit code. */
 static int show_end(const struct wish *wish, const struct run_end *end, const char *said) {
     struct lb_err unprinted = {0}, unmade = {0};
     struct report *report = NULL;

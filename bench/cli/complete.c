@@ -173,8 +173,8 @@ static bool is_behind_dashes(int count, char *const *words) {
     return false;
 }
 
-/* The row whose value the last word is: of "--name=value", or behind "--name"; or the row of
- * operands. */
+/* The row of the option that the last word gives a value to ("--name=value", or "--name value"), or else
+ * the row of operands. */
 static const struct arg *row_of(const struct command *command, int count, char *const *words,
                                 struct completion *to) {
     const char *word = to->typed, *equals = strchr(word, '='), *before = words[count - 2];

@@ -74,8 +74,9 @@ static int flushed(int code) {
     return args_fail(&err);
 }
 
-/* A descriptor that was closed at our start would be the next file's or socket's, and what is printed would
- * go there. Read only: a write still fails, and is told. */
+/* If descriptor 0, 1 or 2 was closed at the start, the next file or socket would get its number, and what is
+ * printed would go there. /dev/null takes its place; it is opened for reading, so a write still fails and
+ * is reported. */
 static void reserve_standard_descriptors(void) {
     int fd;
     while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd < 3) {

@@ -28,8 +28,8 @@ extern const struct lb_option_type type_url;
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
 
-/* Takes LOCKBENCH_URL_BACKEND of all backends that are not among the URLs out of the environment: for a
- * command whose children start those backends' servers themselves. */
+/* Removes LOCKBENCH_URL_BACKEND from the environment, for each backend that has none of these URLs. The
+ * children of the command then start servers of their own for these backends. */
 void urls_forget(const struct urls *urls);
 
 #endif

@@ -10,7 +10,7 @@
 #include "bench/servers/wire.h"
 #include "bench/workload/faults.h"
 
-/* The injection as the wire's process is told. */
+/* The injection in the form that the wire takes. */
 static struct wire_fault wire_fault_of(const struct faults *faults, const struct plan_fault *plan) {
     static const enum wire_way ways[] = {WIRE_BOTH, WIRE_REQUESTS, WIRE_ANSWERS};
     struct wire_fault fault = {.ends = plan->target == TARGET_REPLICATION

@@ -1,8 +1,8 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-/* One that others may share has no previous holder: whose release enabled its grant can't be told,
- * so it has no handoff. */
+/* The entry of a grant that several holders may share. Nobody can tell which release enabled it, so it has no
+ * previous holder and no handoff. */
 static const struct entry shared_entry = {.run = 1};
 
 static struct cell *enter_cell(struct client *client, uint32_t place, const struct holding *me,

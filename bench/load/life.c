@@ -13,7 +13,8 @@
 #define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
 #define PING_WAIT_NS (5 * LB_S_NS)
 #define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
-#define WORK_OFF_TIMES 10 /* a queue from a stall of ours lasts at most so many times as long */
+#define WORK_OFF_TIMES                                                                             \
+    10 /* a queue that a stall of lockbench caused lasts at most so many times as long */
 #define FIRST_LOOK_NS LB_MS_NS /* while another client opens the session that it shares */
 
 int client_init(struct client *client, struct worker *worker, struct session *session,

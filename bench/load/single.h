@@ -2,8 +2,8 @@
  * somebody says that it is enough: for `lockbench hold`. Sessions, renewals and clearing up are those
  * of every other client.
  *
- * All functions but single_init, single_done and single_cut_off: on the client's fiber, on a loop
- * whose cut-off is single_cutoff's. */
+ * Call all functions but single_init, single_done and single_cut_off on the client's fiber. The cut-off
+ * of its loop must be that of single_cutoff. */
 #ifndef BENCH_LOAD_SINGLE_H
 #define BENCH_LOAD_SINGLE_H
 

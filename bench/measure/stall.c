@@ -15,8 +15,7 @@ static int64_t later_of(int64_t a_ns, int64_t b_ns) {
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* The end of a planned pause that lies in from_ns .. now_ns: what was before it is excused. Without
- * one from_ns. */
+/* If a planned pause lies in from_ns .. now_ns, its end: a stall before that is excused. Else from_ns. */
 static int64_t skip_planned(const struct stalls *stalls, int64_t from_ns, int64_t now_ns) {
     int64_t planned_from_ns = atomic_load(&stalls->planned_from_ns);
     int64_t planned_to_ns = atomic_load(&stalls->planned_to_ns);

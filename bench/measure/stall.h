@@ -43,9 +43,9 @@ void stalls_begin(struct stalls *stalls, int64_t interval_ns, int64_t now_ns);
 void stalls_beat(struct stalls *stalls, int64_t now_ns, int64_t begin_ns, int64_t end_ns,
                  struct hist *late);
 
-/* For how long the thread stood still around when_ns, which is not after now_ns; 0 = it did not. Also
- * tells a stall whose late beat has not come yet, because another fiber of the thread ran first. On
- * the thread itself only. */
+/* For how long the thread stood still around when_ns, which is not after now_ns; 0 = it did not. A stall
+ * counts also before the late beat that ends it, since another fiber of the thread may run first. To be
+ * called on the thread itself. */
 int64_t stalls_around(const struct stalls *stalls, int64_t when_ns, int64_t now_ns);
 
 /* The supervisor is about to stop the thread on purpose (to_ns = LB_NEVER), or to resume it. */

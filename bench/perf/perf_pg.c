@@ -1,6 +1,6 @@
-/* perf_pg: pg-advisory on a key a client against pgbench with a script of the same two statements,
- * prepared, over as many connections, both on one thread, on one server of ours. A transaction is a
- * cycle. */
+/* perf_pg: pg-advisory, each client with a key of its own, against pgbench with a script of the same two
+ * prepared statements. Both use one thread, as many connections, and the same server. One transaction
+ * of pgbench is compared with one acquire and release. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* perf_wire: what the wire costs: a message of 64 bytes there and back through it against directly,
- * to an echo in a process of its own, one connection. So much is added to each round trip of a run
- * whose clients are led through. */
+/* perf_wire: the cost of the wire: a round trip of 64 bytes through it, against one without it, to an echo
+ * server in a process of its own, over one connection. The difference is what the wire adds to each
+ * round trip of a run that uses it. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

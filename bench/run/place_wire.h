@@ -19,9 +19,9 @@ struct place_wire {
 struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
                                     struct lb_err *err);
 
-/* Starts a wire to the servers of a URL of a user's, wherever they are, whose names are resolved once. Returns
- * NULL with err (LB_EXIT_USAGE): a URL without a port, over TLS, whose certificate has the server's name and
- * not the wire's, or with options that choose another way to the server; a name that nobody knows. */
+/* Starts a wire to the servers of a user's URL. Their names are resolved once. Returns NULL with err
+ * (LB_EXIT_USAGE): the URL has no port; it asks for TLS, and the certificate has the server's name and not
+ * the wire's; it has options that choose another way to the server; a name is unknown. */
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 
 /* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */

@@ -88,8 +88,8 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
     }
     if (cpu_known) stage->client_cpu_ns = cpu_ns;
     if (idle_known) stage->client_idle_ns_per_s = idle_ns_per_s;
-    /* A driver that blocks its thread by design has a loop to itself: there is nothing to keep from
-     * it, and its waits can't be told from stalls of ours. */
+    /* A driver that blocks its thread by design has a loop to itself. Nothing else waits for that thread,
+     * and its waits can't be told from stalls of lockbench. */
     if (lock->caps & LB_CAP_BLOCKS_THREAD)
         stage->result.blocked_ns_max = stage->result.stood_still_ns = NAN;
 }

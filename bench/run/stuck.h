@@ -11,8 +11,8 @@
  * fault, a killed client), and after an attempt that may have left a grant behind, for three leases,
  * a second and the slack; and the time for which the machine stood still.
  *
- * A client whose tries find the key busy waits as well, until its last answer: nobody knows what it
- * would find while it rests. */
+ * A client that tries again and again counts as waiting until the last answer that the key was busy.
+ * While it rests between two tries, it is unknown whether the key is busy. */
 #ifndef BENCH_RUN_STUCK_H
 #define BENCH_RUN_STUCK_H
 
