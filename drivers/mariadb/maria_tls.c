@@ -62,7 +62,7 @@ const char *maria_tls_advice(unsigned number, const char *message,
             return ": another authority than tls_ca's signed the certificate, or it has expired, or the URL's host is not in it";
         if (strstr(message, "Validation of SSL server certificate"))
             return ": the URL's host is not in the certificate: write one that is";
-        if (strstr(message, "support SSL") || strstr(message, "support TLS"))
+        if (strstr(message, "not support"))
             return ": give the server a certificate (ssl_cert, ssl_key)";
         return lb_tls_advice(message);
     case CR_SERVER_LOST:
