@@ -275,7 +275,8 @@ static struct plan *load_plan(const struct wish *wish, const struct lb_lock *loc
 
 /* Says what the lock will make on the server that outlasts the hold, before it does. */
 static void foretell(const struct lb_lock *lock, const struct plan *plan, const char *url) {
-    const struct place_url at = {.backend = lock->backend, .url = url};
+    const struct place_url at = {
+        .backend = lock->backend, .url = url, .options = plan->locks[0].backend_options};
     char line[GUEST_LINE_MAX];
     if (!lock->algorithm->arm && !lock->keeps) return;
     guest_foretell(&at, plan, true, line);

@@ -2,7 +2,7 @@
  * files of this folder, so that it is listed with what to install. */
 #include "drivers/zookeeper/backend.h"
 
-static const char *const zk_schemes[] = {"zookeeper", "zk", NULL};
+static const char *const zk_schemes[] = {"zookeeper", "zk", "zookeepers", "zks", NULL};
 
 const struct lb_backend backend_zookeeper = {
     .name = "zookeeper",

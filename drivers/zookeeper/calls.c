@@ -156,8 +156,11 @@ int zk_create(struct zk_session *z, const char *path, const char *data, int mode
     if (!slot) return ZK_DOWN;
     slot->path = ret_path;
     slot->stat = ret_stat;
-    return finish_call(slot, zoo_acreate2(z->handle, path, data, data ? (int)strlen(data) : 0,
-                                          &ZOO_OPEN_ACL_UNSAFE, mode, on_create, slot));
+    const struct zk_server *server = z->owner->server->state;
+    const struct ACL_vector *acl =
+        server->credentials[0] ? &ZOO_CREATOR_ALL_ACL : &ZOO_OPEN_ACL_UNSAFE;
+    return finish_call(slot, zoo_acreate2(z->handle, path, data, data ? (int)strlen(data) : 0, acl,
+                                          mode, on_create, slot));
 }
 
 int zk_delete(struct zk_session *z, const char *path) {
@@ -349,6 +352,11 @@ enum lb_outcome zk_fail(struct lb_session *session, int rc, const char *doing, c
         return lb_fail(session, LB_BROKEN, "zookeeper: %s %s: the session has expired", doing,
                        path);
     case ZNOAUTH:
+        return lb_fail(
+            session, LB_REFUSED,
+            "zookeeper refuses to %s %s: not permitted: check the user and password of the "
+            "URL, and the node's ACL",
+            doing, path);
     case ZAUTHFAILED:
     case ZINVALIDACL:
     case ZBADARGUMENTS:

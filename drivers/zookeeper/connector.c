@@ -53,16 +53,57 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
     return 0;
 }
 
+/* What is in a URL and can't be meant. */
+static int check_url(const struct url *url, const char *text, struct lb_err *err) {
+    char shown[256];
+    url_public(text, shown, sizeof shown);
+    if (strchr(text, '?'))
+        return err_set(err, LB_EXIT_USAGE, "a zookeeper URL takes no '?' parameters: %s", shown);
+    if (!url->user[0] != !url->password[0])
+        return err_set(err, LB_EXIT_USAGE,
+                       "zookeeper: an account (digest) is user:password@; SASL there is none: %s",
+                       shown);
+    return 0;
+}
+
+/* The servers of the URL as the ports of a stunnel. */
+static int add_tunnel(struct zk_server *state, struct lb_err *err) {
+    struct stunnel *stunnel = &state->stunnel;
+    for (int i = 0; i < state->url.host_count; i++) {
+        stunnel->to[i].host = state->url.host[i];
+        stunnel->to[i].port = state->url.port[i];
+    }
+    stunnel->count = state->url.host_count;
+    if (stunnel_start(stunnel, &state->tls, err) != 0) return -1;
+    for (int i = 0; i < stunnel->count; i++) {
+        if (add_host(state, "127.0.0.1", stunnel->to[i].local_port, err) != 0) return -1;
+    }
+    return 0;
+}
+
+static bool is_encrypted(const struct url *url) {
+    return strcmp(url->scheme, "zookeepers") == 0 || strcmp(url->scheme, "zks") == 0;
+}
+
 static int zk_open(struct lb_server *server, struct lb_err *err) {
     struct zk_server *state = server->state;
+    const struct zk_options *options = server->options;
     zoo_set_debug_level((ZooLogLevel)0); /* the library would write to stderr */
     for (int i = 0; i < server->url_count; i++) {
         struct url url;
-        if (url_parse(&url, server->urls[i], ZOOKEEPER_PORT, err) != 0) return -1;
-        for (int j = 0; j < url.host_count; j++) {
+        if (url_parse(&url, server->urls[i], ZOOKEEPER_PORT, err) != 0 ||
+            check_url(&url, server->urls[i], err) != 0)
+            return -1;
+        if (i > 0 && (state->encrypted || is_encrypted(&url)))
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "zookeeper: an ensemble with TLS is one URL, zookeepers://host1,host2,host3");
+        state->encrypted = is_encrypted(&url);
+        for (int j = 0; j < url.host_count && !state->encrypted; j++) {
             if (add_host(state, url.host[j], url.port[j], err) != 0) return -1;
         }
         if (i > 0) continue; /* further URLs name further servers of the same ensemble */
+        state->url = url;
         if (make_prefix(state, url.path, err) != 0) return -1;
         if (url.user[0]) {
             snprintf(state->credentials, sizeof state->credentials, "%s:%s", url.user,
@@ -70,7 +111,14 @@ static int zk_open(struct lb_server *server, struct lb_err *err) {
         }
         url_public(server->urls[0], state->shown, sizeof state->shown);
     }
-    return 0;
+    state->tls = lb_tls_of(&options->tls, server->ca);
+    if (lb_tls_check(&options->tls, state->encrypted, "zookeeper", "zookeepers://", err) != 0)
+        return -1;
+    return state->encrypted ? add_tunnel(state, err) : 0;
+}
+
+static void zk_close(struct lb_server *server) {
+    stunnel_stop(&((struct zk_server *)server->state)->stunnel);
 }
 
 static int zk_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -95,6 +143,7 @@ static enum lb_outcome zk_ping(struct lb_session *session, int64_t deadline_ns) 
 static const struct lb_option zk_option_table[] = {
     {"command_timeout", LB_OPT_DURATION, offsetof(struct zk_options, command_timeout_ns), "5s", 1e6,
      600e9, NULL, "longest wait for one answer or a reconnection; then the outcome is unknown"},
+    LB_TLS_OPTIONS(struct zk_options, tls),
     {0},
 };
 
@@ -109,6 +158,7 @@ const struct lb_connector zookeeper_connector = {
     .server_bytes = sizeof(struct zk_server),
     .session_bytes = sizeof(struct zk_session),
     .open = zk_open,
+    .close = zk_close,
     .connect = zk_connect,
     .disconnect = zk_disconnect,
     .describe = zk_facts,

@@ -87,6 +87,8 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
         add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
         lb_fact(facts, "ensemble", "%d", ensemble(answer));
     }
+    const struct zk_server *server = session->server->state;
+    stunnel_facts(&server->stunnel, &server->tls, facts);
     lb_facts_durability(
         facts, NULL,
         "not told: ZooKeeper does not say whether it flushes its log before each answer, its default");

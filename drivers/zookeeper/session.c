@@ -117,6 +117,7 @@ static void note_socket(struct zk_session *z, int fd) {
 static void note_failure(struct zk_session *z, int rc, int error) {
     note_socket(z, -1);
     bool refused = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
+    z->failures++;
     z->refusals = refused ? z->refusals + 1 : 0; /* one that hangs up may be electing */
     z->last_rc = rc;
     z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
@@ -205,6 +206,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         z->running = false;
         return err_set(err, LB_EXIT_MACHINE, "out of memory for a fiber");
     }
+    off_t mark = stunnel_mark(&server->stunnel);
     while (!zk_session_connected(z)) {
         if (ret_gone && z->expired && z->last_rc == ZSESSIONEXPIRED) {
             *ret_gone = true;
@@ -212,11 +214,17 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
         }
         /* Once each address has refused, there is nothing to wait for. A server that hangs up may
          * be starting, electing, or have too many new connections at once. */
+        char why[400];
         bool hopeless = z->expired || z->refusals >= server->host_count;
+        if (z->failures >= server->host_count &&
+            stunnel_trouble(&server->stunnel, mark, why, sizeof why))
+            return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, why);
         if (hopeless || (!zk_session_idle(z, NULL, deadline_ns) && !zk_session_connected(z))) {
-            return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s", server->shown,
-                           hopeless ? "" : " in time",
-                           z->last_errno ? strerror(z->last_errno) : "the server does not answer");
+            return err_set(
+                err, LB_EXIT_MACHINE, "zookeeper at %s: no session%s: %s%s", server->shown,
+                hopeless ? "" : " in time",
+                z->last_errno ? strerror(z->last_errno) : "the server does not answer",
+                hopeless || server->encrypted ? "" : ": if it speaks TLS, write zookeepers://");
         }
     }
     return 0;

@@ -7,8 +7,10 @@
 #ifndef DRIVERS_ZOOKEEPER_SESSION_H
 #define DRIVERS_ZOOKEEPER_SESSION_H
 
+#include "drivers/url.h"
 #include "drivers/zookeeper/backend.h"
 #include "drivers/zookeeper/names.h"
+#include "drivers/zookeeper/stunnel.h"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -16,6 +18,7 @@
 
 struct zk_options {
     int64_t command_timeout_ns;
+    struct lb_tls tls;
 };
 
 #define ZK_HOSTS_MAX 32
@@ -27,7 +30,11 @@ struct zk_server {
     socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
     char credentials[200];      /* "user:password" for digest authentication, or "" */
-    char shown[256];            /* the URL without its password, for messages */
+    bool encrypted;             /* by a stunnel, to whose ports hosts leads */
+    struct lb_tls tls;
+    struct url url; /* the first one */
+    struct stunnel stunnel;
+    char shown[256]; /* the URL without its password, for messages */
 };
 
 /* One request on its way. It lives with the session, not on the caller's stack: an answer may come
@@ -63,6 +70,7 @@ struct zk_session {
     struct zk_slot *free, *sent; /* all are freed with the handle */
     int slots;                   /* how many there are */
     int fd;
+    int failures;            /* of connections, since it was opened */
     int refusals;            /* of connections, one after the other */
     int last_rc, last_errno; /* of the last connection that failed or broke */
     int timeout_ms;          /* as negotiated; as asked for until then */

@@ -1,0 +1,213 @@
+/* test_zookeeper_tls: ZooKeeper over TLS (through stunnel) with digest accounts, against a real server: what is
+ * right grants, and each wrong certificate, password or URL ends with one line that says what to do. The tunnel
+ * ends with the program, also when that is killed.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "drivers/tests/tls_help.h"
+
+/* One ZooKeeper with two ports; two tunnels with wrong certificates lead to the second one. */
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
+
+#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
+#define ACCOUNT "me:" TLS_SECRET "@"
+
+static const char zookeeper[] =
+    "cat $CERTS/server.key $CERTS/server.pem >$DIR/server.pem; cp $CERTS/ca.pem $DIR/ca.pem\n"
+    "cat >$DIR/zoo.cfg <<END\n"
+    "dataDir=$DIR/data\nclientPortAddress=127.0.0.1\nclientPort=$PORT2\n"
+    "secureClientPort=$PORT\nsecureClientPortAddress=127.0.0.1\ntickTime=2000\nmaxClientCnxns=0\n"
+    "admin.enableServer=false\n4lw.commands.whitelist=ruok,srvr,conf,wchp\n"
+    "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory\n"
+    "ssl.keyStore.location=$DIR/server.pem\nssl.keyStore.type=PEM\n"
+    "ssl.trustStore.location=$DIR/ca.pem\nssl.trustStore.type=PEM\nssl.clientAuth=need\nEND\n"
+    "exec java -XX:-UsePerfData -Dzookeeper.forceSync=no "
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn "
+    "-cp /usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar:"
+    "$(echo /usr/share/java/netty-*.jar | tr ' ' :) "
+    "org.apache.zookeeper.server.quorum.QuorumPeerMain $DIR/zoo.cfg";
+
+static const char tunnel[] = "exec stunnel4 -fd 0 <<END\nforeground = yes\npid =\n[tls]\n"
+                             "accept = 127.0.0.1:$PORT\nconnect = 127.0.0.1:$PLAIN\n"
+                             "cert = $CERTS/$CERT.pem\nkey = $CERTS/$CERT.key\nEND\n";
+
+static int start_servers(void **state) {
+    if (tls_setup(state) != 0) return -1;
+    tls_start(SERVER, "server", zookeeper);
+    setenv("PLAIN", getenv("PORT2"), 1);
+    tls_servers[PLAIN].port = atoi(getenv("PORT2"));
+    tls_start(EXPIRED, "expired", tunnel);
+    tls_start(WRONGHOST, "wronghost", tunnel);
+    tls_start(BYNAME, "byname", tunnel);
+    return 0;
+}
+
+TEST(what_is_right_grants) {
+    static const struct tls_case cases[] = {
+        {"by address",
+         SERVER,
+         "zookeepers://" ACCOUNT "127.0.0.1:%d/tls",
+         FILES,
+         0,
+         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\"",
+          "\"tls_by\": \"stunnel "}},
+        {"by name",
+         BYNAME,
+         "zks://localhost:%d/byname",
+         FILES,
+         0,
+         {"\"tls_verified\": \"host name and authority\""}},
+        {"authority alone",
+         WRONGHOST,
+         "zks://localhost:%d/ca",
+         FILES " tls_verify=ca",
+         0,
+         {"\"tls_verified\": \"authority\""}},
+        {"nothing verified",
+         EXPIRED,
+         "zks://localhost:%d/none",
+         FILES " tls_verify=none",
+         0,
+         {"\"tls_verified\": \"nothing\""}},
+        {"unencrypted",
+         PLAIN,
+         "zookeeper://" ACCOUNT "localhost:%d/plain",
+         NULL,
+         0,
+         {"\"tls\": \"no\""}},
+    };
+    TLS_RUN("zookeeper", "zk-lock", cases);
+}
+
+/* Leaves the nodes above a key, which are their creator's alone. */
+static void leave_nodes(void) {
+    const char *args[CLI_ARGS_MAX] = {
+        "hold", "zk-lock", "k", "--url",
+        tls_text("zookeepers://" ACCOUNT "127.0.0.1:%d/held", tls_servers[SERVER].port)};
+    int count = tls_sets("zookeeper", FILES, args, 5);
+    args[count] = "--";
+    args[count + 1] = "true";
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
+TEST(what_is_wrong_has_its_line) {
+    static const struct tls_case cases[] = {
+        {"other authority",
+         SERVER,
+         "zookeepers://" ACCOUNT "localhost:%d",
+         "tls_ca=other-ca.pem tls_cert=client.pem tls_key=client.key",
+         2,
+         {"set tls_ca"}},
+        {"the machine's authorities",
+         SERVER,
+         "zookeepers://" ACCOUNT "localhost:%d",
+         NULL,
+         2,
+         {"set tls_ca"}},
+        {"other host",
+         WRONGHOST,
+         "zks://localhost:%d",
+         FILES,
+         2,
+         {"write a host of the certificate"}},
+        {"an address that is not in it",
+         BYNAME,
+         "zks://127.0.0.1:%d",
+         FILES,
+         2,
+         {"write a host of the certificate"}},
+        {"expired", EXPIRED, "zks://localhost:%d", FILES, 2, {"expired", "new certificate"}},
+        {"no client certificate",
+         SERVER,
+         "zookeepers://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem",
+         2,
+         {"tls_cert"}},
+        {"a stranger's certificate",
+         SERVER,
+         "zookeepers://" ACCOUNT "localhost:%d",
+         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
+         2,
+         {"tls_cert"}},
+        /* without the certificate, which is an account of its own for ZooKeeper */
+        {"wrong password",
+         PLAIN,
+         "zookeeper://me:" TLS_SECRET "x@127.0.0.1:%d/held",
+         NULL,
+         2,
+         {"check the user and password"}},
+        {"no password", SERVER, "zookeepers://me@127.0.0.1:%d/tls", FILES, 1, {"user:password@"}},
+        {"plain server",
+         PLAIN,
+         "zookeepers://" ACCOUNT "localhost:%d",
+         FILES,
+         2,
+         {"does the server speak TLS"}},
+        {"options without TLS",
+         PLAIN,
+         "zookeeper://localhost:%d",
+         FILES,
+         1,
+         {"write zookeepers://"}},
+        {"a parameter",
+         SERVER,
+         "zookeepers://" ACCOUNT "localhost:%d?sasl=yes",
+         FILES,
+         1,
+         {"takes no '?'"}},
+        {"plain URL", SERVER, "zookeeper://localhost:%d", NULL, 2, {"write zookeepers://"}},
+    };
+    leave_nodes();
+    TLS_RUN("zookeeper", "zk-lock", cases);
+}
+
+/* Whether a stunnel of this session's children runs: by the parent, for its command line has nothing of ours. */
+static pid_t tunnel_of(pid_t parent) {
+    char command[80], line[32] = "";
+    snprintf(command, sizeof command, "pgrep -P %d stunnel", (int)parent);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    if (!fgets(line, sizeof line, out)) line[0] = '\0';
+    pclose(out);
+    return atoi(line);
+}
+
+static bool is_running(pid_t pid) {
+    char text[16], state = 'Z';
+    pid_t parent, session;
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return cli_stat(text, &parent, &state, &session) && state != 'Z';
+}
+
+static bool has_tunnel(void *arg) {
+    struct cli *cli = arg;
+    return tunnel_of(cli->pid) > 0;
+}
+
+TEST(the_tunnel_ends_with_a_program_that_is_killed) {
+    const char *args[CLI_ARGS_MAX] = {
+        "run",
+        "smoke",
+        "--lock",
+        "zk-lock",
+        "--url",
+        tls_text("zookeeper=zks://" ACCOUNT "127.0.0.1:%d/killed", tls_servers[SERVER].port),
+        "--set",
+        "run.duration=60s",
+        "--no-page",
+        "--out",
+        cli_path("killed")};
+    args[tls_sets("zookeeper", FILES, args, 11)] = NULL;
+    struct cli cli;
+    cli_start(&cli, NULL, args);
+    cli_until(&cli, has_tunnel, &cli, "the tunnel");
+    pid_t pid = tunnel_of(cli.pid);
+    kill(cli.pid, SIGKILL);
+    cli_wait(&cli);
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; is_running(pid); cli_nap_ms(5))
+        assert_true(lb_now() < until_ns);
+    cli_free(&cli);
+}
+
+TEST_MAIN(start_servers, tls_teardown)
