@@ -12,7 +12,7 @@ static int smaller(int a, int b) {
     return a < b ? a : b;
 }
 
-static bool same(char a, char b) {
+static bool same_letter(char a, char b) {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
@@ -25,9 +25,10 @@ static int distance_of(const char *a, const char *b) {
     for (int i = 1; i <= a_len; i++) {
         row[0] = i;
         for (int j = 1; j <= b_len; j++) {
-            int changed = above[j - 1] + (same(a[i - 1], b[j - 1]) ? 0 : 1);
+            int changed = above[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
             row[j] = smaller(changed, smaller(above[j], row[j - 1]) + 1);
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
+            if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) &&
+                same_letter(a[i - 2], b[j - 1])) {
                 row[j] = smaller(row[j], before[j - 2] + 1);
             }
         }

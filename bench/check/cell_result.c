@@ -146,7 +146,7 @@ static void set_verdict(struct check_cell *cell, enum check_verdict verdict) {
     cell->verdict_word = check_verdict_name(verdict);
 }
 
-static void begin(struct cell_result *result) {
+static void begin_result(struct cell_result *result) {
     *result = (struct cell_result){.cell.compared = CHECK_NOT_COMPARED};
     result_field_clear_all(check_cell_fields(), &result->cell);
 }
@@ -154,14 +154,14 @@ static void begin(struct cell_result *result) {
 static void of_stage(struct cell_result *result, const struct run *run,
                      const struct run_stage *stage, bool needs_fault) {
     char why[CELL_WHY_MAX];
-    begin(result);
+    begin_result(result);
     set_verdict(&result->cell, cell_verdict(run, stage, needs_fault, why));
     if (why[0]) result->cell.why = cell_result_keep_text(result, why);
     fill_stage(result, run, stage, needs_fault);
 }
 
 static void of_nothing(struct cell_result *result, const char *why) {
-    begin(result);
+    begin_result(result);
     set_verdict(&result->cell, CHECK_FAILED);
     result->cell.why = cell_result_keep_text(result, why);
     result->cell.grants = result->cell.overlaps = result->cell.detected =

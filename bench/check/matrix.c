@@ -227,8 +227,8 @@ static struct lb_expectation must_show(const struct lb_about *about) {
 }
 
 /* Fills what the tables say of a cell. False if they say nothing: it is not run. */
-static bool describe(const struct matrix *matrix, struct matrix_cell *cell,
-                     const struct matrix_wish *wish) {
+static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
+                          const struct matrix_wish *wish) {
     const struct matrix_column *column = &matrix->columns[cell->column];
     const struct lb_about *about = &cell->lock->about;
     if (column->fault == LB_SCENARIOS) {
@@ -261,7 +261,7 @@ static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
     }
     for (int column = 0; column < matrix->column_count; column++) {
         struct matrix_cell cell = {.lock = lock, .column = column};
-        if (describe(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err)) return -1;
+        if (describe_cell(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err)) return -1;
     }
     if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
     for (int i = skips; i < matrix->skip_count; i++) {

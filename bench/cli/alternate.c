@@ -102,8 +102,8 @@ static int gravity(int code) {
 }
 
 /* The child has ended: what it left, and what that means for the ones to come. */
-static int take(struct alternate *alternate, int s, const struct job_end *end, const char *folder,
-                struct lb_err *err) {
+static int take_run(struct alternate *alternate, int s, const struct job_end *end,
+                    const char *folder, struct lb_err *err) {
     char result[720], log[720], why[400] = "";
     snprintf(result, sizeof result, "%s/run.json", folder);
     snprintf(log, sizeof log, "%s/log", folder);
@@ -151,7 +151,7 @@ static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
     tell(alternate, s, true, NULL, NULL, "");
     if (jobs_start(&alternate->jobs[s], &job, err) != 0) return -1;
     wait_for(alternate, &alternate->jobs[s], &end);
-    return take(alternate, s, &end, folder, err);
+    return take_run(alternate, s, &end, folder, err);
 }
 
 int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end,

@@ -40,7 +40,7 @@ void available_done(struct available *available) {
 }
 
 /* The topology's own word of itself, asked once. */
-static struct available_topology *ask(struct available *available, const char *name) {
+static struct available_topology *ask_topology(struct available *available, const char *name) {
     for (int i = 0; i < available->count; i++) {
         if (strcmp(available->item[i].name, name) == 0) return &available->item[i];
     }
@@ -72,7 +72,8 @@ const char *available_why_not(struct available *available, const struct lb_backe
         return lb_unavailable(backend);
     }
     if (!backend->topologies || url_of(available, backend)) return NULL;
-    struct available_topology *item = ask(available, topology ? topology : backend->topologies[0]);
+    struct available_topology *item =
+        ask_topology(available, topology ? topology : backend->topologies[0]);
     if (item->no_script.code) return item->no_script.text;
     if (*item->info.missing) {
         if (*item->info.install) *ret_install = item->info.install;
@@ -94,7 +95,7 @@ const char *available_lock(struct available *available, const struct lb_lock *lo
 }
 
 const struct topo_info *available_info(struct available *available, const char *topology) {
-    struct available_topology *item = ask(available, topology);
+    struct available_topology *item = ask_topology(available, topology);
     return item->no_script.code ? NULL : &item->info;
 }
 
@@ -111,10 +112,10 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
     const char *url = url_of(context, lock->backend);
     if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {
-        const struct available_topology *fit = ask(context, *name);
+        const struct available_topology *fit = ask_topology(context, *name);
         if (fit->no_script.code || same_scheme(fit->info.url, url)) return NULL;
     }
-    struct available_topology *item = ask(context, lock->topologies[0]);
+    struct available_topology *item = ask_topology(context, lock->topologies[0]);
     snprintf(item->reason, sizeof item->reason, "needs other servers than that URL's: %.*s://",
              (int)strcspn(item->info.url, ":"), item->info.url);
     return item->reason;

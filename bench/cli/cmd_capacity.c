@@ -198,9 +198,9 @@ static int print_answer(const struct wish *wish, const struct capacity *capacity
 }
 
 /* Saves and prints what was found. said: the last message of the run. Returns the exit code. */
-static int conclude(const struct wish *wish, const struct plan *plan,
-                    struct capacity_run *capacity_run, const struct run_end *end,
-                    const char *said) {
+static int conclude_capacity(const struct wish *wish, const struct plan *plan,
+                             struct capacity_run *capacity_run, const struct run_end *end,
+                             const char *said) {
     struct lb_err lost = {0}, unmade = {0};
     struct capacity *capacity = NULL;
     int code = end->exit_code, unanswered;
@@ -265,7 +265,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (code == 0) code = conclude(wish, plan, capacity_run, &end, progress.said);
+    if (code == 0) code = conclude_capacity(wish, plan, capacity_run, &end, progress.said);
     capacity_run_free(capacity_run);
     return code;
 }

@@ -168,7 +168,8 @@ static bool missed_in_ci(const struct matrix *matrix) {
 }
 
 /* Prints one line if anything is wrong. Returns the exit code. */
-static int conclude(const struct matrix *matrix, const struct result *result, bool interrupted) {
+static int conclude_check(const struct matrix *matrix, const struct result *result,
+                          bool interrupted) {
     struct result_sum sum = result_sum(result);
     if (interrupted) {
         fprintf(stderr, "lockbench: interrupted: what was found until then is saved\n");
@@ -289,7 +290,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
     }
     print_result(&result, wish->json, out.path);
     fprintf(stderr, "saved in %s\n", out.path);
-    code = failed ? -1 : conclude(matrix, &result, interrupted);
+    code = failed ? -1 : conclude_check(matrix, &result, interrupted);
     if (!failed && write_beside(out.path, &unsaved) != 0)
         fprintf(stderr, "lockbench: the report could not be made: %s\n", unsaved.text);
 out:

@@ -79,7 +79,8 @@ static int render_page(const void *compare, FILE *out, struct lb_err *err) {
 }
 
 /* Prints in the format that is wanted; with the page, what a terminal shows. 0, or -1 with err. */
-static int show(const struct wish *wish, const struct compare *compare, struct lb_err *err) {
+static int show_comparison(const struct wish *wish, const struct compare *compare,
+                           struct lb_err *err) {
     bool page = wish->out || wish->format == COMPARE_HTML;
     enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;
     if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
@@ -112,7 +113,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
     int code = compare_exit(compare);
-    if (show(wish, compare, err) != 0) code = -1;
+    if (show_comparison(wish, compare, err) != 0) code = -1;
     compare_free(compare);
     return code;
 }

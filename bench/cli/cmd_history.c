@@ -120,7 +120,7 @@ static const char *commit_of(const struct wish *wish) {
     return commit;
 }
 
-static int append(const struct wish *wish, const char *file, struct lb_err *err) {
+static int append_runs(const struct wish *wish, const char *file, struct lb_err *err) {
     struct trend_added added = {0};
     if (trend_append(file, wish->names.item, wish->names.count, commit_of(wish), &added, err) != 0)
         return -1;
@@ -146,7 +146,7 @@ static int read_acks(const struct wish *wish, const char *file, struct trend_ack
     return path && !*ret ? -1 : 0;
 }
 
-static int show(const struct wish *wish, const char *file, struct lb_err *err) {
+static int show_history(const struct wish *wish, const char *file, struct lb_err *err) {
     struct trend_ask ask = wish->ask;
     struct trend_acks *acks = NULL;
     struct trend *trend = trend_read(file, err);
@@ -189,7 +189,7 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
         strcat(file, "/history.csv");
         wish->file = file;
     }
-    return (wish->append ? append : show)(wish, wish->file, err);
+    return (wish->append ? append_runs : show_history)(wish, wish->file, err);
 }
 
 static const struct example examples[] = {

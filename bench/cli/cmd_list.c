@@ -67,7 +67,7 @@ static int look_up(const struct list *list, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
-static int show(const char *only, bool json, struct lb_err *err) {
+static int show_locks(const char *only, bool json, struct lb_err *err) {
     struct list list = {.only = only};
     char topologies[PATH_MAX], workloads[PATH_MAX];
     int result = -1;
@@ -118,7 +118,7 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
         list_keys(&doc);
         return print_doc(&doc, err);
     } else {
-        return show(wish->only, wish->json, err);
+        return show_locks(wish->only, wish->json, err);
     }
     return LB_EXIT_OK;
 }

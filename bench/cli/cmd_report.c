@@ -124,7 +124,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
 }
 
 /* Reads the runs, or one check: a check is not shown together with runs. */
-static int load(const struct wish *wish, struct saved *saved, struct lb_err *err) {
+static int load_report(const struct wish *wish, struct saved *saved, struct lb_err *err) {
     for (int i = 0; i < wish->runs.count; i++) {
         if (!check_is(wish->runs.item[i])) continue;
         if (wish->runs.count > 1)
@@ -153,7 +153,7 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
         if (arg_list_add(&wish->runs, latest, given->arena, err)) return -1;
     }
     struct saved saved = {0};
-    int rc = load(wish, &saved, err);
+    int rc = load_report(wish, &saved, err);
     if (rc == 0) rc = write_to(&saved, wish, err);
     report_free(saved.report);
     check_free(saved.check);

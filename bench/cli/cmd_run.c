@@ -229,8 +229,9 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     return show_end(wish, &end, progress.said);
 }
 
-static struct plan *load(const struct plan_wish *usual, const char *workload, const char *locks,
-                         const char *const *sets, int set_count, struct lb_err *err) {
+static struct plan *load_plan(const struct plan_wish *usual, const char *workload,
+                              const char *locks, const char *const *sets, int set_count,
+                              struct lb_err *err) {
     struct plan_wish wish = *usual;
     wish.workload = workload;
     wish.locks = locks;
@@ -250,7 +251,7 @@ static int load_base(const struct wish *wish, const struct plan_wish *usual, str
     for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
     for (int i = 0; i < wish->repeat.sets.count; i++) sets[count++] = wish->repeat.sets.item[i];
     const char *locks = wish->repeat.lock ? wish->repeat.lock : wish->locks;
-    *ret = load(usual, workload, locks, sets, count, err);
+    *ret = load_plan(usual, workload, locks, sets, count, err);
     if (*ret) return 0;
     err_prefix(err, "the base");
     return -1;

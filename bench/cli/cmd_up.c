@@ -94,8 +94,8 @@ static bool interrupted(void *arg) {
     return *(const volatile sig_atomic_t *)arg > 0;
 }
 
-static struct topo *start(const char *folder, const char *name, const struct wish *wish,
-                          const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+static struct topo *start_topology(const char *folder, const char *name, const struct wish *wish,
+                                   const volatile sig_atomic_t *interrupts, struct lb_err *err) {
     struct topo_info info;
     if (topo_info(folder, name, &info, err) != 0) return NULL;
     if (wish->tls && topo_info_tls(&info, err) != 0) return NULL;
@@ -165,7 +165,7 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
     if (wish->names.count == 0 && name_all(wish, folder, given->arena, err) != 0) return -1;
     const volatile sig_atomic_t *interrupts = interrupt_watch();
     for (int i = 0; i < wish->names.count; i++) {
-        topos[i] = start(folder, wish->names.item[i], wish, interrupts, err);
+        topos[i] = start_topology(folder, wish->names.item[i], wish, interrupts, err);
         if (!topos[i]) goto out;
     }
     if (wish->json) {

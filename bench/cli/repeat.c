@@ -168,8 +168,8 @@ static int save_comparison(const struct compare *compare, const char *folder, st
 }
 
 /* Prints and saves the comparison. The exit code of `lockbench compare`, or -1 with err. */
-static int conclude(const struct show *show, const struct alternate_end *end, int all,
-                    struct lb_err *err) {
+static int conclude_repeats(const struct show *show, const struct alternate_end *end, int all,
+                            struct lb_err *err) {
     char partial[100] = "";
     int done = end->saved[BASE] + end->saved[NEW];
     if (done < all || end->interrupted)
@@ -252,7 +252,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     if (failed && end.saved[BASE] + end.saved[NEW] == 0) return -1;
     struct lb_err uncompared = {0};
     int all = alternate.repeat * alternate.side_count;
-    int code = pair ? conclude(&show, &end, all, &uncompared) : end.exit_code;
+    int code = pair ? conclude_repeats(&show, &end, all, &uncompared) : end.exit_code;
     if (end.saved[BASE] + end.saved[NEW] > 0) say_where(&show, &end);
     if (failed) return -1;
     if (code < 0 && end.interrupted) fprintf(stderr, "lockbench: %s\n", uncompared.text);

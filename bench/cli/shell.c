@@ -42,7 +42,7 @@ static int put_word(FILE *out, const char *text) {
 }
 
 /* Closes a memory stream; what it holds, or NULL. */
-static char *finish(FILE *out, char **text, int failed) {
+static char *end_text(FILE *out, char **text, int failed) {
     failed |= ferror(out);
     failed |= fclose(out);
     if (!failed) return *text;
@@ -74,7 +74,7 @@ char *shell_command(int argc, char **argv) {
         if (skipped == 0) failed = put_word(out, argv[i]);
         i += skipped > 1;
     }
-    return finish(out, &text, failed);
+    return end_text(out, &text, failed);
 }
 
 char *shell_options(const char *const *sets, int set_count, const struct place_url *urls,
@@ -94,5 +94,5 @@ char *shell_options(const char *const *sets, int set_count, const struct place_u
         fputs(" --url", out);
         failed = put_word(out, word);
     }
-    return finish(out, &text, failed);
+    return end_text(out, &text, failed);
 }

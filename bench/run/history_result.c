@@ -59,7 +59,7 @@ static void fill_history(struct run_stage *result, const struct stage_history *h
     result->timeline = run_stage_keep(result, timeline_json(history));
 }
 
-static double known(int64_t ns) {
+static double known_ns(int64_t ns) {
     return ns < 0 ? NAN : (double)ns;
 }
 
@@ -88,11 +88,11 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->recovery_p50 = trials_quantile(trials, count, 0.5);
     result->recovery_p90 = trials_quantile(trials, count, 0.9);
     result->recovery_max = trials_quantile(trials, count, 1);
-    result->theory_min = known(recovery->theory_min_ns);
-    result->theory_max = known(recovery->theory_max_ns);
+    result->theory_min = known_ns(recovery->theory_min_ns);
+    result->theory_max = known_ns(recovery->theory_max_ns);
     if (recovery->theory[0])
         result->recovery_theory = run_stage_keep_text(result, "%s", recovery->theory);
-    result->unavailable = known(recovery->unavailable_ns);
+    result->unavailable = known_ns(recovery->unavailable_ns);
     result->grants_lost = (double)recovery->grants_lost;
     if (recovery->wakeups_known) result->lost_wakeups = (double)recovery->lost_wakeups;
     result->loss_detected = recovery->detect_count;

@@ -21,7 +21,7 @@ double jain_index(const uint64_t *amounts, int count) {
 }
 
 /* What is not known has a value below 0. */
-static double known(double value) {
+static double known_or_nan(double value) {
     return value < 0 ? NAN : value;
 }
 
@@ -147,12 +147,12 @@ static void fill_cpu(struct stage *stage) {
     double client_idle = stage->client_idle_ns_per_s, server_idle = stage->server_idle_ns_per_s;
     double client_net = net_of_idle(stage, stage->client_cpu_ns, client_idle);
     double server_net = net_of_idle(stage, stage->server_cpu_ns, server_idle);
-    result->client_cpu_ns_per_grant = per_grant(known(stage->client_cpu_ns), result->grants);
-    result->server_cpu_ns_per_grant = per_grant(known(stage->server_cpu_ns), result->grants);
-    result->client_idle_ns_per_s = known(client_idle);
-    result->server_idle_ns_per_s = known(server_idle);
-    result->client_cpu_net_ns_per_grant = per_grant(known(client_net), result->grants);
-    result->server_cpu_net_ns_per_grant = per_grant(known(server_net), result->grants);
+    result->client_cpu_ns_per_grant = per_grant(known_or_nan(stage->client_cpu_ns), result->grants);
+    result->server_cpu_ns_per_grant = per_grant(known_or_nan(stage->server_cpu_ns), result->grants);
+    result->client_idle_ns_per_s = known_or_nan(client_idle);
+    result->server_idle_ns_per_s = known_or_nan(server_idle);
+    result->client_cpu_net_ns_per_grant = per_grant(known_or_nan(client_net), result->grants);
+    result->server_cpu_net_ns_per_grant = per_grant(known_or_nan(server_net), result->grants);
 }
 
 static void fill_cost(struct stage *stage, const struct client_sums *sums,

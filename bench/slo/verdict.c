@@ -10,7 +10,7 @@
 /* ---- the evidence ---- */
 
 /* Room for one more element. NULL, and the evidence remembers it, when out of memory. */
-static void *grow(struct slo_evidence *evidence, void **array, int count, size_t bytes) {
+static void *grow_array(struct slo_evidence *evidence, void **array, int count, size_t bytes) {
     void *grown = realloc(*array, (size_t)(count + 1) * bytes);
     evidence->failed |= grown == NULL;
     if (grown) *array = grown;
@@ -18,18 +18,18 @@ static void *grow(struct slo_evidence *evidence, void **array, int count, size_t
 }
 
 void slo_add_figure(struct slo_evidence *evidence, double figure) {
-    if (grow(evidence, (void **)&evidence->figures, evidence->repeats, sizeof figure))
+    if (grow_array(evidence, (void **)&evidence->figures, evidence->repeats, sizeof figure))
         evidence->figures[evidence->repeats++] = figure;
 }
 
 void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below) {
     struct quantile_batch batch = {.count = count, .below = below};
-    if (grow(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof batch))
+    if (grow_array(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof batch))
         evidence->batches[evidence->batch_count++] = batch;
 }
 
 void slo_add_second(struct slo_evidence *evidence, double value) {
-    if (grow(evidence, (void **)&evidence->seconds, evidence->second_count, sizeof value))
+    if (grow_array(evidence, (void **)&evidence->seconds, evidence->second_count, sizeof value))
         evidence->seconds[evidence->second_count++] = value;
 }
 

@@ -10,11 +10,11 @@
 #include <math.h>
 
 /* (e^x - 1) / x and log(1 + x) / x, smooth through 0: they carry s = 1, where H is a logarithm. */
-static double grow(double x) {
+static double expm1_over(double x) {
     return fabs(x) > 1e-8 ? expm1(x) / x : 1 + x / 2;
 }
 
-static double shrink(double x) {
+static double log1p_over(double x) {
     return fabs(x) > 1e-8 ? log1p(x) / x : 1 - x / 2;
 }
 
@@ -25,14 +25,14 @@ static double weight(double s, double x) {
 /* The integral of x^-s from 1: (x^(1-s) - 1) / (1-s). */
 static double area(double s, double x) {
     double log_x = log(x);
-    return grow((1 - s) * log_x) * log_x;
+    return expm1_over((1 - s) * log_x) * log_x;
 }
 
 static double area_inverse(double s, double y) {
     double t = y * (1 - s);
     /* Rounding may carry t below -1 for large s, where the logarithm ends. */
     if (t < -1) t = -1;
-    return exp(shrink(t) * y);
+    return exp(log1p_over(t) * y);
 }
 
 uint32_t keys_count(const struct keyspace *keys, int clients) {

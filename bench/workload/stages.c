@@ -47,7 +47,7 @@ static void add_lock(struct building *building, const struct plan_lock *lock, co
     }
 }
 
-static bool same(const char *a, const char *b) {
+static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
@@ -64,7 +64,7 @@ static bool runs_at(const struct plan *plan, const struct plan_lock *lock,
     const char *own;
     if (lock->lock->backend != backend) return false;
     for (int i = 0; place_of(plan, lock, i, &own); i++) {
-        if (same(own, topology)) return true;
+        if (same_text(own, topology)) return true;
     }
     return false;
 }
@@ -117,7 +117,7 @@ static void add_all(struct building *building) {
         for (int t = 0; place_of(plan, lock, t, &topology); t++) {
             bool known = false;
             for (int s = 0; s < count; s++) {
-                known |= seen[s].backend == backend && same(seen[s].topology, topology);
+                known |= seen[s].backend == backend && same_text(seen[s].topology, topology);
             }
             if (known || count == PLACES_MAX) continue;
             seen[count].backend = backend;

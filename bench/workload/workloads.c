@@ -25,7 +25,7 @@ static int is_workload(const struct dirent *entry) {
     return entry->d_name[0] != '.' && ends_in_ini(entry->d_name);
 }
 
-static int describe(struct workload_file *file, struct arena *arena, struct lb_err *err) {
+static int describe_workload(struct workload_file *file, struct arena *arena, struct lb_err *err) {
     struct settings settings = {0};
     struct lb_err wrong = {0};
     file->summary = "";
@@ -65,7 +65,7 @@ static int add_folder(const char *folder, const char *prefix, struct workload_li
         if (len >= (int)sizeof text) continue;
         file->path = arena_text(&list->arena, text);
         if (!file->name || !file->path) break;
-        if (describe(file, &list->arena, err)) goto out;
+        if (describe_workload(file, &list->arena, err)) goto out;
         list->count++;
     }
     if (list->count < wanted) {

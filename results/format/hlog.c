@@ -25,7 +25,7 @@ static struct decimal decimal(int64_t value, int64_t unit) {
     return d;
 }
 
-static int check(FILE *file, int printed, struct lb_err *err) {
+static int check_printed(FILE *file, int printed, struct lb_err *err) {
     if (printed >= 0 && !ferror(file)) return 0;
     return err_set(err, LB_EXIT_MACHINE, "cannot write the histogram log: %s",
                    printed < 0 ? strerror(errno) : "an earlier write failed");
@@ -52,7 +52,7 @@ int hlog_begin(FILE *file, int64_t start_wall_ns, const char *version, struct lb
         "#UNITS: StartTimestamp s, Interval_Length s, Interval_Max ms, histogram values ns\n"
         "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
         version, decimal(start_wall_ns, LB_S_NS).text, date);
-    return check(file, printed, err);
+    return check_printed(file, printed, err);
 }
 
 static int tag_is_sound(const char *tag) {
@@ -75,5 +75,5 @@ int hlog_write(FILE *file, const char *tag, int64_t start_wall_ns, int64_t lengt
     int printed = fprintf(file, "Tag=%s,%s,%s,%s,%s\n", tag, decimal(start_wall_ns, LB_S_NS).text,
                           decimal(length_ns, LB_S_NS).text, decimal(h->max, LB_MS_NS).text, text);
     free(text);
-    return check(file, printed, err);
+    return check_printed(file, printed, err);
 }

@@ -41,7 +41,7 @@ static void fill_system(double rho, double *in_system, int count) {
 }
 
 /* P(wait <= x), x = wait in service times; in_system covers floor(x) + 2. */
-static double below(double rho, double x, const double *in_system) {
+static double share_below(double rho, double x, const double *in_system) {
     int k = (int)floor(x) + 1; /* k - 1 <= x < k */
     double ahead = rho * (k - x), term = exp(-ahead), sum = 0, at_most = 0;
     for (int i = 0; i <= k; i++) at_most += in_system[i];
@@ -64,7 +64,7 @@ double queue_md1_below(double rate, double service, double wait) {
     double *in_system = malloc(2 * (size_t)count * sizeof *in_system);
     if (!in_system) return NAN;
     fill_system(rho, in_system, count);
-    double p = below(rho, x, in_system);
+    double p = share_below(rho, x, in_system);
     free(in_system);
     return p;
 }

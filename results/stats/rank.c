@@ -36,7 +36,7 @@ static double *orders(int m, int n) {
 }
 
 /* P(U <= u) for m and n values; 0 for u below 0. */
-static double below(const double *count, int top, int u) {
+static double p_at_most(const double *count, int top, int u) {
     double sum = 0, all = 0;
     for (int i = 0; i <= top; i++) {
         all += count[i];
@@ -117,7 +117,7 @@ static double part_as_far(const struct ranking *ranking, int far) {
 static double p_without_ties(int x_count, int y_count, double pairs, double far) {
     double *count = orders(x_count, y_count);
     if (!count) return 1;
-    double p = 2 * below(count, x_count * y_count, (int)lround(pairs / 2 - far));
+    double p = 2 * p_at_most(count, x_count * y_count, (int)lround(pairs / 2 - far));
     free(count);
     return p < 1 ? p : 1;
 }
@@ -155,8 +155,8 @@ static int bound_at(int m, int n, double level, double *ret_level) {
     if (m <= RANK_EXACT_MAX && n <= RANK_EXACT_MAX) {
         double *count = orders(m, n);
         if (!count) return -1;
-        while (below(count, m * n, k) <= alpha) k++;
-        *ret_level = 1 - 2 * below(count, m * n, k - 1);
+        while (p_at_most(count, m * n, k) <= alpha) k++;
+        *ret_level = 1 - 2 * p_at_most(count, m * n, k - 1);
         free(count);
         return k;
     }

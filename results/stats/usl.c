@@ -76,7 +76,7 @@ static bool solve(double a[PARAMETERS][PARAMETERS], const double *b, double *x) 
 
 /* Inverted, the law is linear in (1, sigma, kappa) / lambda: N/X = (1 + sigma (N-1) + kappa N
  * (N-1)) / lambda. The least squares of this form are the starting point. */
-static void begin(const struct points *points, double *p) {
+static void guess_start(const struct points *points, double *p) {
     double a[PARAMETERS][PARAMETERS] = {0}, b[PARAMETERS] = {0}, c[PARAMETERS];
     double best = 0;
     for (int i = 0; i < points->count; i++) {
@@ -181,7 +181,7 @@ enum usl_result usl_fit(const double *n, const double *throughput, int count, do
         mean += throughput[i] / count;
     }
     if (by_clients(&points, &n_max) < USL_CLIENTS_MIN) return USL_TOO_FEW;
-    begin(&points, p);
+    guess_start(&points, p);
     if (!fit(&points, p)) return USL_BAD;
     normal_equations(&points, p, a, b);
     for (int i = 0; i < count; i++) spread += (throughput[i] - mean) * (throughput[i] - mean);
