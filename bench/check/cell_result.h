@@ -32,6 +32,12 @@ struct cell_result {
 int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fault,
                        struct cell_result *ret, struct lb_err *err);
 
+/* The same of conformance.json (NULL: there is none): violated if two held at once or a check that failed twice got a
+ * yes where it must get a no, stuck for the reverse, failed for all else. last_words: what the suite said
+ * when it did not come to its end. */
+int cell_result_of_suite(const json_t *suite, const char *last_words, struct cell_result *ret,
+                         struct lb_err *err);
+
 /* Puts another run of the same cell beside those in `into`: the worse one's verdict and evidence,
  * sums of counts, all trials. `more` stays the caller's. 0, or -1 with err when out of memory. */
 int cell_result_merge(struct cell_result *into, const struct cell_result *more, struct lb_err *err);

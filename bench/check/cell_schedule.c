@@ -66,6 +66,43 @@ static int make_folder(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
 }
 
+static int url_words(const struct cell_schedule_ask *ask, const char **argv, int count) {
+    for (int i = 0; i < ask->url_count; i++) {
+        argv[count++] = "--url";
+        argv[count++] = ask->urls[i];
+    }
+    return count;
+}
+
+/* The arguments of a cell's run, up to ARGS_MAX; argv has NULLs. */
+static void run_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
+                      const char *out, const char *seed, const char **argv) {
+    const char *const first[] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
+                                 /* hundreds of them would be a hundred megabytes */
+                                 "--no-page"};
+    int count = sizeof first / sizeof *first;
+    const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
+    memcpy(argv, first, sizeof first);
+    for (int i = 0; i < own && cell->sets[i]; i++) {
+        argv[count++] = "--set";
+        argv[count++] = cell->sets[i];
+    }
+    count = url_words(ask, argv, count);
+    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+        argv[count++] = "--set";
+        argv[count++] = ask->sets[i];
+    }
+    argv[count++] = "--set";
+    argv[count++] = seed;
+}
+
+static void suite_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
+                        const char *out, const char **argv) {
+    const char *const first[] = {"conform", cell->lock->name, "--out", out};
+    memcpy(argv, first, sizeof first);
+    url_words(ask, argv, (int)(sizeof first / sizeof *first));
+}
+
 static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     const struct wanted *of = &schedule->queue[index];
@@ -76,25 +113,11 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (make_folder(out, err)) return -1;
-    const char *argv[ARGS_MAX] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
-                                  /* hundreds of them would be a hundred megabytes */
-                                  "--no-page"};
-    int count = 7;
-    const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
-    for (int i = 0; i < own && cell->sets[i]; i++) {
-        argv[count++] = "--set";
-        argv[count++] = cell->sets[i];
-    }
-    for (int i = 0; i < ask->url_count; i++) {
-        argv[count++] = "--url";
-        argv[count++] = ask->urls[i];
-    }
-    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
-        argv[count++] = "--set";
-        argv[count++] = ask->sets[i];
-    }
-    argv[count++] = "--set";
-    argv[count++] = seed;
+    const char *argv[ARGS_MAX] = {NULL};
+    if (ask->matrix->columns[cell->column].suite)
+        suite_words(ask, cell, out, argv);
+    else
+        run_words(ask, cell, out, seed, argv);
     struct job job = {.argv = argv,
                       .log = log,
                       .weight = cell->weight,
@@ -138,26 +161,44 @@ static void report_run(const struct schedule *schedule, const struct job_end *en
     schedule->ask->news(schedule->ask->arg, &news);
 }
 
+/* What a run left, as a cell's result. 0, or -1 with err. */
+static int read_run(const struct schedule *schedule, const struct job_end *end,
+                    const struct wanted *of, struct cell_result *ret, struct lb_err *err) {
+    const struct cell_schedule_ask *ask = schedule->ask;
+    const struct matrix_column *column = &ask->matrix->columns[ask->matrix->cells[of->cell].column];
+    char folder[160], path[720], log[720], trouble[400];
+    struct lb_err unread = {0};
+    run_folder(schedule, of, folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%s/%s.json", ask->folder, folder,
+             column->suite ? "conformance" : "run");
+    snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
+    bool needs_fault = column->fault != LB_SCENARIO_NONE && column->fault != LB_SCENARIOS;
+    const char *why = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
+    int failed;
+    if (column->suite) {
+        jobs_last_words(log, unread.text, sizeof unread.text);
+        failed = cell_result_of_suite(root, why ? why : unread.text, ret, err);
+    } else {
+        struct run *run = run_from_json(root, path, &unread);
+        if (!run && !why) why = unread.text;
+        failed = cell_result_of_run(run, why, needs_fault, ret, err);
+        run_free(run);
+    }
+    json_decref(root);
+    return failed;
+}
+
 /* The run ended: what it showed goes to the result; more of it may be wanted. */
 static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
     const struct matrix_cell *cell = &ask->matrix->cells[of.cell];
-    char folder[160], path[720], log[720], trouble[400];
+    char folder[160];
     run_folder(schedule, &of, folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/%s/run.json", ask->folder, folder);
-    snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
-    struct lb_err unread = {0};
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
     enum lb_scenario fault = ask->matrix->columns[cell->column].fault;
-    bool needs_fault = fault != LB_SCENARIO_NONE && fault != LB_SCENARIOS;
-    const char *failed_because = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
-    struct run *run = run_from_json(root, path, &unread);
-    if (!run && !failed_because) failed_because = unread.text;
     struct cell_result cell_result;
-    int failed = cell_result_of_run(run, failed_because, needs_fault, &cell_result, err);
-    run_free(run);
-    json_decref(root);
+    int failed = read_run(schedule, end, &of, &cell_result, err);
     if (failed) return -1;
     schedule->done++;
     schedule->open[of.cell]--;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/nearest.h"
 #include "bench/workload/lock_words.h"
 #include "bench/workload/plan.h"
@@ -13,10 +14,18 @@
 #include "drivers/registry.h"
 
 #define SETS_MAX 160
+#define SUITE_NS (300 * LB_S_NS) /* of the conformance suite; most locks take one minute */
 
 /* The short tour: what every lock goes through. */
 static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
                                               LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
+
+/* What `verify` adds to the conformance suite: clients' faults, and their connections'. */
+static const enum lb_scenario verify_tour[] = {LB_SCENARIO_NONE,         LB_SCENARIO_PAUSE,
+                                               LB_SCENARIO_HOLDER_KILL,  LB_SCENARIO_WAITER_KILL,
+                                               LB_SCENARIO_STARVED,      LB_SCENARIO_WIRE_DELAY,
+                                               LB_SCENARIO_WIRE_CUT,     LB_SCENARIO_WIRE_RESET,
+                                               LB_SCENARIO_WIRE_ONE_WAY, LB_SCENARIO_LOST_REPLY};
 
 /* The scenarios that ask how long the recovery takes. */
 static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
@@ -33,18 +42,30 @@ static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t
 
 static void add_column(struct matrix *matrix, enum lb_scenario fault) {
     for (int i = 0; i < matrix->column_count; i++) {
-        if (matrix->columns[i].fault == fault) return;
+        if (matrix->columns[i].fault == fault && !matrix->columns[i].suite) return;
     }
     bool exposed = fault == LB_SCENARIOS;
     matrix->columns[matrix->column_count++] = (struct matrix_column){
         exposed ? CHECK_EXPOSED : lb_scenario_name(fault),
         exposed ? "a lock broken on purpose, in the workload that is meant to show it"
                 : lb_scenario_summary(fault),
-        fault};
+        fault, false};
+}
+
+static void add_suite_column(struct matrix *matrix) {
+    for (int i = 0; i < matrix->column_count; i++) {
+        if (matrix->columns[i].suite) return;
+    }
+    matrix->columns[matrix->column_count++] = (struct matrix_column){
+        CHECK_CONFORMANCE, "the checks that every lock must pass", LB_SCENARIO_NONE, .suite = true};
 }
 
 static int add_named(struct matrix *matrix, const char *name, struct lb_err *err) {
     enum lb_scenario fault = lb_scenario_from(name);
+    if (strcmp(name, CHECK_CONFORMANCE) == 0) {
+        add_suite_column(matrix);
+        return 0;
+    }
     if (fault < LB_SCENARIOS || strcmp(name, CHECK_EXPOSED) == 0) {
         add_column(matrix, fault);
         return 0;
@@ -55,12 +76,13 @@ static int add_named(struct matrix *matrix, const char *name, struct lb_err *err
     for (int i = 0; i < LB_SCENARIOS; i++)
         nearest_offer(&nearest, lb_scenario_name((enum lb_scenario)i));
     nearest_offer(&nearest, CHECK_EXPOSED);
+    nearest_offer(&nearest, CHECK_CONFORMANCE);
     return err_set(err, LB_EXIT_USAGE, "no fault '%.60s'%s ('lockbench check --help' shows all)",
                    name, nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, struct lb_err *err) {
-    matrix->columns = calloc(LB_SCENARIOS + 1, sizeof *matrix->columns);
+    matrix->columns = calloc(LB_SCENARIOS + 2, sizeof *matrix->columns);
     if (!matrix->columns) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (const char *at = wish->faults; at;) {
         char name[80];
@@ -71,12 +93,15 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
         at = at[len] ? at + len + 1 : NULL;
     }
     if (wish->faults) return 0;
+    const enum lb_scenario *tour = wish->verify ? verify_tour : short_tour;
+    size_t count = wish->verify ? sizeof verify_tour / sizeof *verify_tour
+                                : sizeof short_tour / sizeof *short_tour;
+    if (wish->verify) add_suite_column(matrix);
     for (int fault = 0; fault < LB_SCENARIOS; fault++) {
-        if (wish->full ||
-            is_one_of((enum lb_scenario)fault, short_tour, sizeof short_tour / sizeof *short_tour))
+        if (wish->full || is_one_of((enum lb_scenario)fault, tour, count))
             add_column(matrix, (enum lb_scenario)fault);
     }
-    add_column(matrix, LB_SCENARIOS);
+    if (!wish->verify) add_column(matrix, LB_SCENARIOS);
     return 0;
 }
 
@@ -247,6 +272,19 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
+/* The conformance suite is no workload: its cell is made without a plan. What is broken on purpose has no
+ * place in it. */
+static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
+    const char *const *topologies = lb_topologies(cell->lock);
+    if (cell->lock->caps & LB_CAP_CONTROL) return;
+    cell->expected = (struct lb_expectation){LB_EXPECT_SAFE, "a lock passes them all"};
+    cell->topology = topologies ? topologies[0] : NULL;
+    cell->weight = 1;
+    cell->time_ns = SUITE_NS;
+    snprintf(cell->workload, sizeof cell->workload, "%s", CHECK_CONFORMANCE);
+    matrix->cells[matrix->cell_count++] = *cell;
+}
+
 /* Who was named must run somewhere; that one fault's servers are missing is only told. */
 static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
                     const struct matrix_wish *wish, struct lb_err *err) {
@@ -261,7 +299,10 @@ static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
     }
     for (int column = 0; column < matrix->column_count; column++) {
         struct matrix_cell cell = {.lock = lock, .column = column};
-        if (describe_cell(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err)) return -1;
+        if (matrix->columns[column].suite)
+            add_suite(matrix, &cell);
+        else if (describe_cell(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err))
+            return -1;
     }
     if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
     for (int i = skips; i < matrix->skip_count; i++) {

@@ -21,6 +21,7 @@
 struct matrix_column {
     const char *name, *summary;
     enum lb_scenario fault; /* LB_SCENARIOS = CHECK_EXPOSED */
+    bool suite;             /* CHECK_CONFORMANCE, and .fault is none */
 };
 
 struct matrix_cell {
@@ -61,8 +62,10 @@ struct matrix_wish {
     const char *const *locks; /* words as for --lock of a run; none = all, including controls */
     int lock_count;
     const char *faults; /* names with commas between; NULL = the tour's */
-    bool full;          /* all scenarios, not only those of the short check */
-    int trials;         /* --trials; 0 = not given */
+    /* Is what a server sells as a lock a lock? The conformance suite, and faults that need no hand on it. */
+    bool verify;
+    bool full;  /* all scenarios, not only those of the short check */
+    int trials; /* --trials; 0 = not given */
     const char *const *sets;
     int set_count;
     const char *folder; /* the workloads */

@@ -14,6 +14,7 @@ struct result_ask {
     const struct matrix *matrix;
     const char *folder; /* where check.json goes */
     const char *version, *command;
+    const char *verb; /* "check", "verify": of the commands that repeat a cell */
     const char *tour; /* "short", "full" */
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;

@@ -28,8 +28,9 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
                  cell_result_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
     const char *why = news->cell_result->cell.why ? news->cell_result->cell.why : "";
     check_show_end(show);
-    /* Piped, only what needs a look. */
-    if (worse || is_trouble(verdict)) {
+    /* Piped, only what needs a look: what the suite left out is its. */
+    bool suite = matrix->columns[news->cell->column].suite;
+    if (worse || is_trouble(verdict) || suite) {
         fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s%s\n", news->cell->lock->name,
                 fault_of(matrix, news->cell), (unsigned long long)news->seed,
                 check_verdict_name(verdict), worse ? ", worse than expected" : "", *why ? ": " : "",

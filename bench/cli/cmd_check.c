@@ -1,4 +1,5 @@
-/* cmd_check: `lockbench check`. */
+/* cmd_check: `lockbench check`, and `lockbench verify`, the same for servers that are not ours: with the
+ * conformance suite, and without what needs a hand on them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,6 +35,7 @@ struct wish {
     int seed_count, trials, jobs;
     const char *faults, *out;
     bool full, json, dry_run;
+    bool verify;
 };
 
 /* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
@@ -120,7 +122,7 @@ static const struct arg args[] = {
       .help = "repeat each cell, with further seeds, until N recoveries are measured"},
      "N"},
     {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
-      .help = "cells at once, small ones; default 4 for each processor"},
+      .help = "cells at once, small ones; default 4 for each processor, 1 with --url"},
      "N"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the result's folder; default: results/<time>-check"},
@@ -152,7 +154,10 @@ static void print_scenarios(FILE *out) {
         "130 interrupted (what was found is saved).\n");
 }
 
-static int usual_jobs(void) {
+/* On a server that is not ours one after the other: at its end each run removes the tables and buckets that
+ * its locks share. */
+static int usual_jobs(const struct urls *urls) {
+    if (urls->count > 0) return 1;
     struct processors processors = processors_look();
     int jobs = JOBS_A_PROCESSOR * processors_usable(&processors);
     return jobs < JOBS_USUAL_MAX ? jobs : JOBS_USUAL_MAX;
@@ -254,6 +259,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                              .folder = out.path,
                              .version = LOCKBENCH_VERSION,
                              .command = command,
+                             .verb = wish->verify ? "verify" : "check",
                              .tour = wish->full ? "full" : "short",
                              .more = more,
                              .seeds = wish->seeds,
@@ -269,7 +275,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                                      .set_count = wish->sets.count,
                                      .urls = wish->urls.again,
                                      .url_count = wish->urls.count,
-                                     .capacity = wish->jobs ? wish->jobs : usual_jobs(),
+                                     .capacity = wish->jobs ? wish->jobs : usual_jobs(&wish->urls),
                                      .interrupts = interrupt_watch(),
                                      .news = check_show_news,
                                      .arg = &show};
@@ -299,18 +305,38 @@ out:
     return code;
 }
 
-static int run_check(void *values, const struct args *given, struct lb_err *err) {
-    struct wish *wish = values;
+/* Each lock needs a server at --url or in the environment. */
+static int need_urls(const struct matrix *matrix, const struct urls *urls, struct lb_err *err) {
+    for (int i = 0; i < matrix->cell_count; i++) {
+        const struct lb_lock *lock = matrix->cells[i].lock;
+        bool known = false;
+        for (int u = 0; u < urls->count; u++) known |= lock->backend == urls->item[u].backend;
+        if (!known)
+            return err_set(err, LB_EXIT_USAGE, "verify: %s needs a server of yours%s%s%s",
+                           lock->name, lock->backend->schemes ? ": --url " : ", and it has none",
+                           lock->backend->schemes ? lock->backend->name : "",
+                           lock->backend->schemes ? "=URL" : "");
+    }
+    return 0;
+}
+
+static int run_matrix(struct wish *wish, const struct args *given, struct lb_err *err) {
     char *command = NULL, *more = NULL, workloads[512], topologies[512];
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
     bool named = wish->locks.count > 0;
-    urls_forget(&wish->urls); /* faults of servers need those that the cells start themselves */
+    if (!wish->verify)
+        urls_forget(&wish->urls); /* faults of servers need those that the cells start themselves */
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
+    if (wish->verify && urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
+    if (wish->verify && wish->urls.count == 0) {
+        err_set(err, LB_EXIT_USAGE, "verify: which server? --url BACKEND=URL");
+        goto out;
+    }
     for (int i = 0; i < wish->urls.count; i++) {
         available_url(&available, wish->urls.item[i].backend, wish->urls.item[i].url);
         if (!named &&
@@ -321,6 +347,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                       .lock_count = wish->locks.count,
                                       .faults = wish->faults,
                                       .full = wish->full,
+                                      .verify = wish->verify,
                                       .trials = wish->trials,
                                       .sets = wish->sets.item,
                                       .set_count = wish->sets.count,
@@ -330,6 +357,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                       .out_of_reach = available_reach,
                                       .why_not_context = &available};
     if (matrix_make(&matrix_wish, &matrix, err) != 0) goto out;
+    if (wish->verify && need_urls(&matrix, &wish->urls, err) != 0) goto out;
     if (wish->dry_run) {
         check_show_plan(&matrix, wish->seeds, wish->seed_count, stdout);
         code = LB_EXIT_OK;
@@ -350,6 +378,10 @@ out:
     matrix_done(&matrix);
     available_done(&available);
     return code;
+}
+
+static int run_check(void *values, const struct args *given, struct lb_err *err) {
+    return run_matrix(values, given, err);
 }
 
 static const struct example examples[] = {
@@ -373,5 +405,36 @@ const struct command command_check = {
     .args = args,
     .bytes = sizeof(struct wish),
     .run = run_check,
+    .more_help = print_scenarios,
+};
+
+static int run_verify(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
+    wish->verify = true;
+    return run_matrix(wish, given, err);
+}
+
+static const struct example verify_examples[] = {
+    {"lockbench verify pg-advisory --url postgres=env:PG_URL", "one lock of a server of yours"},
+    {"lockbench verify --url redis=redis://10.0.0.5:6379 --full",
+     "all its locks, all that can act"},
+    {NULL, NULL},
+};
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "is what your server sells as a lock a lock? checks and faults at its URL",
+    .usage = "verify [LOCK...] --url BACKEND=URL [OPTIONS]",
+    .about =
+        "Puts locks of a server that runs already through the conformance suite, then through faults of\n"
+        "clients (pause, kill, late renewals) and of their connections (delay, cut, reset, lost answers),\n"
+        "the latter by a proxy between lockbench's clients and the server. What needs a hand on the server is\n"
+        "left out, and said. It writes nothing to the server but keys of its own. A server that speaks a\n"
+        "protocol is not yet a lock: advisory locks that return at once, a GET_LOCK that does nothing, locks of\n"
+        "one node behind a cluster's address.",
+    .examples = verify_examples,
+    .args = args,
+    .bytes = sizeof(struct wish),
+    .run = run_verify,
     .more_help = print_scenarios,
 };

@@ -17,13 +17,10 @@
 #include "report/doc/screen.h"
 
 const struct command *const commands[] = {
-    &command_run,      &command_check,
-    &command_plan,     &command_compare,
-    &command_capacity, &command_report,
-    &command_history,  &command_judge,
-    &command_list,     &command_doctor,
-    &command_up,       &command_hold,
-    &command_clean,    NULL,
+    &command_run,      &command_check,  &command_plan,    &command_compare,
+    &command_capacity, &command_report, &command_history, &command_judge,
+    &command_list,     &command_doctor, &command_up,      &command_hold,
+    &command_clean,    &command_verify, &command_conform, NULL,
 };
 
 const struct command *command_find(const char *name, struct lb_err *err) {

@@ -500,4 +500,46 @@ TEST(all_stages_of_a_run_count) {
     assert_seen(seen, "violated", "1 double holder");
 }
 
+/* Two that held at once decide wherever they stand; else the first failure that says yes or no wrongly. */
+TEST(a_suite_is_one_cell) {
+    static const struct {
+        const char *checks;
+        int complete;
+        enum check_verdict verdict;
+        const char *why;
+    } cases[] = {
+        {"passed granted 0,left out granted 0", 1, CHECK_SAFE, "1 checks passed, 1 left out"},
+        {"passed granted 0", 0, CHECK_FAILED, "it said so"},
+        {"left out granted 0", 1, CHECK_FAILED, "0 checks passed"},
+        {"passed wrong 0,failed wrong 0", 1, CHECK_FAILED, "'c1': because (1 of 2 checks failed)"},
+        {"failed wrong 0,failed refused 0,failed granted 0", 1, CHECK_STUCK, "'c1'"},
+        {"failed granted 0,failed refused 0", 0, CHECK_VIOLATED, "'c0'"},
+        {"failed refused 0,failed wrong 1", 1, CHECK_VIOLATED, "'c1'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *checks = json_array();
+        char text[200], *rest = text;
+        snprintf(text, sizeof text, "%s", cases[i].checks);
+        for (char *one; (one = strsep(&rest, ","));) {
+            char *overlap = strrchr(one, ' '), name[8];
+            *overlap = '\0';
+            char *shown = strrchr(one, ' ');
+            *shown = '\0';
+            snprintf(name, sizeof name, "c%zu", json_array_size(checks));
+            json_array_append_new(checks, json_pack("{s:s, s:s, s:s, s:s, s:b}", "check", name,
+                                                    "result", one, "why", "because", "shown",
+                                                    shown + 1, "overlap", overlap[1] == '1'));
+        }
+        json_t *suite = json_pack("{s:b, s:o}", "complete", cases[i].complete, "checks", checks);
+        struct cell_result result;
+        struct lb_err err = {0};
+        assert_int_equal(cell_result_of_suite(suite, "it said so", &result, &err), 0);
+        if (result.cell.verdict != cases[i].verdict || !strstr(result.cell.why, cases[i].why))
+            fail_msg("%s: %s: %s", cases[i].checks, result.cell.verdict_word, result.cell.why);
+        assert_true(isnan(result.cell.bound95));
+        cell_result_free(&result);
+        json_decref(suite);
+    }
+}
+
 TEST_MAIN(NULL, NULL)

@@ -50,7 +50,8 @@ bool check_silent(const struct check_cell *cell) {
 }
 
 bool check_under_fault(const struct check_cell *cell) {
-    return strcmp(cell->fault_name, "none") != 0 && strcmp(cell->fault_name, CHECK_EXPOSED) != 0;
+    return strcmp(cell->fault_name, "none") != 0 && strcmp(cell->fault_name, CHECK_EXPOSED) != 0 &&
+           strcmp(cell->fault_name, CHECK_CONFORMANCE) != 0;
 }
 
 static void count_cell(struct check_counts *counts, const struct check_cell *cell) {

@@ -18,6 +18,8 @@
 #define CHECK_EXPOSED                                                                              \
     "exposed" /* the column of controls in the workloads that are made to expose them */
 
+#define CHECK_CONFORMANCE "conformance" /* the column of the conformance suite */
+
 /* What was seen in a cell. From good to bad, then what says nothing. */
 enum check_compared { CHECK_AS_EXPECTED, CHECK_WORSE, CHECK_BETTER, CHECK_NOT_COMPARED };
 
