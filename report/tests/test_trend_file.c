@@ -1,0 +1,335 @@
+/* test_trend_file: what runs append to a history, histories that are wrong, and the command. */
+#define _GNU_SOURCE
+#include "report/tests/trend_help.h"
+
+static void run_file(const char *path, const char *start, const char *options, const char *stages) {
+    char *text = NULL;
+    assert_true(
+        asprintf(
+            &text,
+            "{\"schema\":\"lockbench.run/1\",\"started_at\":\"%s\",\"environment\":{\"cpus\":2,"
+            "\"cpu_model\":\"x\",\"hostname_hash\":\"h\",\"kernel\":\"k\"},\"plan\":{"
+            "\"options\":{%s}},\"stages\":[%s]}",
+            start, options, stages) > 0);
+    store(path, text);
+    free(text);
+}
+
+#define STAGE(lock, repeat, rate, more)                                                            \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\","                  \
+    "\"repeat\":" #repeat                                                                          \
+    ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","               \
+    "\"throughput_per_s\":" #rate ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
+
+/* What could not be read again is refused, and the file stays as it was. */
+TEST(a_run_without_a_proper_time_is_refused) {
+    static const char *const times[] = {"yesterday", "2026-01-01 00:00:00", "2026-01-01T00:00:00",
+                                        "2026-1-1T00:00:00.000000000Z", "2026-01-01T00:00:00ZZ"};
+    char *file = path_of("times.csv"), *run = path_of("run.json");
+    unlink(file);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        struct lb_err err = {0};
+        struct trend_added added = {0};
+        run_file(run, times[i], "", STAGE("a", 0, 100, ""));
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), -1);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, times[i]);
+        assert_int_equal(access(file, F_OK), -1);
+    }
+    free(file);
+    free(run);
+}
+
+TEST(two_runs_of_one_second_are_both_kept) {
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("second.csv"), *one = path_of("one"), *two = path_of("two");
+    assert_true(mkdir(one, 0777) == 0 && mkdir(two, 0777) == 0);
+    char *first = path_of("one/run.json"), *second = path_of("two/run.json");
+    run_file(first, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 100, ""));
+    run_file(second, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 101, ""));
+    assert_int_equal(trend_append(file, (const char *[]){one}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(trend_append(file, (const char *[]){two, one}, 2, NULL, &added, &err), 0);
+        assert_int_equal(added.lines, again ? 0 : 1);
+        assert_int_equal(added.there, again ? 2 : 1);
+    }
+    free(file);
+    free(one);
+    free(two);
+    free(first);
+    free(second);
+}
+
+/* Three repeats are one line with their median; a control, and what was cut off, have none; twice
+ * is once. */
+TEST(runs_are_appended_once) {
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("a.csv"), *run = path_of("run.json"), *later = path_of("later.json");
+    const char *const runs[] = {run, later};
+    run_file(run, "2026-01-01T00:00:00Z", "",
+             STAGE("a", 0, 100, "") "," STAGE("a", 1, 300, "") "," STAGE("a", 2, 120, "") "," STAGE(
+                 "bad", 0, 5,
+                 ",\"control\":true") ",{\"lock\":\"cut\",\"clients\":4,\"status\":\"partial\"}");
+    run_file(later, "2026-01-02T00:00:00Z", "", STAGE("a", 0, 110, "") "," STAGE("b", 0, 7, ""));
+    assert_int_equal(trend_append(file, runs, 1, "v1", &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    assert_int_equal(trend_append(file, runs, 2, "v2", &added, &err), 0);
+    assert_int_equal(added.lines, 2);
+    assert_int_equal(added.there, 1);
+    char *before = read_whole(file);
+    assert_int_equal(trend_append(file, runs, 2, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 0);
+    assert_int_equal(added.there, 3);
+    char *after = read_whole(file);
+    assert_string_equal(before, after);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 3);
+    assert_true(trend->lines[0].figure[0] == 120);
+    assert_string_equal(trend->lines[0].text[TREND_COMMIT], "v1");
+    assert_string_equal(trend->lines[0].text[TREND_REPEATS], "3");
+    /* no formula for a spreadsheet */
+    assert_string_equal(trend->lines[0].text[TREND_DURABILITY], "=1+1");
+    has(after, "\"'=1+1\"");
+    assert_true(isnan(trend->lines[0].figure[1]));
+    trend_free(trend);
+    free(before);
+    free(after);
+    free(file);
+    free(run);
+    free(later);
+}
+
+/* A history of a version that had fewer figures: they get columns, and no line is lost. */
+TEST(new_figures_are_new_columns) {
+    struct lb_err err = {0};
+    char *text = slower_text(), *old = path_of("old.csv"), *run = path_of("later.json");
+    struct trend_added added = {0};
+    store(old, text);
+    store(run,
+          "{\"schema\":\"lockbench.run/1\",\"started_at\":\"2026-12-01T00:00:00Z\",\"stages\":[{"
+          "\"lock\":\"redis-setnx\",\"clients\":2,\"status\":\"complete\",\"arrival\":"
+          "\"poisson:5/s\",\"latency_ns\":{\"acquire\":{\"p50\":7}},\"response_ns\":{\"p50\":9,"
+          "\"p99\":\"never\"},\"not_granted\":0.25}]}");
+    assert_int_equal(trend_append(old, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 1);
+    char *wide = read_whole(old);
+    /* Each old line is there as it was, with empty cells behind it. */
+    char *from = text, *at = wide;
+    for (char *end; (end = strchr(from, '\n')); from = end + 1, at = strchr(at, '\n') + 1) {
+        if (strncmp(at, from, (size_t)(end - from)) != 0) fail_msg("not kept: %.200s", from);
+    }
+    has(wide, ",commands,limited,acquire_due_p50,acquire_due_p99,not_granted");
+    struct trend *trend = trend_read(old, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 46);
+    const struct trend_line *line = &trend->lines[45];
+    assert_true(line->figure[metric_of("acquire_due_p50")] == 9);
+    assert_true(line->figure[metric_of("acquire_due_p99")] == INFINITY);
+    assert_true(line->figure[metric_of("not_granted")] == 0.25);
+    assert_true(isnan(line->figure[metric_of("acquire_p50")])); /* the other stands in its place */
+    assert_true(isnan(trend->lines[0].figure[metric_of("acquire_due_p50")]));
+    trend_free(trend);
+    free(wide);
+    assert_int_equal(trend_append(old, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.there, 1);
+    free(text);
+    free(old);
+    free(run);
+}
+
+#define LIMITED_STAGE(lock, repeat, rate, limited)                                                 \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":2,\"status\":\"complete\",\"arrival\":\"closed\",\"repeat\":" repeat           \
+    ",\"throughput_per_s\":" rate ",\"limited_by\":" limited "}"
+
+/* Generator-limited stages are in no median, and counted; a gate without others is inconclusive. */
+TEST(generator_limited_stages_are_left_out) {
+    struct lb_err err = {0};
+    char *file = path_of("limited.csv"), *run = path_of("limited.json");
+    struct trend_added added = {0};
+    store(
+        run,
+        "{\"schema\":\"lockbench.run/1\",\"started_at\":\"2026-12-01T00:00:00Z\",\"stages\":[" LIMITED_STAGE(
+            "a", "0", "100",
+            "null") "," LIMITED_STAGE("a", "1", "20",
+                                      "\"generator\"") "," LIMITED_STAGE("b", "0", "20",
+                                                                         "\"generator\"") "]}");
+    assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.lines, 2);
+    assert_int_equal(added.limited, 2);
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_true(trend->lines[0].figure[0] == 100);
+    assert_string_equal(trend->lines[0].text[TREND_REPEATS], "1");
+    assert_string_equal(trend->lines[0].text[TREND_LIMITED], "1");
+    assert_true(isnan(trend->lines[1].figure[0]));
+    assert_string_equal(trend->lines[1].text[TREND_LIMITED], "1");
+    struct trend_view *view = look(trend, -1, 5);
+    assert_false(view->series[0].inconclusive);
+    assert_true(view->series[1].inconclusive);
+    assert_int_equal(trend_exit(view), LB_EXIT_INCONCLUSIVE);
+    trend_view_free(view);
+    view = look(trend, -1, 0);
+    assert_int_equal(trend_exit(view), LB_EXIT_OK);
+    trend_view_free(view);
+    trend_free(trend);
+    free(file);
+    free(run);
+}
+
+/* A lock that polls ten times as rarely did not become slower: it is another series. */
+TEST(other_options_are_another_series) {
+    static const struct {
+        const char *options;
+        bool same; /* as the first */
+    } cases[] = {
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":1}", true},
+        {"\"a\":{\"poll_min_ns\":1,\"poll_max_ns\":1},\"b\":{\"x\":1},\"r\":{\"t\":1}", true},
+        {"\"a\":{\"poll_max_ns\":2,\"poll_min_ns\":1},\"r\":{\"t\":1}", false},
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false}};
+    struct lb_err err = {0};
+    char *file = path_of("options.csv"), *run = path_of("options.json");
+    const char *const runs[] = {run};
+    struct trend_added added = {0};
+    for (int i = 0; i < 4; i++) {
+        char start[32];
+        snprintf(start, sizeof start, "2026-01-0%dT00:00:00Z", i + 1);
+        run_file(run, start, cases[i].options, STAGE("a", 0, 100, ",\"backend\":\"r\""));
+        assert_int_equal(trend_append(file, runs, 1, NULL, &added, &err), 0);
+    }
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 4);
+    for (int i = 0; i < 4; i++) {
+        bool same = strcmp(trend->lines[i].text[TREND_ENVIRONMENT],
+                           trend->lines[0].text[TREND_ENVIRONMENT]) == 0;
+        if (same != cases[i].same)
+            fail_msg("options %s: %s series", cases[i].options, same ? "one" : "another");
+    }
+    trend_free(trend);
+    free(file);
+    free(run);
+}
+
+TEST(wrong_files_are_one_clear_line) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", "names no column 'time'"},
+        {"time,commit\n", "names no column 'run'"},
+        {"{\"schema\":\"lockbench.run/1\"}\n", "is no history of lockbench"},
+        {"time,time\n", "x.csv:1: names a column twice"},
+        {HEADER "2026-01-01T00:00:00Z,a\n", "x.csv:2: has 2 fields, and the first line names 23"},
+        {HEADER "2026-01-01T00:00:00Z,a", "x.csv:2: was cut off"},
+        {HEADER "\"2026\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "\"a\"b,c\n", "x.csv:2: has a quoted field without its end"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,fast,,,,,,,\n",
+         "throughput 'fast' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,nan,,,,,,,\n",
+         "throughput 'nan' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n",
+         "throughput '-1' is neither a number"},
+        {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend *trend = trend_parse(strdup(cases[i].text), "x.csv", &err);
+        if (trend) fail_msg("case %zu was read", i);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, cases[i].says);
+        assert_null(strchr(err.text, '\n'));
+    }
+    struct lb_err err = {0};
+    struct trend *trend = trend_parse(strdup(HEADER), "x.csv", &err);
+    assert_non_null(trend);
+    assert_null(trend_look(trend, &(struct trend_ask){.metric = -1, .last = 10}, &err));
+    has(err.text, "x.csv: has no line yet");
+    trend_free(trend);
+    /* Columns in another order, some more, some missing, CRLF and an empty line: read. */
+    err = (struct lb_err){0};
+    trend = trend_parse(
+        strdup(
+            "new,lock,time,commit,run,environment,host,kernel,server,clients,load,topology,durability,"
+            "executor,repeats,verdict,throughput\r\n1,a,2026-01-01T00:00:00Z,,,,,,,1,,,,,1,clean,5\r\n\r\n"),
+        "x.csv", &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 1);
+    assert_true(trend->lines[0].figure[0] == 5 && isnan(trend->lines[0].figure[1]));
+    trend_free(trend);
+}
+
+/* `lockbench history <words>`: its exit code; what it wrote into the folder's out and err. */
+static int history_command(const char *words) {
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char command[1024];
+    if (!program) {
+        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
+        skip();
+    }
+    snprintf(command, sizeof command, "D=%s; G=report/tests/golden; %s history %s >$D/out 2>$D/err",
+             folder, program, words);
+    const char *const argv[] = {"sh", "-c", command, NULL};
+    return run_command(argv, NULL);
+}
+
+TEST(the_command) {
+    static const struct {
+        const char *words;
+        int code;
+        const char *says;
+    } cases[] = {
+        {"$D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
+        {"report", LB_EXIT_USAGE, "is not a regular file"},
+        {"$G/mixed/run.json", LB_EXIT_USAGE, "is no history of lockbench"},
+        {"$D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
+        {"$D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
+        {"$D/slower.csv --gate 0", LB_EXIT_USAGE, "history: --gate"},
+        {"$D/slower.csv --gate 2", LB_EXIT_USAGE, "history: --gate"},
+        {"$D/slower.csv --last ten", LB_EXIT_USAGE, "history: --last"},
+        {"$D/slower.csv --min-effect x", LB_EXIT_USAGE, "history: --min-effect"},
+        {"$D/slower.csv $D/other.csv", LB_EXIT_USAGE, "shows one file"},
+        {"$D/slower.csv --commit a", LB_EXIT_USAGE, "add --append"},
+        {"--append", LB_EXIT_USAGE, "history RUN... --append"},
+        {"--append --file $D/x.csv /nonexistent", LB_EXIT_USAGE, "/nonexistent"},
+        {"--append --file $D/x.csv $D/slower.csv", LB_EXIT_USAGE, "is not sound JSON"},
+        {"--append --file $D/run.json $G/mixed", LB_EXIT_USAGE, "run.json:1: has a quoted field"},
+        {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
+        {"--append --file /dev/full $G/mixed", LB_EXIT_USAGE, "/dev/full"},
+    };
+    char *file = path_of("slower.csv"), *text = slower_text(), *out = path_of("out"),
+         *err = path_of("err"), *run = path_of("run.json");
+    store(file, text);
+    free(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = history_command(cases[i].words);
+        char *said = read_whole(err), *wrote = read_whole(out);
+        if (code != cases[i].code || !strstr(said, cases[i].says))
+            fail_msg("history %s: exit code %d, \"%s\"", cases[i].words, code, said);
+        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
+        assert_string_equal(wrote, "");
+        free(said);
+        free(wrote);
+    }
+    assert_int_equal(history_command("$D/slower.csv"), 0);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --json"), LB_EXIT_REGRESSION);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
+    assert_int_equal(history_command("$D/slower.csv --gate 15 --metric commands"), 0);
+    assert_int_equal(
+        history_command("--append $G/mixed $G/clean --file $D/golden.csv --commit abc"), 0);
+    text = read_whole(out);
+    has(text, "golden.csv: ");
+    has(text, "added");
+    free(text);
+    free(file);
+    free(out);
+    free(err);
+    free(run);
+}
+
+TEST_MAIN(make_folder, remove_folder)

@@ -1,0 +1,124 @@
+/* trend_help: what the tests of histories share: lines made from a seed, and what is said of them. Header
+ * only, since each test is one program. */
+#ifndef REPORT_TESTS_TREND_HELP_H
+#define REPORT_TESTS_TREND_HELP_H
+
+#include <math.h>
+#include <sys/stat.h>
+
+#include "bench/base/rng.h"
+#include "report/tests/report_help.h"
+#include "report/trend/trend.h"
+
+#define HEADER                                                                                               \
+    "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
+    "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
+
+static inline char *path_of(const char *name) {
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
+    return path;
+}
+
+static inline void store(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+static inline void has(const char *text, const char *part) {
+    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
+}
+
+/* What differs of a line from the usual one. */
+struct made {
+    const char *lock, *environment, *kernel, *verdict, *load;
+    double rate;
+};
+
+static inline void put_line(FILE *out, int day, const struct made *made) {
+    double rate = made->rate;
+    fprintf(out,
+            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"%s\",redis,"
+            "\"in memory, not \"\"durable\"\"\",1 x 2,3,%s,%.6g,%.6g,%.6g,,%.6g,20000,,3\n",
+            1 + day / 28, 1 + day % 28, day, day, made->environment ? made->environment : "e1",
+            made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
+            made->load ? made->load : "one key, closed loop",
+            made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
+}
+
+static inline double around(struct lb_rng *rng, double noise) {
+    double normal = sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
+    return exp(noise * normal);
+}
+
+/* 40 runs that scatter by 2 %; from the 30th on they are slower by 12 %, with another kernel. */
+static inline char *slower_text(void) {
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 4, 1);
+    fputs(HEADER, out);
+    for (int day = 0; day < 40; day++) {
+        struct made made = {.rate = 20000 * around(&rng, 0.02)};
+        if (day >= 30) {
+            made.rate *= 0.88;
+            made.kernel = "6.2";
+        }
+        put_line(out, day, &made);
+        if (day == 3) put_line(out, day, &(struct made){.rate = 5000, .environment = "e2"});
+        if (day % 10 == 5) put_line(out, day, &(struct made){.rate = 900, .lock = "zk-lock"});
+    }
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static inline struct trend_view *look(struct trend *trend, int metric, int gate) {
+    struct lb_err err = {0};
+    const struct trend_ask ask = {.metric = metric, .last = 10, .gate = gate, .min_effect = 0.03};
+    struct trend_view *view = trend_look(trend, &ask, &err);
+    assert_string_equal(err.text, "");
+    return view;
+}
+
+enum form { FORM_TABLE, FORM_LINES, FORM_MD, FORM_JSON };
+
+/* What the command prints. The caller frees. */
+static inline char *text_of(const struct trend_view *view, enum form form) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct doc doc = {0};
+    assert_non_null(out);
+    if (form == FORM_JSON) {
+        assert_int_equal(trend_write_json(view, out, NULL), 0);
+    } else {
+        trend_doc(view, form != FORM_TABLE, &doc);
+        assert_int_equal(doc_write_and_free(&doc, form == FORM_MD ? DOC_MARKDOWN : DOC_TERMINAL,
+                                            false, out, NULL),
+                         0);
+    }
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static inline int metric_of(const char *name) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(compare_metric(m)->compared, name) == 0) return m;
+    }
+    fail_msg("nothing compared is called %s", name);
+    return -1;
+}
+
+static inline struct trend *slower(void) {
+    struct lb_err err = {0};
+    struct trend *trend = trend_parse(slower_text(), "history.csv", &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(trend);
+    return trend;
+}
+
+#endif
