@@ -124,7 +124,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
-    snprintf(place->topology, sizeof place->topology, "%s", name);
+    snprintf(place->topology, sizeof place->topology, "%s%s", name, ask->tls ? "+tls" : "");
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";

@@ -330,7 +330,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
                                   .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
-                                  .tls = ask->plan->tls,
+                                  .tls = of->tls,
                                   .interrupts = ask->interrupts};
     bool own = !place_ask.url && of->lock->lock->backend->topologies;
     bool far = own || place_ask.url;

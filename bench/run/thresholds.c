@@ -14,7 +14,7 @@
 /* One lock under one load. */
 struct threshold_row {
     const struct plan_lock *lock;
-    const char *topology;
+    char topology[64]; /* "" = embedded */
     int clients, readers;
     double rate_per_s;
     struct slo_evidence evidence[THRESHOLDS_MAX];
@@ -45,10 +45,14 @@ static bool makes_promises(const struct plan_lock *lock) {
 
 static struct threshold_row *threshold_row(struct thresholds *thresholds,
                                            const struct plan_stage *of) {
+    char topology[sizeof thresholds->rows->topology];
+    snprintf(topology, sizeof topology, "%s%s", of->topology ? of->topology : "",
+             of->tls ? "+tls" : "");
     for (int i = 0; i < thresholds->row_count; i++) {
         struct threshold_row *row = &thresholds->rows[i];
-        if (row->lock == of->lock && row->topology == of->topology && row->clients == of->clients &&
-            row->readers == of->readers && row->rate_per_s == of->rate_per_s)
+        if (row->lock == of->lock && strcmp(row->topology, topology) == 0 &&
+            row->clients == of->clients && row->readers == of->readers &&
+            row->rate_per_s == of->rate_per_s)
             return row;
     }
     struct threshold_row *grown =
@@ -56,8 +60,11 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
     if (!grown) return NULL;
     thresholds->rows = grown;
     struct threshold_row *row = &grown[thresholds->row_count++];
-    *row = (struct threshold_row){of->lock,    of->topology,   of->clients,
-                                  of->readers, of->rate_per_s, {{0}}};
+    *row = (struct threshold_row){.lock = of->lock,
+                                  .clients = of->clients,
+                                  .readers = of->readers,
+                                  .rate_per_s = of->rate_per_s};
+    strcpy(row->topology, topology);
     return row;
 }
 
@@ -197,7 +204,7 @@ static json_t *threshold_answer_json(const struct threshold_row *row,
     bool never = isinf(answer.figure);
     struct run_slo slo = {.slo = threshold->text,
                           .lock = row->lock->lock->name,
-                          .topology = row->topology,
+                          .topology = row->topology[0] ? row->topology : NULL,
                           .verdict = promise_verdict_name(answer.verdict),
                           .basis = answer.basis,
                           .unit = is_percent(threshold) ? "%" : threshold_unit(threshold),

@@ -302,4 +302,29 @@ TEST(exposed_controls_bring_their_workload) {
     plan_free(plan);
 }
 
+/* The same locks without and with TLS, on servers of their own; embedded locks have nothing to encrypt. */
+TEST(servers_with_tls_are_places_of_their_own) {
+    static const char *const settings[] = {"servers.tls=no", "servers.tls=yes", "servers.tls=both"};
+    static const int stages_of_redis[] = {2, 2, 4}, with_tls[] = {0, 2, 2};
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        struct plan *plan =
+            load("[load]\nclients=2,4\n", "redis-setnx,mem-mutex", SETS(settings[i]), &err);
+        if (!plan) fail_msg("%s", err.text);
+        int count = 0, redis = 0, encrypted = 0, shared = 0;
+        struct plan_stage *stages = stages_new(plan, &count);
+        for (int s = 0; s < count; s++) {
+            redis += stages[s].topology != NULL;
+            encrypted += stages[s].tls;
+            shared += s > 0 && stages_share(&stages[s - 1], &stages[s]);
+            assert_false(stages[s].tls && !stages[s].topology);
+        }
+        assert_int_equal(redis, stages_of_redis[i]);
+        assert_int_equal(encrypted, with_tls[i]);
+        assert_int_equal(shared, count / 2);
+        free(stages);
+        plan_free(plan);
+    }
+}
+
 TEST_MAIN(find_folder, remove_path)

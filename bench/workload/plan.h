@@ -158,6 +158,9 @@ struct plan_lock {
     const struct plan *plan;
 };
 
+/* In the order of the choices of servers.tls. */
+enum plan_tls { PLAN_TLS_NO, PLAN_TLS_YES, PLAN_TLS_BOTH };
+
 struct plan {
     const char *name; /* of the workload */
     const char *summary;
@@ -223,7 +226,7 @@ struct plan {
         [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */
     int topology_count;     /* ... a lock that supports none of them runs on its default */
     const char *durability; /* "default", "none", "sync": passed to the topology scripts */
-    bool tls;               /* servers of our own are started with TLS */
+    enum plan_tls tls;      /* of servers of our own */
 
     struct plan_lock *locks;
     int lock_count;

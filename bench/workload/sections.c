@@ -205,8 +205,8 @@ static const struct lb_option servers_keys[] = {
     {"durability", LB_OPT_CHOICE_WORD, offsetof(struct plan, durability), "default", 0, 0,
      "default,none,sync",
      "what servers started by lockbench do with a write: their own default, memory only, or disk first"},
-    {"tls", LB_OPT_BOOL8, offsetof(struct plan, tls), "no", 0, 0, NULL,
-     "whether servers started by lockbench speak TLS, with certificates made for them"},
+    {"tls", LB_OPT_CHOICE32, offsetof(struct plan, tls), "no", 0, 0, "no,yes,both",
+     "whether servers started by lockbench speak TLS, with certificates made for them; both: each lock without and with it"},
     {0},
 };
 static const struct section table[] = {

@@ -24,7 +24,7 @@ static bool makes_sense(const struct lb_lock *lock, int clients) {
 }
 
 static void add_lock(struct building *building, const struct plan_lock *lock, const char *topology,
-                     int repeat) {
+                     bool tls, int repeat) {
     const struct plan *plan = lock->plan ? lock->plan : building->plan;
     struct rung rungs[SWEEP_RUNGS_MAX];
     int count = sweep_rungs(plan, repeat, rungs);
@@ -36,6 +36,7 @@ static void add_lock(struct building *building, const struct plan_lock *lock, co
                     (struct plan_stage){.plan = plan,
                                         .lock = lock,
                                         .topology = topology,
+                                        .tls = tls,
                                         .clients = rungs[i].clients,
                                         .readers = plan->readers[r],
                                         .repeat = repeat,
@@ -90,14 +91,15 @@ static void order_locks(struct building *building, int repeat) {
 
 /* All stages at one place. */
 static void add_place(struct building *building, const struct lb_backend *backend,
-                      const char *topology) {
+                      const char *topology, bool tls) {
     const struct plan *plan = building->plan;
     for (int repeat = 0; repeat < plan->repeat; repeat++) {
         order_locks(building, repeat);
         for (int i = 0; i < plan->lock_count; i++) {
             int number = is_shuffled(plan) ? building->order[i] : i;
             const struct plan_lock *lock = &plan->locks[number];
-            if (runs_at(plan, lock, backend, topology)) add_lock(building, lock, topology, repeat);
+            if (runs_at(plan, lock, backend, topology))
+                add_lock(building, lock, topology, tls, repeat);
         }
     }
 }
@@ -122,7 +124,9 @@ static void add_all(struct building *building) {
             if (known || count == PLACES_MAX) continue;
             seen[count].backend = backend;
             seen[count++].topology = topology;
-            add_place(building, backend, topology);
+            if (!topology || plan->tls != PLAN_TLS_YES)
+                add_place(building, backend, topology, false);
+            if (topology && plan->tls != PLAN_TLS_NO) add_place(building, backend, topology, true);
         }
     }
 }
@@ -139,6 +143,7 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
 
 char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     const struct plan *plan = stage->plan;
+    const char *tls = plan->tls == PLAN_TLS_BOTH && stage->tls ? "-tls" : "";
     char where[48] = "", shared[16] = "", rate[24] = "";
     if (topologies_of(plan, stage->lock->lock, 1))
         snprintf(where, sizeof where, "-%.46s", stage->topology);
@@ -146,8 +151,8 @@ char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     if (stage->rate_per_s > 0)
         snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps",
                  stage->rate_per_s);
-    snprintf(text, size, "%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, stage->clients, shared,
-             rate, stage->repeat);
+    snprintf(text, size, "%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, stage->clients,
+             shared, rate, stage->repeat);
     return text;
 }
 

@@ -9,6 +9,7 @@ struct plan_stage {
     const struct plan *plan; /* the lock's own, or the whole plan */
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
+    bool tls;             /* its servers are started with TLS */
     int clients, readers, repeat;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's */
     struct sweep_at sweep;
@@ -21,7 +22,8 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */
 static inline bool stages_share(const struct plan_stage *a, const struct plan_stage *b) {
-    return a->lock->lock->backend == b->lock->lock->backend && a->topology == b->topology;
+    return a->lock->lock->backend == b->lock->lock->backend && a->topology == b->topology &&
+           a->tls == b->tls;
 }
 
 /* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology and the readers' share
