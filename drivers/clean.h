@@ -28,6 +28,9 @@ struct lb_cleaning {
     const char
         *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
     uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
+    /* LB_CLEAN_LEFT: where a server lists keys by their beginning, what stands before the mark; NULL =
+     * nothing */
+    const char *before;
     /* Told of each thing that is there, of what kind it is and its name. True = remove it. NULL with
      * LB_CLEAN_STAGE. */
     bool (*found)(void *arg, const char *what, const char *name);

@@ -15,6 +15,7 @@
 struct wish {
     struct urls urls;
     struct arg_list keys, sets;
+    const char *key_prefix;
     bool dry_run;
 };
 
@@ -32,6 +33,10 @@ static const struct arg args[] = {
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
      "BACKEND.KEY=VALUE"},
+    {{"key-prefix", LB_OPT_TEXT, offsetof(struct wish, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX,
+      NULL,
+      "what stands before the marks of runs that had load.key_prefix; etcd alone must know it"},
+     "TEXT"},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run), .help = "list it and remove nothing"},
      NULL},
     {{0}, NULL},
@@ -85,10 +90,11 @@ static bool tell_found(void *arg, const char *what, const char *name) {
 }
 
 /* One server, for one key or (NULL) for all that runs left. 0, or -1 with err. */
-static int clean_server(const struct place_url *at, const char *key, struct telling *telling,
-                        struct lb_err *err) {
+static int clean_server(const struct place_url *at, const struct wish *wish, const char *key,
+                        struct telling *telling, struct lb_err *err) {
     struct lb_cleaning cleaning = {.scope = key ? LB_CLEAN_KEY : LB_CLEAN_LEFT,
                                    .name = key,
+                                   .before = wish->key_prefix,
                                    .found = tell_found,
                                    .arg = telling};
     if (guest_clean(at, &cleaning, err) != 0) return -1;
@@ -110,9 +116,10 @@ static int run_clean(void *values, const struct args *given, struct lb_err *err)
     for (int i = 0; i < wish->urls.count && !failed; i++) {
         struct telling telling = {.dry_run = wish->dry_run};
         url_public(wish->urls.item[i].url, telling.url, sizeof telling.url);
-        if (wish->keys.count == 0) failed = clean_server(&wish->urls.item[i], NULL, &telling, err);
+        if (wish->keys.count == 0)
+            failed = clean_server(&wish->urls.item[i], wish, NULL, &telling, err);
         for (int k = 0; k < wish->keys.count && !failed; k++)
-            failed = clean_server(&wish->urls.item[i], wish->keys.item[k], &telling, err);
+            failed = clean_server(&wish->urls.item[i], wish, wish->keys.item[k], &telling, err);
         if (!failed && telling.count == 0) printf("%s: nothing is left\n", telling.url);
     }
     return failed ? -1 : LB_EXIT_OK;

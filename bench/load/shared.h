@@ -174,7 +174,7 @@ struct shared {
     uint32_t slots;          /* cells of a key */
     uint32_t cell_count;     /* key_count * slots */
     uint32_t reacquire_keys; /* keys whose reacquisition distances are kept; 0 = none */
-    char key_prefix[48];
+    char key_prefix[PLAN_KEY_PREFIX_MAX + 32];
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;

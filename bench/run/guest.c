@@ -78,6 +78,28 @@ out:
 
 /* ---- what will be made ---- */
 
+static bool is_number(const char *text) {
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, struct lb_err *err) {
+    const char *prefix = plan->key_prefix;
+    static struct lb_names names; /* large for a stack */
+    char key[PLAN_KEY_PREFIX_MAX + sizeof SAMPLE_KEY];
+    snprintf(key, sizeof key, "%s" SAMPLE_KEY, prefix);
+    if (!*prefix || !lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return 0;
+    for (int i = 0; i < names.count; i++) {
+        const char *name = names.item[i].text;
+        if (is_number(name) || strncmp(name, prefix, strlen(prefix)) == 0) continue;
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s: load.key_prefix = %s can't be kept: it makes the %s '%.200s'; leave the lock "
+            "out, or give the account a database or a folder of its own in the URL",
+            lock->lock->name, prefix, names.item[i].what, name);
+    }
+    return 0;
+}
+
 /* Adds a name to the line, unless it is there already. False when there is no room. */
 static bool add_name(char line[GUEST_LINE_MAX], size_t from, const char *what, const char *name) {
     char text[LB_NAME_TEXT_MAX + 80];
@@ -92,7 +114,9 @@ static bool add_name(char line[GUEST_LINE_MAX], size_t from, const char *what, c
 /* Adds the names of one lock. False when there is no room. */
 static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *plan,
                      const struct plan_lock *lock) {
-    const char *key = plan->key_names.count > 0 ? plan->key_names.item[0] : SAMPLE_KEY;
+    char made[PLAN_KEY_PREFIX_MAX + sizeof SAMPLE_KEY];
+    snprintf(made, sizeof made, "%s" SAMPLE_KEY, plan->key_prefix);
+    const char *key = plan->key_names.count > 0 ? plan->key_names.item[0] : made;
     static struct lb_names names; /* large for a stack */
     bool room = true;
     if (!lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return true;
@@ -118,6 +142,9 @@ static const char *write_command(const struct place_url *at, const struct plan *
         used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --set '%s.%s=%s'",
                                  at->backend->name, option->name, value);
     }
+    if (*plan->key_prefix)
+        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --key-prefix '%s'",
+                                 plan->key_prefix);
     for (int i = 0; i < plan->key_names.count; i++) {
         const char *key = plan->key_names.item[i];
         if (used + strlen(key) + sizeof " --key ''" > COMMAND_MAX) break;

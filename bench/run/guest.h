@@ -10,6 +10,10 @@
 
 #define GUEST_LINE_MAX 2000
 
+/* Refuses a lock at --url that makes names which do not begin with the plan's load.key_prefix. The numbers
+ * of advisory locks are nobody's. Returns 0, or -1 with err (LB_EXIT_USAGE). */
+int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, struct lb_err *err);
+
 /* Reaches the server of a backend at a URL and cleans up there, through a session that makes nothing.
  * Returns 0, or -1 with err. To be called while there is no other thread. */
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err);

@@ -576,6 +576,7 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         if (!place.url && place_check_acts(stages[i].plan, &place, err) != 0) return -1;
         if (!place.url) continue;
         if (place_check_url(&place, err) != 0) return -1;
+        if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
         struct lb_err why = {0};
         if (place_check_faults(stages[i].plan, place.url, &why) != 0)
             return err_set(err, LB_EXIT_USAGE,

@@ -22,6 +22,7 @@
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
 #include "bench/run/wall.h"
+#include "drivers/clean.h"
 #include "results/format/write.h"
 
 #define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */
@@ -406,8 +407,8 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
     /* New keys for each stage, so that it can't meet what an earlier one left; never drawn from the
      * seed. */
-    snprintf(shared->key_prefix, sizeof shared->key_prefix, "lockbench-%08x-",
-             (unsigned)rng_u64(&rng));
+    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
+             ask->plan->key_prefix, (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
     stuck_init(&sup->stuck, shared);
     return harvest_begin(&sup->harvest, ask, sup->stage, shared, err);

@@ -48,6 +48,7 @@ struct keyspace {
     double zipf_s;
 };
 
+#define PLAN_KEY_PREFIX_MAX 40
 #define PLAN_KEY_NAME_MAX 95 /* bytes */
 
 /* Names that the keys have, in their order. Text: "orders/7,orders/8". */
@@ -175,6 +176,7 @@ struct plan {
     int threads;
     struct keyspace keys;
     struct key_names key_names; /* as many as keys.count, if any */
+    const char *key_prefix;     /* that other names begin with; "" = none */
     struct arrival arrival;
     /* arrivals a second instead of load.arrival's rate, one stage for each */
     int rates[PLAN_LADDER_MAX];

@@ -77,6 +77,8 @@ static const struct lb_option load_keys[] = {
      "how many lock names, and how a client picks one; own: each client has its own"},
     {"key_names", &type_key_names, offsetof(struct plan, key_names), "", 0, 0, NULL,
      "the keys' names, on every stage; as many keys as names; empty: each stage makes new names"},
+    {"key_prefix", LB_OPT_TEXT, offsetof(struct plan, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX, NULL,
+     "what the names of new keys begin with, for an account that may use such names alone; a lock at --url whose names can't all begin so is refused"},
     {"arrival", &type_arrival, offsetof(struct plan, arrival), "closed", 0, 0, NULL,
      "closed: the next attempt starts when the last one is done; else by a schedule, with the rate of all clients together"},
     {"rates", &type_ladder, offsetof(struct plan, rates), "none", 1, 10000000, "none",

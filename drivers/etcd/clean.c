@@ -104,12 +104,15 @@ int etcd_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct 
     struct etcd_session *e = etcd_session_of(session);
     struct etcd_line line = {0};
     bool named = cleaning->scope == LB_CLEAN_KEY;
+    char begin[LB_KEY_MAX];
+    snprintf(begin, sizeof begin, "%s%s", !named && cleaning->before ? cleaning->before : "",
+             named ? cleaning->name : LB_MARK);
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) return clean_stage(e, cleaning, err);
     int failed = etcd_line_init(&line, e, PAGE_BYTES, 2 * ETCD_KEY_MAX + 64, err);
     for (size_t i = 0; i < sizeof roots / sizeof *roots && !failed; i++) {
         struct lb_err why = {0};
-        failed = clean_keys(e, &line, roots[i], named ? cleaning->name : LB_MARK, cleaning, &why);
+        failed = clean_keys(e, &line, roots[i], begin, cleaning, &why);
         if (failed && i > 0 && line.status == ETCD_DENIED) {
             snprintf(cleaning->unseen, sizeof cleaning->unseen,
                      "the user may not look at keys that begin with %s", roots[i]);

@@ -273,6 +273,51 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
     }
 }
 
+/* ---- an account that may use some names only ---- */
+
+TEST(a_tenant_uses_names_with_its_prefix) {
+    static const char *const no_sets[] = {NULL};
+    struct live_place live = live_open("redis-setnx", no_sets);
+    LIVE_NEEDS(&live);
+    free(shell(&live, "redis-cli -p $PORT acl setuser tenant on '>pass' '~team1:*' '+@all'"));
+    char url[300];
+    snprintf(url, sizeof url, "redis=redis://tenant:pass@127.0.0.1:%d",
+             topo_port(live.place->topo, 0, 0));
+    /* Without the prefix the server refuses each key. */
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url,
+                                        "--out", cli_path("no-prefix")));
+    assert_true(cli.code != 0);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", url, "--set",
+                             "load.key_prefix=team1:", "--out", cli_path("prefix")));
+    assert_code(&cli, 0);
+    assert_has(cli.err, "team1:lockbench-XXXXXXXX-N");
+    assert_lacks(cli.err, "left on ");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-fair", "--url", url, "--set",
+                             "load.key_prefix=team1:", "--out", cli_path("other-names")));
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "redis-fair: load.key_prefix = team1: can't be kept");
+    cli_free(&cli);
+    live_close(&live);
+}
+
+/* etcd lists keys by their beginning, so clean is told it. */
+TEST(keys_behind_a_prefix_are_found_on_etcd) {
+    static const char *const no_sets[] = {NULL};
+    const struct guest_case at = {.backend = "etcd"};
+    struct live_place live = live_open("etcd-mutex", no_sets);
+    LIVE_NEEDS(&live);
+    free(shell(&live, "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put "
+                      "team1/lockbench-01234567-0:guarded 1"));
+    struct cli cli =
+        cli_run(NULL, ARGS("clean", "--url", backend_url(&at, &live), "--key-prefix", "team1/"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "key team1/lockbench-01234567-0:guarded: removed");
+    cli_free(&cli);
+    live_close(&live);
+}
+
 /* ---- many keys ---- */
 
 /* More than could be made ready one by one in the time that clients have to connect. */
