@@ -281,6 +281,7 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
     if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
+    if (urls_hand_on(&wish->urls, err) != 0) goto out;
     struct plan_wish plan_wish = {.workload = "capacity",
                                   .folder = workloads,
                                   .locks = wish->locks,

@@ -328,6 +328,7 @@ static int run_matrix(struct wish *wish, const struct args *given, struct lb_err
     bool named = wish->locks.count > 0;
     if (!wish->verify)
         urls_forget(&wish->urls); /* faults of servers need those that the cells start themselves */
+    if (urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;

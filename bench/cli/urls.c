@@ -77,11 +77,9 @@ static const char *find_url(const char *backend, const char *value, struct arena
     variable_of(backend, name);
     snprintf(again, sizeof again, "%s=env:%s", backend, name);
     *ret_again = arena_text(arena, again);
-    if (!*ret_again || setenv(name, value, 1) != 0) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    return value;
+    if (*ret_again) return value;
+    err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return NULL;
 }
 
 /* kept: "BACKEND=VALUE", which lives as long as the arena. */
@@ -146,6 +144,18 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
     }
     for (int i = 0; i < urls->count; i++)
         available_url(available, urls->item[i].backend, urls->item[i].url);
+    return 0;
+}
+
+int urls_hand_on(const struct urls *urls, struct lb_err *err) {
+    for (int i = 0; i < urls->count; i++) {
+        char name[VARIABLE_MAX];
+        const char *told = strstr(urls->again[i], "=env:");
+        variable_of(urls->item[i].backend->name, name);
+        if (!told || strcmp(told + strlen("=env:"), name) != 0) continue;
+        if (setenv(name, urls->item[i].url, 1) != 0)
+            return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    }
     return 0;
 }
 

@@ -28,6 +28,10 @@ extern const struct lb_option_type type_url;
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
 
+/* Puts the URLs whose `again` names LOCKBENCH_URL_... into the environment, for children of lockbench that are told
+ * those words. 0, or -1 with err. */
+int urls_hand_on(const struct urls *urls, struct lb_err *err);
+
 /* Removes LOCKBENCH_URL_BACKEND from the environment, for each backend that has none of these URLs. The
  * children of the command then start servers of their own for these backends. */
 void urls_forget(const struct urls *urls);

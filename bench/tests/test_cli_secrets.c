@@ -98,6 +98,37 @@ TEST(no_list_of_processes_has_it) {
     cli_free(&cli);
 }
 
+/* The command of `hold` has what its user put into the environment, and no more. */
+TEST(a_held_command_is_told_no_url) {
+    static const struct cli_how own = {.env = {"LOCKBENCH_URL_FILE=file:///of/the/user"}};
+    static const struct {
+        const struct cli_how *how;
+        const char *says;
+    } cases[] = {{NULL, "none\n"}, {&own, "file:///of/the/user\n"}};
+    char *folder = cli_path("held"), url[300];
+    mkdir(folder, 0700);
+    snprintf(url, sizeof url, "file://%s", folder);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli cli = cli_run(cases[i].how, ARGS("hold", "file-flock", "key", "--url", url, "--",
+                                                    "sh", "-c", "echo ${LOCKBENCH_URL_FILE-none}"));
+        assert_code(&cli, 0);
+        assert_string_equal(cli.out, cases[i].says);
+        cli_free(&cli);
+    }
+}
+
+/* Its cells start servers and folders of their own. */
+TEST(a_check_reads_no_url_of_the_environment) {
+    static const struct cli_how how = {.env = {"LOCKBENCH_URL_FILE=file:///nowhere/at/all"}};
+    struct cli cli = cli_run(
+        &how, ARGS("check", "file-flock", "--fault", "waiter-kill", "--out", cli_path("checked")));
+    assert_code(&cli, 0);
+    json_t *check = cli_json(cli_path("checked/check.json"));
+    assert_string_equal(cli_text_at(check, "cells.0.topology"), "embedded");
+    json_decref(check);
+    cli_free(&cli);
+}
+
 TEST(a_url_can_be_kept_elsewhere) {
     char *file = cli_path("url"), at[500];
     cli_write(file, " redis://127.0.0.1:1 \nanother line\n");
