@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/check/cell_result.h"
+#include "bench/cli/progress.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {
     return matrix->columns[cell->column].name;
@@ -78,6 +79,20 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         fprintf(out, ": %s%s%s\n", skip->reason, skip->install ? "; install: " : "",
                 skip->install ? skip->install : "");
     }
+}
+
+void check_show_expected(const struct matrix *matrix, int seed_count, int capacity, FILE *out) {
+    int64_t longest_ns = 0, weighed_ns = 0;
+    int runs = matrix->cell_count * seed_count;
+    char span[SPAN_MAX];
+    for (int i = 0; i < matrix->cell_count; i++) {
+        const struct matrix_cell *cell = &matrix->cells[i];
+        weighed_ns += cell->time_ns * (cell->weight < capacity ? cell->weight : capacity);
+        if (cell->time_ns > longest_ns) longest_ns = cell->time_ns;
+    }
+    int64_t expected_ns = weighed_ns / capacity * seed_count;
+    fprintf(out, "%d run%s, about %s by the plan (an estimate)\n", runs, runs == 1 ? "" : "s",
+            progress_about(expected_ns > longest_ns ? expected_ns : longest_ns, span));
 }
 
 void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count,

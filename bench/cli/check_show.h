@@ -21,6 +21,9 @@ void check_show_end(const struct check_show *show);
 /* What is left out and why, a line for each reason. */
 void check_show_skips(const struct matrix *matrix, FILE *out);
 
+/* How long the cells will take in all, by their plans, when so many weights run at once (cell_schedule_ask.capacity). */
+void check_show_expected(const struct matrix *matrix, int seed_count, int capacity, FILE *out);
+
 /* --dry-run: every cell with its run, and what they are together. */
 void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out);
 

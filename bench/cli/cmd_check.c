@@ -280,6 +280,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                                      .news = check_show_news,
                                      .arg = &show};
     if (result_init(&result, &ask, err) != 0) goto out;
+    check_show_expected(matrix, wish->seed_count, tour.capacity, stderr);
     outdir_latest(&out);
     int failed = cell_schedule_run(&tour, err);
     bool interrupted = *tour.interrupts > 0;

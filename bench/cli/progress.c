@@ -9,15 +9,13 @@
 #include "report/doc/number.h"
 
 #define BAR_WIDTH 16
-#define SPAN_MAX 32
 
 void progress_init(struct progress *progress, enum progress_kind kind) {
     if (kind == PROGRESS_AUTO) kind = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_LINE;
     *progress = (struct progress){.kind = kind};
 }
 
-/* "50 s", "4 min", "1.5 h". */
-static const char *about_text(int64_t ns, char *text) {
+const char *progress_about(int64_t ns, char text[SPAN_MAX]) {
     double s = (double)ns / 1e9;
     if (s < 100) {
         snprintf(text, SPAN_MAX, "%.0f s", ceil(s));
@@ -46,7 +44,7 @@ void progress_begin(void *arg, int stages, int64_t expected_ns) {
     struct progress *progress = arg;
     char line[120], span[SPAN_MAX];
     snprintf(line, sizeof line, "%d stage%s, about %s by the plan (an estimate)", stages,
-             stages == 1 ? "" : "s", about_text(expected_ns, span));
+             stages == 1 ? "" : "s", progress_about(expected_ns, span));
     progress_line(progress, line);
 }
 
@@ -65,7 +63,8 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
     if (news->violations)
         snprintf(violations, sizeof violations, "  %llu VIOLATIONS",
                  (unsigned long long)news->violations);
-    if (at->left_ns > 0) snprintf(left, sizeof left, "  %s left", about_text(at->left_ns, span));
+    if (at->left_ns > 0)
+        snprintf(left, sizeof left, "  %s left", progress_about(at->left_ns, span));
     put_bar(bar, part_of(at, news));
     int used = snprintf(line, sizeof line, "%s ", bar);
     used += put_place(line + used, sizeof line - (size_t)used, at, 0);

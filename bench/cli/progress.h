@@ -29,4 +29,8 @@ void progress_line(struct progress *progress, const char *line);
 /* Clears the bar. */
 void progress_end(struct progress *progress);
 
+#define SPAN_MAX 32
+/* "50 s", "4 min", "1.5 h". Returns text. */
+const char *progress_about(int64_t ns, char text[SPAN_MAX]);
+
 #endif

@@ -68,6 +68,8 @@ TEST(known_cells_come_out) {
                                         "pause,holder-kill", "--out", out, "--seed", "7"));
     assert_code(&cli, 0);
     assert_has(cli.out, "4 cells of real locks: 3 safe, 1 expired");
+    assert_has(cli.err, "4 runs, about ");
+    assert_has(cli.err, " by the plan (an estimate)");
     assert_has(cli.out, "4 as expected, 0 worse, 0 better");
     json_t *check = check_result(out);
     check_assert(check, "mem-robust", "pause", "safe");
