@@ -153,7 +153,10 @@ void sock_tls_close(struct sock_tls *tls) {
 
 /* What SSL_read and the like returned, as a system call says it. */
 static ssize_t as_errno(struct sock *sock, int returned) {
-    if (returned > 0) return returned;
+    if (returned > 0) {
+        sock->wanted = 0;
+        return returned;
+    }
     int error = errno, kind = SSL_get_error(sock->ssl, returned);
     sock->wanted = kind == SSL_ERROR_WANT_WRITE ? LB_WRITABLE : LB_READABLE;
     if (kind == SSL_ERROR_ZERO_RETURN) return 0;

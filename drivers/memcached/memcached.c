@@ -71,20 +71,33 @@ static void memcached_close(struct lb_server *server) {
     state->tls = NULL;
 }
 
-/* The text protocol's login: a "set" of any key whose value is the user and the password. SASL needs the binary
- * protocol, which knows no meta commands: a server that asks for it closes the connection. */
+/* Sends a line and waits for the answer to it. 0, or -1 with err. */
+static int ask_line(struct lb_session *session, const char *text, int64_t deadline_ns,
+                    char **ret_line, struct lb_err *err) {
+    struct stream *stream = session->state;
+    enum lb_outcome outcome = stream_send(stream, session, text, strlen(text), deadline_ns);
+    if (outcome == LB_OK) outcome = stream_line(stream, session, deadline_ns, ret_line);
+    if (outcome == LB_OK) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "%s%s", session->err.text,
+                   sock_advice(&stream->sock, "memcacheds"));
+}
+
+/* The text protocol's login: a "set" of any key whose value is the user and the password. A server that asks for no
+ * login would store that value for everybody to read, so it is asked first whether it refuses us without. SASL needs
+ * the binary protocol, which knows no meta commands: a server that asks for it closes the connection. */
 static int log_in(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     const struct url *url = &server->url;
     char text[256], *line = NULL;
-    size_t bytes = strlen(url->user) + 1 + strlen(url->password);
-    int len = snprintf(text, sizeof text, "set login 0 0 %zu\r\n%s %s\r\n", bytes, url->user,
-                       url->password);
-    enum lb_outcome outcome = stream_send(session->state, session, text, (size_t)len, deadline_ns);
-    if (outcome == LB_OK) outcome = stream_line(session->state, session, deadline_ns, &line);
-    if (outcome != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s%s", session->err.text,
-                       sock_advice(&((const struct stream *)session->state)->sock, "memcacheds"));
+    if (ask_line(session, "mn\r\n", deadline_ns, &line, err) != 0) return -1;
+    if (strncmp(line, "CLIENT_ERROR unauthenticated", 28) != 0)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "memcached at %s:%d asks for no password: leave user:password@ out of the URL",
+            url->host[0], url->port[0]);
+    snprintf(text, sizeof text, "set login 0 0 %zu\r\n%s %s\r\n",
+             strlen(url->user) + 1 + strlen(url->password), url->user, url->password);
+    if (ask_line(session, text, deadline_ns, &line, err) != 0) return -1;
     if (strcmp(line, "STORED") == 0) return 0;
     return err_set(err, LB_EXIT_USAGE, "memcached at %s:%d refuses the user and password: %.100s",
                    url->host[0], url->port[0], line);

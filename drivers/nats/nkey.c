@@ -167,6 +167,9 @@ struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
     } else if (!jwt || !seed || from_seed(seed, key->seed) != 0) {
         err_set(err, LB_EXIT_USAGE, "nats.creds: %s has no user's JWT with the seed of its key",
                 path);
+    } else if (name_public(key) != 0) {
+        err_set(err, LB_EXIT_MACHINE,
+                "nats.creds: this lockbench was built without OpenSSL: install libssl-dev");
     } else {
         key->jwt = true;
         memcpy(key->identity, jwt, jwt_len);

@@ -170,6 +170,12 @@ TEST(memcached_over_tls) {
          SIGNED,
          2,
          {"set tls_cert"}},
+        {"a password for a server that asks for none",
+         3,
+         "memcached://worker:" TLS_SECRET "@127.0.0.1:%d",
+         NULL,
+         1,
+         {"asks for no password"}},
         {"wrong password",
          0,
          "memcacheds://worker:" TLS_SECRET "x@127.0.0.1:%d",
@@ -288,6 +294,36 @@ TEST(nats_over_tls) {
          {"does not speak TLS"}},
     };
     TLS_RUN("nats", "nats-kv", cases);
+}
+
+/* --- servers of ours --- */
+
+/* What cluster nodes and Sentinels tell of each other is reached by TLS, too. */
+TEST(every_topology_that_offers_it_runs_with_tls) {
+    static const char *const runs[][2] = {{"redis", "redis-setnx"},
+                                          {"redis-replicas", "redis-wait"},
+                                          {"redis-sentinel", "redis-setnx"},
+                                          {"redis-cluster", "redis-fenced"},
+                                          {"redis-independents", "redis-redlock"},
+                                          {"memcached", "memcached-add"},
+                                          {"nats", "nats-kv"},
+                                          {"etcd", "etcd-mutex"},
+                                          {"postgres", "pg-advisory"},
+                                          {"mariadb", "mysql-getlock"}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        const char *out = cli_path("own-%s", runs[i][0]);
+        struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--no-page", "--lock", runs[i][1],
+                                            "--set", tls_text("servers.topology=%s", runs[i][0]),
+                                            "--set", "servers.tls=yes", "--out", out));
+        if (cli.code != 0) fail_msg("%s: exit code %d: %s", runs[i][0], cli.code, cli.err);
+        char *said = cli_read(tls_text("%s/run.json", out));
+        if (!strstr(said, "host name and authority verified"))
+            fail_msg("%s is not encrypted", runs[i][0]);
+        if (!strstr(said, tls_text("\"%s+tls\"", runs[i][0])))
+            fail_msg("%s does not say so", runs[i][0]);
+        free(said);
+        cli_free(&cli);
+    }
 }
 
 TEST_MAIN(tls_setup, tls_teardown)
