@@ -44,9 +44,8 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
 }
 
 /* What is in the URL and read by nobody here. */
-static int check_url(const struct url *url, const char *text, const char *shown,
-                     struct lb_err *err) {
-    if (url->path[0] || strchr(text, '?'))
+static int check_url(const struct url *url, const char *shown, struct lb_err *err) {
+    if (url->path[0])
         return err_set(err, LB_EXIT_USAGE,
                        "etcd: a URL ends with its hosts, etcd://user:password@host:port: %s",
                        shown);
@@ -68,7 +67,7 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
     bool encrypted = strcmp(url.scheme, "etcds") == 0 || strcmp(url.scheme, "https") == 0;
     const struct etcd_options *options = server->options;
     state->tls = lb_tls_of(&options->tls, server->ca);
-    if (check_url(&url, server->urls[0], state->shown, err) != 0 ||
+    if (check_url(&url, state->shown, err) != 0 ||
         lb_tls_check(&options->tls, encrypted, "etcd", "etcds:// or https://", err) != 0 ||
         http_open(&state->http, encrypted ? &state->tls : NULL, err) != 0)
         return -1;

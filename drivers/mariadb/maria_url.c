@@ -32,11 +32,6 @@ int maria_url(struct maria_server *server, const char *text, struct lb_err *err)
     char shown[256];
     if (url_parse(&server->url, text, MARIA_PORT, err) != 0) return -1;
     url_public(text, shown, sizeof shown);
-    if (strchr(text, '?')) {
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "a mariadb URL takes no '?' parameters: write mysql://user:password@host:port/database");
-    }
     if (server->url.host_count != 1) {
         return err_set(err, LB_EXIT_USAGE, "mariadb URL '%s' names several hosts: give one", shown);
     }

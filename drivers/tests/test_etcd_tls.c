@@ -116,7 +116,7 @@ TEST(what_is_wrong_has_its_line) {
          "etcds://" ACCOUNT "localhost:%d/?verify=no",
          FILES,
          1,
-         {"a URL ends with its hosts"}},
+         {"nothing reads what stands behind"}},
     };
     TLS_RUN("etcd", "etcd-mutex", cases);
 }

@@ -164,7 +164,7 @@ TEST(what_is_wrong_has_its_line) {
          "mysqls://" ACCOUNT "localhost:%d/?ssl-mode=none",
          FILES,
          1,
-         {"takes no '?'"}},
+         {"nothing reads what stands behind"}},
     };
     TLS_RUN("mariadb", "mysql-getlock", cases);
 }

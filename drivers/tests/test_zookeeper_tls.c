@@ -155,7 +155,7 @@ TEST(what_is_wrong_has_its_line) {
          "zookeepers://" ACCOUNT "localhost:%d?sasl=yes",
          FILES,
          1,
-         {"takes no '?'"}},
+         {"nothing reads what stands behind"}},
         {"plain URL", SERVER, "zookeeper://localhost:%d", NULL, 2, {"write zookeepers://"}},
     };
     leave_nodes();

@@ -57,8 +57,6 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
 static int check_url(const struct url *url, const char *text, struct lb_err *err) {
     char shown[256];
     url_public(text, shown, sizeof shown);
-    if (strchr(text, '?'))
-        return err_set(err, LB_EXIT_USAGE, "a zookeeper URL takes no '?' parameters: %s", shown);
     if (!url->user[0] != !url->password[0])
         return err_set(err, LB_EXIT_USAGE,
                        "zookeeper: an account (digest) is user:password@; SASL there is none: %s",
