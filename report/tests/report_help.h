@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "bench/tests/unit.h"
+#include "report/page/assets.h"
 #include "report/report.h"
 
 /* A group's setup and teardown: the folder is there, and is gone again with all that is in it. */
@@ -51,6 +52,21 @@ static inline bool has_program(const char *name) {
 static inline bool in_ci(void) {
     const char *ci = getenv("CI");
     return ci && *ci && strcmp(ci, "false") != 0;
+}
+
+/* Skips the test, and says what to install; in CI the test fails. */
+static inline void need(bool there, const char *what, const char *install) {
+    if (there) return;
+    printf("SKIP: this test needs %s: install %s\n", what, install);
+    if (in_ci()) fail_msg("%s is missing, and in CI nothing may be skipped", what);
+    skip();
+}
+
+/* What a test needs that looks at pages. */
+static inline void need_browser(void) {
+    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
+    need(has_program("node"), "node", "nodejs");
+    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
 }
 
 static inline int remove_folder(void **state) {

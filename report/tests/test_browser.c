@@ -6,24 +6,10 @@
  * fails.
  * Needs: a browser. */
 #include "report/check/check.h"
-#include "report/page/assets.h"
 #include "report/tests/report_help.h"
 #include "results/stats/quantile.h"
 
 #define GOLDEN "report/tests/golden/"
-
-static void need(bool there, const char *what, const char *install) {
-    if (there) return;
-    printf("SKIP: the report's browser test needs %s: install %s\n", what, install);
-    if (in_ci()) fail_msg("%s is missing, and in CI nothing may be skipped", what);
-    skip();
-}
-
-static void need_all(void) {
-    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
-    need(has_program("node"), "node", "nodejs");
-    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
-}
 
 /* What the page must compute, for the loads of one repeat: [[group, lock, metric, per cent, ns],
  * ...]. */
@@ -75,7 +61,7 @@ static void look(const char *const *runs, int run_count, const char *const *file
     struct lb_err err = {0};
     char page[] = "/tmp/lockbench-report-XXXXXX.html",
          percentiles[] = "/tmp/lockbench-report-XXXXXX.json";
-    need_all();
+    need_browser();
     struct report *report = report_load(runs, run_count, &err);
     assert_string_equal(err.text, "");
     assert_non_null(report);
@@ -126,7 +112,7 @@ static void remove_run(char *made) {
 /* Logs beside run.json, one of them cut, one missing; repeats, an open loop, faults. */
 TEST(test_a_page_over_time) {
     char file[64];
-    need_all();
+    need_browser();
     char *made = make_run("over-time");
     snprintf(file, sizeof file, "%s/run.json", made);
     const char *const runs[] = {made}, *const files[] = {file, NULL};
@@ -138,7 +124,7 @@ TEST(test_a_page_over_time) {
  * each test. */
 TEST(test_a_page_of_forty_locks_is_small) {
     struct lb_err err = {0};
-    need_all();
+    need_browser();
     char *made = make_run("forty"), *text = NULL;
     size_t size = 0;
     const char *const runs[] = {made};
@@ -166,7 +152,7 @@ TEST(test_the_views_that_decide) {
         {GOLDEN "mixed", NULL, NULL},
         {idle, NULL, NULL},
     };
-    need_all();
+    need_browser();
     FILE *made = new_file(idle, 5);
     fputs("{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":2,\"keys\":1,"
           "\"arrival\":\"closed\",\"status\":\"complete\",\"throughput_per_s\":0,\"grants\":0}]}",
@@ -197,7 +183,7 @@ TEST(test_the_views_that_decide) {
 static void look_at_check(const char *file, const char *how) {
     struct lb_err err = {0};
     char page[] = "/tmp/lockbench-check-XXXXXX.html";
-    need_all();
+    need_browser();
     struct check *check = check_read(file, &err);
     assert_string_equal(err.text, "");
     assert_non_null(check);
@@ -222,7 +208,7 @@ TEST(test_a_check) {
 /* As many locks and faults as there are, made anew: it is too large to be stored. */
 TEST(test_a_check_of_all_locks) {
     char file[] = "/tmp/lockbench-matrix-XXXXXX.json";
-    need_all();
+    need_browser();
     int fd = mkstemps(file, 5);
     assert_true(fd >= 0);
     close(fd);

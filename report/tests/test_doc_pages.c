@@ -6,23 +6,9 @@
  * Needs: a browser. */
 #include "report/capacity/capacity_doc.h"
 #include "report/compare/compare.h"
-#include "report/page/assets.h"
 #include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
-
-static void need(bool there, const char *what, const char *install) {
-    if (there) return;
-    printf("SKIP: the test of pages needs %s: install %s\n", what, install);
-    if (in_ci()) fail_msg("%s is missing, and in CI nothing may be skipped", what);
-    skip();
-}
-
-static void need_all(void) {
-    need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
-    need(has_program("node"), "node", "nodejs");
-    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
-}
 
 /* A file for a page; the caller closes out. */
 static FILE *page_open(char path[64], const char *name) {
@@ -54,7 +40,7 @@ static struct capacity *capacity_load(bool answered) {
 TEST(a_search_for_capacity) {
     struct lb_err err = {0};
     char path[64];
-    need_all();
+    need_browser();
     struct capacity *capacity = capacity_load(true);
     FILE *out = page_open(path, "capacity");
     assert_int_equal(capacity_page(capacity, out, &err), 0);
@@ -89,7 +75,7 @@ TEST(a_capacity_page_begins_with_the_answer) {
 TEST(a_comparison) {
     struct lb_err err = {0};
     char path[64], copy[64];
-    need_all();
+    need_browser();
     snprintf(copy, sizeof copy, "%s/copy", folder);
     const char *const argv[] = {"cp", "-r", GOLDEN "decide", copy, NULL};
     assert_int_equal(run_command(argv, NULL), 0);
