@@ -14,6 +14,10 @@
 #include "drivers/resolve.h"
 #include "drivers/wait.h"
 
+/* After so many bytes without a wait the time is looked at: a server that never stops talking would keep the
+ * fiber, and with it the thread. */
+#define UNWAITED_BYTES_MAX (64 * 1024)
+
 static int wait_connected(int fd, int64_t deadline_ns) {
     int ready = lb_wait_edge(fd, LB_WRITABLE, deadline_ns);
     if (ready < 0) return -ready;
@@ -56,7 +60,7 @@ int stream_connect(struct stream *stream, const char *host, int port, int64_t de
         why = connect_address(stream, resolved->address[i], port, deadline_ns);
     if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
     stream->dead = stream->read = false;
-    stream->start = stream->end = 0;
+    stream->start = stream->end = stream->unwaited = 0;
     return 0;
 }
 
@@ -109,6 +113,7 @@ static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
     stream->read = got > 0 || (got < 0 && errno == EINTR);
     if (got > 0) {
         stream->end += (size_t)got;
+        stream->unwaited += (size_t)got;
         return LB_OK;
     }
     if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
@@ -135,6 +140,12 @@ static enum lb_outcome fill(struct stream *stream, struct lb_session *session,
             if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || lb_stopping())
                 return die(stream, session, LB_UNKNOWN, "no answer in time");
+            stream->unwaited = 0;
+        } else if (stream->unwaited >= UNWAITED_BYTES_MAX) {
+            if (lb_now() >= deadline_ns || lb_stopping())
+                return die(stream, session, LB_UNKNOWN, "no whole answer in time");
+            stream->unwaited = 0;
+            lb_yield();
         }
         enum lb_outcome outcome = pull(stream, session);
         if (outcome != LB_BUSY) return outcome;

@@ -16,6 +16,7 @@ struct stream {       /* zeroed = closed */
     bool read; /* something was read since the last send */
     /* set it for a server that also sends unasked: then a send does not discard what has arrived */
     bool unasked;
+    size_t unwaited;   /* bytes that were read since the last wait */
     size_t start, end; /* unread bytes in buffer */
     char buffer[STREAM_BUFFER_BYTES];
 };

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/base/utf8.h"
+
 #define BYTE_ORDER_MARK 0x01020304
 #define CLIENTS_MAX 100000     /* clients that a file may name without an operation of each */
 #define LOOK_NS (5 * LB_MS_NS) /* between two looks at the rings */
@@ -199,6 +201,7 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
             "%s was written by another version of lockbench, or on another kind of machine", path);
     }
     header->lock[sizeof header->lock - 1] = '\0';
+    utf8_clean(header->lock); /* it is printed, and the file may be anybody's */
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
     /* Memory is allocated for each client, so a short file may not name many clients. */
     if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
@@ -217,7 +220,7 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
 
 int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err) {
     *file = (struct oplog_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's open would wait */
     if (fd < 0) return err_set(err, LB_EXIT_USAGE, "cannot open %s: %s", path, strerror(errno));
     int failed = map_file(file, fd, path, err);
     close(fd);

@@ -237,6 +237,34 @@ static void assert_refused(const void *data, size_t size, int code) {
     oplog_close(&file);
 }
 
+/* A pipe that nobody writes into is refused, and not waited for. */
+static void test_a_pipe_is_no_history(void **state) {
+    (void)state;
+    struct oplog_file file;
+    struct lb_err err = {0};
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    alarm(60); /* a hang is a failure */
+    assert_int_equal(oplog_open(&file, path, &err), -1);
+    alarm(0);
+    assert_non_null(strstr(err.text, "is not a history of lockbench"));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    unlink(path);
+}
+
+/* The file may be a stranger's, and its lock's name is printed. */
+static void test_a_name_commands_no_terminal(void **state) {
+    (void)state;
+    struct oplog_file file;
+    struct lb_err err = {0};
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    oplog_writer_stop(writer, &rules, "a\x1b[2J\xc2\x9b\xe2\x80\xae\xffz", &err);
+    oplog_writer_free(writer);
+    assert_int_equal(oplog_open(&file, path, &err), 0);
+    assert_string_equal(file.header.lock, "a [2J???z");
+    oplog_close(&file);
+}
+
 static void test_what_is_no_history(void **state) {
     (void)state;
     struct lb_err err = {0};
@@ -334,6 +362,8 @@ int main(void) {
         EACH(test_no_room_on_disk),
         EACH(test_a_file_that_was_not_closed),
         EACH(test_what_is_no_history),
+        EACH(test_a_pipe_is_no_history),
+        EACH(test_a_name_commands_no_terminal),
         EACH(test_records_that_make_no_sense),
         EACH(test_times_that_are_none),
     };

@@ -12,6 +12,7 @@
  * and the claims say no more. */
 #include "drivers/memcached/memcached.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +321,8 @@ static bool key_begins(const char *key, const char *prefix) {
     for (; *prefix; prefix++, key++) {
         unsigned c = (unsigned char)*key;
         if (c == '%') {
-            if (sscanf(key + 1, "%2x", &c) != 1) return false;
+            if (!isxdigit((unsigned char)key[1]) || !isxdigit((unsigned char)key[2])) return false;
+            sscanf(key + 1, "%2x", &c);
             key += 2;
         }
         if (c != (unsigned char)*prefix) return false;

@@ -59,8 +59,9 @@ static enum lb_outcome run_boolean(struct lb_session *session, const char *state
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, pg_answer_by(session), &result);
     if (outcome != LB_OK) return outcome;
-    bool yes = pg_bool(result, 0, 0);
+    bool whole = pg_field_bytes(result, 0, 0) == 1, yes = whole && pg_bool(result, 0, 0);
     PQclear(result);
+    if (!whole) return pg_odd_answer(session);
     return yes ? LB_OK : if_false;
 }
 
@@ -100,8 +101,9 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
      * the effects of its transaction, but not those of its session. */
     if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
+    bool granted = pg_field_bytes(result, 0, 0) >= 0;
     PQclear(result);
-    return fill_grant(grant);
+    return granted ? fill_grant(grant) : pg_odd_answer(session);
 }
 
 static enum lb_outcome advisory_release(struct lb_session *session,
@@ -116,7 +118,7 @@ static int count_advisory_locks(struct lb_session *session, const char *prefix, 
     PGresult *result = NULL;
     if (pg_query(session, PG_ADVISORY_LEFT, pg_answer_by(session), &result) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    *ret_count = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
+    *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
     PQclear(result);
     return 0;
 }

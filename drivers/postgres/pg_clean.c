@@ -36,7 +36,7 @@ static int count_rows(struct lb_session *session, const char *table, const char 
     PGresult *result = NULL;
     snprintf(sql, sizeof sql, "SELECT count(*) FROM %s WHERE %s", table, where);
     if (ask_server(session, sql, &result, err) != 0) return -1;
-    *ret_count = PQntuples(result) > 0 ? strtoull(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+    *ret_count = strtoull(pg_text(result, 0, 0), NULL, 10);
     PQclear(result);
     return 0;
 }
@@ -97,8 +97,8 @@ int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     if (write_where(session, cleaning, where, sizeof where, err) != 0) return -1;
     if (ask_server(session, MADE_BY("="), &made, err) != 0) return -1;
     for (int i = 0; i < PQntuples(made); i++) {
-        const char *name = PQgetvalue(made, i, 0);
-        bool is_table = PQgetvalue(made, i, 2)[0] == 'r';
+        const char *name = pg_text(made, i, 0);
+        bool is_table = pg_text(made, i, 2)[0] == 'r';
         failed = 0;
         if (rows && is_table) failed = clean_rows(session, name, where, cleaning, err);
         if (!rows) failed = clean_whole(session, name, is_table, cleaning, &full, err);
@@ -114,8 +114,7 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
     PGresult *found = NULL;
     if (ask_server(session, MADE_BY("IS DISTINCT FROM"), &found, err) != 0) return -1;
     for (int i = 0; i < PQntuples(found); i++)
-        visit(arg, PQgetvalue(found, i, 1),
-              PQgetvalue(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE");
+        visit(arg, pg_text(found, i, 1), pg_text(found, i, 2)[0] == 'r' ? "TABLE" : "SEQUENCE");
     PQclear(found);
     return 0;
 }

@@ -3,7 +3,11 @@
  * blocks the thread. */
 #include "drivers/postgres/pg_impl.h"
 
+#include <sys/ioctl.h>
+
 #include "drivers/wait.h"
+
+#define GREETING_BYTES_MAX (1024 * 1024) /* more than any server says before it is ready */
 
 /* Warnings would go to stderr; those that matter come as values too (pg_advisory_unlock's
  * false). */
@@ -40,6 +44,7 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
     /* has the SQLSTATE: our only way to tell why it failed */
     PQsetErrorVerbosity(conn, PQERRORS_VERBOSE);
     PQsetNoticeReceiver(conn, ignore_notice, NULL);
+    size_t heard = 0;
     PostgresPollingStatusType status = PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
         if (status == PGRES_POLLING_FAILED) return connect_failed(conn, err);
@@ -48,10 +53,15 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
         struct lb_poll wait = {fd, status == PGRES_POLLING_READING ? LB_READABLE : LB_WRITABLE, 0};
         int ready = lb_wait_any(&wait, 1, deadline_ns);
         lb_fd_forget(fd);
-        if (ready <= 0) {
+        if (ready <= 0 || lb_now() >= deadline_ns) {
             return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: no connection in time",
                            PQhost(conn), PQport(conn));
         }
+        int waiting = 0;
+        if (ioctl(fd, FIONREAD, &waiting) == 0) heard += (size_t)waiting;
+        if (heard > GREETING_BYTES_MAX)
+            return err_set(err, LB_EXIT_MACHINE, "postgres at %s:%s: this is no PostgreSQL server",
+                           PQhost(conn), PQport(conn));
         status = PQconnectPoll(conn);
     }
     PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);

@@ -43,8 +43,8 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     }
     for (int row = 0; row < PQntuples(result); row++) {
-        const char *name = PQgetvalue(result, row, 0);
-        const char *value = PQgetvalue(result, row, 1);
+        const char *name = pg_text(result, row, 0);
+        const char *value = pg_text(result, row, 1);
         lb_fact(facts, strcmp(name, "server_version") == 0 ? "version" : name, "%s", value);
     }
     PQclear(result);

@@ -4,7 +4,12 @@
  * before the first read instead of reading into EAGAIN. */
 #include "drivers/postgres/pg_impl.h"
 
+#include <sys/ioctl.h>
+
 #include "drivers/wait.h"
+
+/* More than any statement of ours is answered with: what goes on beyond it is no answer to one. */
+#define ANSWER_BYTES_MAX (16 * 1024 * 1024)
 
 int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
     const struct pg_options *options = session->server->options;
@@ -46,22 +51,32 @@ static int wait_socket(struct pg_session *state, int events, int64_t deadline_ns
     return lb_wait_edge(state->fd, events, deadline_ns);
 }
 
-/* Takes in what has come until libpq has a whole result to give. */
+/* The server talks, but gives no answer that can be used. */
+static enum lb_outcome give_up(struct lb_session *session, const char *why) {
+    lb_fail(session, LB_UNKNOWN, "postgres: %s", why);
+    die(session);
+    return LB_UNKNOWN;
+}
+
+/* Takes in what has come until libpq has a whole result to give. A server that never stops talking keeps
+ * the socket readable, so that no wait ends by its deadline: the time and the bytes are looked at with each
+ * read after the first. */
 static enum lb_outcome await(struct lb_session *session, int64_t deadline_ns) {
     struct pg_session *state = session->state;
     int unsent;
+    size_t taken = 0;
     while ((unsent = PQflush(state->conn)) != 0 || PQisBusy(state->conn)) {
         if (unsent < 0) return lost(session, LB_UNKNOWN);
+        bool again = state->read;
         int ready =
-            wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns);
-        if (ready <= 0) {
-            const char *why = ready < 0       ? "the socket can't be waited for"
-                              : lb_stopping() ? "cut off while waiting"
-                                              : "no answer in time";
-            lb_fail(session, LB_UNKNOWN, "postgres: %s", why);
-            die(session);
-            return LB_UNKNOWN;
-        }
+                wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns),
+            waiting = 0;
+        if (ready < 0) return give_up(session, "the socket can't be waited for");
+        if (ready == 0 || (again && lb_stopping()))
+            return give_up(session, lb_stopping() ? "cut off while waiting" : "no answer in time");
+        if (again && lb_now() >= deadline_ns) return give_up(session, "no whole answer in time");
+        if (again && ioctl(state->fd, FIONREAD, &waiting) == 0) taken += (size_t)waiting;
+        if (taken > ANSWER_BYTES_MAX) return give_up(session, "answer too long");
         if (!PQconsumeInput(state->conn)) return lost(session, LB_UNKNOWN);
     }
     return LB_OK;
@@ -90,6 +105,12 @@ static bool is_last_word(const PGresult *result) {
     return sqlstate && pg_outcome(sqlstate) == LB_BROKEN;
 }
 
+/* A result that libpq gives again and again until somebody copies data, which we never do. */
+static bool is_copy(const PGresult *result) {
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
 /* The one answer to what was sent; libpq wants its results taken until there is none. */
 static enum lb_outcome collect_result(struct lb_session *session, int64_t deadline_ns,
                                       PGresult **ret_result) {
@@ -103,6 +124,14 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
         }
         PGresult *next = PQgetResult(state->conn);
         if (!next) break;
+        if (is_copy(next) || (result && lb_now() >= deadline_ns)) {
+            const char *why = is_copy(next)
+                                  ? "the server wants to copy data, which nobody asked for"
+                                  : "no end of the answer in time";
+            PQclear(next);
+            PQclear(result);
+            return give_up(session, why);
+        }
         if (!result) {
             result = next;
             if (is_last_word(result)) break;
@@ -123,6 +152,10 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
     enum lb_outcome outcome = refused(session, result);
     PQclear(result);
     return outcome;
+}
+
+enum lb_outcome pg_odd_answer(struct lb_session *session) {
+    return give_up(session, "the answer does not fit the statement");
 }
 
 static enum lb_outcome not_connected(struct lb_session *session) {

@@ -65,7 +65,22 @@ int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns)
 /* True if the server itself ended the session (shut down, terminated): what it held is free. */
 bool pg_ended(const struct lb_session *session);
 
-/* Values of a binary result. */
+/* For a caller that was answered with something else than it asked for: says so in session->err, ends the
+ * connection and returns LB_UNKNOWN. */
+enum lb_outcome pg_odd_answer(struct lb_session *session);
+
+/* The bytes of a field; -1 if the result has no such field, as a server may answer that is none. */
+static inline int pg_field_bytes(const PGresult *result, int row, int column) {
+    if (row >= PQntuples(result) || column >= PQnfields(result)) return -1;
+    return PQgetlength(result, row, column);
+}
+
+/* A text field; "" for one that is not there. */
+static inline const char *pg_text(const PGresult *result, int row, int column) {
+    return pg_field_bytes(result, row, column) < 0 ? "" : PQgetvalue(result, row, column);
+}
+
+/* Values of a binary result: of a field of 1 byte, of 8 bytes. */
 static inline bool pg_bool(const PGresult *result, int row, int column) {
     return *PQgetvalue(result, row, column) != 0;
 }

@@ -20,7 +20,7 @@ static void read_answer(PGresult *result, struct sql_answer *answer) {
     answer->rows = (uint64_t)PQntuples(result);
     if (answer->rows == 0) return;
     for (int i = 0; i < PQnfields(result) && i < SQL_NUMBERS; i++) {
-        if (PQftype(result, i) == INT8_OID && !PQgetisnull(result, 0, i))
+        if (PQftype(result, i) == INT8_OID && pg_field_bytes(result, 0, i) == 8)
             answer->number[i] = pg_int8(result, 0, i);
     }
 }

@@ -51,7 +51,8 @@ static int unlink_key(struct lb_session *session, struct redis_node *node, const
 
 /* One step of a SCAN: moves the cursor on, and removes what is wanted. 0, or -1 with err. */
 static int clean_step(struct lb_session *session, struct redis_node *node,
-                      struct lb_cleaning *cleaning, char cursor[24], struct lb_err *err) {
+                      struct lb_cleaning *cleaning, char cursor[REDIS_CURSOR_BYTES],
+                      struct lb_err *err) {
     bool all = cleaning->scope == LB_CLEAN_KEY;
     const struct redis_word words[] = {{"SCAN", 4},  {cursor, 0},
                                        {"MATCH", 5}, {all ? "*" : "*" LB_MARK_GLOB "*", 0},
@@ -59,9 +60,7 @@ static int clean_step(struct lb_session *session, struct redis_node *node,
     const struct redis_reply *reply = NULL;
     char *names[REDIS_ELEMENTS_MAX] = {0};
     if (redis_ask(session, node, words, 6, &reply, err) != 0) return -1;
-    if (reply->value.type != REDIS_ARRAY || reply->count < 1)
-        return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: an answer of an unexpected type");
-    snprintf(cursor, 24, "%s", reply->element[0].text);
+    if (redis_scan_on(reply, cursor, LB_NEVER, err) != 0) return -1;
     int count = take_wanted(cleaning, reply, names);
     int failed = count < 0 ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
     for (int i = 0; i < count && !failed; i++) {
@@ -143,7 +142,7 @@ int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
         return redis_unlink_range(session, &range, &like, err);
     }
     for (int i = 0; i < redis_node_count(session); i++) {
-        char cursor[24] = "0";
+        char cursor[REDIS_CURSOR_BYTES] = "0";
         do {
             if (clean_step(session, redis_node_at(session, i), cleaning, cursor, err) != 0)
                 return -1;

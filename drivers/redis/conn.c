@@ -13,8 +13,11 @@
 #include "drivers/resolve.h"
 #include "drivers/wait.h"
 
-#define OUT_BYTES (16 * 1024)        /* the commands of one round trip */
-#define FAREWELL_NS (200 * LB_MS_NS) /* for owed replies, before a connection is closed */
+#define OUT_BYTES (16 * 1024) /* the commands of one round trip */
+#define PART_BYTES_MAX                                                                             \
+    (1024 * 1024) /* of one line or text of a reply; none that is asked for is larger */
+#define UNWAITED_BYTES_MAX (64 * 1024) /* that are read between two looks at the time */
+#define FAREWELL_NS (200 * LB_MS_NS)   /* for owed replies, before a connection is closed */
 
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
                          const char *why) {
@@ -162,6 +165,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
         /* The socket is read once more: the answer may have arrived while other waits of this fiber
          * used up the time. */
         late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
+        size_t unwaited = 0;
         while (done == 0) {
             char data[4096];
             ssize_t got = sock_recv(&conn->sock, data, sizeof data);
@@ -176,7 +180,16 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
             done =
                 redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
             /* The reply is incomplete. Reading continues until EAGAIN, because the end of the
-             * connection may have arrived with these bytes and gives no new edge. */
+             * connection may have arrived with these bytes and gives no new edge. A server that never stops
+             * talking gives no EAGAIN: its time and the reader's memory are limited here. */
+            if (done == 0 && reader->len - reader->pos > PART_BYTES_MAX)
+                return conn_die(conn, LB_UNKNOWN, "bad answer", "too long");
+            unwaited += (size_t)got;
+            if (done != 0 || unwaited < UNWAITED_BYTES_MAX) continue;
+            if (lb_now() >= deadline_ns || lb_stopping())
+                return conn_die(conn, LB_UNKNOWN, "no whole answer", "timed out");
+            unwaited = 0;
+            lb_yield();
         }
         if (late && done == 0) return LB_TIMEOUT;
     }

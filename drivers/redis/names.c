@@ -145,19 +145,37 @@ static int count_only(struct lb_session *session, bool channels, const char *bef
 
 /* ---- by a look at the whole server ---- */
 
+#define SCAN_NS                                                                                    \
+    (600 * LB_S_NS) /* for a look through all keys of a node: there may be many millions */
+
+int redis_scan_on(const struct redis_reply *reply, char cursor[REDIS_CURSOR_BYTES],
+                  int64_t deadline_ns, struct lb_err *err) {
+    if (reply->value.type != REDIS_ARRAY || reply->count < 1)
+        return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: an answer of an unexpected type");
+    const char *next = reply->element[0].text;
+    bool last = strcmp(next, "0") == 0;
+    if (!last && strcmp(next, cursor) == 0)
+        return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: the server gives the same cursor again");
+    if (!last && lb_stopping())
+        return err_set(err, LB_EXIT_INTERRUPTED, "redis: SCAN: interrupted");
+    if (!last && lb_now() >= deadline_ns)
+        return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: no end within 10 minutes");
+    snprintf(cursor, REDIS_CURSOR_BYTES, "%s", next);
+    return 0;
+}
+
 static int scan(struct lb_session *session, struct redis_node *node, const char *pattern,
                 size_t len, struct lb_residue *residue, struct lb_err *err) {
-    char cursor[24] = "0";
+    char cursor[REDIS_CURSOR_BYTES] = "0";
+    int64_t deadline_ns = lb_now() + SCAN_NS;
     do {
         const struct redis_reply *reply = NULL;
         const struct redis_word words[] = {{"SCAN", 4},    {cursor, 0},  {"MATCH", 5},
                                            {pattern, len}, {"COUNT", 5}, {"1000", 4}};
         if (redis_ask(session, node, words, 6, &reply, err) != 0) return -1;
-        if (reply->value.type != REDIS_ARRAY || reply->count < 1)
-            return err_set(err, LB_EXIT_MACHINE, "redis: SCAN: an answer of an unexpected type");
+        if (redis_scan_on(reply, cursor, deadline_ns, err) != 0) return -1;
         count_residue(residue, "key", reply->count > 1 ? reply->element[1].text : "",
                       reply->total - 1);
-        snprintf(cursor, sizeof cursor, "%s", reply->element[0].text);
     } while (strcmp(cursor, "0") != 0);
     return 0;
 }

@@ -128,6 +128,13 @@ int64_t redis_answer_deadline(const struct lb_session *session);
 /* What lockbench left on the primaries; see drivers/clean.h. */
 lb_clean_fn redis_clean;
 
+#define REDIS_CURSOR_BYTES 24
+
+/* Moves the cursor of a SCAN on to what its answer says; "0" = it is over. 0, or -1 with err: the answer is none of
+ * SCAN, names the same cursor again, or there is more after deadline_ns or the cut-off. */
+int redis_scan_on(const struct redis_reply *reply, char cursor[REDIS_CURSOR_BYTES],
+                  int64_t deadline_ns, struct lb_err *err);
+
 /* One command to one node, by itself: 0 with *ret_reply (no error reply), or -1 with err. */
 int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
               int count, const struct redis_reply **ret_reply, struct lb_err *err);

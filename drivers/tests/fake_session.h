@@ -17,6 +17,7 @@ struct fake_session {
     bool release, renew;       /* after an acquire that was granted */
     bool settle;               /* instead of all that */
     bool refused;              /* connect is to fail */
+    int64_t connect_ns;        /* it may take; 0 = 20 s */
     int connected;
     struct lb_err err; /* of connect, or of the last call that did not return LB_OK */
     enum lb_outcome acquired, released, renewed, settled;
@@ -50,8 +51,8 @@ static inline void fake_talk(void *arg) {
     fake->acquired = fake->released = fake->renewed = fake->settled = LB_OUTCOMES;
     fake->connected = backend->connector->open(&server, &fake->err);
     if (fake->connected == 0)
-        fake->connected =
-            backend->connector->connect(&session, lb_now() + 20 * LB_S_NS, &fake->err);
+        fake->connected = backend->connector->connect(
+            &session, lb_now() + (fake->connect_ns ? fake->connect_ns : 20 * LB_S_NS), &fake->err);
     fake->commands = session.commands;
     if (fake->connected == 0 && fake->settle) {
         fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);

@@ -30,6 +30,21 @@ static const char granted[] =
     "C\0\0\0\xdSELECT 1\0"
     "Z\0\0\0\x5I";
 
+/* Answers to the lock's statement that no PostgreSQL gives. */
+#define ROW(columns, row) "2\0\0\0\x4" columns row "C\0\0\0\xdSELECT 1\0Z\0\0\0\x5I"
+static const struct {
+    const char *name, *bytes;
+    size_t len;
+} odd[] = {
+    {"a row without columns", BYTES(ROW("T\0\0\0\x6\0\0", "D\0\0\0\x6\0\0"))},
+    {"the answer to an empty query", BYTES("2\0\0\0\x4I\0\0\0\x4Z\0\0\0\x5I")},
+    {"no rows", BYTES(ROW("T\0\0\0\x6\0\0", ""))},
+    {"a wish for data", BYTES("2\0\0\0\x4G\0\0\0\x7\0\0\0")},
+    {"data", BYTES("2\0\0\0\x4H\0\0\0\x7\0\0\0")},
+    {"data both ways", BYTES("2\0\0\0\x4W\0\0\0\x7\0\0\0")},
+};
+#define ODD (sizeof odd / sizeof *odd)
+
 /* Reads one message of the client: its type, 0 for the first, which has none; -1 at the end. */
 static int message(int fd, bool first) {
     char type = 0, body[4096];
@@ -42,7 +57,8 @@ static int message(int fd, bool first) {
     return type;
 }
 
-/* One session: answers until the lock is asked for, then only the first `keep` bytes. */
+/* One session: answers until the lock is asked for, then only the first `keep` bytes; of the sessions after
+ * those, each gets an odd answer. */
 static void serve(int fd, size_t keep) {
     bool bound = false;
     if (message(fd, true) != 0) return;
@@ -57,8 +73,11 @@ static void serve(int fd, size_t keep) {
             setsockopt(fd, IPPROTO_TCP, TCP_CORK, &(int){1}, sizeof(int));
             send(fd, granted, keep, 0);
             return;
-        } else {
+        } else if (keep == sizeof granted - 1) {
             send(fd, BYTES(granted), 0);
+        } else {
+            size_t which = (keep - sizeof granted) % ODD;
+            send(fd, odd[which].bytes, odd[which].len, 0);
         }
     }
 }
@@ -87,24 +106,35 @@ static pid_t start_server(int *ret_port) {
 
 struct cuts {
     struct lb_server server;
-    enum lb_outcome outcome[sizeof granted];
+    enum lb_outcome outcome[sizeof granted + ODD];
+    char text[ODD][200]; /* of the errors of odd answers */
+    enum lb_outcome tried[ODD];
     char problem[600];
 };
 
 static void ask_all(void *arg) {
     struct cuts *cuts = arg;
-    for (size_t keep = 0; keep < sizeof granted; keep++) {
+    for (size_t keep = 0; keep < sizeof granted + 2 * ODD; keep++) {
+        bool try = keep >= sizeof granted + ODD; /* a statement that answers true or false */
         struct pg_session state = {0};
         struct lb_grant grant = {0};
         struct lb_err err = {0};
         struct lb_request request = {
-            .key = "key", .key_len = 3, .key_number = 1, .deadline_ns = LB_NEVER};
+            .key = "key", .key_len = 3, .key_number = 1, .deadline_ns = try ? 0 : LB_NEVER};
         struct lb_session session = {
             .server = &cuts->server, .lock = &lock_pg_advisory, .traffic_fd = -1, .state = &state};
         if (pg_connect(&session, lb_now() + 10 * LB_S_NS, &err) != 0) {
             snprintf(cuts->problem, sizeof cuts->problem, "%s", err.text);
         } else {
-            cuts->outcome[keep] = lock_pg_advisory.algorithm->acquire(&session, &request, &grant);
+            enum lb_outcome got = lock_pg_advisory.algorithm->acquire(&session, &request, &grant);
+            if (try) {
+                cuts->tried[keep - sizeof granted - ODD] = got;
+            } else {
+                cuts->outcome[keep] = got;
+            }
+            if (!try && keep >= sizeof granted)
+                snprintf(cuts->text[keep - sizeof granted], sizeof cuts->text[0], "%.190s",
+                         session.err.text);
         }
         pg_disconnect(&session);
     }
@@ -135,6 +165,13 @@ TEST(only_a_whole_answer_is_a_grant) {
         }
     }
     assert_int_equal(cuts.outcome[sizeof granted - 1], LB_OK);
+    for (size_t i = 0; i < ODD; i++) {
+        if (cuts.outcome[sizeof granted + i] != LB_UNKNOWN || cuts.tried[i] != LB_UNKNOWN)
+            fail_msg("%s: %s and %s", odd[i].name,
+                     lb_outcome_name(cuts.outcome[sizeof granted + i]),
+                     lb_outcome_name(cuts.tried[i]));
+        if (strncmp(cuts.text[i], "postgres: ", 10) != 0) fail_msg("'%s'", cuts.text[i]);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

@@ -95,6 +95,7 @@ static struct zk_slot *slot_of(const void *data) {
 
 static void on_create(int rc, const char *path, const struct Stat *stat, const void *data) {
     struct zk_slot *slot = slot_of(data);
+    if (rc == ZOK && (!path || path[0] != '/')) rc = ZMARSHALLINGERROR; /* not what we made */
     if (rc == ZOK && !slot->abandoned) {
         if (slot->path) snprintf(slot->path, ZK_PATH_MAX, "%s", path);
         if (slot->stat) *slot->stat = *stat;
@@ -129,6 +130,10 @@ static void on_path(int rc, const char *path, const void *data) {
 
 static void on_children(int rc, const struct String_vector *names, const void *data) {
     struct zk_slot *slot = slot_of(data);
+    /* A name of negative length is NULL in the library, and no ZooKeeper sends one. */
+    for (int i = 0; rc == ZOK && i < names->count; i++) {
+        if (!names->data[i]) rc = ZMARSHALLINGERROR;
+    }
     if (rc == ZOK && !slot->abandoned) slot->visit(slot->arg, names->data, names->count);
     answered(slot, rc);
 }

@@ -70,6 +70,7 @@ struct zk_session {
     struct zk_slot *free, *sent; /* all are freed with the handle */
     int slots;                   /* how many there are */
     int fd;
+    bool unheard;            /* nothing has been read of this connection */
     int failures;            /* of connections, since it was opened */
     int refusals;            /* of connections, one after the other */
     int last_rc, last_errno; /* of the last connection that failed or broke */
