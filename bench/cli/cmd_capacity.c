@@ -25,14 +25,12 @@
 #define RATE_MOST 200000
 #define CLIENTS_MOST 1000
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_MD };
-
 struct wish {
     struct arg_list names, sets;
     const char *slo_word, *hold, *keys, *out;
     struct urls urls;
     bool by_clients;
-    enum format format;
+    enum report_format format;
     double most; /* 0 = not given */
     int64_t time_ns;
     struct stage_promise slo; /* what slo_word comes to */
@@ -69,10 +67,10 @@ static const struct arg args[] = {
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
-    {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
+    {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
       .help = "print capacity.json"},
      NULL},
-    {{"md", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_MD, .help = "Markdown"}, NULL},
+    {{"md", ARG_PICK, offsetof(struct wish, format), .min = REPORT_MD, .help = "Markdown"}, NULL},
     {{0}, NULL},
 };
 
@@ -180,23 +178,6 @@ static int render_page(const void *capacity, FILE *out, struct lb_err *err) {
     return capacity_page(capacity, out, err);
 }
 
-static int print_answer(const struct wish *wish, const struct capacity *capacity,
-                        struct lb_err *err) {
-    char what[PATH_MAX + 40];
-    if (wish->format == FORMAT_JSON) {
-        json_dumpf(capacity->root, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
-        putchar('\n');
-    } else {
-        struct doc doc = {0};
-        bool color = terminal_has_color(stdout);
-        capacity_doc(capacity, &doc);
-        doc_write_and_free(&doc, wish->format == FORMAT_MD ? DOC_MARKDOWN : DOC_TERMINAL, color,
-                           stdout, NULL);
-    }
-    snprintf(what, sizeof what, "the answer, which is in %s", capacity->dir);
-    return output_check(stdout, what, err);
-}
-
 /* Saves and prints what was found. said: the last message of the run. Returns the exit code. */
 static int conclude_capacity(const struct wish *wish, const struct plan *plan,
                              struct capacity_run *capacity_run, const struct run_end *end,
@@ -207,7 +188,7 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
     capacity_run_end(capacity_run, whole ? NULL : end->why, &lost);
     if (end->stages > 0 && end->saved[0]) capacity = capacity_read(end->saved, &lost);
-    if (capacity) print_answer(wish, capacity, &lost);
+    if (capacity) capacity_write(capacity, wish->format, terminal_has_color(stdout), stdout, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);

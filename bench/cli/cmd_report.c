@@ -1,5 +1,5 @@
-/* cmd_report: `lockbench report RUN...`: saved runs, or a saved check, as table, Markdown, CSV,
- * JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
+/* cmd_report: `lockbench report RUN...`: saved runs, a saved check or search for capacity, as
+ * table, Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -12,6 +12,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
+#include "report/capacity/capacity_doc.h"
 #include "report/check/check.h"
 #include "report/report.h"
 
@@ -47,16 +48,24 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Runs, or a check. */
+/* One of these; the others are NULL. */
 struct saved {
     struct report *report;
-    struct check *check; /* NULL: runs */
+    struct check *check;
+    struct capacity *capacity;
 };
 
 static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
                   struct lb_err *err) {
-    return saved->check ? report_check_write(saved->check, format, color, out, err)
-                        : report_write(saved->report, format, color, out, err);
+    if (saved->capacity) return capacity_write(saved->capacity, format, color, out, err);
+    if (saved->check) return report_check_write(saved->check, format, color, out, err);
+    return report_write(saved->report, format, color, out, err);
+}
+
+static const char *folder_of(const struct saved *saved) {
+    return saved->capacity ? saved->capacity->dir
+           : saved->check  ? saved->check->dir
+                           : saved->report->runs[0]->dir;
 }
 
 static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
@@ -107,12 +116,11 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     const char *path = wish->out;
     char beside[PATH_MAX];
     if (!path && wish->format == REPORT_HTML) {
-        if (!saved->check && saved->report->run_count > 1) {
+        if (saved->report && saved->report->run_count > 1) {
             return err_set(err, LB_EXIT_USAGE,
                            "report: a page of several runs needs a place: add --out FILE");
         }
-        snprintf(beside, sizeof beside, "%s/report.html",
-                 saved->check ? saved->check->dir : saved->report->runs[0]->dir);
+        snprintf(beside, sizeof beside, "%s/report.html", folder_of(saved));
         path = beside;
     }
     if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
@@ -123,7 +131,8 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     return 0;
 }
 
-/* Reads the runs, or one check: a check is not shown together with runs. */
+/* Reads the runs, one check or one search for capacity: a check is not shown together with runs. The
+ * folder of a search, alone, is the search; among others it is the run of its probes. */
 static int load_report(const struct wish *wish, struct saved *saved, struct lb_err *err) {
     for (int i = 0; i < wish->runs.count; i++) {
         if (!check_is(wish->runs.item[i])) continue;
@@ -133,6 +142,10 @@ static int load_report(const struct wish *wish, struct saved *saved, struct lb_e
                            wish->runs.item[i]);
         saved->check = check_read(wish->runs.item[i], err);
         return saved->check ? 0 : -1;
+    }
+    if (wish->runs.count == 1 && capacity_is(wish->runs.item[0])) {
+        saved->capacity = capacity_read(wish->runs.item[0], err);
+        return saved->capacity ? 0 : -1;
     }
     saved->report = report_load(wish->runs.item, wish->runs.count, err);
     return saved->report ? 0 : -1;
@@ -157,6 +170,7 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
     if (rc == 0) rc = write_to(&saved, wish, err);
     report_free(saved.report);
     check_free(saved.check);
+    capacity_free(saved.capacity);
     return rc;
 }
 
@@ -172,7 +186,8 @@ const struct command command_report = {
     .usage = "report [RUN...] [--format FORMAT] [--out FILE]",
     .about =
         "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
-        "newest. Or a saved check: the folder that `lockbench check` made, or its check.json.\n"
+        "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"
+        "saved search: the folder that `lockbench capacity` made; its run.json shows the probes.\n"
         "Several runs are shown side by side. It reads results only, and asks no server.",
     .examples = examples,
     .args = args,

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "bench/base/output.h"
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
 #include "report/run/words.h"
@@ -183,4 +184,38 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
         "as measured around the answer; one that nobody waited for may cost less. M/D/1: the mean "
         "wait that theory expects of a fair queue at the greatest rate below the answer that was "
         "probed; measured: the mean wait there, from due to granted.");
+}
+
+static int write_as(const struct capacity *capacity, enum doc_format format, bool color, FILE *out,
+                    struct lb_err *err) {
+    struct doc doc = {0};
+    capacity_doc(capacity, &doc);
+    return doc_write_and_free(&doc, format, color, out, err);
+}
+
+int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
+                   FILE *out, struct lb_err *err) {
+    int rc = 0;
+    switch (format) {
+    case REPORT_TABLE:
+        rc = write_as(capacity, DOC_TERMINAL, color, out, err);
+        break;
+    case REPORT_MD:
+        rc = write_as(capacity, DOC_MARKDOWN, false, out, err);
+        break;
+    case REPORT_CSV:
+        rc = write_as(capacity, DOC_CSV, false, out, err);
+        break;
+    case REPORT_JSON:
+        rc = output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10), out,
+                         "the report", err);
+        break;
+    case REPORT_HTML:
+        rc = capacity_page(capacity, out, err);
+        break;
+    case REPORT_FORMATS:
+        rc = err_set(err, LB_EXIT_USAGE, "no such format");
+        break;
+    }
+    return rc == 0 ? output_check(out, "the report", err) : rc;
 }

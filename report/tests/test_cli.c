@@ -133,4 +133,37 @@ TEST(test_a_check) {
     free(err);
 }
 
+/* By its folder or its file, in every format; beside other runs it is the run of its probes. */
+TEST(test_a_saved_search_for_capacity) {
+    static const struct {
+        const char *words, *says;
+    } cases[] = {
+        {"$G/decide", "360 .. 425"},
+        {"$G/decide/capacity.json", "360 .. 425"},
+        {"$G/decide --md", "| 390/s | 360 .. 425 |"},
+        {"$G/decide --csv", "redis-setnx,"},
+        {"$G/decide --json", "\"schema\": \"lockbench.capacity/1\""},
+        {"$G/decide --html --out -", "redis-setnx carries 390/s"},
+        {"$G/decide/run.json", "Ran: decide"},
+        {"$G/decide $G/clean", "Run A: decide"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = report_command(cases[i].words, "");
+        char *err = result("err"), *out = result("out");
+        if (code != 0 || !strstr(out, cases[i].says))
+            fail_msg("report %s: exit code %d, \"%s\": %s", cases[i].words, code, err, out);
+        free(out);
+        free(err);
+    }
+}
+
+/* The stored search is what lockbench may write. */
+TEST(test_the_stored_search_keeps_to_the_schema) {
+    const char *const argv[] = {"node", "report/tests/validate.mjs", "results/schema/capacity.json",
+                                GOLDEN "/decide/capacity.json", NULL};
+    need(has_program("node"), "node", "nodejs");
+    need(access("report/node_modules/ajv", F_OK) == 0, "ajv", "nodejs and npm, then make");
+    assert_int_equal(run_command(argv, NULL), 0);
+}
+
 TEST_MAIN(make_folder, remove_folder)
