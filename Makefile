@@ -127,9 +127,11 @@ $(B)/bench/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 # What reads files, and nothing that would need a server's library.
 FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) $(addprefix bench/base/,base64.c check_verdict.c err.c promise_verdict.c))
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) $(addprefix bench/base/,base64.c check_verdict.c err.c nearest.c promise_verdict.c utf8.c) \
+    $(addprefix bench/,option/arena.c option/text.c workload/workfile.c) drivers/url.c)
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) -lpthread -lm
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) $(shell $(PKG) --libs hiredis 2>/dev/null) -lpthread -lm
+$(B)/results/fuzz/fuzz_resp: $(B)/drivers/redis/reply.o
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -177,7 +179,7 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
 FUZZ_SECONDS ?= 600
-fuzz: ## the readers of all result files on inputs that nobody thought of, FUZZ_SECONDS (600) each
+fuzz: ## the readers of result files, URLs, workloads and RESP on inputs that nobody thought of, FUZZ_SECONDS (600) each
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@results/fuzz/run .build/fuzz/results/fuzz $(FUZZ_SECONDS)

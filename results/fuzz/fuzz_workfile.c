@@ -1,0 +1,37 @@
+/* fuzz_workfile: a workload file from anywhere: each setting has a section, a key and a line, or the error names
+ * the line. */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bench/workload/workfile.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char path[40];
+    int fd = memfd_create("workload", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size) abort();
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    struct arena arena = {0};
+    struct settings settings = {0};
+    struct lb_err err = {0};
+    if (workfile_read(path, &arena, &settings, &err) != 0 &&
+        strncmp(err.text, path, strlen(path)) != 0)
+        abort();
+    for (int i = 0; i < settings.count; i++) {
+        const struct setting *setting = &settings.item[i];
+        char place[200];
+        if (!setting->section[0] || !setting->key[0] || !setting->value || setting->line < 1)
+            abort();
+        setting_place(setting, place, sizeof place);
+        if (!settings_find(&settings, setting->section, setting->key)) abort();
+    }
+    arena_done(&arena);
+    close(fd);
+    return 0;
+}
