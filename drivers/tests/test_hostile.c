@@ -112,6 +112,10 @@ static const struct speech zookeeper[] = {
     COMMON,
     {.name = "an absurd length", .first = BYTES("\x7f\xff\xff\xff"), .again = BYTES("xxxxxxxx")},
     {.name = "a negative length", .again = BYTES("\xff\xff\xff\xff")},
+    {.name = "answers to nothing",
+     .first = BYTES("\0\0\0\x25\0\0\0\0\0\0\x75\x30\0\0\0\0\0\0\0\1\0\0\0\x10"
+                    "0123456789abcdef\0"),
+     .again = BYTES("\0\0\0\x10\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0")},
     {0},
 };
 

@@ -7,6 +7,8 @@
 
 #include "drivers/wait.h"
 
+#define CUTS_MAX 16 /* connections that break before an answer, in one attempt */
+
 const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
 
 /* The recipe's places of this session, so that an unknown node with the session's name is known
@@ -139,6 +141,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
     zk_uuid(&session->rng, place->uuid);
     if (!queue->base) enlist(session, place);
     bool sent = false;
+    int cuts = 0;
     for (;;) {
         /* A deadline in the past still means one try. */
         int rc = zk_connected(z, sent ? LB_NEVER : deadline_ns);
@@ -160,7 +163,8 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
             }
             if (rc == ZK_CUT) sent = true;
         }
-        if (rc == ZK_CUT) continue;
+        /* A server that gives a session and then ends each connection is asked no more. */
+        if (rc == ZK_CUT && ++cuts < CUTS_MAX) continue;
         /* The end of the session removes the node; after any other failure a creation that was sent
          * has an unknown outcome. */
         return zk_fail(session, sent && rc != ZK_ENDED ? ZK_CUT : rc, "create a node in",
