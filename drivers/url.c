@@ -185,11 +185,13 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
                        "URL '%s' is not of the form scheme://[user:password@]host[:port][/path]",
                        url_public(text, shown, sizeof shown));
     }
-    if (strpbrk(text, "?#")) {
+    const char *at = strrchr(text, '@'),
+               *unread = strpbrk(at ? at : text, "?#"); /* a password may have a '#' */
+    if (unread) {
         char shown[256];
         return err_set(err, LB_EXIT_USAGE,
                        "URL '%s': nothing reads what stands behind the '%c': leave it out",
-                       url_public(text, shown, sizeof shown), *strpbrk(text, "?#"));
+                       url_public(text, shown, sizeof shown), *unread);
     }
     *ret_url = url;
     return 0;

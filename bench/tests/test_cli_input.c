@@ -265,7 +265,7 @@ TEST(a_url_that_cannot_be_right_is_refused_at_once) {
 
 /* A fault that can't act must not end in "clean". */
 TEST(faults_of_servers_are_refused_at_a_url) {
-    static const char *const workloads[] = {"check/server-empty", "check/wire-cut",
+    static const char *const workloads[] = {"check/server-empty", "check/server-pause",
                                             "check/terminated"};
     for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         struct cli cli =

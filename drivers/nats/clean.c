@@ -52,17 +52,13 @@ static json_t *subjects_of(struct lb_session *session, const char *bucket, const
     return json_object_get(json_object_get(*ret_info, "state"), "subjects");
 }
 
-/* Whether a bucket has keys of runs only. */
-static bool has_no_others(struct lb_session *session, const char *bucket, struct lb_err *err) {
-    json_t *info = NULL, *ignored;
-    const char *name;
-    bool none = true;
-    json_t *subjects = subjects_of(session, bucket, ">", &info, err);
-    json_object_foreach(subjects, name, ignored) {
-        none &= lb_is_marked(name, strlen(name));
-    }
+/* Whether nobody used a bucket within its lease: then not even the marker of a deleted key is in it. A bucket with
+ * keys may be another run's, whose clients would lose their locks with it. */
+static bool is_unused(struct lb_session *session, const char *bucket, struct lb_err *err) {
+    json_t *info = NULL;
+    bool unused = json_object_size(subjects_of(session, bucket, ">", &info, err)) == 0;
     json_decref(info);
-    return none && !err->code;
+    return unused && !err->code;
 }
 
 static int tell_jetstream(struct lb_session *session, const char *what, const char *bucket,
@@ -90,7 +86,7 @@ static int clean_key(struct lb_session *session, const char *bucket, struct lb_c
 static int clean_bucket(struct lb_session *session, const char *bucket,
                         struct lb_cleaning *cleaning, struct lb_err *err) {
     if (cleaning->scope == LB_CLEAN_KEY) return clean_key(session, bucket, cleaning, err);
-    if (cleaning->scope == LB_CLEAN_EMPTY && !has_no_others(session, bucket, err))
+    if (cleaning->scope == LB_CLEAN_EMPTY && !is_unused(session, bucket, err))
         return err->code ? -1 : 0;
     if (!lb_clean_found(cleaning, "bucket", "%s", bucket)) return 0;
     return tell_jetstream(session, "DELETE", bucket, "", err);
