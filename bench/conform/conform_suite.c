@@ -32,7 +32,7 @@ static const char *out_of_reach(const struct conform_ask *ask, const struct conf
     if (check->needs & CONFORM_COUNTS)
         return "it counts all that is on the server, where others may write meanwhile";
     if (!(check->needs & CONFORM_FAR) || place_wire_check_url(ask->url, &why) == 0) return NULL;
-    snprintf(text, size, "%s", why.text);
+    snprintf(text, size, "%.299s", why.text);
     return text;
 }
 

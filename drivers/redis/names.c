@@ -51,7 +51,7 @@ static size_t pattern_of(char *out, size_t size, const char *before, const char 
 static void count_residue(struct lb_residue *residue, const char *what, const char *name,
                           int count) {
     if (count > 0 && residue->count == 0)
-        snprintf(residue->example, sizeof residue->example, "%s %s", what, name);
+        snprintf(residue->example, sizeof residue->example, "%s %.100s", what, name);
     residue->count += (uint64_t)count;
 }
 

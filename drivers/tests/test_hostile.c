@@ -200,7 +200,7 @@ static void talk_to(const char *url, const char *lock, int fd) {
                                 .lease_ns = 10 * LB_S_NS,
                                 .connect_ns = CONNECT_NS};
     struct lb_err err = {0};
-    snprintf(fake.url, sizeof fake.url, "%s", url);
+    snprintf(fake.url, sizeof fake.url, "%.120s", url);
     alarm(HANG_S);
     if (loop_once("hostile", fake_talk, &fake, &err) != 0) _exit(1);
     dprintf(fd, "%s", fake.connected != 0 || fake.err.code ? fake.err.text : "connected");
