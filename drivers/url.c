@@ -176,7 +176,7 @@ static int parse(struct url *url, const char *text, int default_port) {
     return 0;
 }
 
-int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
+int url_read(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
     struct url url = {0};
     if (url_check(text, err) != 0) return -1;
     if (parse(&url, text, default_port) != 0) {
@@ -185,14 +185,20 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
                        "URL '%s' is not of the form scheme://[user:password@]host[:port][/path]",
                        url_public(text, shown, sizeof shown));
     }
+    *ret_url = url;
+    return 0;
+}
+
+int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err) {
+    struct url url;
+    char shown[256];
+    if (url_read(&url, text, default_port, err) != 0) return -1;
     const char *at = strrchr(text, '@'),
                *unread = strpbrk(at ? at : text, "?#"); /* a password may have a '#' */
-    if (unread) {
-        char shown[256];
+    if (unread)
         return err_set(err, LB_EXIT_USAGE,
                        "URL '%s': nothing reads what stands behind the '%c': leave it out",
                        url_public(text, shown, sizeof shown), *unread);
-    }
     *ret_url = url;
     return 0;
 }

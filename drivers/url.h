@@ -27,6 +27,9 @@ struct url {
  * password. */
 int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
+/* The same, and leaves what stands behind a '?' to its reader: libpq takes parameters there. */
+int url_read(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
+
 /* Refuses a URL in which the password may have ended the authority early: with an '@' behind a '/' or a
  * '?'. Returns 0, or -1 with err (LB_EXIT_USAGE), which does not show the password. */
 int url_check(const char *text, struct lb_err *err);

@@ -85,8 +85,22 @@ struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wi
 static const struct {
     const char *scheme, *reason;
 } unwired[] = {
-    {"rediss", SECURE},       {"https", SECURE},         {"memcacheds", SECURE}, {"tls", SECURE},
-    {"redis+cluster", TELLS}, {"redis+sentinel", TELLS}, {NULL, NULL},
+    {"rediss", SECURE},
+    {"rediss+replicas", SECURE},
+    {"rediss+independents", SECURE},
+    {"rediss+sentinel", SECURE},
+    {"rediss+cluster", SECURE},
+    {"https", SECURE},
+    {"etcds", SECURE},
+    {"memcacheds", SECURE},
+    {"tls", SECURE},
+    {"mysqls", SECURE},
+    {"mariadbs", SECURE},
+    {"zookeepers", SECURE},
+    {"zks", SECURE},
+    {"redis+cluster", TELLS},
+    {"redis+sentinel", TELLS},
+    {NULL, NULL},
 };
 
 /* Options of a query by which a client goes to a server in another way than by the URL's host and port. */
@@ -95,7 +109,7 @@ static const char *const other_ways[] = {"host=", "hostaddr=", "port=", "ssl", "
 int place_wire_check_url(const char *url, struct lb_err *err) {
     const char *query = strchr(url, '?');
     struct url parts;
-    if (url_parse(&parts, url, 0, err) != 0) return -1;
+    if (url_read(&parts, url, 0, err) != 0) return -1;
     for (int i = 0; unwired[i].scheme; i++) {
         if (strcmp(parts.scheme, unwired[i].scheme) == 0)
             return err_set(err, LB_EXIT_USAGE, "no wire can lead to %s://: %s", parts.scheme,
@@ -166,7 +180,7 @@ static char *url_by_wire(const char *url, const struct wire *wire, int ends) {
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     struct wire_end ends[URL_HOSTS_MAX] = {{0}};
     struct url parts;
-    if (place_wire_check_url(url, err) != 0 || url_parse(&parts, url, 0, err) != 0) return NULL;
+    if (place_wire_check_url(url, err) != 0 || url_read(&parts, url, 0, err) != 0) return NULL;
     for (int i = 0; i < parts.host_count; i++) {
         if (resolve(parts.host[i], parts.port[i], &ends[i], err) != 0) return NULL;
     }

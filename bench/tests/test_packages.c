@@ -1,5 +1,7 @@
 /* test_packages: what compose/install and report/bundle.sh say and do where something is missing. Nothing is
- * installed: each test has a PATH of its own, with stubs that note their calls in the place of installers. */
+ * installed: each test has a PATH of its own, with stubs that note their calls in the place of installers. A script of a
+ * topology asks its server for its version.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

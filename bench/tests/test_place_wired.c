@@ -5,6 +5,7 @@
 #include "bench/tests/servers_help.h"
 #include "bench/tests/stage_help.h"
 #include "bench/tests/wire_help.h"
+#include "drivers/url.h"
 
 static char topologies[512];
 
@@ -154,20 +155,23 @@ TEST(a_server_at_a_url_is_led_through) {
     struct lb_err err = {0};
     if (!wired_up(&wired, "redis-setnx", "redis")) skip();
     must_open(&wired);
-    char url[80];
-    snprintf(url, sizeof url, "redis://localhost:%d/0", topo_port(wired.place->topo, 0, 0));
+    char url[120], shown[120], by_wire[120];
+    const char *secret = topo_about(wired.place->topo)->secret;
+    snprintf(url, sizeof url, "redis://:%s@localhost:%d/0", secret,
+             topo_port(wired.place->topo, 0, 0));
     struct place *far = place_open(
         &(struct place_ask){
             .lock = &wired.plan->locks[0], .url = url, .wired = true, .interrupts = &no_interrupts},
         &err);
     if (!far) fail_msg("%s", err.text);
-    char by_wire[80];
-    snprintf(by_wire, sizeof by_wire, "redis://127.0.0.1:%d/0", wire_port(far->wiring->wire, 0));
+    snprintf(by_wire, sizeof by_wire, "redis://:%s@127.0.0.1:%d/0", secret,
+             wire_port(far->wiring->wire, 0));
     assert_string_equal(far->urls[0], by_wire);
     assert_int_equal(far->wiring->client_ends, 1);
     assert_true(forwarded(far, 1) > 0);
     json_t *json = place_json(far);
-    assert_string_equal(json_string_value(json_object_get(json, "url")), url);
+    assert_string_equal(json_string_value(json_object_get(json, "url")),
+                        url_public(url, shown, sizeof shown));
     json_decref(json);
     place_close(far);
     wired_down(&wired);
