@@ -177,6 +177,7 @@ static ssize_t as_errno(struct sock *sock, int returned) {
 
 ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
     if (!sock->ssl) return plain_send(sock, data, len);
+    ERR_clear_error(); /* SSL_get_error looks at the whole queue of the thread */
     errno = 0;
     ssize_t sent =
         as_errno(sock, SSL_write(sock->ssl, data, len < INT32_MAX ? (int)len : INT32_MAX));
@@ -186,6 +187,7 @@ ssize_t sock_send(struct sock *sock, const void *data, size_t len) {
 
 ssize_t sock_recv(struct sock *sock, void *data, size_t size) {
     if (!sock->ssl) return plain_recv(sock, data, size);
+    ERR_clear_error(); /* SSL_get_error looks at the whole queue of the thread */
     errno = 0;
     ssize_t got =
         as_errno(sock, SSL_read(sock->ssl, data, size < INT32_MAX ? (int)size : INT32_MAX));
@@ -224,7 +226,9 @@ static int refuse(struct sock *sock, int error, struct lb_err *err) {
                        error ? "no answer to the greeting in time"
                              : "the server closed the connection at the greeting");
     if (error != EPROTO) return err_set(err, LB_EXIT_MACHINE, "TLS: %s", strerror(error));
-    const char *why = verified != X509_V_OK ? X509_verify_cert_error_string(verified) : reason;
+    bool checked = SSL_get_verify_mode(sock->ssl) != SSL_VERIFY_NONE;
+    const char *why =
+        checked && verified != X509_V_OK ? X509_verify_cert_error_string(verified) : reason;
     return err_set(err, LB_EXIT_USAGE, "TLS: %s%s", why, lb_tls_advice(why));
 }
 
@@ -256,6 +260,7 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
     SSL_set_bio(sock->ssl, bio, bio);
     int error = EAGAIN;
     while (error == EAGAIN) {
+        ERR_clear_error();
         errno = 0;
         ssize_t done = as_errno(sock, SSL_connect(sock->ssl));
         if (done > 0) {

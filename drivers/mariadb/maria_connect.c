@@ -59,16 +59,22 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     MYSQL *connected = NULL;
     char host[sizeof url->host[0]];
     snprintf(host, sizeof host, "%s", address);
-    bool in_time = true;
+    bool in_time = true, greeted = false, offered = true;
     int asked =
         mysql_real_connect_start(&connected, mysql, host, url->user, url->password,
                                  url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
         in_time = got != MYSQL_WAIT_TIMEOUT;
+        if ((got & MYSQL_WAIT_READ) && !greeted) {
+            greeted = true;
+            offered = maria_tls_offered(mysql, server, deadline_ns);
+            if (!offered) got = MYSQL_WAIT_TIMEOUT;
+        }
         maria_tls_step(mysql, server, host);
         asked = mysql_real_connect_cont(&connected, mysql, got);
     }
+    if (!offered) return maria_tls_check(NULL, server, err);
     if (!connected) return connect_failed(session, in_time, err);
     maria_tls_step(mysql, server, host);
     return maria_tls_check(mysql, server, err);

@@ -50,6 +50,9 @@ int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t d
 /* Before each step of connecting, and after the last: keeps the socket from blocking, and puts the URL's host
  * name into the text that libmariadb was given as its host, as large as url.host. */
 void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host);
+/* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name, libmariadb logs in
+ * unencrypted where the server does not offer TLS. False = no TLS is offered; the connection must end there. */
+bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
 /* Refuses a connection that is not encrypted although it should be. 0, or -1 with err. */
 int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err);
 /* What to do about a failed connection, ": ..." or "". */

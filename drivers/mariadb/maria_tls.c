@@ -11,11 +11,14 @@
 #include "drivers/mariadb/maria_impl.h"
 
 #include <errmsg.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <mysqld_error.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "drivers/facts.h"
+#include "drivers/wait.h"
 
 #define SECURE_TRANSPORT_REQUIRED 3159 /* not in the header of every version */
 
@@ -46,8 +49,35 @@ void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host)
     strcpy(host, server->url.host[0]);
 }
 
+#define CLIENT_SSL_BIT 0x08 /* of the second byte of the server's capabilities */
+
+/* What the greeting says that lies unread in the socket: 1 = the server speaks TLS, or it greets with an error; 0 = it
+ * has not all come; -1 = it does not speak TLS. As MariaDB's documentation has it: four bytes of header, the version
+ * of the protocol, that of the server as text with a NUL, 13 bytes, the capabilities. */
+static int look_at_greeting(int fd) {
+    unsigned char bytes[512];
+    ssize_t got = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+        return 1; /* libmariadb says what is wrong */
+    if (got < 5) return 0;
+    if (bytes[4] == 0xff) return 1;
+    const unsigned char *end = memchr(bytes + 5, 0, (size_t)got - 5);
+    if (!end) return got == (ssize_t)sizeof bytes ? -1 : 0;
+    size_t at = (size_t)(end - bytes) + 1 + 13 + 1;
+    if (at >= (size_t)got) return 0;
+    return bytes[at] & CLIENT_SSL_BIT ? 1 : -1;
+}
+
+bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns) {
+    int fd = (int)mysql_get_socket(mysql), seen = 1;
+    while (server->encrypted && (seen = look_at_greeting(fd)) == 0 && lb_now() < deadline_ns &&
+           !lb_stopping())
+        lb_sleep_until(lb_now() + LB_MS_NS);
+    return seen > 0;
+}
+
 int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err) {
-    if (!server->encrypted || mysql_get_ssl_cipher(mysql)) return 0;
+    if (!server->encrypted || (mysql && mysql_get_ssl_cipher(mysql))) return 0;
     return err_set(
         err, LB_EXIT_MACHINE,
         "mariadb at %s:%d: the server does not speak TLS: give it a certificate (ssl_cert, ssl_key)",

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #include "drivers/tests/tls_help.h"
 
-enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME, LIAR };
 
 #define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
 #define ACCOUNT "me:" TLS_SECRET "@"
@@ -167,6 +167,39 @@ TEST(what_is_wrong_has_its_line) {
          {"nothing reads what stands behind"}},
     };
     TLS_RUN("mariadb", "mysql-getlock", cases);
+}
+
+/* Somebody who took the server's place and offers no TLS, so that the login comes unencrypted. */
+#define NO_TLS_OFFERED                                                                                              \
+    "exec python3 -c '\nimport os, socket\nat = socket.create_server((\"127.0.0.1\", int(os.environ[\"PORT\"])))\n" \
+    "says = b\"\\x0a11.4.2\\0\" + 4 * b\"\\1\" + b\"12345678\\0\\xff\\xf7\\x21\\2\\0\\xff\\x81\\x15\"\n"            \
+    "says += 10 * b\"\\0\" + b\"123456789012\\0mysql_native_password\\0\"\n"                                        \
+    "while True:\n"                                                                                                 \
+    "    peer = at.accept()[0]\n    peer.settimeout(20)\n    heard = b\"\"\n    try:\n"                             \
+    "        peer.sendall(len(says).to_bytes(4, \"little\") + says)\n        heard = peer.recv(4096)\n"             \
+    "    except OSError:\n        pass\n"                                                                           \
+    "    open(os.environ[\"DIR\"] + \"/heard\", \"ab\").write(heard)\n'"
+
+TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
+    tls_start(LIAR, "", NO_TLS_OFFERED);
+    static const struct tls_case cases[] = {
+        {"authority alone",
+         LIAR,
+         "mysqls://" ACCOUNT "127.0.0.1:%d",
+         "tls_ca=ca.pem tls_verify=ca",
+         2,
+         {"does not speak TLS"}},
+        {"nothing verified",
+         LIAR,
+         "mysqls://" ACCOUNT "127.0.0.1:%d",
+         "tls_verify=none",
+         2,
+         {"does not speak TLS"}},
+    };
+    TLS_RUN("mariadb", "mysql-getlock", cases);
+    char *heard = cli_read(cli_path("server%d/heard", LIAR));
+    assert_string_equal(heard, "");
+    free(heard);
 }
 
 TEST_MAIN(start_servers, tls_teardown)
