@@ -159,6 +159,12 @@ static void sentinel_promotes(void **state) {
     struct lb_err err = {0};
     assert_int_equal(leader(topo, -1), 0);
     for (int n = 3; n < 6; n++) until_says(topo, n, "INFO sentinel\r\n", "slaves=2,sentinels=3");
+    for (int n = 3; n < 6; n++) { /* a stranger can't name another primary */
+        int port = topo_port(topo, n, 0);
+        assert_memory_equal(help_ask(port, "PUBLISH __sentinel__:hello x\r\n", "\r\n"), "-NOPERM",
+                            7);
+        assert_memory_equal(help_ask(port, "SENTINEL REMOVE mymaster\r\n", "\r\n"), "-NOPERM", 7);
+    }
     must(topo_kill(topo, 0, &err), &err);
     int next = leader(topo, 0);
     until_says(topo, next, "ROLE\r\n", "master");

@@ -155,8 +155,9 @@ static inline struct wire_count help_count(const struct rig *rig, enum wire_way 
 #define HELP_UNTIL(condition)                                                                      \
     do {                                                                                           \
         int64_t until_ns = lb_now() + PATIENCE_MS * LB_MS_NS;                                      \
-        while (!(condition) && lb_now() < until_ns) usleep(500);                                   \
-        assert_true(condition);                                                                    \
+        bool is_met;                                                                               \
+        while (!(is_met = (condition)) && lb_now() < until_ns) usleep(500);                        \
+        if (!is_met) fail_msg("never: %s", #condition);                                            \
     } while (0)
 
 #endif
