@@ -57,8 +57,9 @@ void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host)
 static int look_at_greeting(int fd) {
     unsigned char bytes[512];
     ssize_t got = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return 1; /* libmariadb says what is wrong */
+    /* Of other failures libmariadb says what is wrong. While it connects, there is no connection yet. */
+    if (got < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN ? 0 : 1;
+    if (got == 0) return 1;
     if (got < 5) return 0;
     if (bytes[4] == 0xff) return 1;
     const unsigned char *end = memchr(bytes + 5, 0, (size_t)got - 5);
