@@ -28,14 +28,15 @@ bool lb_is_marked(const char *text, size_t len) {
 }
 
 bool lb_clean_wants(const struct lb_cleaning *cleaning, const char *name, size_t len) {
-    size_t own = cleaning->name ? strlen(cleaning->name) : 0;
+    const char *wanted = cleaning->name ? cleaning->name : "";
+    size_t own = strlen(wanted);
     switch (cleaning->scope) {
     case LB_CLEAN_LEFT:
         return lb_is_marked(name, len);
     case LB_CLEAN_STAGE:
-        return len > own && memcmp(name, cleaning->name, own) == 0;
+        return len > own && memcmp(name, wanted, own) == 0;
     case LB_CLEAN_KEY:
-        return len == own && memcmp(name, cleaning->name, own) == 0;
+        return len == own && memcmp(name, wanted, own) == 0;
     case LB_CLEAN_SHARED:
     case LB_CLEAN_EMPTY:
         break;

@@ -62,7 +62,9 @@ int cell_result_of_suite(const json_t *suite, const char *last_words, struct cel
     char why[CELL_WHY_MAX];
     const json_t *check;
     size_t i;
-    json_array_foreach(json_object_get(suite, "checks"), i, check) count_check(&counted, check);
+    json_array_foreach(json_object_get(suite, "checks"), i, check) {
+        count_check(&counted, check);
+    }
     if (counted.verdict == CHECK_SAFE && (!complete || counted.passed == 0))
         counted.verdict = CHECK_FAILED;
     say_why(&counted, complete, last_words, why, sizeof why);

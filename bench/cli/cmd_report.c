@@ -48,11 +48,12 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* One of these; the others are NULL. */
+/* One of the three documents; the others are NULL. */
 struct saved {
     struct report *report;
     struct check *check;
     struct capacity *capacity;
+    const char *dir; /* its folder; of several runs, the first one's */
 };
 
 static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
@@ -60,12 +61,6 @@ static int render(const struct saved *saved, enum report_format format, bool col
     if (saved->capacity) return capacity_write(saved->capacity, format, color, out, err);
     if (saved->check) return report_check_write(saved->check, format, color, out, err);
     return report_write(saved->report, format, color, out, err);
-}
-
-static const char *folder_of(const struct saved *saved) {
-    return saved->capacity ? saved->capacity->dir
-           : saved->check  ? saved->check->dir
-                           : saved->report->runs[0]->dir;
 }
 
 static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
@@ -120,7 +115,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
             return err_set(err, LB_EXIT_USAGE,
                            "report: a page of several runs needs a place: add --out FILE");
         }
-        snprintf(beside, sizeof beside, "%s/report.html", folder_of(saved));
+        snprintf(beside, sizeof beside, "%s/report.html", saved->dir);
         path = beside;
     }
     if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
@@ -141,13 +136,16 @@ static int load_report(const struct wish *wish, struct saved *saved, struct lb_e
                            "report: %s is a check's result, which is shown alone",
                            wish->runs.item[i]);
         saved->check = check_read(wish->runs.item[i], err);
+        if (saved->check) saved->dir = saved->check->dir;
         return saved->check ? 0 : -1;
     }
     if (wish->runs.count == 1 && capacity_is(wish->runs.item[0])) {
         saved->capacity = capacity_read(wish->runs.item[0], err);
+        if (saved->capacity) saved->dir = saved->capacity->dir;
         return saved->capacity ? 0 : -1;
     }
     saved->report = report_load(wish->runs.item, wish->runs.count, err);
+    if (saved->report) saved->dir = saved->report->runs[0]->dir;
     return saved->report ? 0 : -1;
 }
 

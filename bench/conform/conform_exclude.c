@@ -11,10 +11,10 @@
 
 struct contest {
     struct cell cell;
-    struct findings findings;
     struct found holders[CLIENTS]; /* the findings' */
     _Atomic uint64_t grants;
     int64_t end_ns;
+    struct findings findings;
 };
 
 static void contend(struct actor *client) {

@@ -7,7 +7,7 @@
 
 #include "bench/base/home.h"
 #include "bench/option/option.h"
-#include "bench/tests/servers_help.h"
+#include "bench/servers/topo.h"
 
 #define SETS_MAX 8
 
@@ -108,7 +108,7 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
                             .durability = "default",
                             .interrupts = &no_interrupts};
     struct place *place = place_open(&ask, err);
-    if (place) help_login(place->topo);
+    if (place) topo_login(place->topo);
     return place;
 }
 

@@ -42,7 +42,7 @@ bool conform_has_failed(const struct lb_lock *lock) {
 static void open_anew(const struct plan_lock *lock, struct place **place,
                       struct conform_result *result) {
     struct lb_err err = {0};
-    if ((*place)->server.url_count > 0) return;
+    if (!*place || (*place)->server.url_count > 0) return;
     place_close(*place);
     *place = conform_open(lock, &err);
     if (*place) return;
@@ -99,7 +99,7 @@ void conform_try(const struct conform_check *check, const struct plan_lock *lock
     bool must_fail = conform_must_fail(check, lock->lock);
     conform_run(check, lock, far_lock, place, ret_result);
     bool as_wished = must_fail == (ret_result->failure[0] != '\0');
-    bool again = lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
+    bool again = *place && lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
     if (!as_wished && again && !conform_has_failed(lock->lock)) {
         first = *ret_result;
         conform_run(check, lock, far_lock, place, ret_result);

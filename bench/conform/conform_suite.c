@@ -77,10 +77,14 @@ static int try_all(struct suite *suite, struct lb_err *err) {
         if (!applies && reason) tell_left_out(ask, check, reason);
         if (!applies) continue;
         far = out_of_reach(ask, check, text, sizeof text);
-        if (far)
+        if (far) {
             tell_left_out(ask, check, far);
-        else if (suite->place)
-            try_check(suite, check);
+            continue;
+        }
+        if (!suite->place)
+            return err_set(err, LB_EXIT_MACHINE, "the servers did not start again before '%s'",
+                           check->name);
+        try_check(suite, check);
     }
     return 0;
 }

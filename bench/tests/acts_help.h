@@ -34,7 +34,7 @@ static inline struct topo *started(const char *name, struct topo_wish wish) {
         topo_stop(topo);
         fail_msg("%s", err.text);
     }
-    help_login(topo);
+    topo_login(topo);
     return topo;
 }
 

@@ -102,18 +102,6 @@ static inline const char *help_ask(int port, const char *words, const char *unti
     return text;
 }
 
-/* For the tools that a test calls: redis-cli, psql and mariadb find the server's password in their environment,
- * and so do the tests' own clients. */
-static inline void help_login(const struct topo *topo) {
-    static const char *const names[][2] = {
-        {"redis", "REDISCLI_AUTH"}, {"postgres", "PGPASSWORD"}, {"mariadb", "MYSQL_PWD"}};
-    for (size_t i = 0; topo && i < sizeof names / sizeof *names; i++) {
-        const struct topo_info *about = topo_about(topo);
-        if (strncmp(about->name, names[i][0], strlen(names[i][0])) == 0)
-            setenv(names[i][1], about->secret, 1);
-    }
-}
-
 /* A connection to a Redis server, logged in; a Sentinel asks for no password, and says so. */
 static inline int help_connect_redis(int port) {
     char words[64];

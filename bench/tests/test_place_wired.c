@@ -51,7 +51,7 @@ static void wired_down(struct wired *wired) {
 
 static void must_open(const struct wired *wired) {
     if (!wired->place) fail_msg("%s", wired->err.text);
-    help_login(wired->place->topo);
+    topo_login(wired->place->topo);
 }
 
 /* What a Redis server on a port answers to one command, without its CR LF; "" = nothing. */

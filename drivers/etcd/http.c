@@ -311,7 +311,7 @@ static void set_tls(CURL *easy, const struct lb_tls *tls) {
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     if (tls->ca) {
         curl_easy_setopt(easy, CURLOPT_CAINFO, tls->ca);
-        curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+        curl_easy_setopt(easy, CURLOPT_CAPATH, (char *)NULL);
     }
     curl_easy_setopt(easy, CURLOPT_SSLCERT, tls->cert);
     curl_easy_setopt(easy, CURLOPT_SSLKEY, lb_tls_key(tls));

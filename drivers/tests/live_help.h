@@ -90,7 +90,7 @@ static inline struct live_place live_open(const char *lock, const char *const *s
                                                 .interrupts = &live_no_interrupts},
                             &err);
     if (!live.place) fail_msg("%s", err.text);
-    help_login(live.place->topo);
+    topo_login(live.place->topo);
     return live;
 }
 

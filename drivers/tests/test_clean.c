@@ -84,7 +84,7 @@ static char *shell(const struct live_place *live, const char *script) {
     setenv("PORT", port, 1);
     setenv("URL", live->place->urls[0], 1);
     setenv("SECRET", topo_about(live->place->topo)->secret, 1);
-    help_login(live->place->topo);
+    topo_login(live->place->topo);
     setenv("SCRIPT", script, 1);
     FILE *out = popen("bash -c \"$SCRIPT\" 2>&1", "r");
     assert_non_null(out);

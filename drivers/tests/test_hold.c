@@ -15,7 +15,7 @@ static void set_port(const struct live_place *live) {
     snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
     setenv("PORT", port, 1);
     setenv("SECRET", topo_about(live->place->topo)->secret, 1);
-    help_login(live->place->topo);
+    topo_login(live->place->topo);
 }
 
 /* What sh prints for a script, without the newline at its end. */
