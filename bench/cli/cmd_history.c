@@ -8,17 +8,19 @@
 #include "bench/base/home.h"
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/trend/trend.h"
 
 #define RUNS_MAX 100000
 
-enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON };
+enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON, FORMAT_HTML };
 
 struct wish {
     struct arg_list names;
     bool append;
     const char *file, *commit, *otava, *acks;
+    const char *out; /* the page */
     double min_effect_percent;
     enum format format;
     struct trend_ask ask;
@@ -89,6 +91,11 @@ static const struct arg args[] = {
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_JSON,
       .help = "every series with its values and changes"},
      NULL},
+    {{"html", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_HTML,
+      .help = "a page with charts beside the file: history.csv gets history.html"},
+     NULL},
+    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "the page's file; means --html"},
+     "FILE"},
     {{"otava", ARG_PATH, offsetof(struct wish, otava),
       .help = "write a CSV file a series and otava.yaml there, for Apache Otava"},
      "DIR"},
@@ -146,6 +153,36 @@ static int read_acks(const struct wish *wish, const char *file, struct trend_ack
     return path && !*ret ? -1 : 0;
 }
 
+static int render_page(const void *view, FILE *out, struct lb_err *err) {
+    return trend_page(view, out, err);
+}
+
+/* "results/history.csv" gets "results/history.html". 0, or -1 with err. */
+static int write_page(const struct wish *wish, const char *file, const struct trend_view *view,
+                      struct lb_err *err) {
+    char beside[PATH_MAX];
+    size_t length = strlen(file);
+    if (length > 4 && strcmp(file + length - 4, ".csv") == 0) length -= 4;
+    snprintf(beside, sizeof beside, "%.*s.html", (int)length, file);
+    return page_say(wish->out ? wish->out : beside, render_page, view, err);
+}
+
+/* Prints in the format that is wanted; with the page, what a terminal shows. 0, or -1 with err. */
+static int print_history(const struct wish *wish, const char *file, const struct trend_view *view,
+                         struct lb_err *err) {
+    struct doc doc = {0};
+    bool md = wish->format == FORMAT_MD;
+    if (wish->format == FORMAT_JSON) {
+        if (trend_write_json(view, stdout, err) != 0) return -1;
+    } else {
+        trend_doc(view, md || terminal_has_blocks(stdout), &doc);
+        if (doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, terminal_has_color(stdout),
+                               stdout, err) != 0)
+            return -1;
+    }
+    return wish->out || wish->format == FORMAT_HTML ? write_page(wish, file, view, err) : 0;
+}
+
 static int show_history(const struct wish *wish, const char *file, struct lb_err *err) {
     struct trend_ask ask = wish->ask;
     struct trend_acks *acks = NULL;
@@ -157,20 +194,13 @@ static int show_history(const struct wish *wish, const char *file, struct lb_err
     ask.acks = acks;
     struct trend_view *view = trend ? trend_look(trend, &ask, err) : NULL;
     int code = view ? trend_exit(view) : -1, failed = 0;
-    bool color = terminal_has_color(stdout);
     if (view && wish->otava) {
         failed = trend_write_otava(view, wish->otava, err);
         if (!failed)
             printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava,
                    view->count, wish->otava);
     } else if (view) {
-        struct doc doc = {0};
-        bool md = wish->format == FORMAT_MD;
-        if (wish->format != FORMAT_JSON) trend_doc(view, md || terminal_has_blocks(stdout), &doc);
-        failed =
-            wish->format == FORMAT_JSON
-                ? trend_write_json(view, stdout, err)
-                : doc_write_and_free(&doc, md ? DOC_MARKDOWN : DOC_TERMINAL, color, stdout, err);
+        failed = print_history(wish, file, view, err);
     }
     trend_view_free(view);
     trend_acks_free(acks);
@@ -195,6 +225,7 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
 static const struct example examples[] = {
     {"lockbench history results/latest --append", "add the newest run to results/history.csv"},
     {"lockbench history --gate 5", "exit code 4 when a figure became worse within the newest five"},
+    {"lockbench history --html", "the same, and a page with charts beside the file"},
     {NULL, NULL},
 };
 

@@ -19,9 +19,11 @@ import recovery from './views/recovery.js';
 import probes from './views/probes.js';
 import shifts from './views/shifts.js';
 import sides from './views/sides.js';
+import trend from './views/trend.js';
+import changes from './views/changes.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes, shifts, sides];
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes, shifts, sides, trend, changes];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 

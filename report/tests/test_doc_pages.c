@@ -4,9 +4,10 @@
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
  * Needs: a browser. */
+#define _GNU_SOURCE
 #include "report/capacity/capacity_doc.h"
 #include "report/compare/compare.h"
-#include "report/tests/report_help.h"
+#include "report/tests/trend_help.h"
 
 #define GOLDEN "report/tests/golden/"
 
@@ -18,7 +19,7 @@ static FILE *page_open(char path[64], const char *name) {
     return out;
 }
 
-static void look(const char *path, const char *views) {
+static void look_at(const char *path, const char *views) {
     const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", path, code);
@@ -46,7 +47,7 @@ TEST(a_search_for_capacity) {
     assert_int_equal(capacity_page(capacity, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     capacity_free(capacity);
-    look(path, "probes");
+    look_at(path, "probes");
 }
 
 /* The answer comes first, in one line, and what broke the promise at the lowest load is no dash. */
@@ -92,7 +93,76 @@ TEST(a_comparison) {
     assert_int_equal(compare_write(compare, COMPARE_HTML, false, out, &err), 0);
     assert_int_equal(fclose(out), 0);
     compare_free(compare);
-    look(path, "shifts,sides");
+    look_at(path, "shifts,sides");
+}
+
+/* `series` locks over 24 runs that scatter by 2 %; from the 13th run on each third lock is slower by a quarter, if
+ * there is a change at all. */
+static struct trend *many_series(int series, bool changes) {
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 4, 1);
+    fputs(HEADER, out);
+    for (int day = 0; day < 24; day++) {
+        for (int i = 0; i < series; i++) {
+            char lock[40];
+            double slower = changes && day >= 12 && i % 3 == 0 ? 0.75 : 1;
+            snprintf(lock, sizeof lock, "redis-lock-of-name-%02d", i);
+            put_line(out, day,
+                     &(struct made){.lock = lock, .rate = 20000 * slower * around(&rng, 0.02)});
+        }
+    }
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "results/history.csv", &err);
+    assert_string_equal(err.text, "");
+    return trend;
+}
+
+static void history_page(struct trend *trend, int gate, const char *path_name, char path[64]) {
+    struct lb_err err = {0};
+    struct trend_view *view = look(trend, -1, gate);
+    FILE *out = page_open(path, path_name);
+    assert_int_equal(trend_page(view, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
+TEST(histories_of_2_13_and_60_series) {
+    static const int counts[] = {2, 13, 60};
+    need_browser();
+    for (int i = 0; i < 3; i++) {
+        char path[64];
+        history_page(many_series(counts[i], true), 15, "history", path);
+        look_at(path, "trend,changes");
+    }
+}
+
+TEST(a_history_without_a_change_has_none_on_its_page) {
+    char path[64];
+    need_browser();
+    history_page(many_series(2, false), 15, "flat", path);
+    char *text = read_whole(path);
+    assert_non_null(strstr(text, "2 series, 48 lines, 0 changes"));
+    assert_null(strstr(text, "\"changes\":[{"));
+    free(text);
+    look_at(path, "trend");
+}
+
+/* The sentence of the gate comes first, and all figures stand in the table: scripts are not needed. */
+TEST(a_history_begins_with_what_the_gate_says) {
+    char path[64];
+    history_page(slower(), 15, "gate", path);
+    char *text = read_whole(path), *body = strstr(text, "<main>");
+    char *said = strstr(body, "WORSE by 3 % or more within the last 15 runs");
+    assert_non_null(said);
+    assert_true(said < strstr(body, "<table"));
+    assert_non_null(strstr(body, "worse -12"));
+    free(text);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -171,6 +171,9 @@ bool trend_is_worse(int metric, double before, double after);
 void trend_doc(const struct trend_view *view, bool lines, struct doc *doc);
 /* 0, or -1 when out of memory. */
 int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err);
+/* Writes the history as a page: what the gate says, the changes on charts, then the document. 0, or
+ * -1 with err. */
+int trend_page(const struct trend_view *view, FILE *out, struct lb_err *err);
 /* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1
  * with err. */
 int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err);

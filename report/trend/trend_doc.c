@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "report/doc/number.h"
+#include "report/page/doc_page.h"
 #include "report/trend/trend.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
@@ -160,7 +161,11 @@ void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {
         {.title = "changes", .brief = "", .words = true, .below = true},
         {.title = NULL},
     };
+    doc_box(doc);
     add_headline(doc, view);
+    doc_end(doc);
+    doc_page_chart(doc, "trend");
+    doc_page_chart(doc, "changes");
     snprintf(median, sizeof median, "median of %d", view->ask.last);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);

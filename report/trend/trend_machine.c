@@ -32,16 +32,32 @@ static json_t *change_json(const struct trend_series *series, int metric,
 
 static json_t *figure_json(const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
-    json_t *values = json_array(), *changes = json_array();
-    for (int i = 0; i < figure->count; i++)
+    json_t *values = json_array(), *lines = json_array(), *changes = json_array();
+    for (int i = 0; i < figure->count; i++) {
         json_array_append_new(values, field_figure_json(figure->values[i]));
+        json_array_append_new(lines, json_integer(figure->lines[i]));
+    }
     for (int i = 0; i < figure->change_count; i++)
         json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o}", "latest",
+    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o, s:o}", "title",
+                     compare_metric(metric)->title, "is_time",
+                     (int)result_field_is_time(compare_metric(metric)), "latest",
                      field_figure_json(figure->latest), "median", field_figure_json(figure->median),
                      "shift", escape_json_figure(figure->shift), "worse", (int)figure->worse,
                      "gate_p", escape_json_figure(figure->p), "acknowledged", figure->acknowledged,
-                     "changes", changes, "values", values);
+                     "changes", changes, "values", values, "lines", lines);
+}
+
+/* The runs of a series, in the order of time: what a value's index in "lines" names. */
+static json_t *lines_json(const struct trend_series *series) {
+    json_t *lines = json_array();
+    for (int i = 0; i < series->count; i++) {
+        const char *const *text = (const char *const *)series->lines[i]->text;
+        json_array_append_new(lines,
+                              json_pack("{s:s, s:s, s:s}", "time", text[TREND_TIME], "commit",
+                                        text[TREND_COMMIT], "run", text[TREND_RUN]));
+    }
+    return lines;
 }
 
 static json_t *series_json(const struct trend_series *series) {
@@ -60,17 +76,21 @@ static json_t *series_json(const struct trend_series *series) {
             json_object_set_new(figures, compare_metric(m)->compared, figure_json(series, m));
     }
     json_object_set_new(json, "figures", figures);
+    json_object_set_new(json, "lines", lines_json(series));
     return json;
 }
 
-int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
+json_t *trend_json(const struct trend_view *view) {
     json_t *all = json_array();
     for (int i = 0; i < view->count; i++) json_array_append_new(all, series_json(&view->series[i]));
-    json_t *json =
-        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
-                  "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
-                  view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series", all);
-    return output_json(json, JSON_INDENT(1), out, "the answer", err);
+    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
+                     "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
+                     view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series",
+                     all);
+}
+
+int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
+    return output_json(trend_json(view), JSON_INDENT(1), out, "the answer", err);
 }
 
 /* Otava wants a number in every cell: a figure that some run lacks is left out. */

@@ -2,6 +2,8 @@
 #ifndef REPORT_TREND_TREND_PARTS_H
 #define REPORT_TREND_TREND_PARTS_H
 
+#include <jansson.h>
+
 #include "report/trend/trend.h"
 
 /* "time", "commit", ...: the column's name in the file. */
@@ -28,6 +30,9 @@ int trend_gate(struct trend_view *view);
 /* trend_ack: why a change of a series' figure is accepted, or NULL. */
 const char *trend_acks_why(const struct trend_acks *acks, const struct trend_series *series,
                            int metric, const struct change_point *change);
+
+/* trend_machine: the whole history for programs; the caller owns it. NULL when out of memory. */
+json_t *trend_json(const struct trend_view *view);
 
 /* Order of two lines by what makes a series. */
 int trend_by_series(const struct trend_line *a, const struct trend_line *b);
