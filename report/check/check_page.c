@@ -1,17 +1,24 @@
 /* check_page: a check as one page that opens without a network. Its words and tables are in the
  * HTML; the drawings, the filter and the panel of a cell need the script (report/src/check). */
 #include "report/check/check_view.h"
+#include "report/doc/escape.h"
 #include "report/page/assets.h"
-#include "report/page/html_parts.h"
+#include "report/page/head.h"
 
 static void put_count(FILE *out, int count, const char *of) {
     fprintf(out, " &middot; %d %s%s", count, of, count == 1 ? "" : "s");
 }
 
+static const struct head_link links[] = {{"matrix", "Matrix"},     {"verdict", "Verdict"},
+                                         {"findings", "Findings"}, {"sums", "What held"},
+                                         {"evidence", "Evidence"}, {"run", "The check"},
+                                         {"caveats", "Limits"},    {NULL, NULL}};
+
 static void write_banner(FILE *out, const struct check_view *view) {
     const struct check *check = view->check;
     const char *cpu = json_string_value(json_object_get(check->environment, "cpu_model"));
-    fputs("<header>\n<p class=\"kicker\">lockbench check</p>\n<h1>Which locks are locks"
+    head_title(out, "lockbench check");
+    fputs("Which locks are locks"
           "<span class=\"summary\">: under pauses, crashes, failovers and cut wires</span></h1>\n"
           "<p class=\"meta\">",
           out);
@@ -23,17 +30,13 @@ static void write_banner(FILE *out, const struct check_view *view) {
         fputs(" &middot; ", out);
         escape_html(out, cpu);
     }
-    fputs("</p>\n<nav aria-label=\"Sections\"><a href=\"#matrix\">Matrix</a>"
-          "<a href=\"#verdict\">Verdict</a><a href=\"#findings\">Findings</a>"
-          "<a href=\"#sums\">What held</a><a href=\"#evidence\">Evidence</a>"
-          "<a href=\"#run\">The check</a><a href=\"#caveats\">Limits</a></nav>\n"
-          "</header>\n<main>\n",
-          out);
+    fputs("</p>\n", out);
+    head_close(out, links);
 }
 
 int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,
                      struct lb_err *err) {
-    html_begin(out, "check", view->check->started_at);
+    head_open(out, "check", view->check->started_at);
     write_banner(out, view);
     if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
     fputs("</main>\n<footer>\n<p>Rendered by <code>lockbench report</code> from check.json "

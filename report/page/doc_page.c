@@ -4,8 +4,9 @@
 #include <stdlib.h>
 
 #include "bench/base/output.h"
+#include "report/doc/escape.h"
 #include "report/page/assets.h"
-#include "report/page/html_parts.h"
+#include "report/page/head.h"
 
 void doc_page_chart(struct doc *doc, const char *view) {
     char place[100];
@@ -16,13 +17,12 @@ void doc_page_chart(struct doc *doc, const char *view) {
 }
 
 static void write_header(const struct doc_page *page, FILE *out) {
-    fputs("<header>\n<p class=\"kicker\">", out);
-    escape_html(out, page->command);
-    fputs("</p>\n<h1>", out);
+    head_title(out, page->command);
     escape_html(out, page->title);
     fputs("</h1>\n<p class=\"meta\">", out);
     escape_html(out, page->about);
-    fputs("</p>\n</header>\n<main>\n", out);
+    fputs("</p>\n", out);
+    head_close(out, NULL);
 }
 
 /* The members that the bundle wants of every page (report/src/data.js) are empty. */
@@ -42,7 +42,7 @@ static int write_data(const struct doc_page *page, FILE *out, struct lb_err *err
 
 int doc_page_write(const struct doc_page *page, const struct doc *doc, FILE *out,
                    struct lb_err *err) {
-    html_begin(out, page->command, page->title);
+    head_open(out, page->command, page->title);
     write_header(page, out);
     if (doc_write(doc, DOC_HTML, false, out, err) != 0) return -1;
     fputs("</main>\n<footer>\n", out);

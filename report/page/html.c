@@ -4,78 +4,69 @@
 #include <string.h>
 
 #include "report/page/assets.h"
+#include "report/page/head.h"
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"
 #include "report/run/run_doc.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* A chart's section: its place, filled by the view of the same name in report/src/views, and its
  * figures. */
 struct chart {
-    const char *id, *title, *lead, *tables;
-    unsigned columns; /* a group of them; 0 = none */
+    const char *id, *brief, *title, *lead, *tables; /* brief: in the navigation */
+    unsigned columns;                               /* a group of them; 0 = none */
 };
 
 static const struct chart charts[] = {
-    {"ratio", "How far from the best: figure by figure",
+    {"ratio", "From the best", "How far from the best: figure by figure",
      "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
      "interval stands on is said below it.",
      NULL, 0},
-    {"percentiles", "Latency: how long, and how often longer",
+    {"percentiles", "Latency", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
      "Percentiles", IN_LATENCY},
-    {"difference", "Difference: one lock against another",
+    {"difference", "Difference", "Difference: one lock against another",
      "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
      "differ.",
      NULL, 0},
-    {"series", "Over time: did it stay so?",
+    {"series", "Over time", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "
      "servers and wires.",
      NULL, 0},
-    {"heat", "Latency over time: where the slow ones are",
+    {"heat", "Heat map", "Latency over time: where the slow ones are",
      "A column an interval: the darker a cell, the more grants took that long. A percentile hides two "
      "humps, this shows them.",
      NULL, 0},
-    {"scaling", "Throughput against clients",
+    {"scaling", "Clients", "Throughput against clients",
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",
      NULL, 0},
-    {"rates", "Latency against the offered rate: where it breaks",
+    {"rates", "Rates", "Latency against the offered rate: where it breaks",
      "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
      "what it "
      "carries. The dashed line is the promise, the band what the search found.",
      NULL, 0},
-    {"handoff", "Handoff: from one holder to the next",
+    {"handoff", "Handoff", "Handoff: from one holder to the next",
      "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "
      "Of readers and writers the writers' alone; permits have an idle time instead. Dots are p50, p90 and "
      "p99.",
      NULL, 0},
-    {"fairness", "Fairness: who was served",
+    {"fairness", "Fairness", "Fairness: who was served",
      "Clients from the least to the most served; the diagonal is a fair share for each. The further below, "
      "the more some "
      "starved.",
      "Fairness", IN_FAIRNESS},
-    {"cost", "Cost of a grant",
+    {"cost", "Cost", "Cost of a grant",
      "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
      IN_COST},
-    {"holders", "Holders: who had the key, and when",
+    {"holders", "Holders", "Holders: who had the key, and when",
      "A lane a client, a bar a hold, as the history of operations has them. Two bars at once are two "
      "holders.",
      NULL, 0},
-    {"recovery", "Recovery: from a fault to the next grant",
+    {"recovery", "Recovery", "Recovery: from a fault to the next grant",
      "Each trial against what the lock's lease or session allows.", NULL, 0},
 };
-
-void html_begin(FILE *out, const char *name, const char *when) {
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n"
-          "<meta name=\"generator\" content=\"lockbench\">\n<title>lockbench: ",
-          out);
-    escape_html(out, name);
-    fputs(", ", out);
-    escape_html(out, when);
-    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", asset_style);
-}
 
 static const char *environment_text(const struct run *run, const char *key) {
     return json_string_value(json_object_get(run->environment, key));
@@ -98,10 +89,28 @@ static void write_letters(FILE *out, const struct report *report) {
     fputs("</ul>\n", out);
 }
 
+/* The sections in the page's order. */
+static void write_links(FILE *out, const struct report *report) {
+    static const struct head_link before[] = {{"verdict", "Verdict"},
+                                              {"answer", "Which lock"},
+                                              {"compare", "Comparison"},
+                                              {"promises", "Promises"}};
+    static const struct head_link after[] = {
+        {"environment", "Environment"}, {"run", "Run"}, {"words", "Words"}, {"caveats", "Limits"}};
+    struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];
+    if (run_has_faults(report)) links[count++] = (struct head_link){"faults", "Faults"};
+    for (size_t i = 0; i < COUNT(charts); i++)
+        links[count++] = (struct head_link){charts[i].id, charts[i].brief};
+    for (size_t i = 0; i < COUNT(after); i++) links[count++] = after[i];
+    head_close(out, links);
+}
+
 static void write_banner(FILE *out, const struct report *report) {
     const struct run *run = report->runs[0];
     const json_t *cpus = json_object_get(run->environment, "cpus");
-    fputs("<header>\n<p class=\"kicker\">lockbench report</p>\n<h1>", out);
+    head_title(out, "lockbench report");
     if (report->run_count > 1) {
         fprintf(out, "%d runs", report->run_count);
     } else {
@@ -127,18 +136,7 @@ static void write_banner(FILE *out, const struct report *report) {
     }
     fputs("</p>\n", out);
     if (report->run_count > 1) write_letters(out, report);
-    fputs("<nav aria-label=\"Sections\"><a href=\"#verdict\">Verdict</a><a href=\"#answer\">Which "
-          "lock</a>"
-          "<a href=\"#compare\">Comparison</a><a href=\"#promises\">Promises</a>",
-          out);
-    if (run_has_faults(report)) fputs("<a href=\"#faults\">Faults</a>", out);
-    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) {
-        fprintf(out, "<a href=\"#%s\">%.*s</a>", charts[c].id, (int)strcspn(charts[c].title, ":"),
-                charts[c].title);
-    }
-    fputs("<a href=\"#environment\">Environment</a><a href=\"#run\">The run</a><a "
-          "href=\"#words\">Words</a><a href=\"#caveats\">Limits</a></nav>\n</header>\n<main>\n",
-          out);
+    write_links(out, report);
 }
 
 static void add_chart(struct doc *doc, const struct report *report, const struct chart *chart) {
@@ -162,7 +160,7 @@ static void add_charts(struct doc *doc, const struct report *report) {
               "not there. Every figure is in the tables. To have the charts: install "
               "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the "
               "report again; no run has to be repeated.</p>\n");
-    for (size_t c = 0; c < sizeof charts / sizeof *charts; c++) add_chart(doc, report, &charts[c]);
+    for (size_t c = 0; c < COUNT(charts); c++) add_chart(doc, report, &charts[c]);
 }
 
 static void write_foot(FILE *out) {
@@ -188,8 +186,8 @@ int html_page(const struct report *report, FILE *out, struct lb_err *err) {
     struct answers answers;
     struct doc doc = {0};
     answer_make(report, &answers);
-    html_begin(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
-               report->runs[0]->started_at);
+    head_open(out, report->runs[0]->workload ? report->runs[0]->workload : "report",
+              report->runs[0]->started_at);
     write_banner(out, report);
     run_doc_verdict(report, &doc);
     if (doc_write_and_free(&doc, DOC_HTML, false, out, err) != 0) return -1;

@@ -1,4 +1,4 @@
-/* html_parts: what the page is put together from: its head and end, and the charts' data. Its text
+/* html_parts: what the page of runs is put together from, but for its head (head.h): the charts' data. Its text
  * is the document of run_doc.h.
  *
  * Every text that is not a literal goes through escape_html, in attributes too: names, errors and
@@ -13,9 +13,6 @@
 #include "report/run/column.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
-
-/* All up to the body's begin; name and when are the title's. */
-void html_begin(FILE *out, const char *name, const char *when);
 
 /* The page of runs. 0, or -1 with err. */
 int html_page(const struct report *report, FILE *out, struct lb_err *err);

@@ -35,15 +35,11 @@ static unsigned formats_of(const struct column *column, const struct report_grou
     return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
 }
 
+/* The key columns come first: a phone shows no others without scrolling. */
 static void add_columns(struct doc *doc, const struct report_group *group,
                         const struct column *columns, bool compares) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
-    doc_column(doc, &(struct doc_column){
-                        .title = "durability", .help = "what its state survives", .only = BESIDE});
-    doc_column(doc, &(struct doc_column){
-                        .title = "guarantee", .help = words_help("guarantee"), .only = BESIDE});
-    doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
     if (compares)
         doc_column(doc, &(struct doc_column){.title = WORDS_RATIO,
                                              .help = words_help(WORDS_RATIO),
@@ -60,6 +56,11 @@ static void add_columns(struct doc *doc, const struct report_group *group,
                                              .only = formats,
                                              .drop = drop_rank(column)});
     }
+    doc_column(doc, &(struct doc_column){
+                        .title = "durability", .help = "what its state survives", .only = BESIDE});
+    doc_column(doc, &(struct doc_column){
+                        .title = "guarantee", .help = words_help("guarantee"), .only = BESIDE});
+    doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
 }
 
 static void add_name(struct doc *doc, const struct report_row *row,
@@ -84,10 +85,6 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
     add_name(doc, row, lock);
     doc_cell(doc, "%s", "");
     words_state_chip(doc, lock->state);
-    doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
-    doc_set_title(doc, row->typical->durability);
-    doc_cell(doc, "%s", words_guarantee(row->typical));
-    doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
     if (compares) doc_figure(doc, best_ratio_mean(group, r));
     for (const struct column *column = columns; column->key; column++) {
         if (formats_of(column, group, compares) == 0) continue;
@@ -95,6 +92,10 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
         doc_set_title(doc, absent_why(column, row));
         if (best_is_marked(column, group, r)) doc_set_best(doc);
     }
+    doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
+    doc_set_title(doc, row->typical->durability);
+    doc_cell(doc, "%s", words_guarantee(row->typical));
+    doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
 }
 
 /* What is no lock for people is a class of its own, which is compared with nothing. */

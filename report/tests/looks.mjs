@@ -37,12 +37,12 @@ export const UNTOLD = `((view) => {
 })`;
 
 /** What sticks out of a sheet of paper this wide, tables included. */
-export const CUT_OFF = `[...document.querySelectorAll('main *, header *')].filter((e) => e.checkVisibility() && !e.closest('svg, .quiet, select') && !e.querySelector(':scope > canvas')
+export const CUT_OFF = `[...document.querySelectorAll('main *, header *')].filter((e) => e.checkVisibility() && !e.closest('svg, .quiet, select, nav') && !e.querySelector(':scope > canvas')
   && e.getBoundingClientRect().right > innerWidth + 1).slice(0, 4).map((e) => e.tagName + '.' + e.className + ' ' + Math.round(e.getBoundingClientRect().right))`;
 
 /** What is wider than the window, tables in boxes of their own aside. */
 export const OVERFLOW = `({ page: document.documentElement.scrollWidth, window: innerWidth,
-  wide: [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, select, .quiet') && e.getBoundingClientRect().right > innerWidth + 1)
+  wide: [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, select, .quiet, nav') && e.getBoundingClientRect().right > innerWidth + 1)
     .slice(0, 3).map((e) => e.tagName + '.' + e.className) })`;
 
 // WCAG's contrast of each visible text against the nearest background that is not transparent.

@@ -162,6 +162,10 @@ async function use(browser) {
   await shown.evaluate('new Promise(requestAnimationFrame)');
   const [hash, buttons, values] = [await shown.evaluate('location.hash'), await shown.evaluate(pressed), await shown.evaluate(fields)];
   check('the hash keeps the choice, and the place', /^#cost\?/.test(hash) && /off=\d/.test(decodeURIComponent(hash)) && /97\.5/.test(hash), hash);
+  const { top, bottom, lines, below } = await shown.evaluate(`(() => { const nav = document.querySelector('nav').getBoundingClientRect();
+    return { top: nav.top, bottom: nav.bottom, lines: new Set([...document.querySelectorAll('nav a')].map((a) => a.offsetTop)).size, below: document.querySelector('#cost h2').getBoundingClientRect().top }; })()`);
+  check('the navigation stays in sight, in one line', top === 0 && lines === 1, `top ${top}, ${lines} lines`);
+  check('the navigation hides no heading that it leads to', below >= bottom, `${below} under ${bottom}`);
   check('nothing in the console after use', shown.problems.length === 0, shown.problems.join('; '));
   await shown.close();
 

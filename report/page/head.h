@@ -1,0 +1,22 @@
+/* head: a page's head, the one for all documents: the style, the header, and the navigation, which stays in
+ * sight. What stands in the header is the document's own. */
+#ifndef REPORT_PAGE_HEAD_H
+#define REPORT_PAGE_HEAD_H
+
+#include <stdio.h>
+
+struct head_link {
+    const char *id, *text; /* of a section; literals */
+};
+
+/* All up to the body's begin; name and when are the page's title. */
+void head_open(FILE *out, const char *name, const char *when);
+
+/* Begins the header, up to the inside of its <h1>. command: "lockbench report". */
+void head_title(FILE *out, const char *command);
+
+/* Ends the header and begins <main>; between them the navigation. links end with {NULL}; NULL = a page
+ * without sections. */
+void head_close(FILE *out, const struct head_link *links);
+
+#endif
