@@ -48,6 +48,9 @@ struct backoff_options {
             "random part of each wait: 0.5 draws from 50 % to 150 % of it"                         \
     }
 
+/* What polling does to who is served. */
+extern const struct lb_known_cause backoff_causes[];
+
 struct backoff {
     const struct backoff_options *options;
     double next_ns;

@@ -133,6 +133,17 @@ struct lb_about {
     enum lb_exposed exposed_as;
 };
 
+/* A figure that has a known cause in how an algorithm works: reports tell it beside the row, and name
+ * the option that changes it. A table ends with a NULL figure. */
+struct lb_known_cause {
+    const char *figure; /* of a stage, by its path in results/FIELDS.md: "fairness.jain" */
+    double above;      /* told where the figure is greater than this, in its own unit; 0 = not so */
+    double below;      /* told where the figure is less than this; 0 = not so */
+    const char *cause; /* a clause without a full stop */
+    const char *option; /* of the lock, which changes it; NULL = none does */
+    const char *value;  /* told only while the option has this value; NULL = any */
+};
+
 struct lb_lock;
 struct lb_facts;
 struct lb_store;
@@ -371,7 +382,8 @@ struct lb_backend {
 struct lb_algorithm {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
     size_t options_bytes, session_bytes, grant_bytes;
-    lb_setup_fn *setup; /* may be NULL */
+    const struct lb_known_cause *causes; /* may be NULL */
+    lb_setup_fn *setup;                  /* may be NULL */
     /* What each session needs of this lock (prepared statements): called by the backend's own
      * connect when the session is up. May be NULL. */
     lb_connect_fn *prepare;

@@ -112,6 +112,7 @@ enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_req
 
 const struct lb_algorithm sql_lease_algorithm = {
     .options = sql_poll_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct sql_options),
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),
@@ -127,6 +128,7 @@ const struct lb_algorithm sql_lease_algorithm = {
 
 const struct lb_algorithm sql_table_algorithm = {
     .options = sql_table_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct sql_options),
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),

@@ -139,6 +139,7 @@ static enum lb_outcome transaction_release(struct lb_session *session,
 
 const struct lb_algorithm sql_transaction_algorithm = {
     .options = sql_poll_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct sql_options),
     .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),

@@ -161,6 +161,7 @@ static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *
     doc_end(doc);
     if (lb_unavailable(lock->backend)) return;
     add_options(doc, lock->name, lock->algorithm->options);
+    about_causes(lock, doc);
     about_expected(lock, doc);
 }
 

@@ -101,6 +101,18 @@ void about_terms(const struct lb_lock *lock, struct doc *doc) {
     }
 }
 
+void about_causes(const struct lb_lock *lock, struct doc *doc) {
+    const struct lb_known_cause *cause = lock->algorithm->causes;
+    if (!cause) return;
+    doc_heading(doc, "figures that have a known cause");
+    doc_terms(doc);
+    for (; cause->figure; cause++) {
+        doc_term(doc, cause->figure, "%s%s%s", cause->cause, cause->option ? "; option: " : "",
+                 cause->option ? cause->option : "");
+    }
+    doc_end(doc);
+}
+
 void about_expected(const struct lb_lock *lock, struct doc *doc) {
     static const struct doc_column columns[] = {
         {.title = "fault"}, {.title = "verdict"}, {.title = "why", .words = true}, {0}};

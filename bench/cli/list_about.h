@@ -25,6 +25,8 @@ void about_terms(const struct lb_lock *lock, struct doc *doc);
 /* The same for machines: new reference, NULL when out of memory. */
 json_t *about_json(const struct lb_lock *lock);
 
+/* Adds the figures that the lock has a known cause for; nothing where it has none. */
+void about_causes(const struct lb_lock *lock, struct doc *doc);
 /* Adds a table of what the lock is expected to do under each fault that it states. */
 void about_expected(const struct lb_lock *lock, struct doc *doc);
 

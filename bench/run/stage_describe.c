@@ -6,6 +6,7 @@
 
 #include "bench/faults/faults.h"
 #include "bench/run/stage.h"
+#include "bench/run/stage_cause.h"
 #include "bench/workload/keys.h"
 #include "results/format/hdr.h"
 #include "results/format/write.h"
@@ -211,6 +212,7 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
     result->series = run_stage_keep(result, series_json(stage));
     result->limited_why = run_stage_keep(result, stage_limits(stage, ask));
     result->warnings = run_stage_keep(result, stage_warnings(stage, ask));
+    result->causes = run_stage_keep(result, stage_causes(result, ask->lock));
     if (json_array_size(result->limited_why) > 0) result->limited_by = "generator";
     return result->warnings ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
 }

@@ -70,8 +70,19 @@ static const struct lb_option mutex_options[] = {
     {0},
 };
 
+/* Half of the tick. Few handoffs wait for it, so that percentiles may not show it, but they are long
+ * enough to decide the rate. */
+static const struct lb_known_cause mutex_causes[] = {
+    {"latency_ns.handoff.max", .above = 50e6,
+     .cause = "etcd takes up a watch from a revision that has been read at a tick of 100 ms, so a "
+              "waiter may learn of a release up to 100 ms late",
+     .option = "watch_from", .value = "read"},
+    {0},
+};
+
 static const struct lb_algorithm algorithm = {
     .options = mutex_options,
+    .causes = mutex_causes,
     .options_bytes = sizeof(struct mutex_options),
     .grant_bytes = sizeof(struct etcd_place),
     .prepare = etcd_prepare_lease,

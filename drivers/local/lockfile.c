@@ -239,6 +239,7 @@ static void lockfile_names(const struct lb_session *session, const struct lb_req
 
 static const struct lb_algorithm algorithm = {
     .options = lockfile_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct lockfile_options),
     .session_bytes = sizeof(struct lockfile_session),
     .grant_bytes = sizeof(struct lockfile_grant),

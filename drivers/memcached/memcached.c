@@ -432,6 +432,7 @@ static void add_names(const struct lb_session *session, const struct lb_request 
 
 static const struct lb_algorithm algorithm = {
     .options = add_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct add_options),
     .grant_bytes = sizeof(struct add_grant),
     .acquire = add_acquire,

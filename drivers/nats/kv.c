@@ -383,8 +383,16 @@ static const struct lb_option kv_options[] = {
     {0},
 };
 
+/* Above what one grant costs alone: 2 + 1, and a watch. */
+static const struct lb_known_cause kv_causes[] = {
+    {"cost.commands_per_grant", .above = 8,
+     .cause = "a release wakes all waiters, since all watch the key, and all but one ask in vain"},
+    {0},
+};
+
 static const struct lb_algorithm algorithm = {
     .options = kv_options,
+    .causes = kv_causes,
     .options_bytes = sizeof(struct kv_options),
     .session_bytes = sizeof(struct kv_session),
     .grant_bytes = sizeof(struct kv_grant),

@@ -211,6 +211,7 @@ const char *const redlock_topologies[] = {"redis-independents", NULL};
 
 static const struct lb_algorithm algorithm = {
     .options = redlock_option_table,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct redlock_options),
     .grant_bytes = sizeof(struct string_grant),
     .prepare = redlock_prepare,

@@ -115,6 +115,7 @@ static const struct lb_option segmented_options[] = {
 
 static const struct lb_algorithm algorithm = {
     .options = segmented_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct segmented_options),
     .grant_bytes = sizeof(struct segmented_grant),
     .acquire = segmented_acquire,

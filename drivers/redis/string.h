@@ -54,7 +54,7 @@ extern const struct lb_option string_option_table[];
 /* What most of these locks have in their algorithm; acquire, release and renew are a lock's own. */
 #define STRING_MEMBERS                                                                             \
     .options = string_option_table, .options_bytes = sizeof(struct string_options),                \
-    .grant_bytes = sizeof(struct string_grant), .settle = string_settle,                           \
+    .grant_bytes = sizeof(struct string_grant), .causes = backoff_causes, .settle = string_settle, \
     .residue = string_residue, .names = string_names
 
 #endif

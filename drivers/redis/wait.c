@@ -104,6 +104,7 @@ static const struct lb_option wait_options[] = {
 
 static const struct lb_algorithm algorithm = {
     .options = wait_options,
+    .causes = backoff_causes,
     .options_bytes = sizeof(struct wait_options),
     .grant_bytes = sizeof(struct string_grant),
     .acquire = wait_acquire,

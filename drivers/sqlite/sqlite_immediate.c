@@ -107,8 +107,17 @@ static const struct lb_option immediate_options[] = {
     {0},
 };
 
+static const struct lb_known_cause immediate_causes[] = {
+    {"fairness.jain", .below = 0.8,
+     .cause =
+         "SQLite's busy handler sleeps longer after each try, up to 100 ms, and whoever commits "
+         "asks again at once, so few clients get most of the grants"},
+    {0},
+};
+
 static const struct lb_algorithm algorithm = {
     .options = immediate_options,
+    .causes = immediate_causes,
     .options_bytes = sizeof(struct immediate_options),
     .acquire = immediate_acquire,
     .release = immediate_release,

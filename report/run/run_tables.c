@@ -172,6 +172,38 @@ static void add_absent_notes(struct doc *doc, const struct report_group *group) 
     }
 }
 
+/* Whether a text is among the causes of a row. */
+static bool has_cause(const struct report_row *row, const char *text) {
+    for (size_t i = 0; i < json_array_size(row->typical->causes); i++) {
+        if (strcmp(json_string_value(json_array_get(row->typical->causes, i)), text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* One cause, with all the locks from this row on that have it; nothing if a row before has said it. */
+static void add_cause(struct doc *doc, const struct report *report,
+                      const struct report_group *group, int first, const char *text) {
+    for (int r = 0; r < first; r++)
+        if (has_cause(&group->rows[r], text)) return;
+    doc_note(doc, TONE_PLAIN, "%s", report->locks[group->rows[first].lock].label);
+    for (int r = first + 1; r < group->row_count; r++) {
+        if (has_cause(&group->rows[r], text))
+            doc_span(doc, DOC_PLAIN, ", %s", report->locks[group->rows[r].lock].label);
+    }
+    doc_span(doc, DOC_PLAIN, ": %s", text);
+}
+
+/* Figures whose cause the lock is known for. */
+static void add_causes(struct doc *doc, const struct report *report,
+                       const struct report_group *group) {
+    for (int r = 0; r < group->row_count; r++) {
+        const json_t *causes = group->rows[r].typical->causes;
+        for (size_t i = 0; i < json_array_size(causes); i++)
+            add_cause(doc, report, group, r, json_string_value(json_array_get(causes, i)));
+    }
+}
+
 static void add_notes(struct doc *doc, const struct report *report,
                       const struct report_group *group) {
     bool limited = false, idle = false;
@@ -193,6 +225,7 @@ static void add_notes(struct doc *doc, const struct report *report,
             "figures; p99 of one run is not ranked");
         doc_set_only(doc, DOC_TERMINAL);
     }
+    add_causes(doc, report, group);
     add_absent_notes(doc, group);
     if (idle) {
         doc_note(doc, TONE_WARN, "(?) %s: %s", WORDS_IDLE_FAULT, words_help(WORDS_IDLE_FAULT));

@@ -1,0 +1,88 @@
+/* test_stage_cause: causes are told of figures beyond their bounds alone, and each lock's table names figures
+ * and options that exist. */
+#include <math.h>
+
+#include "bench/option/option.h"
+#include "bench/run/stage_cause.h"
+#include "bench/tests/unit.h"
+#include "drivers/registry.h"
+
+struct made_options {
+    const char *mode;
+};
+
+static const struct lb_option made_table[] = {
+    {"mode", LB_OPT_TEXT, offsetof(struct made_options, mode), "slow", .help = "how it waits"},
+    {"wait", LB_OPT_TEXT, offsetof(struct made_options, mode), .help = "the same"},
+    {0},
+};
+
+static const struct lb_known_cause made_causes[] = {
+    {"fairness.jain", .below = 0.8, .cause = "one client hogs it", .option = "wait"},
+    {"latency_ns.handoff.p99", .above = 50e6, .cause = "a tick", .option = "mode", .value = "slow"},
+    {"cost.commands_per_grant", .above = 8, .cause = "a herd"},
+    {0},
+};
+
+/* The texts that a stage with these figures gets, with | between. */
+static const char *causes_of(double jain, double handoff_p99_ns, const char *mode) {
+    static char text[500];
+    struct run_stage stage;
+    const struct lb_algorithm algorithm = {.options = made_table, .causes = made_causes};
+    const struct lb_lock lock = {.name = "made", .algorithm = &algorithm};
+    struct made_options options = {.mode = mode};
+    const struct plan_lock planned = {.lock = &lock, .options = &options};
+    result_field_clear_all(run_stage_fields(), &stage);
+    stage.jain = jain;
+    stage.latency[METRIC_HANDOFF].p99 = handoff_p99_ns;
+    json_t *causes = stage_causes(&stage, &planned);
+    text[0] = '\0';
+    for (size_t i = 0; i < json_array_size(causes); i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", used ? "|" : "",
+                 json_string_value(json_array_get(causes, i)));
+    }
+    json_decref(causes);
+    return text;
+}
+
+TEST(a_cause_is_told_beyond_its_bound_alone) {
+    static const char hogs[] = "Jain: one client hogs it; the option wait changes it";
+    assert_string_equal(causes_of(0.5, 1e6, "slow"), hogs);
+    assert_string_equal(causes_of(0.8, 50e6, "slow"), "");
+    assert_string_equal(causes_of(1, 51e6, "slow"),
+                        "handoff p99: a tick; the option mode changes it");
+}
+
+TEST(a_figure_that_is_not_there_has_no_cause) {
+    assert_string_equal(causes_of(NAN, NAN, "slow"), "");
+}
+
+TEST(a_cause_holds_under_its_options_value_alone) {
+    assert_string_equal(causes_of(1, 90e6, "fast"), "");
+}
+
+static bool is_figure(const char *path) {
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (strcmp(field->path, path) == 0) return result_field_is_figure(field) && field->title;
+    }
+    return false;
+}
+
+TEST(each_locks_causes_name_figures_and_options_that_exist) {
+    int count = 0;
+    for (const struct lb_lock *const *lock = registry_locks(); *lock; lock++) {
+        const struct lb_algorithm *algorithm = (*lock)->algorithm;
+        for (const struct lb_known_cause *cause = algorithm->causes; cause && cause->figure;
+             cause++, count++) {
+            if (!is_figure(cause->figure)) fail_msg("%s: %s", (*lock)->name, cause->figure);
+            if ((cause->above > 0) == (cause->below > 0))
+                fail_msg("%s: %s has no bound, or two", (*lock)->name, cause->figure);
+            if (cause->option && !options_find(algorithm->options, cause->option))
+                fail_msg("%s has no option %s", (*lock)->name, cause->option);
+        }
+    }
+    assert_true(count > 10);
+}
+
+TEST_MAIN(NULL, NULL)
