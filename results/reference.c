@@ -16,7 +16,7 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "%s/schema", argv[1]);
     mkdir(path, 0777);
     for (const struct result_document *const *document = result_documents; *document; document++) {
-        snprintf(path, sizeof path, "%s/schema/%s.json", argv[1], (*document)->name);
+        snprintf(path, sizeof path, "%s/schema/%s.schema.json", argv[1], (*document)->name);
         json_t *schema = reference_schema(*document);
         if (json_dump_file(schema, path, JSON_INDENT(1)) != 0) return perror(path), 1;
         json_decref(schema);

@@ -189,7 +189,7 @@ TEST(what_a_search_writes_keeps_to_the_schema) {
         skip();
     }
     snprintf(command, sizeof command,
-             "node report/tests/validate.mjs results/schema/capacity.json %s/" CAPACITY_FILE,
+             "node report/tests/validate.mjs results/schema/capacity.schema.json %s/" CAPACITY_FILE,
              cli_path("rate"));
     assert_int_equal(system(command), 0);
 }

@@ -537,6 +537,7 @@ TEST(the_command) {
     } cases[] = {
         {"$D/nothing --rate 40/s", LB_EXIT_USAGE, "nothing"},
         {"report/src --rate 40/s", LB_EXIT_USAGE, "there is no capacity.json in it or below"},
+        {"results/schema --rate 40/s", LB_EXIT_USAGE, "there is no capacity.json in it or below"},
         {"$D/cut.json --rate 40/s", LB_EXIT_USAGE, "the file ends too early"},
         {"$D/other.json --rate 40/s", LB_EXIT_USAGE, "lockbench.capacity/9"},
         {"report/tests/golden/mixed/run.json --rate 40/s", LB_EXIT_USAGE,

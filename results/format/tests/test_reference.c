@@ -115,7 +115,7 @@ TEST(test_generated_files_are_up_to_date) {
     assert_up_to_date("results/FIELDS.md", text);
     for (const struct result_document *const *document = result_documents; *document; document++) {
         json_t *schema = reference_schema(*document);
-        snprintf(path, sizeof path, "results/schema/%s.json", (*document)->name);
+        snprintf(path, sizeof path, "results/schema/%s.schema.json", (*document)->name);
         assert_up_to_date(path, json_dumps(schema, JSON_INDENT(1)));
         json_decref(schema);
     }
@@ -130,8 +130,8 @@ TEST(test_each_field_has_help) {
 }
 
 static void assert_valid(const char *name, const char *files) {
-    if (shell("node report/tests/validate.mjs results/schema/%s.json %s/%s", name, folder, files))
-        fail_msg("%s does not keep to results/schema/%s.json: see above", files, name);
+    if (shell("node report/tests/validate.mjs results/schema/%s.schema.json %s/%s", name, folder, files))
+        fail_msg("%s does not keep to results/schema/%s.schema.json: see above", files, name);
 }
 
 static const char *program(void) {
