@@ -43,11 +43,12 @@ static struct toy_faults toy;
 
 struct toy_shared {
     struct {
-        _Alignas(64) _Atomic uint64_t owner; /* client + 1 */
+        _Alignas(64) _Atomic uint64_t owner; /* toy_word; 0 = free */
         _Atomic uint64_t depth, token, version, slots;
         _Atomic int64_t lease_end_ns, readers, writer, out, count;
         _Atomic int64_t newest_ns; /* later_first: when the newest waiter came */
     } key[TOY_KEYS];
+    _Atomic uint32_t takes;
     _Atomic int64_t acquires, releases, renewals, connects, open, armed;
     _Atomic int64_t granted[TOY_CLIENTS]; /* to each client, by the mutex */
     _Atomic int64_t most_inside;          /* driver calls of one session at a time */
@@ -140,6 +141,16 @@ static inline enum lb_outcome toy_wait(struct lb_session *session,
 
 /* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
 
+/* What stands in a key's owner: the client + 1 and a number of its own. Without the number a thief that was
+ * kept waiting would take the key from a holder that had released it and got it again. */
+static inline uint64_t toy_word(struct toy_shared *shared, uint64_t owner) {
+    return (uint64_t)(1 + atomic_fetch_add(&shared->takes, 1)) << 32 | owner;
+}
+
+static inline bool toy_owns(struct toy_shared *shared, uint32_t key, uint64_t owner) {
+    return (uint32_t)atomic_load(&shared->key[key].owner) == owner;
+}
+
 /* The lease's end is 0 or LB_NEVER while there is no lease that could end: whoever takes a key sets
  * it last, and one thief at a time takes it from a holder whose lease is over. */
 static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner,
@@ -153,15 +164,17 @@ static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t ow
         if (!atomic_compare_exchange_strong(&shared->key[key].lease_end_ns, &end_ns, LB_NEVER))
             return false;
     }
-    if (!atomic_compare_exchange_strong(&shared->key[key].owner, &holder, owner)) return false;
+    if (!atomic_compare_exchange_strong(&shared->key[key].owner, &holder, toy_word(shared, owner)))
+        return false;
     atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, lease_ns));
     return true;
 }
 
 static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t owner) {
-    if (atomic_load(&shared->key[key].owner) != owner) return;
+    uint64_t word = atomic_load(&shared->key[key].owner);
+    if ((uint32_t)word != owner) return;
     atomic_store(&shared->key[key].lease_end_ns, LB_NEVER);
-    atomic_compare_exchange_strong(&shared->key[key].owner, &owner, 0);
+    atomic_compare_exchange_strong(&shared->key[key].owner, &word, 0);
 }
 
 static inline int toy_key_count(const struct lb_request *request) {
@@ -255,7 +268,7 @@ toy_release(struct lb_session *session, const struct lb_request *request, struct
         if (toy.first_unlock_frees) toy_drop(shared, key, owner);
         return toy_out(session, LB_OK);
     }
-    bool ours = atomic_load(&shared->key[key].owner) == owner;
+    bool ours = toy_owns(shared, key, owner);
     bool over = lb_now() >= atomic_load(&shared->key[key].lease_end_ns);
     for (int i = 0; i < toy_key_count(request); i++) toy_drop(shared, toy_key(request, i), owner);
     bool excused = toy.nothing_is_locked || toy.first_unlock_frees || toy.deaf;
@@ -271,7 +284,7 @@ static inline enum lb_outcome toy_renew(struct lb_session *session,
     lb_sleep_until(lb_now() + 100 * LB_US_NS); /* a round trip: a release may come meanwhile */
     int64_t number = 1 + atomic_fetch_add(&shared->renewals, 1), now_ns = lb_now();
     if (toy_each(toy.evict_every, number)) toy_drop(shared, key, owner);
-    if (atomic_load(&shared->key[key].owner) != owner) return toy_out(session, LB_LOST);
+    if (!toy_owns(shared, key, owner)) return toy_out(session, LB_LOST);
     atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, request->lease_ns));
     grant->lease_end_ns = lb_after(now_ns, request->lease_ns);
     return toy_out(session, LB_OK);
