@@ -159,7 +159,8 @@ TEST(test_a_saved_search_for_capacity) {
 
 /* The stored search is what lockbench may write. */
 TEST(test_the_stored_search_keeps_to_the_schema) {
-    const char *const argv[] = {"node", "report/tests/validate.mjs", "results/schema/capacity.schema.json",
+    const char *const argv[] = {"node", "report/tests/validate.mjs",
+                                "results/schema/capacity.schema.json",
                                 GOLDEN "/decide/capacity.json", NULL};
     need(has_program("node"), "node", "nodejs");
     need(access("report/node_modules/ajv", F_OK) == 0, "ajv", "nodejs and npm, then make");

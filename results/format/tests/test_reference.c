@@ -130,7 +130,8 @@ TEST(test_each_field_has_help) {
 }
 
 static void assert_valid(const char *name, const char *files) {
-    if (shell("node report/tests/validate.mjs results/schema/%s.schema.json %s/%s", name, folder, files))
+    if (shell("node report/tests/validate.mjs results/schema/%s.schema.json %s/%s", name, folder,
+              files))
         fail_msg("%s does not keep to results/schema/%s.schema.json: see above", files, name);
 }
 
