@@ -59,7 +59,7 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/perf/% bench/answers/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
@@ -126,12 +126,12 @@ ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
 $(B)/bench/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
 # What reads files, and nothing that would need a server's library.
-FUZZ := $(sort $(wildcard results/fuzz/fuzz_*.c))
+FUZZ := $(sort $(wildcard bench/fuzz/fuzz_*.c))
 $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) $(addprefix bench/base/,base64.c check_verdict.c err.c nearest.c promise_verdict.c utf8.c) \
     $(addprefix bench/,option/arena.c option/text.c workload/workfile.c) drivers/url.c)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) $(shell $(PKG) --libs hiredis 2>/dev/null) -lpthread -lm
-$(B)/results/fuzz/fuzz_resp: $(B)/drivers/redis/reply.o
+$(B)/bench/fuzz/fuzz_resp: $(B)/drivers/redis/reply.o
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -182,7 +182,7 @@ FUZZ_SECONDS ?= 600
 fuzz: ## the readers of result files, URLs, workloads and RESP on inputs that nobody thought of, FUZZ_SECONDS (600) each
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
-	@results/fuzz/run .build/fuzz/results/fuzz $(FUZZ_SECONDS)
+	@bench/fuzz/run .build/fuzz/bench/fuzz $(FUZZ_SECONDS)
 answers: ## figures whose truth is known beside what lockbench says of them, bench/ANSWERS.md: 20 minutes, with nothing else to do
 	@compose/install run
 	@$(BUILD) lockbench $(B)/bench/answers/main

@@ -103,6 +103,9 @@ static const struct arg args[] = {
 };
 
 static int check_args(struct wish *wish, struct lb_err *err) {
+    if ((wish->out || wish->format == FORMAT_HTML) && (wish->append || wish->otava))
+        return err_set(err, LB_EXIT_USAGE, "history: --html and --out show a history: leave out %s",
+                       wish->append ? "--append" : "--otava");
     if (wish->append) {
         if (wish->names.count > 0) return 0;
         return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
@@ -160,7 +163,7 @@ static int render_page(const void *view, FILE *out, struct lb_err *err) {
 /* "results/history.csv" gets "results/history.html". 0, or -1 with err. */
 static int write_page(const struct wish *wish, const char *file, const struct trend_view *view,
                       struct lb_err *err) {
-    char beside[PATH_MAX];
+    char beside[PATH_MAX + sizeof ".html"];
     size_t length = strlen(file);
     if (length > 4 && strcmp(file + length - 4, ".csv") == 0) length -= 4;
     snprintf(beside, sizeof beside, "%.*s.html", (int)length, file);

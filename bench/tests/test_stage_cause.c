@@ -24,6 +24,9 @@ static const struct lb_known_cause made_causes[] = {
     {0},
 };
 
+static json_t *made_faults;
+static double made_tested = 100;
+
 /* The texts that a stage with these figures gets, with | between. */
 static const char *causes_of(double jain, double handoff_p99_ns, const char *mode) {
     static char text[500];
@@ -33,6 +36,8 @@ static const char *causes_of(double jain, double handoff_p99_ns, const char *mod
     struct made_options options = {.mode = mode};
     const struct plan_lock planned = {.lock = &lock, .options = &options};
     result_field_clear_all(run_stage_fields(), &stage);
+    stage.faults = made_faults;
+    stage.tested_grants = made_tested;
     stage.jain = jain;
     stage.latency[METRIC_HANDOFF].p99 = handoff_p99_ns;
     json_t *causes = stage_causes(&stage, &planned);
@@ -47,11 +52,11 @@ static const char *causes_of(double jain, double handoff_p99_ns, const char *mod
 }
 
 TEST(a_cause_is_told_beyond_its_bound_alone) {
-    static const char hogs[] = "Jain: one client hogs it; the option wait changes it";
+    static const char hogs[] = "Jain: known cause: one client hogs it; the option wait changes it";
     assert_string_equal(causes_of(0.5, 1e6, "slow"), hogs);
     assert_string_equal(causes_of(0.8, 50e6, "slow"), "");
     assert_string_equal(causes_of(1, 51e6, "slow"),
-                        "handoff p99: a tick; the option mode changes it");
+                        "handoff p99: known cause: a tick; the option mode changes it");
 }
 
 TEST(a_figure_that_is_not_there_has_no_cause) {
@@ -60,6 +65,18 @@ TEST(a_figure_that_is_not_there_has_no_cause) {
 
 TEST(a_cause_holds_under_its_options_value_alone) {
     assert_string_equal(causes_of(1, 90e6, "fast"), "");
+}
+
+/* A fault, or clients that never met, may have made the figure. */
+TEST(no_cause_is_told_where_another_is_at_hand) {
+    made_tested = 0;
+    assert_string_equal(causes_of(0.5, 90e6, "slow"), "");
+    made_tested = 100;
+    made_faults = json_pack("[{}]");
+    assert_string_equal(causes_of(0.5, 90e6, "slow"), "");
+    json_decref(made_faults);
+    made_faults = NULL;
+    assert_string_not_equal(causes_of(0.5, 90e6, "slow"), "");
 }
 
 static bool is_figure(const char *path) {

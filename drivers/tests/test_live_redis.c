@@ -127,6 +127,23 @@ static bool acquire_somehow(struct trial *trial, struct actor *client,
     return false;
 }
 
+/* Until all Sentinels name another primary than node 0: one that has not heard of the failover may still
+ * lead clients to node 0, once that is back. */
+static bool sentinels_agree(void) {
+    char old[20];
+    int agreed = 0;
+    snprintf(old, sizeof old, "%d", topo_port(scene.place->topo, 0, 0));
+    for (int64_t until_ns = lb_now() + 60 * LB_S_NS; agreed < 3 && lb_now() < until_ns;) {
+        agreed = 0;
+        for (int node = 3; node < 6; node++) {
+            const char *said = cli(node, "sentinel master mymaster | sed -n '/^port$/{n;p}'");
+            agreed += *said && strcmp(said, old) != 0;
+        }
+        if (agreed < 3) trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    }
+    return agreed == 3;
+}
+
 static void primary_dies(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
@@ -143,7 +160,8 @@ static void primary_dies(struct trial *trial) {
     int there = atoi(cli(1, "exists %s", next.name)) + atoi(cli(2, "exists %s", next.name));
     MUST(trial, there >= 1, "the lock is not on what was a replica");
     MUST_GIVE(client, actor_release(client), LB_OK);
-    /* The old primary comes back as one: sentinels make it a replica, and nobody is led to it
+    MUST(trial, sentinels_agree(), "the Sentinels do not agree on a primary");
+    /* The old primary comes back as one: Sentinels make it a replica, and nobody is led to it
      * meanwhile. */
     MUST(trial, topo_restart(scene.place->topo, 0, &err) == 0, "%s", err.text);
     for (int i = 0; i < 20; i++) {

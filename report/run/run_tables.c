@@ -172,11 +172,11 @@ static void add_absent_notes(struct doc *doc, const struct report_group *group) 
     }
 }
 
-/* Whether a text is among the causes of a row. */
+/* Whether a text is among the causes of a row. A file from elsewhere may have other things there. */
 static bool has_cause(const struct report_row *row, const char *text) {
     for (size_t i = 0; i < json_array_size(row->typical->causes); i++) {
-        if (strcmp(json_string_value(json_array_get(row->typical->causes, i)), text) == 0)
-            return true;
+        const char *cause = json_string_value(json_array_get(row->typical->causes, i));
+        if (cause && strcmp(cause, text) == 0) return true;
     }
     return false;
 }
@@ -199,8 +199,10 @@ static void add_causes(struct doc *doc, const struct report *report,
                        const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
         const json_t *causes = group->rows[r].typical->causes;
-        for (size_t i = 0; i < json_array_size(causes); i++)
-            add_cause(doc, report, group, r, json_string_value(json_array_get(causes, i)));
+        for (size_t i = 0; i < json_array_size(causes); i++) {
+            const char *text = json_string_value(json_array_get(causes, i));
+            if (text) add_cause(doc, report, group, r, text);
+        }
     }
 }
 

@@ -19,10 +19,15 @@ static FILE *page_open(char path[64], const char *name) {
     return out;
 }
 
-static void look_at(const char *path, const char *views) {
-    const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, NULL};
+/* cell: a text that a cell of the charts' tables has, the whole of it; NULL = any. */
+static void look_with(const char *path, const char *views, const char *cell) {
+    const char *argv[] = {"node", "report/tests/test_doc_pages.mjs", path, views, cell, NULL};
     int code = run_command(argv, NULL);
     if (code) fail_msg("the page %s is not as it should be (exit code %d)", path, code);
+}
+
+static void look_at(const char *path, const char *views) {
+    look_with(path, views, NULL);
 }
 
 /* The stored search with its answer taken away, and its lowest probe broken. */
@@ -151,6 +156,27 @@ TEST(a_history_without_a_change_has_none_on_its_page) {
     assert_null(strstr(text, "\"changes\":[{"));
     free(text);
     look_at(path, "trend");
+}
+
+/* From 0 there is no change in per cent, and nothing that was never granted. */
+TEST(a_change_from_0_has_no_percentage) {
+    char path[64], *text = NULL;
+    size_t size;
+    struct lb_err err = {0};
+    need_browser();
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fprintf(out, "%.*s,not_granted\n", (int)strlen(HEADER) - 1, HEADER);
+    for (int day = 0; day < 24; day++)
+        fprintf(out,
+                "2026-01-%02dT12:00:00Z,c%d,run-%d,e1,h1,6.1,redis 7.0.15,redis-setnx,16,one "
+                "key,redis,in memory,1 x 2,3,clean,,,,,,,,,%g\n",
+                1 + day, day, day, day < 12 ? 0 : 0.1 + 0.001 * day);
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "history.csv", &err);
+    assert_string_equal(err.text, "");
+    history_page(trend, 15, "zero", path);
+    look_with(path, "trend,changes", "worse");
 }
 
 /* The sentence of the gate comes first, and all figures stand in the table: scripts are not needed. */

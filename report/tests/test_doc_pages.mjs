@@ -1,7 +1,7 @@
 // test_doc_pages: opens the page of a document (report/page/doc_page.h) in headless Chromium without a network and looks
 // at what a person would see.
 //
-//   node test_doc_pages.mjs PAGE.html VIEW,VIEW   exit code 0: all fine; else a line each for what is not
+//   node test_doc_pages.mjs PAGE.html VIEW,VIEW [CELL]   exit code 0: all fine; else a line each for what is not
 //
 // Checked at 1400, 1024 and 390 pixels, light and dark: nothing in the console, no request, no sideways overflow,
 // contrast, each view draws and fits, its figures stand in a table, no label lies on another, and the first chart begins
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
 import { CONTRAST, DRAW_ALL, OVERFLOW, READY, UNTOLD } from './looks.mjs';
 
-const [page, wanted] = process.argv.slice(2);
+const [page, wanted, cell] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const FIRST_SCREEN = 900;
 
@@ -51,6 +51,10 @@ const look = (width, dark) => async (browser) => {
   const top = await shown.evaluate(TOP);
   check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN, top);
   none('figures that no table has', await shown.evaluate(`[...document.querySelectorAll('.view')].flatMap(${UNTOLD})`));
+  if (cell) {
+    const cells = await shown.evaluate(`[...document.querySelectorAll('.view .tables td')].map((td) => td.textContent)`);
+    check(`${where}: a cell says '${cell}'`, cells.includes(cell), [...new Set(cells)].filter((text) => text.includes(cell)).join('; '));
+  }
   check(`${where}: nothing in the console, no request`, shown.problems.length === 0, shown.problems.join('; '));
   await shown.close();
 };

@@ -279,6 +279,26 @@ TEST(test_loads_are_kept_apart) {
     report_free(report);
 }
 
+/* One line for all locks that have a cause; what a stranger's file has there besides texts is left out. */
+TEST(a_known_cause_is_told_once_beside_its_locks) {
+#define HOGS "Jain: known cause: few get most of it; the option poll_max changes it"
+    struct report *report =
+        report_of(STAGE("a", 8, "clean", 9, ",\"causes\":[\"" HOGS "\"]") "," STAGE(
+                      "b", 8, "clean", 9,
+                      "") "," STAGE("c", 8, "clean", 9,
+                                    ",\"causes\":[7,null,\"handoff max: a tick\",\"" HOGS "\"]"),
+                  "");
+    static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD, REPORT_HTML};
+    for (int i = 0; i < 3; i++) {
+        char *text = render(report, formats[i], false), *said = strstr(text, "a, c: Jain: known");
+        assert_non_null(said);
+        assert_null(strstr(said + strlen("a, c: Jain"), "Jain: known cause"));
+        assert_non_null(strstr(text, "c: handoff max: a tick"));
+        free(text);
+    }
+    report_free(report);
+}
+
 #define DURABLE(lock, clients, verdict, class, throughput, more)                                   \
     STAGE(lock, clients, verdict, 10,                                                              \
           ",\"topology\":\"x\",\"durability_class\":\"" class                                      \

@@ -289,6 +289,8 @@ TEST(the_command) {
         {"$G/mixed/run.json", LB_EXIT_USAGE, "is no history of lockbench"},
         {"$D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
         {"$D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
+        {"$D/slower.csv --html --otava $D/otava", LB_EXIT_USAGE, "leave out --otava"},
+        {"$G/mixed --append --out $D/page.html", LB_EXIT_USAGE, "leave out --append"},
         {"$D/slower.csv --gate 0", LB_EXIT_USAGE, "history: --gate"},
         {"$D/slower.csv --gate 2", LB_EXIT_USAGE, "history: --gate"},
         {"$D/slower.csv --last ten", LB_EXIT_USAGE, "history: --last"},
@@ -330,6 +332,28 @@ TEST(the_command) {
     free(out);
     free(err);
     free(run);
+}
+
+/* The page lies beside its file or where --out says, and the exit code is the gate's as ever. */
+TEST(the_commands_page) {
+    char *file = path_of("paged.csv"), *text = slower_text();
+    store(file, text);
+    free(text);
+    assert_int_equal(history_command("$D/paged.csv --gate 15 --html"), LB_EXIT_REGRESSION);
+    assert_int_equal(history_command("$D/paged.csv --out $D/other.html"), 0);
+    static const char *const pages[] = {"paged.html", "other.html"};
+    for (int i = 0; i < 2; i++) {
+        char *path = path_of(pages[i]), *page = read_whole(path), *out = path_of("out");
+        assert_non_null(page);
+        has(page, "</html>");
+        char *wrote = read_whole(out);
+        has(wrote, "medians of runs");
+        free(wrote);
+        free(out);
+        free(page);
+        free(path);
+    }
+    free(file);
 }
 
 TEST_MAIN(make_folder, remove_folder)

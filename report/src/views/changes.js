@@ -1,7 +1,7 @@
 // changes: all change points of all series on one chart: a line for each figure that changed, a mark for each change.
 import { escape } from '../format.js';
 import { axis, tooltip } from '../view.js';
-import { formatOf, kindOf, kinds, nameOf, percent, titleOf } from './trend.js';
+import { changeOf, formatOf, kindOf, kinds, nameOf, titleOf } from './trend.js';
 
 const ROW = 26; // pixels a figure
 const LABEL_MAX = 44; // letters; on a phone half of them
@@ -30,12 +30,12 @@ function draw({ data: { history }, theme }) {
     note: `${all.length > shown.length ? `The first ${shown.length} of ${all.length} figures that changed; all are in the table. ` : ''}A mark is a change that stayed. Acknowledged changes shut no gate.`,
     tables: [{
       columns: [{ name: 'series' }, { name: 'figure' }, { name: 'from', format: day }, { name: 'run' }, ...['change', 'before', 'after'].map((name) => ({ name }))],
-      rows: all.flatMap(({ one, figure }) => figure.changes.map((change) => [titleOf(one), figure.title, Date.parse(change.time), nameOf(change), `${kindOf(figure, change)} ${percent(change.shift)}`, formatOf(figure)(change.before), formatOf(figure)(change.after)])),
+      rows: all.flatMap(({ one, figure }) => figure.changes.map((change) => [titleOf(one), figure.title, Date.parse(change.time), nameOf(change), changeOf(figure, change), formatOf(figure)(change.before), formatOf(figure)(change.after)])),
     }],
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ data: { row: { one, figure }, change } }) => `<b>${escape(one.lock)}, ${escape(figure.title)}: ${kindOf(figure, change)} ${percent(change.shift)}</b><br>${formatOf(figure)(change.before)} → ${formatOf(figure)(change.after)}<br>${escape(nameOf(change))}`,
+        formatter: ({ data: { row: { one, figure }, change } }) => `<b>${escape(one.lock)}, ${escape(figure.title)}: ${changeOf(figure, change)}</b><br>${formatOf(figure)(change.before)} → ${formatOf(figure)(change.after)}<br>${escape(nameOf(change))}`,
       }),
       legend: { bottom: 0, left: 0, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12 }, data: marks.map(({ name }) => name) },
       xAxis: axis(theme, { type: 'time', min: Math.min(...ends), max: Math.max(...ends), axisLabel: { formatter: day } }),

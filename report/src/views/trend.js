@@ -4,7 +4,8 @@ import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
 const isFigure = (value) => typeof value === 'number';
-export const percent = (shift) => (isFigure(shift) ? `${shift > 0 ? '+' : ''}${number(100 * shift)} %` : 'never granted');
+/* "worse +12 %"; from 0, or to never, there is no percentage. */
+export const changeOf = (figure, change) => `${kindOf(figure, change)}${isFigure(change.shift) ? ` ${change.shift > 0 ? '+' : ''}${number(100 * change.shift)} %` : ''}`;
 export const titleOf = (series) => `${series.lock}, ${series.clients} client${series.clients === '1' ? '' : 's'}, ${series.topology}, ${series.load}`;
 export const formatOf = (figure) => (value) => (isFigure(value) ? (figure.is_time ? time(value) : number(value)) : String(value ?? '–'));
 export const kinds = {
@@ -44,14 +45,14 @@ function draw({ data: { history }, theme, choice }) {
       columns: [{ name: 'run' }, { name: figure.title, format: told }, { name: 'change' }, { name: 'level before', format: told }, { name: 'level after', format: told }],
       rows: figure.values.map((value, i) => {
         const change = figure.changes.find(({ index }) => index === i);
-        return [nameOf(series.lines[figure.lines[i]]), value, change ? `${kindOf(figure, change)} ${percent(change.shift)}` : '', change?.before ?? '', change?.after ?? ''];
+        return [nameOf(series.lines[figure.lines[i]]), value, change ? changeOf(figure, change) : '', change?.before ?? '', change?.after ?? ''];
       }),
     }],
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
         formatter: ({ data: point }) => (point.change
-          ? `<b>${kindOf(figure, point.change)} ${percent(point.change.shift)}</b><br>${told(point.change.before)} → ${told(point.change.after)}<br>${escape(nameOf(point.change))}${point.change.also ? `<br>changed there, too: ${escape(point.change.also)}` : ''}`
+          ? `<b>${changeOf(figure, point.change)}</b><br>${told(point.change.before)} → ${told(point.change.after)}<br>${escape(nameOf(point.change))}${point.change.also ? `<br>changed there, too: ${escape(point.change.also)}` : ''}`
           : `<b>${told(point.value[1])}</b><br>${escape(nameOf(series.lines[point.value[0]]))}`),
       }),
       legend: { bottom: 0, left: 0, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12 }, data: marks.map(({ name }) => name) },
