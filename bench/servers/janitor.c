@@ -15,20 +15,19 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/helper.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/shm.h"
 
 #define PATIENCE_NS (30 * LB_S_NS) /* for killed processes to end, on a machine that stands still */
-#define JANITOR_ITEMS_MAX 256      /* groups and folders together; a run has a few */
 
 /* Each that adds is followed by the one that drops the same. */
-enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, DROP_WORDS };
+enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, DROP_WORDS, FINISH };
 
 struct janitor_message {
     enum janitor_verb verb;
-    int stop_signal;
     pid_t group;
     char path[512]; /* or words */
 };
@@ -39,60 +38,79 @@ static bool keep_over_fork;
 
 /* --- in the janitor --- */
 
-static struct janitor_message items[JANITOR_ITEMS_MAX];
-static int item_count;
+/* What is to be cleaned up. */
+static struct janitor_item {
+    struct janitor_message added;
+    uint64_t start_ticks; /* of the group's leader; 0 = it had ended */
+} * items;
+static int item_count, item_room;
+
+static bool same_thing(const struct janitor_message *a, const struct janitor_message *b) {
+    return a->verb == b->verb &&
+           (a->verb == ADD_GROUP ? a->group == b->group : strcmp(a->path, b->path) == 0);
+}
+
+static void add_item(const struct janitor_message *message) {
+    if (item_count == item_room) {
+        int room = item_room ? 2 * item_room : 64;
+        struct janitor_item *more = realloc(items, (size_t)room * sizeof *items);
+        if (!more) return;
+        items = more;
+        item_room = room;
+    }
+    items[item_count++] = (struct janitor_item){
+        .added = *message,
+        .start_ticks = message->verb == ADD_GROUP ? proc_start_ticks(message->group) : 0};
+}
 
 static void record_message(const struct janitor_message *message) {
-    enum janitor_verb added = message->verb & ~1u;
-    for (int i = 0; i < item_count; i++) {
-        if (items[i].verb != added) continue;
-        if (added == ADD_GROUP ? items[i].group != message->group
-                               : strcmp(items[i].path, message->path) != 0)
-            continue;
-        items[i] = items[--item_count];
-        break;
-    }
-    if (message->verb == added && item_count < JANITOR_ITEMS_MAX) items[item_count++] = *message;
+    struct janitor_message added = *message;
+    added.verb &= ~1u;
+    int i = 0;
+    while (i < item_count && !same_thing(&items[i].added, &added)) i++;
+    /* A group is told of twice, by its leader and by the leader's parent: the first message counts, because
+     * by the second the leader may have ended. */
+    if (message->verb == added.verb && i == item_count) add_item(message);
+    if (message->verb != added.verb && i < item_count) items[i] = items[--item_count];
+}
+
+/* Whether the group still runs. A later process that got the leader's pid leads another group. */
+static bool group_runs(const struct janitor_item *item) {
+    if (item->added.verb != ADD_GROUP) return false;
+    pid_t group = item->added.group;
+    uint64_t start_ticks = proc_start_ticks(group);
+    if (start_ticks && start_ticks != item->start_ticks) return false;
+    /* In its first moment the leader is not in its group yet. */
+    return (start_ticks && proc_runs(group)) || proc_group_runs(group);
 }
 
 static bool any_runs(void) {
-    for (int i = 0; i < item_count; i++) {
-        if (items[i].verb == ADD_GROUP && proc_group_runs(items[i].group)) return true;
-    }
-    return false;
-}
-
-static void signal_groups(int signal) {
-    for (int i = 0; i < item_count; i++) {
-        if (items[i].verb != ADD_GROUP) continue;
-        int send_signal = signal ? signal : items[i].stop_signal;
-        /* In its first moment the process does not lead its group yet. */
-        if (kill(-items[i].group, send_signal) != 0) kill(items[i].group, send_signal);
-        kill(-items[i].group, SIGCONT); /* a stopped process reacts to no signal but SIGKILL */
-    }
+    bool any = false;
+    for (int i = 0; i < item_count && !any; i++) any = group_runs(&items[i]);
+    return any;
 }
 
 /* Says what was to be said, and lets go of standard error: somebody may wait for its end. */
 static void say_words(int fd) {
     for (int i = 0; i < item_count && fd >= 0; i++) {
-        if (items[i].verb == ADD_WORDS) dprintf(fd, "%s\n", items[i].path);
+        if (items[i].added.verb == ADD_WORDS) dprintf(fd, "%s\n", items[i].added.path);
     }
     if (fd >= 0) close(fd);
 }
 
 static void clean_up(void) {
-    /* First the stop signal: only then PostgreSQL frees its System V shared memory. */
-    signal_groups(0);
-    for (int64_t until_ns = lb_now() + 3 * LB_S_NS; any_runs() && lb_now() < until_ns;)
-        lb_nap(5 * LB_MS_NS);
-    signal_groups(SIGKILL);
+    struct shm_list shm = {0};
+    for (int i = 0; i < item_count; i++) {
+        if (group_runs(&items[i])) end_group(items[i].added.group, &shm);
+    }
     for (int64_t until_ns = lb_now() + PATIENCE_NS; any_runs() && lb_now() < until_ns;)
         lb_nap(5 * LB_MS_NS);
+    shm_remove(&shm);
     for (int i = 0; i < item_count; i++) {
-        if (items[i].verb == ADD_GROUP) shm_remove_of(items[i].group);
-        if (items[i].verb != ADD_FOLDER) continue;
+        if (items[i].added.verb != ADD_FOLDER) continue;
         int64_t until_ns = lb_now() + PATIENCE_NS;
-        while (folder_remove(items[i].path) != 0 && lb_now() < until_ns) lb_nap(10 * LB_MS_NS);
+        while (folder_remove(items[i].added.path) != 0 && lb_now() < until_ns)
+            lb_nap(10 * LB_MS_NS);
     }
 }
 
@@ -106,13 +124,20 @@ static void janitor_main(int fd, pid_t program) {
      * new parent shows that this program has ended. */
     struct timeval look = {.tv_usec = 200000};
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof look);
-    for (;;) {
+    bool asked = false;
+    while (!asked) {
         ssize_t len = recv(fd, &message, sizeof message, 0);
         if (len < 0 && errno == EINTR) continue;
         if (len < 0 && errno == EAGAIN && getppid() == program) continue;
         if (len != sizeof message) break;
-        record_message(&message);
+        asked = message.verb == FINISH;
+        if (!asked) record_message(&message);
     }
+    /* The socket of a program that dies is closed before its children lose their parent. At that moment
+     * Linux ends the stopped processes of their groups (SIGHUP), and nobody could list their memory. */
+    for (int64_t until_ns = lb_now() + PATIENCE_NS;
+         !asked && getppid() == program && lb_now() < until_ns;)
+        lb_nap(LB_MS_NS);
     say_words(voice);
     clean_up();
     _exit(0);
@@ -159,8 +184,8 @@ void janitor_fork_end(void) {
     keep_over_fork = false;
 }
 
-static void send_message(enum janitor_verb verb, pid_t group, int stop_signal, const char *path) {
-    struct janitor_message message = {.verb = verb, .group = group, .stop_signal = stop_signal};
+static void send_message(enum janitor_verb verb, pid_t group, const char *path) {
+    struct janitor_message message = {.verb = verb, .group = group};
     for (size_t i = 0; path && path[i] && i < sizeof message.path - 1; i++)
         message.path[i] = path[i];
     while (janitor_fd >= 0 && send(janitor_fd, &message, sizeof message, MSG_NOSIGNAL) < 0 &&
@@ -168,33 +193,34 @@ static void send_message(enum janitor_verb verb, pid_t group, int stop_signal, c
     }
 }
 
-void janitor_add_group(pid_t group, int stop_signal) {
-    send_message(ADD_GROUP, group, stop_signal, NULL);
+void janitor_add_group(pid_t group) {
+    send_message(ADD_GROUP, group, NULL);
 }
 
 void janitor_drop_group(pid_t group) {
-    send_message(DROP_GROUP, group, 0, NULL);
+    send_message(DROP_GROUP, group, NULL);
 }
 
 void janitor_add_folder(const char *path) {
-    send_message(ADD_FOLDER, 0, 0, path);
+    send_message(ADD_FOLDER, 0, path);
 }
 
 void janitor_drop_folder(const char *path) {
-    send_message(DROP_FOLDER, 0, 0, path);
+    send_message(DROP_FOLDER, 0, path);
 }
 
 void janitor_add_words(const char *line) {
-    send_message(ADD_WORDS, 0, 0, line);
+    send_message(ADD_WORDS, 0, line);
 }
 
 void janitor_drop_words(const char *line) {
-    send_message(DROP_WORDS, 0, 0, line);
+    send_message(DROP_WORDS, 0, line);
 }
 
 void janitor_finish(void) {
     if (janitor_fd < 0) return;
     int saved = errno;
+    send_message(FINISH, 0, NULL);
     close(janitor_fd);
     janitor_fd = -1;
     while (waitpid(janitor_process, NULL, 0) < 0 && errno == EINTR) {

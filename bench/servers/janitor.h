@@ -2,7 +2,7 @@
  *
  * The janitor holds one end of a socket whose other end only this program has. It is told the
  * process group of each server, the path of each temporary folder, and what it is to say if this program
- * is cut off. When the socket closes, it says that, stops the groups, removes the folders and ends. It runs in its own session and ignores SIGINT,
+ * is cut off. When the socket closes, it says that, kills the groups, removes their shared memory and the folders, and ends. It runs in its own session and ignores SIGINT,
  * SIGTERM, SIGHUP and SIGQUIT, so that Ctrl-C does not reach it. */
 #ifndef BENCH_SERVERS_JANITOR_H
 #define BENCH_SERVERS_JANITOR_H
@@ -23,7 +23,7 @@ void janitor_fork_begin(void);
 void janitor_fork_end(void);
 
 /* Register what to clean up. The folder's path has at most 511 bytes. Async-signal-safe. */
-void janitor_add_group(pid_t group, int stop_signal);
+void janitor_add_group(pid_t group);
 void janitor_add_folder(const char *path);
 /* A line for standard error, of at most 511 bytes, for the case that it is never dropped. */
 void janitor_add_words(const char *line);

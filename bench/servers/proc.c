@@ -28,18 +28,20 @@ static bool read_stat_at(const char *path, pid_t pid, struct proc *ret) {
     const char *rest = strrchr(text, ')');
     int parent, group;
     char state;
-    uint64_t user, system;
+    uint64_t user, system, start;
     int64_t reaped_user, reaped_system;
-    if (!rest || sscanf(rest + 1,
-                        " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNd64
-                        " %" SCNd64,
-                        &state, &parent, &group, &user, &system, &reaped_user, &reaped_system) != 7)
+    if (!rest ||
+        sscanf(rest + 1,
+               " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64 " %" SCNd64
+               " %" SCNd64 " %*d %*d %*d %*d %" SCNu64,
+               &state, &parent, &group, &user, &system, &reaped_user, &reaped_system, &start) != 8)
         return false;
     int64_t tick_ns = LB_S_NS / sysconf(_SC_CLK_TCK);
     *ret = (struct proc){.pid = pid,
                          .parent = parent,
                          .group = group,
                          .state = state,
+                         .start_ticks = start,
                          .used_ns = (int64_t)(user + system) * tick_ns,
                          .reaped_ns = (reaped_user + reaped_system) * tick_ns};
     return true;
@@ -120,12 +122,27 @@ int64_t proc_cpu_ns(const pid_t *roots, int count) {
     return sum_ns;
 }
 
+struct proc *proc_group(pid_t group, int *ret_count) {
+    int all_count = 0;
+    *ret_count = 0;
+    struct proc *all = read_all(&all_count);
+    for (int i = 0; i < all_count; i++) {
+        if (all[i].group == group) all[(*ret_count)++] = all[i];
+    }
+    return all;
+}
+
+uint64_t proc_start_ticks(pid_t pid) {
+    struct proc proc;
+    return read_stat(pid, &proc) ? proc.start_ticks : 0;
+}
+
 bool proc_group_runs(pid_t group) {
     int count = 0;
-    struct proc *all = read_all(&count);
+    struct proc *members = proc_group(group, &count);
     bool runs = false;
-    for (int i = 0; i < count && !runs; i++) runs = all[i].group == group && all[i].state != 'Z';
-    free(all);
+    for (int i = 0; i < count && !runs; i++) runs = members[i].state != 'Z';
+    free(members);
     return runs;
 }
 

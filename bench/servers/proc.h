@@ -11,8 +11,10 @@
 
 struct proc {
     pid_t pid, parent, group;
-    char state;        /* as ps shows it; 'Z' = ended, but not yet reaped */
-    int64_t used_ns;   /* user and system time of its threads, in clock ticks */
+    char state; /* as ps shows it; 'Z' = ended, but not yet reaped */
+    uint64_t
+        start_ticks; /* when it started, in clock ticks after the boot: with its pid its identity */
+    int64_t used_ns; /* user and system time of its threads, in clock ticks */
     int64_t reaped_ns; /* the same of its children that were reaped */
 };
 
@@ -22,6 +24,13 @@ struct proc *proc_tree(const pid_t *roots, int count, int *ret_count);
 
 /* Processor time in ns of the trees below roots; -1 if /proc can't be read. */
 int64_t proc_cpu_ns(const pid_t *roots, int count);
+
+/* Returns the processes of the group, also those that ended but were not reaped, and their number.
+ * The caller frees the array. NULL, and 0, if /proc can't be read. */
+struct proc *proc_group(pid_t group, int *ret_count);
+
+/* When the process started, in clock ticks after the boot; 0 = there is no such process. */
+uint64_t proc_start_ticks(pid_t pid);
 
 /* Whether any process of the group still runs; processes that ended but were not reaped do not
  * count. */

@@ -1,34 +1,103 @@
-/* shm: see shm.h. It refuses to touch a segment that is attached. */
+/* shm: see shm.h. It refuses to touch a segment that is attached, and any file that PostgreSQL did
+ * not name. */
 #include "bench/servers/shm.h"
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ipc.h>
 #include <sys/shm.h>
+#include <unistd.h>
 
 #include "bench/base/clock.h"
 
-/* Removes segments that no process has attached. Returns how many segments are left. */
-static int remove_free(pid_t maker) {
-    FILE *table = fopen("/proc/sysvipc/shm", "re");
-    if (!table) return 0;
-    char line[512];
-    int left = 0;
-    while (fgets(line, sizeof line, table)) {
-        int id, creator;
-        unsigned long attached;
-        /* "key shmid perms size cpid lpid nattch ..." */
-        if (sscanf(line, "%*d %d %*o %*u %d %*d %lu", &id, &creator, &attached) != 3 ||
-            creator != maker)
-            continue;
-        if (attached > 0)
-            left++;
-        else
-            shmctl(id, IPC_RMID, NULL);
+#define OBJECTS "/dev/shm/PostgreSQL."
+
+static void add_item(struct shm_list *list, const struct shm_item *item) {
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i].segment == item->segment &&
+            strcmp(list->items[i].object, item->object) == 0)
+            return;
     }
-    fclose(table);
-    return left;
+    if (list->count < SHM_ITEMS_MAX) list->items[list->count++] = *item;
 }
 
-void shm_remove_of(pid_t maker) {
-    for (int tries = 0; tries < 100 && remove_free(maker) > 0; tries++) lb_nap(10 * LB_MS_NS);
+static void add_segments(const struct proc *procs, int count, struct shm_list *list) {
+    FILE *table = fopen("/proc/sysvipc/shm", "re");
+    if (!table) return;
+    char line[512];
+    while (fgets(line, sizeof line, table)) {
+        struct shm_item item = {0};
+        int maker;
+        /* "key shmid perms size cpid ..." */
+        if (sscanf(line, "%*d %d %*o %*u %d", &item.segment, &maker) != 2) continue;
+        for (int i = 0; i < count; i++) {
+            if (procs[i].pid == maker) add_item(list, &item);
+        }
+    }
+    fclose(table);
+}
+
+static void add_object(const char *path, struct shm_list *list) {
+    struct shm_item item = {0};
+    if (strncmp(path, OBJECTS, strlen(OBJECTS)) != 0 || strlen(path) >= sizeof item.object) return;
+    if (path[strlen(OBJECTS) + strspn(path + strlen(OBJECTS), "0123456789")]) return;
+    snprintf(item.object, sizeof item.object, "%s", path);
+    add_item(list, &item);
+}
+
+static void add_mapped(pid_t pid, struct shm_list *list) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    if (!maps) return;
+    while (fgets(line, sizeof line, maps)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strchr(line, '/')) add_object(strchr(line, '/'), list);
+    }
+    fclose(maps);
+}
+
+/* Between its making and its mapping an object is a file that the process has open. */
+static void add_open(pid_t pid, struct shm_list *list) {
+    char path[320], target[320];
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%s", (int)pid, entry->d_name);
+        ssize_t len = readlink(path, target, sizeof target - 1);
+        target[len > 0 ? len : 0] = '\0';
+        add_object(target, list);
+    }
+    if (dir) closedir(dir);
+}
+
+void shm_find(const struct proc *procs, int count, struct shm_list *list) {
+    add_segments(procs, count, list);
+    /* Whose an object is tells only who has it. Where /proc does not show that, for another account's
+     * process and without root's rights, the object is left. */
+    for (int i = 0; i < count; i++) {
+        add_mapped(procs[i].pid, list);
+        add_open(procs[i].pid, list);
+    }
+}
+
+/* Removes the segment if no process has it attached. Returns whether it is still there. */
+static bool segment_stays(int segment) {
+    struct shmid_ds about;
+    if (shmctl(segment, IPC_STAT, &about) != 0) return false;
+    return about.shm_nattch > 0 || shmctl(segment, IPC_RMID, NULL) != 0;
+}
+
+void shm_remove(struct shm_list *list) {
+    int64_t until_ns = lb_now() + LB_S_NS;
+    for (int i = 0; i < list->count; i++) {
+        const struct shm_item *item = &list->items[i];
+        if (*item->object) unlink(item->object);
+        while (!*item->object && segment_stays(item->segment) && lb_now() < until_ns)
+            lb_nap(LB_MS_NS);
+    }
+    list->count = 0;
 }

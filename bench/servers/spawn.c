@@ -193,7 +193,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
      * processors), and 0.05 to 0.5 s in the same session. */
     setpgid(0, 0);
     leave_terminal();
-    janitor_add_group(getpid(), spawn->stop_signal);
+    janitor_add_group(getpid());
     const struct account *account = spawn->account;
     if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
                             setgid(account->gid) != 0 || setuid(account->uid) != 0)) {
@@ -269,8 +269,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     if (pid < 0)
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
-        janitor_add_group(
-            pid, spawn->stop_signal); /* also here, in case the child does not get that far */
+        janitor_add_group(pid); /* also here, in case the child does not get that far */
     return pid;
 }
 

@@ -11,17 +11,16 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/shm.h"
 #include "bench/servers/topo_clock.h"
 #include "bench/servers/topo_node.h"
 
 #define STARTS_MAX 5          /* starts on new ports while ports are taken */
-#define STOP_NS (5 * LB_S_NS) /* for the stop signal, before SIGKILL */
 #define KILL_NS (2 * LB_S_NS) /* for SIGKILL to act */
 
 /* --- starting --- */
@@ -126,14 +125,6 @@ static void wait_for_end(struct topo *topo, int64_t limit_ns) {
         lb_nap(ms * LB_MS_NS);
 }
 
-static void signal_groups(const struct topo *topo, int signal) {
-    for (int n = 0; n < topo->info.nodes; n++) {
-        pid_t pid = topo->nodes[n].pid;
-        /* in its first moment the process does not lead its group yet */
-        if (pid > 0 && kill(-pid, signal) != 0) kill(pid, signal);
-    }
-}
-
 /* Processes that a node had started were killed with it; until they are gone they may still
  * write. */
 static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
@@ -148,14 +139,12 @@ static void wait_for_groups(const struct topo *topo, int64_t limit_ns) {
 
 /* Ends all nodes and removes the contents of their folders. */
 static void stop_all(struct topo *topo) {
-    signal_groups(topo, topo->info.stop_signal);
-    signal_groups(topo, SIGCONT); /* a stopped process reacts to no signal but SIGKILL */
-    wait_for_end(topo, STOP_NS);
-    signal_groups(topo, SIGKILL);
+    for (int n = 0; n < topo->info.nodes; n++) {
+        if (topo->nodes[n].pid > 0) end_group(topo->nodes[n].pid, &topo->nodes[n].shm);
+    }
     wait_for_end(topo, KILL_NS);
     wait_for_groups(topo, KILL_NS);
     for (int n = 0; n < topo->info.nodes; n++) {
-        if (topo->nodes[n].last > 0 && topo->nodes[n].pid == 0) shm_remove_of(topo->nodes[n].last);
         /* A process that lost its parent may write for a moment longer. */
         for (int tries = 0;
              topo->nodes[n].dir[0] && tries < 100 && folder_remove(topo->nodes[n].dir) != 0;

@@ -11,7 +11,6 @@
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/proc.h"
-#include "bench/servers/shm.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/topo_node.h"
 
@@ -103,8 +102,6 @@ int topo_wipe(struct topo *topo, int n, struct lb_err *err) {
     if (topo_make_folder(topo, node->dir, err) != 0) return -1;
     node->wiped = true;
     if (folder_remove(old) != 0) return err_set(err, LB_EXIT_MACHINE, "%s: can't be removed", old);
-    /* when it keeps its data, PostgreSQL frees the memory itself */
-    if (node->last > 0) shm_remove_of(node->last);
     return 0;
 }
 

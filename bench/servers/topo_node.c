@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/servers/end_group.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 
@@ -89,16 +90,15 @@ int topo_start_node(struct topo *topo, int n, struct lb_err *err) {
     return 0;
 }
 
-/* Reaps the node if it has ended, and records its status. */
 bool topo_node_runs(struct node *node) {
     if (node->pid <= 0) return false;
     siginfo_t ended = {0};
     if (waitid(P_PID, (id_t)node->pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         ended.si_pid == 0)
         return true;
-    /* Kill the whole process group before reaping its leader, so that the leader's pid is not
-     * reused. */
-    kill(-node->pid, SIGKILL);
+    /* All this before reaping the leader: until then its pid is not used again. */
+    end_group(node->pid, &node->shm);
+    shm_remove(&node->shm);
     waitpid(node->pid, &node->status, 0);
     janitor_drop_group(node->pid);
     node->pid = 0;

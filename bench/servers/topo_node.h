@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "bench/servers/info.h"
+#include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/urls.h"
 #include "bench/servers/vars.h"
@@ -19,6 +20,7 @@ struct node {
     bool killed;              /* ended by topo_kill, so its end is not an error */
     bool wiped;               /* restarted without data */
     int held[TOPO_PORTS_MAX]; /* sockets that keep its ports reserved while it is down; 0 = none */
+    struct shm_list shm;      /* of processes that were told to end */
     char dir[600];
 };
 
@@ -57,7 +59,8 @@ int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *er
 /* Starts one node. 0, or -1 with err. */
 int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 
-/* Whether the node runs; reaps it and records its status if it has ended. */
+/* Whether the node runs. If it has ended, what it started ends too, its shared memory is removed, and
+ * its status is recorded. */
 bool topo_node_runs(struct node *node);
 
 /* Makes the certificates of servers with TLS, by compose/certificates: the account's, since it has to read the

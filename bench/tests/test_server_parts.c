@@ -1,9 +1,13 @@
-/* The small parts of bench/servers: ports, folders, URLs, last words, processes. Starts no
+/* The small parts of bench/servers: ports, folders, URLs, last words, processes, the janitor. Starts no
  * server. */
+#define _GNU_SOURCE
+#include <linux/sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "bench/servers/folder.h"
+#include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
@@ -142,6 +146,63 @@ TEST(processes_are_found) {
     waitpid(child, NULL, 0);
     assert_true(proc_cpu_ns(&self, 1) > 0);
     assert_int_equal(proc_cpu_ns(&child, 1), 0);
+}
+
+/* A child that leads its own group and waits for its end. pid: which one it must have, or 0. Returns -1
+ * where this account may not choose a pid. */
+static pid_t group_leader(pid_t pid) {
+    struct clone_args args = {
+        .exit_signal = SIGCHLD, .set_tid = pid ? (uintptr_t)&pid : 0, .set_tid_size = pid ? 1 : 0};
+    int fds[2];
+    char led;
+    assert_int_equal(pipe(fds), 0);
+    pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+    if (child == 0) {
+        setpgid(0, 0);
+        close(fds[1]);
+        for (;;) pause();
+    }
+    close(fds[1]);
+    if (child > 0) assert_int_equal(read(fds[0], &led, 1), 0);
+    close(fds[0]);
+    return child;
+}
+
+/* Whether the janitor has read all that it was sent. A message wakes it at once, so while it sleeps
+ * there is none. */
+static bool janitor_idle(void) {
+    const pid_t janitor = janitor_pid();
+    int count = 0;
+    struct proc *tree = proc_tree(&janitor, 1, &count);
+    bool idle = count == 1 && tree[0].state == 'S';
+    free(tree);
+    return idle;
+}
+
+/* The janitor ends the group that it was told of, and spares a later one whose leader got the same
+ * pid. */
+TEST(janitor_knows_its_groups) {
+    struct lb_err err = {0};
+    assert_int_equal(janitor_start(&err), 0);
+    pid_t known = group_leader(0), ended = group_leader(0);
+    assert_true(known > 0 && ended > 0);
+    janitor_add_group(known);
+    janitor_add_group(ended);
+    for (int i = 0; i < 10000 && !janitor_idle(); i++) help_nap_ms(1);
+    assert_true(janitor_idle());
+    kill(ended, SIGKILL);
+    waitpid(ended, NULL, 0);
+    help_nap_ms(20); /* a clock tick: a start is known to 10 ms */
+    pid_t later = group_leader(ended);
+    if (later < 0) print_message("a group of the same pid: this account can't choose a pid\n");
+    janitor_finish();
+    int status = 0;
+    assert_int_equal(waitpid(known, &status, 0), known);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    if (later < 0) return;
+    assert_int_equal(waitpid(later, NULL, WNOHANG), 0);
+    kill(later, SIGKILL);
+    waitpid(later, NULL, 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "bench/servers/proc.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
@@ -94,6 +95,46 @@ static bool left_shared_memory(pid_t maker) {
     }
     if (table) fclose(table);
     return left;
+}
+
+/* What the processes below `root` share while PostgreSQL is being prepared: the maker of a System V
+ * segment, and the file of a POSIX object. */
+struct shared {
+    pid_t maker;
+    char object[64];
+};
+
+static void object_of(pid_t pid, char *object, size_t size) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        const char *name = strstr(line, "/dev/shm/PostgreSQL.");
+        if (name && strcspn(name, "\n (") < size)
+            snprintf(object, size, "%.*s", (int)strcspn(name, "\n ("), name);
+    }
+    if (maps) fclose(maps);
+}
+
+static void wait_for_shared(pid_t root, struct shared *ret_shared) {
+    for (int tries = 0; tries < 20000 && (!ret_shared->maker || !*ret_shared->object); tries++) {
+        int count = 0;
+        struct proc *tree = proc_tree(&root, 1, &count);
+        *ret_shared = (struct shared){0};
+        for (int i = 0; i < count; i++) {
+            if (left_shared_memory(tree[i].pid)) ret_shared->maker = tree[i].pid;
+            object_of(tree[i].pid, ret_shared->object, sizeof ret_shared->object);
+        }
+        free(tree);
+        lb_nap(LB_MS_NS);
+    }
+}
+
+static void assert_nothing_shared(const struct shared *shared) {
+    assert_int_not_equal(shared->maker, 0);
+    assert_string_not_equal(shared->object, "");
+    if (left_shared_memory(shared->maker)) fail_msg("a System V segment is left");
+    if (access(shared->object, F_OK) == 0) fail_msg("%s is left", shared->object);
 }
 
 static struct topo *started(const struct shipped *it, const struct topo_wish *wish) {
@@ -212,6 +253,47 @@ static void killed_owner_while_preparing(void **state) {
     killed_owner_leaves_nothing(*state, false);
 }
 
+/* While PostgreSQL prepares its data, its programs have shared memory that no later start would
+ * free. */
+static void stopped_while_preparing_frees_memory(void **state) {
+    struct topo_info info;
+    struct shared shared = {0};
+    struct lb_err err = {0};
+    (void)state;
+    info_or_skip("postgres", &info);
+    struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, &err);
+    if (!topo) fail_msg("%s", err.text);
+    wait_for_shared(topo_pid(topo, 0), &shared);
+    topo_stop(topo);
+    assert_nothing_shared(&shared);
+}
+
+static void killed_owner_frees_memory(void **state) {
+    struct topo_info info;
+    struct shared shared = {0};
+    int fds[2];
+    char folder[512] = "";
+    (void)state;
+    info_or_skip("postgres", &info);
+    assert_int_equal(pipe(fds), 0);
+    pid_t owner = fork();
+    if (owner == 0) {
+        struct lb_err err = {0};
+        struct topo *topo = topo_start(&(struct topo_wish){.info = &info}, &err);
+        if (topo) help_parent(topo_dir(topo, 0), folder, sizeof folder);
+        if (write(fds[1], folder, sizeof folder) != sizeof folder) _exit(1);
+        for (;;) pause();
+    }
+    assert_int_equal(read(fds[0], folder, sizeof folder), sizeof folder);
+    close(fds[0]);
+    close(fds[1]);
+    wait_for_shared(owner, &shared);
+    kill(owner, SIGKILL);
+    waitpid(owner, NULL, 0);
+    assert_true(help_all_gone(folder));
+    assert_nothing_shared(&shared);
+}
+
 /* A server killed in mid-run is noticed, and can be started again with its data and ports. */
 static void killed_server_is_noticed(void **state) {
     const struct shipped *it = *state;
@@ -273,7 +355,10 @@ int main(void) {
     };
     enum { CASES = sizeof cases / sizeof *cases };
     static char names[CASES * SHIPPED][64];
-    static struct CMUnitTest tests[CASES * SHIPPED];
+    static struct CMUnitTest tests[CASES * SHIPPED + 2] = {
+        [CASES * SHIPPED] = cmocka_unit_test(stopped_while_preparing_frees_memory),
+        [CASES * SHIPPED + 1] = cmocka_unit_test(killed_owner_frees_memory),
+    };
     for (size_t i = 0; i < CASES * SHIPPED; i++) {
         snprintf(names[i], sizeof names[i], "%s: %s", shipped[i / CASES].name,
                  cases[i % CASES].name);

@@ -1,0 +1,14 @@
+/* end_group: ends a process group and all that it started, without a trace. */
+#ifndef BENCH_SERVERS_END_GROUP_H
+#define BENCH_SERVERS_END_GROUP_H
+
+#include <sys/types.h>
+
+#include "bench/servers/shm.h"
+
+/* Stops the group and the processes below it, so that none of them makes anything any more, adds their
+ * shared memory to the list, and kills them. The leader may have ended, but its pid must not be in use
+ * by another process. Does not wait for their end. */
+void end_group(pid_t group, struct shm_list *shm);
+
+#endif
