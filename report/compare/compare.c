@@ -10,12 +10,6 @@
 #include "report/run/model.h"
 #include "report/run/words.h"
 
-const char *compare_word(enum compare_verdict verdict) {
-    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive",
-                                        "worse"};
-    return words[verdict];
-}
-
 int compare_fails(enum lock_state state) {
     static const int failures[] = {[LOCK_VIOLATED] = LB_EXIT_VIOLATED,
                                    [LOCK_TOKENS] = LB_EXIT_VIOLATED,

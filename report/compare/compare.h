@@ -16,15 +16,8 @@
 #include "bench/base/err.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"
+#include "results/format/compare_result.h"
 #include "results/format/run_read.h"
-
-enum compare_verdict {
-    COMPARE_UNKNOWN, /* one of the sides has no such figure */
-    COMPARE_SAME,    /* no change shown, and one above COMPARE_SAME_TIMES min_effect is excluded */
-    COMPARE_BETTER,
-    COMPARE_INCONCLUSIVE, /* too few samples, or too noisy */
-    COMPARE_WORSE
-};
 
 /* The figures that are compared: the rows of results/format/stage.def with COMPARED, in the order of
  * their places there. */
@@ -125,9 +118,6 @@ struct compare_ask {
  * comparable. */
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
-
-/* "better", "worse", "no change shown", "inconclusive", "unknown". */
-const char *compare_word(enum compare_verdict verdict);
 
 /* The exit code that a lock of the new runs in this state means by itself: 3 where two were let in or
  * fencing tokens did not grow, 4 where clients were left without a grant, 0 otherwise. */

@@ -12,59 +12,81 @@
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
-static json_t *number_json(double value) {
-    return isfinite(value) ? json_real(value) : json_null();
+/* What is without limit has no number. */
+static double finite_or_absent(double value) {
+    return isfinite(value) ? value : NAN;
 }
 
-static json_t *side_json(const struct compare_side *side) {
+static json_t *values_json(const struct compare_side *side) {
     json_t *values = json_array();
     for (int i = 0; i < side->count; i++)
         json_array_append_new(values, field_figure_json(side->values[i]));
-    return json_pack("{s:o, s:o}", "median", field_figure_json(side->median), "values", values);
+    return values;
 }
 
 static json_t *figure_json(const struct compare_figure *figure) {
     bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "verdict",
-                     compare_word(figure->verdict), "base", side_json(&figure->base), "new",
-                     side_json(&figure->new), "shift", number_json(figure->shift), "low",
-                     number_json(figure->low), "high", number_json(figure->high), "p",
-                     number_json(figure->p), "repeats_wanted",
-                     wants ? json_integer(figure->wanted) : json_null());
+    json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
+    json_t *json = compare_result_figure_json(
+        &(struct compare_result_figure){.verdict = compare_word(figure->verdict),
+                                        .base = {figure->base.median, base},
+                                        .new = {figure->new.median, new},
+                                        .shift = finite_or_absent(figure->shift),
+                                        .low = finite_or_absent(figure->low),
+                                        .high = finite_or_absent(figure->high),
+                                        .p = finite_or_absent(figure->p),
+                                        .repeats_wanted = wants ? figure->wanted : NAN});
+    json_decref(base);
+    json_decref(new);
+    return json;
+}
+
+static json_t *row_json(const struct compare_row *row) {
+    json_t *figures = json_object();
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
+        json_object_set_new(figures, compare_metric(m)->compared, figure_json(&row->figure[m]));
+    }
+    json_t *json = compare_result_row_json(
+        &(struct compare_result_row){.lock = row->lock,
+                                     .new_lock = row->new_lock,
+                                     .load = row->load,
+                                     .clients = row->clients,
+                                     .base_guarantee = row->guarantee,
+                                     .new_guarantee = row->new_guarantee,
+                                     .base_samples = row->base_count,
+                                     .new_samples = row->new_count,
+                                     .base_limited = row->base_limited,
+                                     .new_limited = row->new_limited,
+                                     .violated = compare_fails(row->state) == LB_EXIT_VIOLATED,
+                                     .stuck = compare_fails(row->state) == LB_EXIT_REGRESSION,
+                                     .figures = figures});
+    json_decref(figures);
+    return json;
 }
 
 static int write_json(const struct compare *compare, FILE *out) {
     json_t *rows = json_array(), *differences = json_array(), *alone = json_array();
-    for (int i = 0; i < compare->alone_count; i++) {
+    for (int i = 0; i < compare->alone_count; i++)
         json_array_append_new(alone, json_string(compare->alone[i].text));
-    }
-    for (int i = 0; i < compare->difference_count; i++) {
+    for (int i = 0; i < compare->difference_count; i++)
         json_array_append_new(differences, json_string(compare->differences[i]));
-    }
-    for (int i = 0; i < compare->row_count; i++) {
-        const struct compare_row *row = &compare->rows[i];
-        json_t *figures = json_object();
-        for (int m = 0; m < compare_metric_count(); m++) {
-            if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
-            json_object_set_new(figures, compare_metric(m)->compared, figure_json(&row->figure[m]));
-        }
-        json_array_append_new(
-            rows, json_pack("{s:s, s:s, s:s, s:f, s:s, s:s, s:i, s:i, s:i, s:i, s:b, s:b, s:o}",
-                            "lock", row->lock, "new_lock", row->new_lock, "load", row->load,
-                            "clients", row->clients, "base_guarantee", row->guarantee,
-                            "new_guarantee", row->new_guarantee, "base_samples", row->base_count,
-                            "new_samples", row->new_count, "base_limited", row->base_limited,
-                            "new_limited", row->new_limited, "violated",
-                            compare_fails(row->state) == LB_EXIT_VIOLATED, "stuck",
-                            compare_fails(row->state) == LB_EXIT_REGRESSION, "figures", figures));
-    }
-    json_t *json = json_pack("{s:s, s:i, s:b, s:s?, s:i, s:b, s:f, s:f, s:o, s:o, s:o}", "schema",
-                             "lockbench.compare/1", "exit_code", compare_exit(compare), "partial",
-                             compare->partial_reason != NULL, "partial_reason",
-                             compare->partial_reason, "partial_runs", compare->partial_count,
-                             "violated", compare_fails(compare->state) == LB_EXIT_VIOLATED,
-                             "min_effect", compare->min_effect, "alpha", compare->alpha,
-                             "differences", differences, "only_one_side", alone, "rows", rows);
+    for (int i = 0; i < compare->row_count; i++)
+        json_array_append_new(rows, row_json(&compare->rows[i]));
+    json_t *json = compare_result_json(
+        &(struct compare_result){.exit_code = compare_exit(compare),
+                                 .partial = compare->partial_reason != NULL,
+                                 .partial_reason = compare->partial_reason,
+                                 .partial_runs = compare->partial_count,
+                                 .violated = compare_fails(compare->state) == LB_EXIT_VIOLATED,
+                                 .min_effect = compare->min_effect,
+                                 .alpha = compare->alpha,
+                                 .differences = differences,
+                                 .only_one_side = alone,
+                                 .rows = rows});
+    json_decref(rows);
+    json_decref(differences);
+    json_decref(alone);
     int failed = json ? json_dumpf(json, out, JSON_INDENT(1)) : -1;
     fputc('\n', out);
     json_decref(json);

@@ -462,4 +462,40 @@ TEST(outputs_say_it) {
     compare_free(compare);
 }
 
+/* Comparisons of every verdict, with a figure that is never reached, without an interval, and with
+ * stages that are no samples. */
+TEST(json_keeps_to_the_schema) {
+    const struct made plain = {
+        .lock = "a", .repeats = 10, .noise = 0.01, .more = OPEN("10000000", "0")};
+    struct made noisy = plain, lost = plain, violated = plain, limited = plain, few = plain;
+    noisy.noise = 3;
+    lost.more = OPEN("\"never\"", "0.02");
+    violated.verdict = "violated";
+    violated.others = OTHER("b", "clean", 5);
+    limited.more = ",\"limited_by\":\"generator\"";
+    few.repeats = 2;
+    const struct made *const sides[][2] = {
+        {&plain, &plain},    {&noisy, &noisy},   {&plain, &lost}, {&lost, &plain},
+        {&plain, &violated}, {&plain, &limited}, {&plain, &few}};
+    enum { CASES = sizeof sides / sizeof *sides };
+    const char *argv[4 + CASES] = {"node", "report/tests/validate.mjs",
+                                   "results/schema/compare.schema.json"};
+    char paths[CASES][sizeof folder + 20];
+    need(has_program("node"), "node", "nodejs");
+    need(access("report/node_modules/ajv", F_OK) == 0, "ajv", "nodejs and npm, then make");
+    for (int i = 0; i < CASES; i++) {
+        struct compare *compare = compare_of(sides[i][0], sides[i][1], (uint64_t)i);
+        char *text = text_of(compare, COMPARE_JSON);
+        snprintf(paths[i], sizeof paths[i], "%s/schema%d", folder, i);
+        FILE *out = fopen(paths[i], "w");
+        assert_non_null(out);
+        fputs(text, out);
+        assert_int_equal(fclose(out), 0);
+        argv[3 + i] = paths[i];
+        free(text);
+        compare_free(compare);
+    }
+    assert_int_equal(run_command(argv, NULL), 0);
+}
+
 TEST_MAIN(make_folder, remove_folder)

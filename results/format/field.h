@@ -22,8 +22,9 @@ enum result_kind {
     RESULT_REAL,
     RESULT_REAL_NS,     /* nanoseconds with a fraction: a mean, a quotient */
     RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which the document has as RESULT_NEVER */
-    RESULT_SIGNED,      /* as RESULT_REAL, and may be negative */
-    RESULT_YES_NO,      /* a double: 1 = true, 0 = false, NAN = null */
+    RESULT_REAL_OR_NEVER,
+    RESULT_SIGNED, /* as RESULT_REAL, and may be negative */
+    RESULT_YES_NO, /* a double: 1 = true, 0 = false, NAN = null */
     /* Containers. An object has no member: its own rows follow it. */
     RESULT_OBJECT,
     RESULT_OPTIONAL, /* an object that is null when all of its members are absent */
@@ -32,8 +33,10 @@ enum result_kind {
     /* const json_t *, borrowed; NULL = null. Their elements are described by `items`. */
     RESULT_TEXTS,
     RESULT_NUMBERS,
+    RESULT_NUMBERS_OR_NEVER, /* numbers and RESULT_NEVER */
     RESULT_OBJECTS,
-    RESULT_ANY, /* an object or array that is carried as it is */
+    RESULT_COMPARED, /* an object with a member for each figure that was compared (`compared`) */
+    RESULT_ANY,      /* an object or array that is carried as it is */
     /* For the reference and the schema alone; no member. */
     RESULT_ROWS, /* an array of objects with a struct of their own: `items` is its table, NULL =
                     that of a stage (run_stage_fields) */
@@ -66,13 +69,15 @@ enum result_merge {
 struct result_field {
     const char *path; /* "fairness.jain"; NULL ends a table */
     enum result_kind kind;
-    size_t offset;     /* of the member in its struct */
-    const char *help;  /* what it is, one sentence without a full stop */
-    const char *more;  /* further sentences for the reference; NULL = none */
-    const char *unit;  /* where the kind does not say it: "s", "1/s", "bytes" */
-    const char *words; /* the words that a text may be, with blanks between; NULL = any text */
-    const struct result_field
-        *items;  /* the members of an element of RESULT_OBJECTS, or of RESULT_ANY */
+    size_t offset;    /* of the member in its struct */
+    const char *help; /* what it is, one sentence without a full stop */
+    const char *more; /* further sentences for the reference; NULL = none */
+    const char *unit; /* where the kind does not say it: "s", "1/s", "bytes" */
+    /* the words that a text may be, with blanks between, or with ", " where words have blanks;
+       NULL = any text */
+    const char *words;
+    /* the members of an element of RESULT_OBJECTS or RESULT_COMPARED, or of RESULT_ANY */
+    const struct result_field *items;
     size_t most; /* elements of RESULT_OBJECTS; 0 = any number */
 
     /* In the reports. */
@@ -123,6 +128,7 @@ struct result_document {
     const struct result_field *fields;
 };
 
-extern const struct result_document run_document, check_document, capacity_document;
+extern const struct result_document run_document, check_document, capacity_document,
+    compare_document;
 
 #endif

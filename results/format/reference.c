@@ -8,8 +8,8 @@
 #define WIDTH 120
 #define PATH_MAX_LENGTH 160
 
-const struct result_document *const result_documents[] = {&run_document, &check_document,
-                                                          &capacity_document, NULL};
+const struct result_document *const result_documents[] = {
+    &run_document, &check_document, &capacity_document, &compare_document, NULL};
 
 /* Words of a text, broken at WIDTH columns; *at is the column that is reached. */
 static void write_words(FILE *out, const char *text, int *at) {
@@ -27,27 +27,30 @@ static void write_words(FILE *out, const char *text, int *at) {
 }
 
 static const char *kind_text(const struct result_field *field) {
-    static const char *const texts[] = {[RESULT_TEXT] = "text or null",
-                                        [RESULT_TEXT_OR_COUNT] = "text or whole number",
-                                        [RESULT_FLAG] = "true or false",
-                                        [RESULT_COUNT] = "whole number or null",
-                                        [RESULT_NS] = "whole nanoseconds or null",
-                                        [RESULT_REAL] = "number or null",
-                                        [RESULT_REAL_NS] = "nanoseconds or null",
-                                        [RESULT_NS_OR_NEVER] =
-                                            "whole nanoseconds, \"never\" or null",
-                                        [RESULT_SIGNED] = "number, may be negative, or null",
-                                        [RESULT_YES_NO] = "true, false or null",
-                                        [RESULT_OBJECT] = "object",
-                                        [RESULT_OPTIONAL] = "object or null",
-                                        [RESULT_LATENCY] = "latency object or null",
-                                        [RESULT_HDR] = "text",
-                                        [RESULT_TEXTS] = "array of texts",
-                                        [RESULT_NUMBERS] = "array of numbers",
-                                        [RESULT_OBJECTS] = "array of objects",
-                                        [RESULT_ANY] = "object or null",
-                                        [RESULT_ROWS] = "array of objects",
-                                        [RESULT_FREE] = "object"};
+    static const char *const texts[] = {
+        [RESULT_TEXT] = "text or null",
+        [RESULT_TEXT_OR_COUNT] = "text or whole number",
+        [RESULT_FLAG] = "true or false",
+        [RESULT_COUNT] = "whole number or null",
+        [RESULT_NS] = "whole nanoseconds or null",
+        [RESULT_REAL] = "number or null",
+        [RESULT_REAL_NS] = "nanoseconds or null",
+        [RESULT_NS_OR_NEVER] = "whole nanoseconds, \"never\" or null",
+        [RESULT_REAL_OR_NEVER] = "number, \"never\" or null",
+        [RESULT_SIGNED] = "number, may be negative, or null",
+        [RESULT_YES_NO] = "true, false or null",
+        [RESULT_OBJECT] = "object",
+        [RESULT_OPTIONAL] = "object or null",
+        [RESULT_LATENCY] = "latency object or null",
+        [RESULT_HDR] = "text",
+        [RESULT_TEXTS] = "array of texts",
+        [RESULT_NUMBERS] = "array of numbers",
+        [RESULT_NUMBERS_OR_NEVER] = "array of numbers and \"never\"",
+        [RESULT_OBJECTS] = "array of objects",
+        [RESULT_COMPARED] = "object of figures",
+        [RESULT_ANY] = "object or null",
+        [RESULT_ROWS] = "array of objects",
+        [RESULT_FREE] = "object"};
     return texts[field->kind];
 }
 
@@ -83,7 +86,8 @@ static void write_fields(FILE *out, const char *prefix, const struct result_fiel
         /* What a latency object has is said once, at the end. */
         while (row->kind == RESULT_LATENCY && field->path && is_part_of(field, row)) field++;
         bool list = row->kind == RESULT_ROWS || row->kind == RESULT_OBJECTS;
-        snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path, list ? "[]" : "");
+        const char *element = list ? "[]" : row->kind == RESULT_COMPARED ? ".NAME" : "";
+        snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path, element);
         if (row->items) write_fields(out, inner, row->items);
         if (row->kind == RESULT_ROWS && !row->items) write_fields(out, inner, run_stage_fields());
     }

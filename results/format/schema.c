@@ -12,8 +12,9 @@ static json_t *type_or_null(const char *type) {
 
 static json_t *words_json(const char *words, bool or_null) {
     json_t *array = json_array();
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        size_t length = strcspn(at, " ");
+    const char *between = strstr(words, ", ") ? "," : " ";
+    for (const char *at = words; *at; at += strspn(at, ", ")) {
+        size_t length = strcspn(at, between);
         json_array_append_new(array, json_stringn(at, length));
         at += length;
     }
@@ -29,9 +30,11 @@ static json_t *text_schema(const struct result_field *field) {
 
 static json_t *figure_schema(const struct result_field *field) {
     if (field->kind == RESULT_YES_NO) return type_or_null("boolean");
-    if (field->kind == RESULT_NS_OR_NEVER)
-        return json_pack("{s:[{s:s, s:i}, {s:[s, n]}]}", "anyOf", "type", "integer", "minimum", 0,
+    if (field->kind == RESULT_NS_OR_NEVER || field->kind == RESULT_REAL_OR_NEVER) {
+        const char *type = field->kind == RESULT_NS_OR_NEVER ? "integer" : "number";
+        return json_pack("{s:[{s:s, s:i}, {s:[s, n]}]}", "anyOf", "type", type, "minimum", 0,
                          "enum", RESULT_NEVER);
+    }
     bool whole = field->kind == RESULT_COUNT || field->kind == RESULT_NS;
     json_t *schema = type_or_null(whole ? "integer" : "number");
     if (field->kind != RESULT_SIGNED) json_object_set_new(schema, "minimum", json_integer(0));
@@ -50,6 +53,15 @@ static json_t *items_schema(const struct result_field *field) {
     return field->items ? object_schema(field->items) : json_pack("{s:s}", "type", "object");
 }
 
+/* The names that figures of a stage have in `compare`. */
+static json_t *compared_names(void) {
+    json_t *names = json_array();
+    for (const struct result_field *field = run_stage_fields(); field->path; field++) {
+        if (field->compared) json_array_append_new(names, json_string(field->compared));
+    }
+    return names;
+}
+
 static json_t *branch_schema(const struct result_field *field) {
     json_t *text;
     switch (field->kind) {
@@ -59,6 +71,12 @@ static json_t *branch_schema(const struct result_field *field) {
         return array_schema(text);
     case RESULT_NUMBERS:
         return array_schema(json_pack("{s:s}", "type", "number"));
+    case RESULT_NUMBERS_OR_NEVER:
+        return array_schema(
+            json_pack("{s:[{s:s}, {s:s}]}", "anyOf", "type", "number", "const", RESULT_NEVER));
+    case RESULT_COMPARED:
+        return json_pack("{s:s, s:{s:o}, s:o}", "type", "object", "propertyNames", "enum",
+                         compared_names(), "additionalProperties", items_schema(field));
     case RESULT_ROWS:
     case RESULT_OBJECTS:
         return array_schema(items_schema(field));

@@ -136,6 +136,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_REAL_NS:
         return tree_figure(place, object, field->path, at);
     case RESULT_NS_OR_NEVER:
+    case RESULT_REAL_OR_NEVER:
         return tree_figure_or_never(place, object, field->path, at);
     case RESULT_SIGNED:
         return read_number(place, object, field->path, -TREE_COUNT_MAX, at);
@@ -148,6 +149,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
         return tree_branch(place, object, field->path, JSON_OBJECT, &ignored);
     }
     case RESULT_TEXTS:
+    case RESULT_NUMBERS_OR_NEVER:
         return tree_branch(place, object, field->path, JSON_ARRAY, at);
     case RESULT_NUMBERS:
         return tree_numbers(place, object, field->path, at);
@@ -157,6 +159,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_FREE:
         return 0; /* by whoever knows their struct */
     case RESULT_ANY:
+    case RESULT_COMPARED:
         *(const json_t **)at = tree_at(object, field->path);
         return 0;
     }

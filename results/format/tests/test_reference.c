@@ -150,10 +150,13 @@ TEST(test_real_files_keep_to_the_schemas) {
           "check.history=yes --set check.store=memory --set run.duration=300ms --out %2$s/run & "
           "%1$s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms "
           "--out %2$s/open & "
+          "%1$s run smoke --lock sim --repeat 2 --against-set load.seed=7 --set run.duration=200ms "
+          "--out %2$s/compare & "
           "%1$s check mem-robust --fault none --out %2$s/check & wait; } >/dev/null 2>&1",
           program(), folder);
     assert_valid("run", "run/run.json");
     assert_valid("run", "open/run.json");
+    assert_valid("compare", "compare/compare.json");
     assert_valid("check", "check/check.json");
     assert_valid("run", "check/cells/*/run.json");
 }

@@ -1,0 +1,110 @@
+/* compare_result: see compare_result.h. */
+#include "results/format/compare_result.h"
+
+#include "results/format/field.h"
+#include "results/format/write.h"
+
+const char *compare_word(enum compare_verdict verdict) {
+    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive",
+                                        "worse"};
+    return words[verdict];
+}
+
+#define ROW(type, kind_, member, path_, ...)                                                       \
+    { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define OBJECT(path_, ...)                                                                         \
+    { .path = path_, .kind = RESULT_OBJECT, __VA_ARGS__ }
+
+#define FIGURE(kind, member, path, ...) ROW(compare_result_figure, kind, member, path, __VA_ARGS__)
+
+static const struct result_field figure_fields[] = {
+    FIGURE(TEXT, verdict, "verdict", .words = "no change shown, better, inconclusive, worse",
+           .help = "what the samples say of a change of at least min_effect"),
+    OBJECT("base", .help = "the figure on the base's side"),
+    FIGURE(REAL_OR_NEVER, base.median, "base.median", .help = "the median of its samples"),
+    FIGURE(NUMBERS_OR_NEVER, base.values, "base.values", .help = "the samples"),
+    OBJECT("new", .help = "the figure on the new side"),
+    FIGURE(REAL_OR_NEVER, new.median, "new.median", .help = "the median of its samples"),
+    FIGURE(NUMBERS_OR_NEVER, new.values, "new.values", .help = "the samples"),
+    FIGURE(SIGNED, shift, "shift",
+           .help = "new against base, 0.05 = 5 % more; null: to never, or from 0"),
+    FIGURE(SIGNED, low, "low", .help = "begin of its interval; null: without limit"),
+    FIGURE(SIGNED, high, "high", .help = "end of its interval; null: without limit"),
+    FIGURE(REAL, p, "p", .help = "of Mann and Whitney's test, corrected by Holm"),
+    FIGURE(COUNT, repeats_wanted, "repeats_wanted",
+           .help = "repeats on each side that would make an inconclusive figure conclusive",
+           .more = "null where none are wanted, or where no number of them helps."),
+    {.path = NULL},
+};
+
+#define LOAD(kind, member, path, ...) ROW(compare_result_row, kind, member, path, __VA_ARGS__)
+
+static const struct result_field row_fields[] = {
+    LOAD(TEXT, lock, "lock", .help = "name of the lock in the base's runs"),
+    LOAD(TEXT, new_lock, "new_lock",
+         .help = "name of the lock in the new runs; another one where two locks are compared"),
+    LOAD(TEXT, load, "load", .help = "the load in words"),
+    LOAD(COUNT, clients, "clients", .help = "number of clients"),
+    LOAD(TEXT, base_guarantee, "base_guarantee",
+         .help = "topology, durability and claims of the base's lock, in words"),
+    LOAD(TEXT, new_guarantee, "new_guarantee", .help = "the same of the new one"),
+    LOAD(COUNT, base_samples, "base_samples", .help = "number of samples of the base"),
+    LOAD(COUNT, new_samples, "new_samples", .help = "number of samples of the new side"),
+    LOAD(COUNT, base_limited, "base_limited",
+         .help = "stages of the base that are no samples: the load generator was their limit"),
+    LOAD(COUNT, new_limited, "new_limited", .help = "the same of the new side"),
+    LOAD(FLAG, violated, "violated",
+         .help = "the new lock let two holders in, or its fencing tokens did not grow"),
+    LOAD(FLAG, stuck, "stuck", .help = "the new lock left clients without a grant"),
+    LOAD(COMPARED, figures, "figures", .items = figure_fields,
+         .help = "the figures that both sides have, by their names in `compare`"),
+    {.path = NULL},
+};
+
+#define ROOT(kind, member, path, ...) ROW(compare_result, kind, member, path, __VA_ARGS__)
+
+static const struct result_field root_fields[] = {
+    ROOT(COUNT, exit_code, "exit_code", .help = "the exit code of `lockbench compare`"),
+    ROOT(FLAG, partial, "partial", .help = "there are fewer runs than were wanted"),
+    ROOT(TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
+    ROOT(COUNT, partial_runs, "partial_runs",
+         .help = "runs of both sides that did not come to their end"),
+    ROOT(FLAG, violated, "violated",
+         .help = "violated in a row, or by a lock that only the new runs have"),
+    ROOT(REAL, min_effect, "min_effect", .help = "the least change that counts, 0.03 = 3 %"),
+    ROOT(REAL, alpha, "alpha", .help = "the level of significance"),
+    ROOT(TEXTS, differences, "differences",
+         .help = "where plans and environments of the two sides differ, a line each"),
+    ROOT(TEXTS, only_one_side, "only_one_side",
+         .help = "locks and loads that only one side has, a line each"),
+    ROOT(OBJECTS, rows, "rows", .items = row_fields,
+         .help = "one a lock and load that both sides have, in the order of the base's stages"),
+    {.path = NULL},
+};
+
+const struct result_document compare_document = {
+    .name = "compare",
+    .file = "compare.json",
+    .schema = COMPARE_SCHEMA,
+    .about = "What `lockbench compare --json` prints, and what a run with `--against-set` or "
+             "`--against-lock` leaves: two sets of runs, figure by figure.",
+    .fields = root_fields,
+};
+
+json_t *compare_result_figure_json(const struct compare_result_figure *figure) {
+    return result_fields_json(figure_fields, figure);
+}
+
+json_t *compare_result_row_json(const struct compare_result_row *row) {
+    return result_fields_json(row_fields, row);
+}
+
+json_t *compare_result_json(const struct compare_result *result) {
+    json_t *json = json_pack("{s:s}", "schema", COMPARE_SCHEMA);
+    json_t *members = result_fields_json(root_fields, result);
+    bool made = json && members && json_object_update(json, members) == 0;
+    json_decref(members);
+    if (made) return json;
+    json_decref(json);
+    return NULL;
+}
