@@ -125,6 +125,6 @@ static inline void assert_witnesses(int64_t first_from_ns, int64_t second_from_n
 }
 
 /* A test on a book of its own, of a mutex until it calls become. */
-#define KNOWN(test) cmocka_unit_test_setup_teardown(test, begin, end)
+#define KNOWN(name) TEST_WITH(name, begin, end)
 
 #endif

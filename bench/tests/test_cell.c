@@ -28,8 +28,7 @@ static void leave(uint32_t client, struct entry entry, int64_t releasing_ns) {
     cell_leave(&cell, client, &entry, releasing_ns);
 }
 
-static void test_turns_are_clean(void **state) {
-    (void)state;
+TEST_WITH(test_turns_are_clean, setup, NULL) {
     struct entry a = enter(0, 100, LB_NEVER, 1);
     assert_int_equal(a.releasing_ns, 0);
     assert_int_equal(a.run, 1);
@@ -48,8 +47,7 @@ static void test_turns_are_clean(void **state) {
     assert_int_equal(x.lost_updates, 0);
 }
 
-static void test_two_holders(void **state) {
-    (void)state;
+TEST_WITH(test_two_holders, setup, NULL) {
     struct entry a = enter(3, 100, 500, 0), b = enter(4, 200, 600, 0);
     leave(3, a, 210);
     leave(4, b, 220);
@@ -69,8 +67,7 @@ static void test_two_holders(void **state) {
 
 /* The other one comes in between the first two instructions of an entry, on a key whose last holder's
  * lease is long over: it must be judged by the lease of the one that it meets. */
-static void test_who_has_just_come_in_is_met_with_its_own_lease(void **state) {
-    (void)state;
+TEST_WITH(test_who_has_just_come_in_is_met_with_its_own_lease, setup, NULL) {
     leave(2, enter(2, 100, 500, 0), 110);
     struct holding me = {3, 1000, 2000, 0};
     findings_publish(&findings, &me);
@@ -81,8 +78,7 @@ static void test_who_has_just_come_in_is_met_with_its_own_lease(void **state) {
     assert_int_equal(x.expired_holders, 0);
 }
 
-static void test_a_holder_outlived_its_lease(void **state) {
-    (void)state;
+TEST_WITH(test_a_holder_outlived_its_lease, setup, NULL) {
     struct entry a = enter(3, 100, 500, 0), b = enter(4, 500, 900, 0);
     leave(3, a, 600);
     leave(4, b, 610);
@@ -94,8 +90,7 @@ static void test_a_holder_outlived_its_lease(void **state) {
 
 /* A client that stood still between its grant and its entry comes last with the first stamp: when
  * the other one came its lease was over, and that one's token is rightly the greater. */
-static void test_who_comes_in_late_is_no_second_holder(void **state) {
-    (void)state;
+TEST_WITH(test_who_comes_in_late_is_no_second_holder, setup, NULL) {
     struct entry b = enter(4, 600, 900, 6), a = enter(3, 100, 500, 5);
     leave(4, b, 610);
     leave(3, a, 620);
@@ -109,8 +104,7 @@ static void test_who_comes_in_late_is_no_second_holder(void **state) {
 
 /* A client stood still between the stamp of its grant and its entry. Its lease ended meanwhile, and
  * another client came and went. The late client's token is rightly the older one. */
-static void test_an_old_token_of_who_stood_still(void **state) {
-    (void)state;
+TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
     int64_t now_ns = lb_now();
     leave(4, enter(4, now_ns - LB_S_NS, now_ns + LB_S_NS, 6), now_ns);
     leave(3, enter(3, now_ns - 3 * LB_S_NS, now_ns - 2 * LB_S_NS, 5), now_ns);
@@ -147,8 +141,7 @@ static void session_in_a_stall(bool late_is_intruder, uint64_t late_token, int64
     leave(1 - first, b, now_ns);
 }
 
-static void test_a_session_that_ended_while_its_client_waited(void **state) {
-    (void)state;
+TEST_WITH(test_a_session_that_ended_while_its_client_waited, setup, NULL) {
     for (int late_is_intruder = 0; late_is_intruder < 2; late_is_intruder++) {
         session_in_a_stall(late_is_intruder, 5, 600 * LB_MS_NS);
         struct exclusion x = cells_judge(&cell, 1, &findings);
@@ -163,8 +156,7 @@ static void test_a_session_that_ended_while_its_client_waited(void **state) {
 
 /* A grant that was handed over after its lease's end, when others had come and gone: its token is
  * old, and what fencing guards would refuse it. */
-static void test_an_old_token_of_a_lease_that_is_over(void **state) {
-    (void)state;
+TEST_WITH(test_an_old_token_of_a_lease_that_is_over, setup, NULL) {
     leave(0, enter(0, 100, 500, 6), 110);
     leave(1, enter(1, 600, 550, 5), 610);
     assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
@@ -173,8 +165,7 @@ static void test_an_old_token_of_a_lease_that_is_over(void **state) {
 }
 
 /* Who waits for a lock that others get again and again tests each of their grants, once. */
-static void test_grants_that_somebody_waited_for(void **state) {
-    (void)state;
+TEST_WITH(test_grants_that_somebody_waited_for, setup, NULL) {
     struct client client = {.at = {.kind = ENTRY_CELL, .cell = &cell}};
     static const struct {
         int64_t asked_ns;
@@ -197,8 +188,7 @@ static void test_grants_that_somebody_waited_for(void **state) {
     }
 }
 
-static void test_tokens_must_grow(void **state) {
-    (void)state;
+TEST_WITH(test_tokens_must_grow, setup, NULL) {
     leave(0, enter(0, 100, LB_NEVER, 5), 110);
     leave(1, enter(1, 120, LB_NEVER, 5), 130);
     struct exclusion x = cells_judge(&cell, 1, &findings);
@@ -212,8 +202,7 @@ static void test_tokens_must_grow(void **state) {
 }
 
 /* The counter alone: damage that the owner word did not see. */
-static void test_lost_updates_alone(void **state) {
-    (void)state;
+TEST_WITH(test_lost_updates_alone, setup, NULL) {
     leave(0, enter(0, 100, LB_NEVER, 0), 110);
     atomic_store(&cell.counter, 0);
     struct exclusion x = cells_judge(&cell, 1, &findings);
@@ -222,8 +211,7 @@ static void test_lost_updates_alone(void **state) {
 }
 
 /* One cell's surplus must not hide another's loss. */
-static void test_each_cell_counts_for_itself(void **state) {
-    (void)state;
+TEST_WITH(test_each_cell_counts_for_itself, setup, NULL) {
     struct cell two[2];
     memset(two, 0, sizeof two);
     atomic_store(&two[0].grants, 10);
@@ -236,8 +224,7 @@ static void test_each_cell_counts_for_itself(void **state) {
     assert_int_equal(x.counter, 20);
 }
 
-static void test_no_grant_is_no_verdict(void **state) {
-    (void)state;
+TEST_WITH(test_no_grant_is_no_verdict, setup, NULL) {
     assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_UNCHECKED);
 }
 
@@ -270,15 +257,13 @@ static struct exclusion run_crowd(bool locks) {
     return cells_judge(&cell, 1, &findings);
 }
 
-static void test_threads_with_a_real_lock_are_clean(void **state) {
-    (void)state;
+TEST_WITH(test_threads_with_a_real_lock_are_clean, setup, NULL) {
     struct exclusion x = run_crowd(true);
     assert_int_equal(x.verdict, VERDICT_CLEAN);
     assert_int_equal(x.counter, 800000);
 }
 
-static void test_threads_without_a_lock_are_caught(void **state) {
-    (void)state;
+TEST_WITH(test_threads_without_a_lock_are_caught, setup, NULL) {
     struct exclusion x = run_crowd(false);
     assert_int_equal(x.verdict, VERDICT_VIOLATED);
     assert_int_equal(x.grants, 800000);
@@ -287,8 +272,7 @@ static void test_threads_without_a_lock_are_caught(void **state) {
 
 /* A client that was killed in its cell is met there by the next holder, whether its lease ended or
  * its session; it is not the lock's fault. */
-static void test_the_dead_are_excused(void **state) {
-    (void)state;
+TEST_WITH(test_the_dead_are_excused, setup, NULL) {
     static const int64_t leases_ns[] = {150, LB_NEVER};
     for (int i = 0; i < 2; i++) {
         struct found holders[8] = {0};
@@ -308,8 +292,7 @@ static void test_the_dead_are_excused(void **state) {
 }
 
 /* One overlap each, no more: what else is found stays found. */
-static void test_an_excuse_covers_one_overlap(void **state) {
-    (void)state;
+TEST_WITH(test_an_excuse_covers_one_overlap, setup, NULL) {
     struct found holders[8] = {0};
     findings.holders = holders;
     struct entry living = enter(3, 100, LB_NEVER, 0);
@@ -342,8 +325,7 @@ static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int6
     return how;
 }
 
-static void test_who_was_cut_off(void **state) {
-    (void)state;
+TEST_WITH(test_who_was_cut_off, setup, NULL) {
     assert_int_equal(found_how(0, 100, 110, 50, 120), FOUND_STALLED);
     assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_STALLED);
     assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
@@ -386,26 +368,4 @@ static void test_who_was_cut_off(void **state) {
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_turns_are_clean, setup),
-        cmocka_unit_test_setup(test_two_holders, setup),
-        cmocka_unit_test_setup(test_who_has_just_come_in_is_met_with_its_own_lease, setup),
-        cmocka_unit_test_setup(test_a_holder_outlived_its_lease, setup),
-        cmocka_unit_test_setup(test_who_comes_in_late_is_no_second_holder, setup),
-        cmocka_unit_test_setup(test_an_old_token_of_a_lease_that_is_over, setup),
-        cmocka_unit_test_setup(test_an_old_token_of_who_stood_still, setup),
-        cmocka_unit_test_setup(test_a_session_that_ended_while_its_client_waited, setup),
-        cmocka_unit_test_setup(test_grants_that_somebody_waited_for, setup),
-        cmocka_unit_test_setup(test_tokens_must_grow, setup),
-        cmocka_unit_test_setup(test_lost_updates_alone, setup),
-        cmocka_unit_test_setup(test_each_cell_counts_for_itself, setup),
-        cmocka_unit_test_setup(test_no_grant_is_no_verdict, setup),
-        cmocka_unit_test_setup(test_the_dead_are_excused, setup),
-        cmocka_unit_test_setup(test_an_excuse_covers_one_overlap, setup),
-        cmocka_unit_test_setup(test_threads_with_a_real_lock_are_clean, setup),
-        cmocka_unit_test_setup(test_threads_without_a_lock_are_caught, setup),
-        cmocka_unit_test_setup(test_who_was_cut_off, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -28,8 +28,7 @@ static int setup(void **state) {
 /* The order of loads can't be seen on x86, which keeps it. So the source itself is looked at: only the
  * last look at the version may be relaxed, since on ARM a relaxed load before it could move below it,
  * and a torn presence would accuse a correct lock. */
-static void test_no_load_of_a_presence_moves_below_the_last_look(void **state) {
-    (void)state;
+TEST(test_no_load_of_a_presence_moves_below_the_last_look) {
     char source[20000] = "";
     FILE *file = fopen("bench/measure/crowd.c", "re");
     assert_non_null(file);
@@ -59,8 +58,7 @@ static void assert_found(uint64_t doubled, uint64_t expired) {
     assert_int_equal(atomic_load(&findings.expired_holders), expired);
 }
 
-static void test_permits_within_the_bound(void **state) {
-    (void)state;
+TEST_WITH(test_permits_within_the_bound, setup, NULL) {
     enter(0, 2, 3, 100, LB_NEVER);
     enter(1, 1, 3, 110, LB_NEVER);
     assert_true(crowd_inside(&crowds, &findings, 0));
@@ -77,8 +75,7 @@ static void test_permits_within_the_bound(void **state) {
     assert_int_equal(x.counter, 3);
 }
 
-static void test_one_permit_too_many(void **state) {
-    (void)state;
+TEST_WITH(test_one_permit_too_many, setup, NULL) {
     enter(0, 2, 3, 100, 1000);
     enter(1, 2, 3, 110, 1000);
     assert_found(1, 0);
@@ -86,8 +83,7 @@ static void test_one_permit_too_many(void **state) {
     assert_int_equal(findings.first_intruder.client, 1);
 }
 
-static void test_past_its_lease_is_told_apart(void **state) {
-    (void)state;
+TEST_WITH(test_past_its_lease_is_told_apart, setup, NULL) {
     enter(0, 2, 3, 100, 200);
     enter(1, 2, 3, 210, 1000); /* the first one's lease is over */
     assert_found(0, 1);
@@ -101,8 +97,7 @@ static void test_past_its_lease_is_told_apart(void **state) {
     assert_found(1, 0);
 }
 
-static void test_readers_and_writers(void **state) {
-    (void)state;
+TEST_WITH(test_readers_and_writers, setup, NULL) {
     enter(0, 1, CROWD_ALL, 100, LB_NEVER);
     enter(1, 1, CROWD_ALL, 110, LB_NEVER);
     assert_found(0, 0);
@@ -120,8 +115,7 @@ static void test_readers_and_writers(void **state) {
 }
 
 /* A sum that is off only makes it look; nobody is accused who was not there. */
-static void test_a_wrong_sum_accuses_nobody(void **state) {
-    (void)state;
+TEST_WITH(test_a_wrong_sum_accuses_nobody, setup, NULL) {
     atomic_store(&crowd[0].inside, 100);
     enter(0, 2, 3, 100, LB_NEVER);
     enter(1, 1, 3, 110, LB_NEVER);
@@ -130,8 +124,7 @@ static void test_a_wrong_sum_accuses_nobody(void **state) {
 
 /* Two that were never inside at one moment are not added up: the first had let go before the third
  * came, by its own stamp, though its units are still in the sum. */
-static void test_only_one_moment_counts(void **state) {
-    (void)state;
+TEST_WITH(test_only_one_moment_counts, setup, NULL) {
     enter(0, 2, 3, 100, LB_NEVER);
     atomic_store(&presence[0].left_ns, 105);
     enter(1, 2, 3, 110, LB_NEVER);
@@ -139,24 +132,21 @@ static void test_only_one_moment_counts(void **state) {
 }
 
 /* Whoever is added up last looks at the moment when the other came. */
-static void test_the_last_one_added_sees_who_came_later(void **state) {
-    (void)state;
+TEST_WITH(test_the_last_one_added_sees_who_came_later, setup, NULL) {
     enter(1, 2, 3, 200, LB_NEVER);
     enter(0, 2, 3, 190, LB_NEVER);
     assert_found(1, 0);
 }
 
 /* ... but its own lease may have ended by then. */
-static void test_the_last_one_added_may_have_outlived_its_lease(void **state) {
-    (void)state;
+TEST_WITH(test_the_last_one_added_may_have_outlived_its_lease, setup, NULL) {
     enter(1, 2, 3, 200, LB_NEVER);
     enter(0, 2, 3, 190, 195);
     assert_found(0, 1);
 }
 
 /* A writer's grant is counted by its cell alone. */
-static void test_writers_are_counted_once(void **state) {
-    (void)state;
+TEST_WITH(test_writers_are_counted_once, setup, NULL) {
     enter(0, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
     crowd_leave(&crowds, 0, 110);
     enter(0, CROWD_ALL, CROWD_ALL, 120, LB_NEVER);
@@ -170,8 +160,7 @@ static void test_writers_are_counted_once(void **state) {
     assert_int_equal(x.grants, 1);
 }
 
-static void test_the_dead_are_buried(void **state) {
-    (void)state;
+TEST_WITH(test_the_dead_are_buried, setup, NULL) {
     enter(0, CROWD_ALL, CROWD_ALL, 100, LB_NEVER);
     atomic_store(&holders[0].gone, true);
     enter(1, 1, CROWD_ALL, 110, LB_NEVER);
@@ -185,8 +174,7 @@ static void test_the_dead_are_buried(void **state) {
     assert_found(1, 0); /* the living reader */
 }
 
-static void test_a_loss_learned_in_time(void **state) {
-    (void)state;
+TEST_WITH(test_a_loss_learned_in_time, setup, NULL) {
     struct cell cell = {0};
     struct holding me = {1, 100, 1000, 0}, other = {2, 150, 1000, 0};
     struct entry mine = cell_enter(&cell, &findings, 0, &me);
@@ -210,8 +198,7 @@ static void test_a_loss_learned_in_time(void **state) {
     assert_int_equal(atomic_load(&findings.double_holders), 5);
 }
 
-static void test_a_session_that_ended(void **state) {
-    (void)state;
+TEST_WITH(test_a_session_that_ended, setup, NULL) {
     struct heartbeat heartbeat = {.beat_ns = 100};
     struct holding holder = {1, 90, LB_NEVER, 0}, intruder = {2, 149, LB_NEVER, 0};
     findings.session_ns = 50;
@@ -241,8 +228,7 @@ static void test_a_session_that_ended(void **state) {
 
 /* Of two permits one is held by who stood still, and its session is over: who comes in then meets
  * it, and not the one that works on beside it, whichever is looked at first. */
-static void test_one_of_several_stood_still(void **state) {
-    (void)state;
+TEST_WITH(test_one_of_several_stood_still, setup, NULL) {
     for (uint32_t still = 0; still < 2; still++) {
         struct heartbeat alive = {.beat_ns = 290}, stopped = {.beat_ns = 110};
         setup(NULL);
@@ -261,8 +247,7 @@ static void test_one_of_several_stood_still(void **state) {
     }
 }
 
-static void test_versions(void **state) {
-    (void)state;
+TEST_WITH(test_versions, setup, NULL) {
     struct versions versions = {0};
     struct exclusion x = {0};
     for (uint64_t v = 7; v < 12; v++) versions_add(&versions, v);
@@ -281,8 +266,7 @@ static void test_versions(void **state) {
 }
 
 /* The order of badness. */
-static void test_verdicts(void **state) {
-    (void)state;
+TEST_WITH(test_verdicts, setup, NULL) {
     struct exclusion x = {.grants = 10};
     assert_int_equal(exclusion_verdict(&x), VERDICT_CLEAN);
     x.expired_holders = 1;
@@ -338,39 +322,15 @@ static void visit(pthread_mutex_t *mutex) {
     assert_int_equal(atomic_load(&crowd[0].inside), 0);
 }
 
-static void test_threads_with_permits_are_clean(void **state) {
-    (void)state;
+TEST_WITH(test_threads_with_permits_are_clean, setup, NULL) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     visit(&mutex);
     assert_found(0, 0);
 }
 
-static void test_threads_without_are_caught(void **state) {
-    (void)state;
+TEST_WITH(test_threads_without_are_caught, setup, NULL) {
     visit(NULL);
     assert_true(atomic_load(&findings.double_holders) > 0);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_permits_within_the_bound, setup),
-        cmocka_unit_test_setup(test_one_permit_too_many, setup),
-        cmocka_unit_test_setup(test_past_its_lease_is_told_apart, setup),
-        cmocka_unit_test_setup(test_readers_and_writers, setup),
-        cmocka_unit_test_setup(test_a_wrong_sum_accuses_nobody, setup),
-        cmocka_unit_test_setup(test_only_one_moment_counts, setup),
-        cmocka_unit_test_setup(test_the_last_one_added_sees_who_came_later, setup),
-        cmocka_unit_test_setup(test_the_last_one_added_may_have_outlived_its_lease, setup),
-        cmocka_unit_test_setup(test_writers_are_counted_once, setup),
-        cmocka_unit_test_setup(test_the_dead_are_buried, setup),
-        cmocka_unit_test_setup(test_a_loss_learned_in_time, setup),
-        cmocka_unit_test_setup(test_a_session_that_ended, setup),
-        cmocka_unit_test_setup(test_one_of_several_stood_still, setup),
-        cmocka_unit_test_setup(test_versions, setup),
-        cmocka_unit_test_setup(test_verdicts, setup),
-        cmocka_unit_test_setup(test_threads_with_permits_are_clean, setup),
-        cmocka_unit_test(test_no_load_of_a_presence_moves_below_the_last_look),
-        cmocka_unit_test_setup(test_threads_without_are_caught, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

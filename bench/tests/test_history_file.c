@@ -73,8 +73,7 @@ static void judged(const struct oplog_file *file, bool rings, struct book *book,
     assert_int_equal(oplog_judge(book, judgement, NULL, &err), 0);
 }
 
-static void test_there_and_back(void **state) {
-    (void)state;
+TEST_WITH(test_there_and_back, setup, teardown) {
     struct lb_err err = {0};
     struct oplog_writer *writer = oplog_writer_start(history, path, &err);
     assert_non_null(writer);
@@ -101,8 +100,7 @@ static void test_there_and_back(void **state) {
 
 /* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let
  * out. */
-static void test_a_full_ring_drops_whole_grants(void **state) {
-    (void)state;
+TEST_WITH(test_a_full_ring_drops_whole_grants, setup, teardown) {
     struct oplog_ring *ring = &history->rings[0];
     int many = (int)ring->room;
     uint64_t kept = hold_many(ring, many, 100);
@@ -117,8 +115,7 @@ static void test_a_full_ring_drops_whole_grants(void **state) {
 }
 
 /* Tries fill it while somebody holds: the release has its room all the same. */
-static void test_a_release_always_finds_its_room(void **state) {
-    (void)state;
+TEST_WITH(test_a_release_always_finds_its_room, setup, teardown) {
     struct oplog_ring *ring = &history->rings[1];
     struct oplog_record in = acquire(0, 10), out = release(0, 20), busy = acquire(1, 12);
     busy.outcome = OPLOG_BUSY;
@@ -132,8 +129,7 @@ static void test_a_release_always_finds_its_room(void **state) {
 }
 
 /* What a process wrote before it was killed is there, to its last record. */
-static void test_a_killed_process_loses_nothing(void **state) {
-    (void)state;
+TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     struct lb_err err = {0};
     pid_t pid = fork();
     if (pid == 0) {
@@ -163,8 +159,7 @@ static void test_a_killed_process_loses_nothing(void **state) {
 }
 
 /* A disk that takes no more: it is said, and what is left in the rings is judged with the rest. */
-static void test_no_room_on_disk(void **state) {
-    (void)state;
+TEST_WITH(test_no_room_on_disk, setup, teardown) {
     struct lb_err err = {0};
     struct rlimit old, small;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -195,8 +190,7 @@ static void test_no_room_on_disk(void **state) {
     oplog_writer_free(writer);
 }
 
-static void test_a_file_that_was_not_closed(void **state) {
-    (void)state;
+TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
     struct lb_err err = {0};
     struct oplog_writer *writer = oplog_writer_start(history, path, &err);
     struct oplog_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
@@ -238,8 +232,7 @@ static void assert_refused(const void *data, size_t size, int code) {
 }
 
 /* A pipe that nobody writes into is refused, and not waited for. */
-static void test_a_pipe_is_no_history(void **state) {
-    (void)state;
+TEST_WITH(test_a_pipe_is_no_history, setup, teardown) {
     struct oplog_file file;
     struct lb_err err = {0};
     unlink(path);
@@ -253,8 +246,7 @@ static void test_a_pipe_is_no_history(void **state) {
 }
 
 /* The file may be a stranger's, and its lock's name is printed. */
-static void test_a_name_commands_no_terminal(void **state) {
-    (void)state;
+TEST_WITH(test_a_name_commands_no_terminal, setup, teardown) {
     struct oplog_file file;
     struct lb_err err = {0};
     struct oplog_writer *writer = oplog_writer_start(history, path, &err);
@@ -265,8 +257,7 @@ static void test_a_name_commands_no_terminal(void **state) {
     oplog_close(&file);
 }
 
-static void test_what_is_no_history(void **state) {
-    (void)state;
+TEST_WITH(test_what_is_no_history, setup, teardown) {
     struct lb_err err = {0};
     struct oplog_header header;
     assert_refused("", 0, LB_EXIT_USAGE);
@@ -303,8 +294,7 @@ static void test_what_is_no_history(void **state) {
 }
 
 /* Records that no writer of ours would make. */
-static void test_records_that_make_no_sense(void **state) {
-    (void)state;
+TEST_WITH(test_records_that_make_no_sense, setup, teardown) {
     struct lb_err err = {0};
     struct book book;
     struct judgement judgement;
@@ -338,8 +328,7 @@ static void test_records_that_make_no_sense(void **state) {
     book_done(&book);
 }
 
-static void test_times_that_are_none(void **state) {
-    (void)state;
+TEST_WITH(test_times_that_are_none, setup, teardown) {
     struct lb_err err = {0};
     struct oplog_record record = {
         .kind = OPLOG_ACQUIRE, .begin_ns = 1, .end_ns = 2, .lease_end_ns = -8};
@@ -352,20 +341,4 @@ static void test_times_that_are_none(void **state) {
     book_done(&book);
 }
 
-int main(void) {
-#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        EACH(test_there_and_back),
-        EACH(test_a_full_ring_drops_whole_grants),
-        EACH(test_a_release_always_finds_its_room),
-        EACH(test_a_killed_process_loses_nothing),
-        EACH(test_no_room_on_disk),
-        EACH(test_a_file_that_was_not_closed),
-        EACH(test_what_is_no_history),
-        EACH(test_a_pipe_is_no_history),
-        EACH(test_a_name_commands_no_terminal),
-        EACH(test_records_that_make_no_sense),
-        EACH(test_times_that_are_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,8 +3,7 @@
 #include "bench/tests/history_say.h"
 
 /* A lock whose first unlock frees it, though it was taken twice. */
-static void test_the_inner_release_frees_all(void **state) {
-    (void)state;
+KNOWN(test_the_inner_release_frees_all) {
     become(OPLOG_REENTRANT, 1, false);
     got(0, 10, 20);
     add((struct oplog_record){.kind = OPLOG_ACQUIRE, .depth = 1, .begin_ns = 30, .end_ns = 40});
@@ -16,8 +15,7 @@ static void test_the_inner_release_frees_all(void **state) {
     assert_int_equal(book.holds[0].depth, 1);
 }
 
-static void test_readers_and_writers(void **state) {
-    (void)state;
+KNOWN(test_readers_and_writers) {
     become(OPLOG_RWLOCK, 1, false);
     for (uint32_t i = 0; i < 3; i++) {
         add((struct oplog_record){.kind = OPLOG_ACQUIRE,
@@ -39,8 +37,7 @@ static void test_readers_and_writers(void **state) {
 }
 
 /* A reader's try is busy for a writer, not for another reader. */
-static void test_a_reader_that_was_busy(void **state) {
-    (void)state;
+KNOWN(test_a_reader_that_was_busy) {
     for (int writer = 0; writer < 2; writer++) {
         unsigned shared = writer ? 0 : OPLOG_SHARED;
         become(OPLOG_RWLOCK, 1, false);
@@ -67,8 +64,7 @@ static void permits(uint32_t client, uint16_t count, int64_t from_ns, int64_t to
     released(client, to_ns, to_ns + 5);
 }
 
-static void test_permits(void **state) {
-    (void)state;
+KNOWN(test_permits) {
     become(OPLOG_SEMAPHORE, 3, false);
     permits(0, 2, 10, 100);
     permits(1, 1, 20, 80);
@@ -95,8 +91,7 @@ static void slot(uint32_t client, uint16_t number, int64_t from_ns, int64_t to_n
                               .end_ns = to_ns + 5});
 }
 
-static void test_slots(void **state) {
-    (void)state;
+KNOWN(test_slots) {
     become(OPLOG_SEMAPHORE, 3, true);
     slot(0, 0, 10, 100);
     slot(1, 1, 20, 100);
@@ -108,8 +103,7 @@ static void test_slots(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-static void test_tokens(void **state) {
-    (void)state;
+KNOWN(test_tokens) {
     got_token(0, 10, 20, 5);
     released(0, 30, 31);
     got_token(1, 12, 40, 5); /* the same again */
@@ -127,8 +121,7 @@ static void test_tokens(void **state) {
 }
 
 /* Holds that overlap have an order, too, if one had returned before the other was called. */
-static void test_tokens_of_holds_that_overlap(void **state) {
-    (void)state;
+KNOWN(test_tokens_of_holds_that_overlap) {
     add((struct oplog_record){
         .kind = OPLOG_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
     left(0, 1000, 1001, OPLOG_LOST, 0);
@@ -143,8 +136,7 @@ static void test_tokens_of_holds_that_overlap(void **state) {
 }
 
 /* ... and else they have none that anybody could tell. */
-static void test_tokens_of_holds_without_an_order(void **state) {
-    (void)state;
+KNOWN(test_tokens_of_holds_without_an_order) {
     add((struct oplog_record){
         .kind = OPLOG_ACQUIRE, .begin_ns = 10, .end_ns = 20, .lease_end_ns = 100, .token = 7});
     left(0, 1000, 1001, OPLOG_UNKNOWN, 0);
@@ -161,8 +153,7 @@ static void test_tokens_of_holds_without_an_order(void **state) {
 }
 
 /* A grant that was on its way for longer than its lease comes behind later ones. */
-static void test_tokens_of_late_grants(void **state) {
-    (void)state;
+KNOWN(test_tokens_of_late_grants) {
     add((struct oplog_record){.kind = OPLOG_ACQUIRE,
                               .client = 1,
                               .begin_ns = 1000,
@@ -176,8 +167,7 @@ static void test_tokens_of_late_grants(void **state) {
     assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
-static void test_who_asked_first(void **state) {
-    (void)state;
+KNOWN(test_who_asked_first) {
     got(0, 10, 20);
     released(0, 30, 31);
     got(1, 18, 40); /* asked after client 2 */
@@ -190,8 +180,7 @@ static void test_who_asked_first(void **state) {
 
 /* Keys and the rest of a client's grants are apart; a release without a grant, and a grant whose
  * release is missing, make nothing up. */
-static void test_gaps(void **state) {
-    (void)state;
+KNOWN(test_gaps) {
     for (uint32_t key = 0; key < 8; key++) {
         add((struct oplog_record){.kind = OPLOG_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});
     }
@@ -208,19 +197,4 @@ static void test_gaps(void **state) {
     assert_int_equal(book.hold_count, 11);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        KNOWN(test_the_inner_release_frees_all),
-        KNOWN(test_readers_and_writers),
-        KNOWN(test_a_reader_that_was_busy),
-        KNOWN(test_permits),
-        KNOWN(test_slots),
-        KNOWN(test_tokens),
-        KNOWN(test_tokens_of_holds_that_overlap),
-        KNOWN(test_tokens_of_holds_without_an_order),
-        KNOWN(test_tokens_of_late_grants),
-        KNOWN(test_who_asked_first),
-        KNOWN(test_gaps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,14 +2,12 @@
  * failures of locks. */
 #include "bench/tests/history_say.h"
 
-static void test_nothing(void **state) {
-    (void)state;
+KNOWN(test_nothing) {
     assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_int_equal(judgement.clash, CLASH_NONE);
 }
 
-static void test_one_after_the_other(void **state) {
-    (void)state;
+KNOWN(test_one_after_the_other) {
     got(0, 10, 20);
     released(0, 30, 45);
     got(1, 12, 30); /* at the very moment that the release is called */
@@ -19,8 +17,7 @@ static void test_one_after_the_other(void **state) {
     assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
-static void test_an_overlap_and_who_is_in_it(void **state) {
-    (void)state;
+KNOWN(test_an_overlap_and_who_is_in_it) {
     got(2, 500, 600);
     released(2, 700, 710);
     got(3, 650, 690); /* the second clash */
@@ -35,8 +32,7 @@ static void test_an_overlap_and_who_is_in_it(void **state) {
 }
 
 /* Two that meet the same long one are two findings. */
-static void test_each_intruder_counts(void **state) {
-    (void)state;
+KNOWN(test_each_intruder_counts) {
     got(0, 10, 20);
     released(0, 100, 110);
     got(1, 15, 30);
@@ -49,8 +45,7 @@ static void test_each_intruder_counts(void **state) {
 
 /* Jepsen's history of etcd that a model of a mutex calls bad since two releases failed: no holds
  * overlap. */
-static void test_a_failed_release_ends_a_hold(void **state) {
-    (void)state;
+KNOWN(test_a_failed_release_ends_a_hold) {
     got(0, 10, 20);
     left(0, 30, 45, OPLOG_LOST, 0);
     got(1, 15, 35);
@@ -60,8 +55,7 @@ static void test_a_failed_release_ends_a_hold(void **state) {
     assert_verdict(OPLOG_CLEAN, 0, 0, 0);
 }
 
-static void test_paused_past_its_lease(void **state) {
-    (void)state;
+KNOWN(test_paused_past_its_lease) {
     got_lease(0, 10, 20, 2010);
     left(0, 5000, 5001, OPLOG_LOST, 0);
     got_lease(1, 15, 2020, 4020);
@@ -72,8 +66,7 @@ static void test_paused_past_its_lease(void **state) {
 }
 
 /* Its own lease was over before it knew of the grant. */
-static void test_came_in_too_late(void **state) {
-    (void)state;
+KNOWN(test_came_in_too_late) {
     got_lease(0, 10, 20, 5010);
     released(0, 3000, 3001);
     got_lease(1, 5, 2500, 2005);
@@ -81,8 +74,7 @@ static void test_came_in_too_late(void **state) {
     assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
-static void test_state_lost_within_the_lease(void **state) {
-    (void)state;
+KNOWN(test_state_lost_within_the_lease) {
     got_lease(0, 10, 20, 2010);
     left(0, 5000, 5001, OPLOG_LOST, 0);
     got_lease(1, 15, 2009, 4020);
@@ -90,8 +82,7 @@ static void test_state_lost_within_the_lease(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-static void test_a_violation_outranks_what_came_before(void **state) {
-    (void)state;
+KNOWN(test_a_violation_outranks_what_came_before) {
     got_lease(0, 10, 20, 100);
     released(0, 500, 501);
     got_lease(1, 15, 200, 10000); /* expired */
@@ -102,8 +93,7 @@ static void test_a_violation_outranks_what_came_before(void **state) {
     assert_witnesses(200, 600);
 }
 
-static void test_renewed_in_time(void **state) {
-    (void)state;
+KNOWN(test_renewed_in_time) {
     got_lease(0, 10, 20, 2010);
     renewed(0, 1500, 3500);
     released(0, 5000, 5001);
@@ -113,8 +103,7 @@ static void test_renewed_in_time(void **state) {
 }
 
 /* Between a lease's end and its late renewal the key was nobody's. */
-static void test_renewed_too_late(void **state) {
-    (void)state;
+KNOWN(test_renewed_too_late) {
     got_lease(0, 10, 20, 2010);
     renewed(0, 3000, 5000);
     released(0, 3500, 3501);
@@ -125,8 +114,7 @@ static void test_renewed_too_late(void **state) {
 }
 
 /* ... but a renewal that says yes while another is inside contradicts it. */
-static void test_renewed_while_another_was_inside(void **state) {
-    (void)state;
+KNOWN(test_renewed_while_another_was_inside) {
     got_lease(0, 10, 20, 2010);
     renewed(0, 3000, 5000);
     released(0, 3500, 3501);
@@ -135,8 +123,7 @@ static void test_renewed_while_another_was_inside(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
 }
 
-static void test_learned_before_it_wrote(void **state) {
-    (void)state;
+KNOWN(test_learned_before_it_wrote) {
     got(0, 10, 20);
     left(0, 100, 120, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
     got(1, 15, 90);
@@ -145,8 +132,7 @@ static void test_learned_before_it_wrote(void **state) {
 }
 
 /* A session ends for want of a sign of life, not before. */
-static void test_a_stall_ends_a_session(void **state) {
-    (void)state;
+KNOWN(test_a_stall_ends_a_session) {
     happened(OPLOG_STALL, 0, 1, 100, LB_NEVER);
     happened(OPLOG_STALL, 0, 1, 100, 5000); /* it is over: the same stall */
     got(0, 10, 20);
@@ -159,8 +145,7 @@ static void test_a_stall_ends_a_session(void **state) {
     assert_int_equal(book.mishap_count, 1);
 }
 
-static void test_a_stall_is_no_excuse_before(void **state) {
-    (void)state;
+KNOWN(test_a_stall_is_no_excuse_before) {
     happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
     left(0, 5000, 5001, OPLOG_LOST, 0);
@@ -169,8 +154,7 @@ static void test_a_stall_is_no_excuse_before(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-static void test_a_short_stall_is_none(void **state) {
-    (void)state;
+KNOWN(test_a_short_stall_is_none) {
     happened(OPLOG_STALL, 0, 8, 100, 1100);
     got(0, 10, 20);
     left(0, 5000, 5001, OPLOG_LOST, 0);
@@ -180,8 +164,7 @@ static void test_a_short_stall_is_none(void **state) {
 }
 
 /* A release that says that all was well says that the session had not ended. */
-static void test_a_lock_that_did_not_notice(void **state) {
-    (void)state;
+KNOWN(test_a_lock_that_did_not_notice) {
     happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
     released(0, 5000, 5001);
@@ -190,8 +173,7 @@ static void test_a_lock_that_did_not_notice(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-static void test_a_cut_connection(void **state) {
-    (void)state;
+KNOWN(test_a_cut_connection) {
     happened(OPLOG_CUT, 0, 2, 1000, 1000);
     got(0, 10, 20);
     left(0, 5000, 5001, OPLOG_LOST, 0);
@@ -206,8 +188,7 @@ static void test_a_cut_connection(void **state) {
 }
 
 /* A cut that lasts: who asked for it while it lasted, too, was cut off. */
-static void test_a_cut_that_lasts(void **state) {
-    (void)state;
+KNOWN(test_a_cut_that_lasts) {
     happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
     got(0, 1100, 1200);
     left(0, 5000, 5001, OPLOG_LOST, 0);
@@ -226,8 +207,7 @@ static void test_a_cut_that_lasts(void **state) {
 /* A grant that was on its way when its client was cut off: the server counts the session from the last
  * request that it got, not from the grant's arrival. A request that was answered during the cut shows
  * that the session lived then. */
-static void test_a_grant_that_arrives_in_a_cut(void **state) {
-    (void)state;
+KNOWN(test_a_grant_that_arrives_in_a_cut) {
     book.rules.cut_ns = SESSION / 2;
     happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
     got(0, 900, 1400);
@@ -238,8 +218,7 @@ static void test_a_grant_that_arrives_in_a_cut(void **state) {
     assert_witnesses(1400, 1700);
 }
 
-static void test_a_request_in_a_cut_is_a_sign_of_life(void **state) {
-    (void)state;
+KNOWN(test_a_request_in_a_cut_is_a_sign_of_life) {
     book.rules.cut_ns = SESSION / 2;
     happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
     got(0, 1350, 1400);
@@ -249,8 +228,7 @@ static void test_a_request_in_a_cut_is_a_sign_of_life(void **state) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-static void test_killed_while_it_held(void **state) {
-    (void)state;
+KNOWN(test_killed_while_it_held) {
     got(0, 10, 20);
     got(1, 15, 2500);
     released(1, 2600, 2601);
@@ -259,8 +237,7 @@ static void test_killed_while_it_held(void **state) {
     assert_true(book.holds[0].flags & HOLD_DEAD);
 }
 
-static void test_never_released(void **state) {
-    (void)state;
+KNOWN(test_never_released) {
     got(0, 10, 20);
     got(1, 15, 2500);
     released(1, 2600, 2601);
@@ -268,8 +245,7 @@ static void test_never_released(void **state) {
 }
 
 /* Where the file was cut off nobody knows when it was released. */
-static void test_a_file_cut_off(void **state) {
-    (void)state;
+KNOWN(test_a_file_cut_off) {
     got(0, 10, 20);
     got(1, 15, 2500);
     released(1, 2600, 2601);
@@ -279,8 +255,7 @@ static void test_a_file_cut_off(void **state) {
     assert_false(judgement.busy_judged);
 }
 
-static void test_an_unknown_acquire_accuses_nobody(void **state) {
-    (void)state;
+KNOWN(test_an_unknown_acquire_accuses_nobody) {
     got(0, 10, 20);
     released(0, 100, 110);
     tried(1, 15, 50, OPLOG_UNKNOWN);
@@ -289,8 +264,7 @@ static void test_an_unknown_acquire_accuses_nobody(void **state) {
     assert_int_equal(judgement.spurious_busy, 0);
 }
 
-static void test_busy_for_no_reason(void **state) {
-    (void)state;
+KNOWN(test_busy_for_no_reason) {
     got(0, 10, 20);
     released(0, 100, 110);
     got(0, 130, 140);
@@ -304,34 +278,4 @@ static void test_busy_for_no_reason(void **state) {
     assert_int_equal(judgement.spurious_busy, 1);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        KNOWN(test_nothing),
-        KNOWN(test_one_after_the_other),
-        KNOWN(test_an_overlap_and_who_is_in_it),
-        KNOWN(test_each_intruder_counts),
-        KNOWN(test_a_failed_release_ends_a_hold),
-        KNOWN(test_paused_past_its_lease),
-        KNOWN(test_came_in_too_late),
-        KNOWN(test_state_lost_within_the_lease),
-        KNOWN(test_a_violation_outranks_what_came_before),
-        KNOWN(test_renewed_in_time),
-        KNOWN(test_renewed_too_late),
-        KNOWN(test_renewed_while_another_was_inside),
-        KNOWN(test_learned_before_it_wrote),
-        KNOWN(test_a_stall_ends_a_session),
-        KNOWN(test_a_stall_is_no_excuse_before),
-        KNOWN(test_a_short_stall_is_none),
-        KNOWN(test_a_lock_that_did_not_notice),
-        KNOWN(test_a_cut_connection),
-        KNOWN(test_a_cut_that_lasts),
-        KNOWN(test_a_grant_that_arrives_in_a_cut),
-        KNOWN(test_a_request_in_a_cut_is_a_sign_of_life),
-        KNOWN(test_killed_while_it_held),
-        KNOWN(test_never_released),
-        KNOWN(test_a_file_cut_off),
-        KNOWN(test_an_unknown_acquire_accuses_nobody),
-        KNOWN(test_busy_for_no_reason),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

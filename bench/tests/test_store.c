@@ -37,8 +37,7 @@ static void assert_sum(uint64_t stale, uint64_t rejected, uint64_t accepted, uin
     assert_int_equal(sum.lost_updates_fenced, lost_fenced);
 }
 
-static void test_turns_lose_nothing(void **state) {
-    (void)state;
+TEST_WITH(test_turns_lose_nothing, setup, NULL) {
     for (uint64_t token = 1; token <= 5; token++) leave(visit(token));
     assert_sum(0, 0, 0, 0, 0);
     assert_int_equal(fenced_read(&key), 5);
@@ -46,8 +45,7 @@ static void test_turns_lose_nothing(void **state) {
 }
 
 /* 33 is paused, 34 comes and goes, 33 goes on. */
-static void test_a_stale_write(void **state) {
-    (void)state;
+TEST_WITH(test_a_stale_write, setup, NULL) {
     struct visit paused = visit(33);
     leave(visit(34));
     leave(paused);
@@ -56,8 +54,7 @@ static void test_a_stale_write(void **state) {
 }
 
 /* 33 writes while 34 works: only 34's own write would save it, so 33's must not get through. */
-static void test_the_newer_one_is_still_there(void **state) {
-    (void)state;
+TEST_WITH(test_the_newer_one_is_still_there, setup, NULL) {
     struct visit paused = visit(33), there = visit(34);
     leave(paused);
     leave(there);
@@ -66,8 +63,7 @@ static void test_the_newer_one_is_still_there(void **state) {
 
 /* The trap: the same with a check of the writes alone. 34 has read, but nobody knows its token
  * yet. */
-static void test_to_check_the_write_alone_loses(void **state) {
-    (void)state;
+TEST_WITH(test_to_check_the_write_alone_loses, setup, NULL) {
     uint64_t paused = fenced_read(&key), there = fenced_read(&key);
     assert_true(fenced_write(&key, 33, paused + 1));
     assert_true(fenced_write(&key, 34, there + 1));
@@ -77,8 +73,7 @@ static void test_to_check_the_write_alone_loses(void **state) {
 }
 
 /* It came in so late that all was over; nobody has come after it. */
-static void test_who_comes_in_stale(void **state) {
-    (void)state;
+TEST_WITH(test_who_comes_in_stale, setup, NULL) {
     leave(visit(34));
     struct visit late = visit(33);
     assert_int_equal(late.fence, FENCE_REJECTED);
@@ -89,8 +84,7 @@ static void test_who_comes_in_stale(void **state) {
 }
 
 /* A holder writes more than once; a token that was raised on re-entry is taken too. */
-static void test_an_equal_token_is_taken(void **state) {
-    (void)state;
+TEST_WITH(test_an_equal_token_is_taken, setup, NULL) {
     uint64_t value;
     assert_true(fenced_install(&key, 7, &value));
     assert_true(fenced_write(&key, 7, 1));
@@ -103,8 +97,7 @@ static void test_an_equal_token_is_taken(void **state) {
 }
 
 /* Tokens that go backwards, or that two holders share, do not protect: it must show. */
-static void test_tokens_that_do_not_grow(void **state) {
-    (void)state;
+TEST_WITH(test_tokens_that_do_not_grow, setup, NULL) {
     struct visit first = visit(5), second = visit(5);
     leave(second);
     leave(first);
@@ -113,8 +106,7 @@ static void test_tokens_that_do_not_grow(void **state) {
     assert_sum(2, 1, 1, 1, 1);
 }
 
-static void test_without_tokens(void **state) {
-    (void)state;
+TEST_WITH(test_without_tokens, setup, NULL) {
     struct visit first, second;
     store_enter(&key, 0, false, &first);
     store_enter(&key, 0, false, &second);
@@ -132,8 +124,7 @@ static void test_without_tokens(void **state) {
 
 /* Several overtaken ones: each is counted, and the value goes back to what the last of them had
  * read. */
-static void test_many_are_overtaken(void **state) {
-    (void)state;
+TEST_WITH(test_many_are_overtaken, setup, NULL) {
     struct visit paused[3];
     for (uint64_t i = 0; i < 3; i++) paused[i] = visit(1 + i);
     for (uint64_t token = 4; token <= 9; token++) leave(visit(token));
@@ -143,8 +134,7 @@ static void test_many_are_overtaken(void **state) {
     assert_int_equal(fenced_read(&key), 6);
 }
 
-static void test_where_the_values_are_elsewhere(void **state) {
-    (void)state;
+TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
     struct visit visits[3];
     uint64_t value = 2;
     for (uint64_t i = 0; i < 3; i++) {
@@ -163,8 +153,7 @@ static void test_where_the_values_are_elsewhere(void **state) {
 
 /* Two were let in by the server in an order, and came back from it in the other: neither is accused
  * for that. */
-static void test_who_comes_back_late(void **state) {
-    (void)state;
+TEST_WITH(test_who_comes_back_late, setup, NULL) {
     struct visit older = {.token = 1, .fence = FENCE_ACCEPTED},
                  newer = {.token = 2, .fence = FENCE_ACCEPTED};
     store_enter_beside(&key, &newer);
@@ -192,8 +181,7 @@ static void *crowd(void *arg) {
 
 /* No lock at all, but tokens that grow: whatever the interleaving, the fenced value loses nothing,
  * and each write that it took was no stale one. */
-static void test_fenced_holds_without_a_lock(void **state) {
-    (void)state;
+TEST_WITH(test_fenced_holds_without_a_lock, setup, NULL) {
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, crowd, NULL), 0);
@@ -216,8 +204,7 @@ static struct lb_lock without_tokens(void) {
 
 #define CROWD "load.clients=6", "load.threads=3", "check.store=memory"
 
-static void test_a_right_lock_has_no_stale_writes(void **state) {
-    (void)state;
+TEST(test_a_right_lock_has_no_stale_writes) {
     struct lb_lock tokenless = without_tokens();
     const struct lb_lock *locks[] = {&toy_mutex, &tokenless, &toy_rwlock, &toy_slots};
     for (int i = 0; i < 4; i++) {
@@ -236,8 +223,7 @@ static void test_a_right_lock_has_no_stale_writes(void **state) {
     }
 }
 
-static void test_several_keys_are_written(void **state) {
-    (void)state;
+TEST(test_several_keys_are_written) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.keys_at_once = 3},
                 SETS(CROWD, "load.keys=5"));
@@ -248,8 +234,7 @@ static void test_several_keys_are_written(void **state) {
 }
 
 /* Holders that hold for longer than their lease lasts, with nobody to tell them. */
-static void test_a_lease_that_ends(void **state) {
-    (void)state;
+TEST(test_a_lease_that_ends) {
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
         struct stage *stage = run_toy(
@@ -267,8 +252,7 @@ static void test_a_lease_that_ends(void **state) {
     }
 }
 
-static void test_no_lock_at_all(void **state) {
-    (void)state;
+TEST(test_no_lock_at_all) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.nothing_is_locked = true},
                                   (struct stage_wish){0}, SETS(CROWD, "load.hold=100us"));
     assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
@@ -283,8 +267,7 @@ static bool warns_of_stale_writes(const struct stage *stage) {
     return any_text_has(stage->result.warnings, "stale writes");
 }
 
-static void test_who_learns_its_loss_does_not_write(void **state) {
-    (void)state;
+TEST(test_who_learns_its_loss_does_not_write) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.evict_every = 5}, (struct stage_wish){.renew = true},
         SETS(CROWD, "load.hold=20ms", "acquire.lease=15ms", "run.duration=500ms"));
@@ -296,8 +279,7 @@ static void test_who_learns_its_loss_does_not_write(void **state) {
 
 /* Holders in processes of their own that stand still past their leases, and go on with what they
  * had read. */
-static void test_a_paused_holder(void **state) {
-    (void)state;
+TEST(test_a_paused_holder) {
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
         struct stage *stage = run_toy(
@@ -328,8 +310,7 @@ static enum lb_outcome short_acquire(struct lb_session *session, const struct lb
 }
 
 /* Who looks at its clock before it writes does not write late, and says how late it was. */
-static void test_a_careful_holder(void **state) {
-    (void)state;
+TEST(test_a_careful_holder) {
     struct lb_lock tokenless = without_tokens(), session = toy_session;
     struct lb_algorithm algorithm = *session.algorithm;
     algorithm.acquire = short_acquire;
@@ -352,8 +333,7 @@ static void test_a_careful_holder(void **state) {
 }
 
 /* Nothing is written where no grant is exclusive, and nothing unless it is asked for. */
-static void test_where_there_is_none(void **state) {
-    (void)state;
+TEST(test_where_there_is_none) {
     const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};
     for (int i = 0; i < 3; i++) {
         struct stage *stage = run_toy(locks[i], (struct toy_faults){0},
@@ -368,28 +348,4 @@ static void test_where_there_is_none(void **state) {
     stage_free(stage);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_turns_lose_nothing, setup),
-        cmocka_unit_test_setup(test_a_stale_write, setup),
-        cmocka_unit_test_setup(test_the_newer_one_is_still_there, setup),
-        cmocka_unit_test_setup(test_to_check_the_write_alone_loses, setup),
-        cmocka_unit_test_setup(test_who_comes_in_stale, setup),
-        cmocka_unit_test_setup(test_an_equal_token_is_taken, setup),
-        cmocka_unit_test_setup(test_tokens_that_do_not_grow, setup),
-        cmocka_unit_test_setup(test_without_tokens, setup),
-        cmocka_unit_test_setup(test_many_are_overtaken, setup),
-        cmocka_unit_test_setup(test_where_the_values_are_elsewhere, setup),
-        cmocka_unit_test_setup(test_who_comes_back_late, setup),
-        cmocka_unit_test_setup(test_fenced_holds_without_a_lock, setup),
-        cmocka_unit_test(test_a_right_lock_has_no_stale_writes),
-        cmocka_unit_test(test_several_keys_are_written),
-        cmocka_unit_test(test_a_lease_that_ends),
-        cmocka_unit_test(test_no_lock_at_all),
-        cmocka_unit_test(test_who_learns_its_loss_does_not_write),
-        cmocka_unit_test(test_a_paused_holder),
-        cmocka_unit_test(test_a_careful_holder),
-        cmocka_unit_test(test_where_there_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

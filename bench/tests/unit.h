@@ -24,13 +24,16 @@
 static struct CMUnitTest unit_tests[200] __attribute__((unused));
 static size_t unit_test_count __attribute__((unused));
 
-/* Constructors of a file run in the order in which they stand there. */
-#define TEST(name)                                                                                 \
+/* A test with a setup and a teardown of its own; each may be NULL. Constructors of a file run in the
+ * order in which they stand there. */
+#define TEST_WITH(name, setup, teardown)                                                           \
     static void name(void **state);                                                                \
     __attribute__((constructor)) static void register_##name(void) {                               \
-        unit_tests[unit_test_count++] = (struct CMUnitTest){#name, name, NULL, NULL, NULL};        \
+        unit_tests[unit_test_count++] = (struct CMUnitTest){#name, name, setup, teardown, NULL};   \
     }                                                                                              \
     static void name(void **state __attribute__((unused)))
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
 
 /* What main returns, for a program that has more to do there than TEST_MAIN. */
 #define run_all_tests(setup, teardown)                                                             \

@@ -193,7 +193,8 @@ static inline void live_run(void (*body)(void *), void *arg) {
     if (check_failed[0]) fail_msg("%s", check_failed);
 }
 
-/* A test whose body runs on a fiber, with a place that must be there (NULL: none). */
+/* LIVE(live, name) { ... }: a test whose body runs on a fiber, with a place that must be there
+ * (NULL: none), which is its argument `arg`. */
 struct live_test {
     struct live_place *live;
     void (*body)(void *live);
@@ -205,12 +206,13 @@ static inline void live_test(void **state) {
     live_run(test->body, test->live);
 }
 
-#define LIVE_TEST(live, body)                                                                      \
-    {                                                                                              \
-#body, live_test, NULL, NULL, &(struct live_test) {                                        \
-            live, body                                                                             \
-        }                                                                                          \
-    }
+#define LIVE(live, body)                                                                           \
+    static void body(void *arg);                                                                   \
+    __attribute__((constructor)) static void register_##body(void) {                               \
+        static struct live_test test = {live, body};                                               \
+        unit_tests[unit_test_count++] = (struct CMUnitTest){#body, live_test, NULL, NULL, &test};  \
+    }                                                                                              \
+    static void body(void *arg __attribute__((unused)))
 
 /* A foreign client: a program that we talk to through its pipes. */
 struct foreign {

@@ -39,7 +39,7 @@ static uint64_t things_left(struct live_client *client) {
     return residue.count;
 }
 
-static void readers_together_writers_alone(void *arg) {
+LIVE(&chubby, readers_together_writers_alone) {
     struct live_client one, two, writer;
     open_client(&one, arg);
     open_client(&two, arg);
@@ -74,7 +74,7 @@ static void wait_for_it(void *arg) {
 }
 
 /* The writer that waits is not starved by readers who come later. */
-static void readers_queue_behind_a_writer(void *arg) {
+LIVE(&chubby, readers_queue_behind_a_writer) {
     struct live_client reader, writer, late;
     open_client(&reader, arg);
     open_client(&writer, arg);
@@ -101,7 +101,7 @@ static void readers_queue_behind_a_writer(void *arg) {
     live_client_done(&late);
 }
 
-static void sequencers(void *arg) {
+LIVE(&chubby, sequencers) {
     struct live_client one, two, guard;
     open_client(&one, arg);
     open_client(&two, arg);
@@ -168,7 +168,7 @@ static void wait_for_expiry(struct live_client *guard, const char *sequencer) {
     CHECK(check(guard, sequencer) == LB_LOST, "the session never expired");
 }
 
-static void delay_after_an_expiry(void *arg) {
+LIVE(&chubby, delay_after_an_expiry) {
     struct live_client holder, other, reader;
     open_client(&holder, arg);
     open_client(&other, arg);
@@ -214,7 +214,7 @@ static void delay_after_an_expiry(void *arg) {
 }
 
 /* The server says that the session is gone: the holder is told at once. */
-static void a_lost_session_is_told(void *arg) {
+LIVE(&chubby, a_lost_session_is_told) {
     struct live_client holder, other;
     open_client(&holder, arg);
     open_client(&other, arg);
@@ -238,7 +238,7 @@ static void a_lost_session_is_told(void *arg) {
 }
 
 /* The server falls silent: in jeopardy after the lease's end, lost after the grace period. */
-static void silence_is_jeopardy(void *arg) {
+LIVE(&chubby, silence_is_jeopardy) {
     const struct live_place *live = arg;
     struct live_client holder;
     open_client(&holder, live);
@@ -276,14 +276,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(&chubby, readers_together_writers_alone),
-        LIVE_TEST(&chubby, readers_queue_behind_a_writer),
-        LIVE_TEST(&chubby, sequencers),
-        LIVE_TEST(&chubby, delay_after_an_expiry),
-        LIVE_TEST(&chubby, a_lost_session_is_told),
-        LIVE_TEST(&chubby, silence_is_jeopardy),
-    };
-    return cmocka_run_group_tests_name("etcd-chubby", tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -31,9 +31,8 @@ static void open_client(struct live_client *client, uint32_t number) {
     live_connect(client);
 }
 
-static void members_are_shared_out(void *arg) {
+LIVE(&live, members_are_shared_out) {
     struct live_client clients[MEMBERS + 1];
-    (void)arg;
     for (int i = 0; i <= MEMBERS; i++) {
         open_client(&clients[i], (uint32_t)i);
         CHECK(talks_to(&clients[i], i % MEMBERS), "client %d talks to %s", i,
@@ -51,12 +50,11 @@ static void members_are_shared_out(void *arg) {
     for (int i = 0; i <= MEMBERS; i++) live_client_done(&clients[i]);
 }
 
-static void the_leader_dies(void *arg) {
+LIVE(&live, the_leader_dies) {
     struct topo *topo = live.place->topo;
     struct live_client holder, waiter, orphan;
     struct lb_err err = {0};
     int leader = atoi(fact("leader") + strlen("node"));
-    (void)arg;
     open_client(&holder, (uint32_t)(leader + 1) % MEMBERS);
     open_client(&waiter, (uint32_t)(leader + 2) % MEMBERS);
     open_client(&orphan, (uint32_t)leader);
@@ -87,8 +85,7 @@ static void the_leader_dies(void *arg) {
     live_client_done(&orphan);
 }
 
-static void test_it_is_a_cluster(void **state) {
-    (void)state;
+TEST(test_it_is_a_cluster) {
     LIVE_NEEDS(&live);
     assert_string_equal(fact("members"), "3");
     assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
@@ -118,11 +115,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_is_a_cluster),
-        LIVE_TEST(&live, members_are_shared_out),
-        LIVE_TEST(&live, the_leader_dies),
-    };
-    return cmocka_run_group_tests_name("etcd cluster", tests, start, stop);
-}
+TEST_MAIN(start, stop)

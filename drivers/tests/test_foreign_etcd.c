@@ -478,8 +478,7 @@ static void on_all(void (*body)(void *), struct live_place *const *places) {
 }
 
 #define ON_ALL(body, ...)                                                                          \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
+    TEST(test_##body) {                                                                            \
         on_all(body, (struct live_place *const[]){__VA_ARGS__, NULL});                             \
     }
 ON_ALL(etcdctl_holds, &mutex, &service)
@@ -515,19 +514,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_etcdctl_holds),
-        cmocka_unit_test(test_ours_holds),
-        cmocka_unit_test(test_a_lease_ends),
-        cmocka_unit_test(test_a_process_that_was_away),
-        cmocka_unit_test(test_an_attempt_is_settled),
-        cmocka_unit_test(test_the_server_restarts),
-        cmocka_unit_test(test_users_and_passwords),
-        cmocka_unit_test(test_the_dead_are_not_granted),
-        cmocka_unit_test(test_the_bare_service_grants_to_the_dead),
-        cmocka_unit_test(test_a_lease_for_each_grant),
-        cmocka_unit_test(test_what_is_left_is_counted),
-    };
-    return cmocka_run_group_tests_name("etcd and its own client", tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -60,9 +60,8 @@ static void let_go(void *arg) {
     CHECK(status == NATS_OK, "%s", natsStatus_GetText(status));
 }
 
-static void theirs_holds(void *arg) {
+LIVE(&live, theirs_holds) {
     struct live_client ours;
-    (void)arg;
     open_client(&ours);
     kvStore *kv = bucket("lockbench_10000ms");
     for (int purge = 0; purge < 2 && kv; purge++) {
@@ -83,9 +82,8 @@ static void theirs_holds(void *arg) {
     live_client_done(&ours);
 }
 
-static void ours_holds(void *arg) {
+LIVE(&live, ours_holds) {
     struct live_client ours;
-    (void)arg;
     open_client(&ours);
     kvStore *kv = bucket("lockbench_10000ms");
     if (!kv) return;
@@ -114,9 +112,8 @@ static void ours_holds(void *arg) {
 }
 
 /* Why our delete states the sequence: theirs does not, and frees what we hold. We are told. */
-static void their_delete_frees_anybodys(void *arg) {
+LIVE(&live, their_delete_frees_anybodys) {
     struct live_client ours, other;
-    (void)arg;
     open_client(&ours);
     open_client(&other);
     kvStore *kv = bucket("lockbench_10000ms");
@@ -135,9 +132,8 @@ static void their_delete_frees_anybodys(void *arg) {
 }
 
 /* The bucket's MaxAge is the lease: an entry of ours ages out, and they get in. */
-static void ours_ages_out(void *arg) {
+LIVE(&live, ours_ages_out) {
     struct live_client ours;
-    (void)arg;
     live_client_init(&ours, &live, KEY);
     ours.session.lease_ns = LB_S_NS;
     live_connect(&ours);
@@ -159,9 +155,8 @@ static void ours_ages_out(void *arg) {
 }
 
 /* What an attempt in doubt left is deleted; what is still on its way comes to nothing. */
-static void an_attempt_is_settled(void *arg) {
+LIVE(&live, an_attempt_is_settled) {
     struct live_client ours, other;
-    (void)arg;
     open_client(&ours);
     open_client(&other);
     kvStore *kv = bucket("lockbench_10000ms");
@@ -202,11 +197,10 @@ static void an_attempt_is_settled(void *arg) {
     live_client_done(&other);
 }
 
-static void what_is_left_is_counted(void *arg) {
+LIVE(&live, what_is_left_is_counted) {
     struct live_client holder, asker;
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    (void)arg;
     open_client(&holder);
     open_client(&asker);
     const struct lb_lock *lock = holder.session.lock;
@@ -245,17 +239,7 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(&live, theirs_holds),
-        LIVE_TEST(&live, ours_holds),
-        LIVE_TEST(&live, their_delete_frees_anybodys),
-        LIVE_TEST(&live, ours_ages_out),
-        LIVE_TEST(&live, an_attempt_is_settled),
-        LIVE_TEST(&live, what_is_left_is_counted),
-    };
-    return cmocka_run_group_tests_name("NATS and its own client", tests, start, stop);
-}
+TEST_MAIN(start, stop)
 #else
 static void absent(void **state) {
     (void)state;

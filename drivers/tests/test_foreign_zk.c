@@ -77,8 +77,7 @@ static bool made_as_container(const char *path) {
     return found;
 }
 
-static void nodes_are_curators(void *arg) {
-    (void)arg;
+LIVE(&zk, nodes_are_curators) {
     struct stranger stranger;
     struct live_client ours;
     char path[ZK_PATH_MAX];
@@ -115,8 +114,7 @@ static void stranger_lets_go(void *arg) {
     stranger_deletes(handover->stranger, handover->path);
 }
 
-static void exclude_each_other(void *arg) {
-    (void)arg;
+LIVE(&zk, exclude_each_other) {
     struct stranger stranger;
     struct live_client ours;
     char path[ZK_PATH_MAX], ahead[ZK_PATH_MAX];
@@ -171,8 +169,7 @@ static void exclude_each_other(void *arg) {
 
 /* Names of other recipes in the same folder: Curator's read-write lock sorts behind, and so it must
  * here. */
-static void other_recipes_nodes(void *arg) {
-    (void)arg;
+LIVE(&zk, other_recipes_nodes) {
     struct stranger stranger;
     struct live_client ours;
     stranger_comes(&zk, &stranger, NULL);
@@ -210,8 +207,7 @@ static void end_when_queued(void *arg) {
 }
 
 /* A session that ends under us is LOST to a holder, and no lock to a waiter. */
-static void a_session_ends(void *arg) {
-    (void)arg;
+LIVE(&zk, a_session_ends) {
     struct stranger stranger;
     struct live_client holder, waiter;
     stranger_comes(&zk, &stranger, NULL);
@@ -243,8 +239,7 @@ static void a_session_ends(void *arg) {
 
 /* A request whose answer does not come is neither held nor free, until it is settled on a new
  * session. */
-static void an_attempt_is_settled(void *arg) {
-    (void)arg;
+LIVE(&zk, an_attempt_is_settled) {
     struct stranger stranger;
     struct live_client ours;
     live_client_init(&ours, &zk, KEY);
@@ -283,8 +278,7 @@ static void an_attempt_is_settled(void *arg) {
 
 /* The session outlives its connections: a request whose sending finds the connection broken goes
  * out over the next one. */
-static void a_connection_breaks(void *arg) {
-    (void)arg;
+LIVE(&zk, a_connection_breaks) {
     struct stranger stranger;
     struct live_client ours;
     stranger_comes(&zk, &stranger, NULL);
@@ -320,8 +314,7 @@ static void release_later(void *arg) {
 
 /* Holder and waiter live through a server that dies and comes back with its data within their
  * sessions, and the watch that was set before it died still fires. */
-static void the_server_restarts(void *arg) {
-    (void)arg;
+LIVE(&zk, the_server_restarts) {
     struct live_client holder, waiter;
     live_client_init(&holder, &zk, KEY);
     live_client_init(&waiter, &zk, KEY);
@@ -361,8 +354,7 @@ static void heal_when_struck(void *arg) {
 /* Curator's protected creation: the server has made the node, its answer is lost, the session lives
  * on over a new connection. The node must be found again, not made twice; and a deletion in doubt
  * likewise. */
-static void answers_lost_within_a_session(void *arg) {
-    (void)arg;
+LIVE(&zk, answers_lost_within_a_session) {
     struct stranger stranger;
     struct live_client ours;
     struct lb_err err = {0};
@@ -403,8 +395,7 @@ static void answers_lost_within_a_session(void *arg) {
 }
 
 /* A chroot is made when it is missing, and keeps its locks apart. */
-static void a_chroot(void *arg) {
-    (void)arg;
+LIVE(&zk, a_chroot) {
     struct stranger stranger;
     struct live_client ours, apart;
     char url[80];
@@ -444,18 +435,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(&zk, nodes_are_curators),
-        LIVE_TEST(&zk, exclude_each_other),
-        LIVE_TEST(&zk, other_recipes_nodes),
-        LIVE_TEST(&zk, a_session_ends),
-        LIVE_TEST(&zk, an_attempt_is_settled),
-        LIVE_TEST(&zk, a_connection_breaks),
-        LIVE_TEST(&zk, the_server_restarts),
-        LIVE_TEST(&zk, answers_lost_within_a_session),
-        LIVE_TEST(&zk, a_chroot),
-    };
-    return cmocka_run_group_tests_name("zookeeper and Curator's protocol by hand", tests, start,
-                                       stop);
-}
+TEST_MAIN(start, stop)

@@ -106,8 +106,7 @@ static void slot_moves(struct trial *trial) {
          (int)(waiter->session.commands - before));
 }
 
-static void test_slot_moves(void **state) {
-    (void)state;
+TEST_WITH(test_slot_moves, NULL, close_scene) {
     play("redis-setnx", "redis-cluster", NULL, slot_moves);
 }
 
@@ -175,8 +174,7 @@ static void primary_dies(struct trial *trial) {
     }
 }
 
-static void test_primary_dies(void **state) {
-    (void)state;
+TEST_WITH(test_primary_dies, NULL, close_scene) {
     play("redis-setnx", "redis-sentinel", NULL, primary_dies);
 }
 
@@ -214,8 +212,7 @@ static void replica_is_promoted(struct trial *trial) {
     MUST(trial, topo_restart(topo, 0, &err) == 0, "%s", err.text);
 }
 
-static void test_replica_is_promoted(void **state) {
-    (void)state;
+TEST_WITH(test_replica_is_promoted, NULL, close_scene) {
     play("redis-setnx", "redis-replicas", NULL, replica_is_promoted);
 }
 
@@ -247,8 +244,7 @@ static void replicas_hang(struct trial *trial) {
     topo_signal(scene.place->topo, 1, SIGCONT);
 }
 
-static void test_replicas_hang(void **state) {
-    (void)state;
+TEST_WITH(test_replicas_hang, NULL, close_scene) {
     play("redis-wait", "redis-replicas", NULL, replicas_hang);
 }
 
@@ -298,19 +294,9 @@ static void servers_fall(struct trial *trial) {
         MUST(trial, strcmp(cli(node, "dbsize"), "0") == 0, "server %d has something left", node);
 }
 
-static void test_servers_fall(void **state) {
-    (void)state;
+TEST_WITH(test_servers_fall, NULL, close_scene) {
     static const char *const sets[] = {"node_timeout=200ms", NULL};
     play("redis-redlock", "redis-independents", sets, servers_fall);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_slot_moves, close_scene),
-        cmocka_unit_test_teardown(test_primary_dies, close_scene),
-        cmocka_unit_test_teardown(test_replica_is_promoted, close_scene),
-        cmocka_unit_test_teardown(test_replicas_hang, close_scene),
-        cmocka_unit_test_teardown(test_servers_fall, close_scene),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

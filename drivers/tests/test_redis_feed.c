@@ -39,8 +39,7 @@ static void listen_to_all(void *arg) {
     redis_feed_close(feed);
 }
 
-static void test_all_at_once(void **state) {
-    (void)state;
+TEST(test_all_at_once) {
     static char burst[MESSAGES * sizeof MESSAGE];
     size_t len = sizeof MESSAGE - 1;
     for (int i = 0; i < MESSAGES; i++) memcpy(burst + len * (size_t)i, MESSAGE, len + 1);
@@ -64,7 +63,4 @@ static void test_all_at_once(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_at_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,8 +9,7 @@ static void expect(const char *text, const char *digest) {
     assert_string_equal(hex, digest);
 }
 
-static void test_known_answers(void **state) {
-    (void)state;
+TEST(test_known_answers) {
     expect("", "da39a3ee5e6b4b0d3255bfef95601890afd80709");
     expect("abc", "a9993e364706816aba3e25717850c26c9cd0d89d");
     expect("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -19,8 +18,7 @@ static void test_known_answers(void **state) {
 }
 
 /* Every way that the last block can be filled. */
-static void test_lengths(void **state) {
-    (void)state;
+TEST(test_lengths) {
     static const struct {
         size_t len;
         const char *digest;
@@ -38,8 +36,4 @@ static void test_lengths(void **state) {
     }
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_answers),
-                                       cmocka_unit_test(test_lengths)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -161,9 +161,8 @@ static enum lb_outcome tx_release(struct fixture *f) {
     return sql_transaction_algorithm.release(&f->session, &f->request, &f->grant);
 }
 
-static void transaction_plain(void *arg) {
+LIVE(NULL, transaction_plain) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &row);
     {
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {0}},
@@ -191,9 +190,8 @@ static void transaction_plain(void *arg) {
     }
 }
 
-static void transaction_waits(void *arg) {
+LIVE(NULL, transaction_waits) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &row);
     { /* a try that is refused leaves nothing: rolled back */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}},
@@ -243,9 +241,8 @@ static void transaction_waits(void *arg) {
     }
 }
 
-static void transaction_rows(void *arg) {
+LIVE(NULL, transaction_rows) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &row);
     { /* a row that is not there is made, outside the transaction that missed it */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 0, {0}},
@@ -279,9 +276,8 @@ static void transaction_rows(void *arg) {
 }
 
 /* On a dead connection nothing more is asked: the server rolls back by itself. */
-static void transaction_dies(void *arg) {
+LIVE(NULL, transaction_dies) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &row);
     {
         SCRIPT(&f, {SQL_BEGIN, LB_UNKNOWN, 0, {0}});
@@ -315,10 +311,9 @@ static void transaction_dies(void *arg) {
     PLAYED();
 }
 
-static void lease(void *arg) {
+LIVE(NULL, lease) {
     struct fixture f;
     char first[SQL_OWNER_CHARS + 1];
-    (void)arg;
     fixture_init(&f, &table);
     {
         SCRIPT(&f, {SQL_TAKE, LB_OK, 1, {5}}, {SQL_RENEW, LB_OK, 1, {0}}, {SQL_FREE, LB_OK, 1, {0}},
@@ -367,9 +362,8 @@ static void lease(void *arg) {
     }
 }
 
-static void sweeps(void *arg) {
+LIVE(NULL, sweeps) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &table);
     { /* a try sweeps too, else nobody might; and takes what that freed */
         SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}},
@@ -400,9 +394,8 @@ static void sweeps(void *arg) {
     }
 }
 
-static void optimistic(void *arg) {
+LIVE(NULL, optimistic) {
     struct fixture f;
-    (void)arg;
     fixture_init(&f, &version);
     SCRIPT(&f, {SQL_READ, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}}, {SQL_READ, LB_OK, 1, {3, 90}},
            {SQL_WRITE, LB_OK, 1, {0}}, {SQL_READ, LB_OK, 1, {4, 91}}, {SQL_WRITE, LB_OK, 0, {0}},
@@ -432,10 +425,9 @@ static int begin(struct fixture *f, int tables_missing, int schema_fails, struct
     return sql_prepare(&f->session, LB_NEVER, err);
 }
 
-static void preparing(void *arg) {
+LIVE(NULL, preparing) {
     struct fixture f;
     struct lb_err err;
-    (void)arg;
     CHECK(begin(&f, 0, 0, &err) == 0, "%s", err.text);
     CHECK(db.schema_runs == 0, "the tables are there");
     CHECK(db.prepared[SQL_TAKE] == 1 && db.prepared[SQL_RENEW] == 1 && db.prepared[SQL_SWEEP] == 0);
@@ -464,16 +456,4 @@ static void preparing(void *arg) {
     CHECK(strcmp(err.text, "no such table") == 0 && db.schema_runs == 1, "%s", err.text);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(NULL, transaction_plain),
-        LIVE_TEST(NULL, transaction_waits),
-        LIVE_TEST(NULL, transaction_rows),
-        LIVE_TEST(NULL, transaction_dies),
-        LIVE_TEST(NULL, lease),
-        LIVE_TEST(NULL, sweeps),
-        LIVE_TEST(NULL, optimistic),
-        LIVE_TEST(NULL, preparing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

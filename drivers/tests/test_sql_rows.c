@@ -477,8 +477,7 @@ static void run(struct dialect *words, void (*body)(void *)) {
 }
 
 #define ON(words, body)                                                                            \
-    static void words##_##body(void **state) {                                                     \
-        (void)state;                                                                               \
+    TEST(words##_##body) {                                                                         \
         run(&words, body);                                                                         \
     }
 ON(pg, rows)
@@ -510,14 +509,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pg_rows),     cmocka_unit_test(pg_table),
-        cmocka_unit_test(pg_lease),    cmocka_unit_test(pg_versions),
-        cmocka_unit_test(pg_advisory), cmocka_unit_test(pg_deadlock),
-        cmocka_unit_test(pg_controls), cmocka_unit_test(my_rows),
-        cmocka_unit_test(my_table),    cmocka_unit_test(my_lease),
-        cmocka_unit_test(my_versions), cmocka_unit_test(my_insert_deadlock),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_MAIN(start, stop)

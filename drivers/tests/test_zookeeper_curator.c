@@ -522,8 +522,7 @@ static void needs(const struct foreign *foreign, const char *what) {
 #define NEED_JAVA needs(&java, "libcurator-recipes-java and default-jdk-headless")
 #define NEED_KAZOO needs(&kazoo, "python3-kazoo")
 #define ON_FIBER(body, need, arg)                                                                  \
-    static void test_##body(void **state) {                                                        \
-        (void)state;                                                                               \
+    TEST(test_##body) {                                                                            \
         need;                                                                                      \
         live_run(body, (void *)(uintptr_t)(arg));                                                  \
     }
@@ -581,15 +580,5 @@ static int stop(void **state) {
 
 int main(void) {
     signal(SIGPIPE, SIG_IGN);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mutex_both_ways),
-        cmocka_unit_test(test_reentry_is_local),
-        cmocka_unit_test(test_readers_and_writers_both_ways),
-        cmocka_unit_test(test_a_writer_becomes_a_reader),
-        cmocka_unit_test(test_semaphore_both_ways),
-        cmocka_unit_test(test_several_keys_both_ways),
-        cmocka_unit_test(test_recipe_both_ways),
-        cmocka_unit_test(test_kazoo_as_far_as_it_goes),
-    };
-    return cmocka_run_group_tests_name("zookeeper and the real clients", tests, start, stop);
+    return run_all_tests(start, stop);
 }

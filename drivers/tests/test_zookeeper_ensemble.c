@@ -76,8 +76,7 @@ static const char *fact(const char *name) {
     return "";
 }
 
-static void says_what_it_is(void *arg) {
-    (void)arg;
+LIVE(&zk, says_what_it_is) {
     CHECK(strcmp(fact("ensemble"), "3") == 0, "an ensemble of '%s'", fact("ensemble"));
     CHECK(strcmp(fact("mode"), "leader") == 0 || strcmp(fact("mode"), "follower") == 0, "'%s'",
           fact("mode"));
@@ -138,13 +137,11 @@ static int its_leader(const struct live_client *holder) {
     return leader();
 }
 
-static void the_leaders_death(void *arg) {
-    (void)arg;
+LIVE(&zk, the_leaders_death) {
     a_lock_outlives(its_leader);
 }
 
-static void its_servers_death(void *arg) {
-    (void)arg;
+LIVE(&zk, its_servers_death) {
     a_lock_outlives(node_of);
 }
 
@@ -156,8 +153,7 @@ static void note_loss(struct lb_session *session) {
 
 /* Two of three are gone: no grant; the holder hears that by its clock its session is over. They
  * come back, and so does the service. */
-static void no_majority_no_lock(void *arg) {
-    (void)arg;
+LIVE(&zk, no_majority_no_lock) {
     struct live_client holder, other;
     live_client_init(&holder, &zk, "minority");
     live_client_init(&other, &zk, "minority");
@@ -202,12 +198,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(&zk, says_what_it_is),
-        LIVE_TEST(&zk, the_leaders_death),
-        LIVE_TEST(&zk, its_servers_death),
-        LIVE_TEST(&zk, no_majority_no_lock),
-    };
-    return cmocka_run_group_tests_name("zookeeper: three servers", tests, start, stop);
-}
+TEST_MAIN(start, stop)

@@ -95,10 +95,9 @@ static int crowd(struct live_client *hosts, int host_count, int company, int *or
 
 /* All clients of a program on one handle, as programs do it: they exclude each other, and come in
  * the order in which their nodes were made where the lock is fair. */
-static void one_session_for_all(void *arg) {
+LIVE(&zk, one_session_for_all) {
     static const char *const locks[] = {"zk-lock",  "zk-reentrant", "zk-rwlock",
                                         "zk-multi", "zk-recipe",    "zk-herd"};
-    (void)arg;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         struct live_client host;
         int order[CROWD] = {0};
@@ -115,8 +114,7 @@ static void one_session_for_all(void *arg) {
     }
 }
 
-static void readers_share_a_session(void *arg) {
-    (void)arg;
+LIVE(&zk, readers_share_a_session) {
     struct live_client host;
     comes(&host, "zk-rwlock", "shared-read");
     host.request.shared = true;
@@ -126,8 +124,7 @@ static void readers_share_a_session(void *arg) {
 }
 
 /* A semaphore's bound holds among the clients of several sessions, and is used up. */
-static void a_bound_is_kept_and_used(void *arg) {
-    (void)arg;
+LIVE(&zk, a_bound_is_kept_and_used) {
     struct live_client hosts[2];
     for (int i = 0; i < 2; i++) {
         comes(&hosts[i], "zk-semaphore", "bound");
@@ -208,8 +205,7 @@ static uint64_t wakeups_of_a_release(const char *lock) {
     return after - before;
 }
 
-static void who_is_woken(void *arg) {
-    (void)arg;
+LIVE(&zk, who_is_woken) {
     CHECK(wakeups_of_a_release("zk-lock") == 1, "a queue wakes one");
     CHECK(wakeups_of_a_release("zk-recipe") == 1, "a queue wakes one");
     CHECK(wakeups_of_a_release("zk-herd") == CROWD, "a herd wakes all");
@@ -232,10 +228,9 @@ static void end_session_of(const struct live_client *client) {
 }
 
 /* The holder hears of it by itself, without asking; once; and then holds nothing. */
-static void a_holder_hears_of_its_loss(void *arg) {
+LIVE(&zk, a_holder_hears_of_its_loss) {
     static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
                                         "zk-multi", "zk-recipe", "zk-herd"};
-    (void)arg;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         struct live_client holder, next;
         char key[40];
@@ -263,8 +258,7 @@ static void a_holder_hears_of_its_loss(void *arg) {
 
 /* A server that is not heard of for as long as a session lasts: by our clock the lock is lost,
  * whatever it thinks. The control goes on. */
-static void a_silent_server_is_a_loss(void *arg) {
-    (void)arg;
+LIVE(&zk, a_silent_server_is_a_loss) {
     struct live_client holder, deaf;
     comes(&holder, "zk-lock", "silence");
     live_client_init(&deaf, place_of("unsafe-zk-ignores-session-loss"), "deaf");
@@ -302,8 +296,7 @@ static void hold_for_a_while(void *arg) {
 /* The whole process stands still for longer than its sessions last, as when it is stopped: a holder
  * hears of its loss before its sleep is over, and a yes that the server said before is none any
  * more. */
-static void a_process_that_was_away(void *arg) {
-    (void)arg;
+LIVE(&zk, a_process_that_was_away) {
     struct live_client holder, asker, other;
     struct waiter waiter = {.outcome = LB_OUTCOMES};
     struct sleeper sleeper = {.client = &holder};
@@ -364,10 +357,9 @@ static uint64_t left(struct live_client *looker, const char *prefix, const char 
 }
 
 /* What is left is found on the server, below the prefix only, and is gone with its session. */
-static void what_is_left_is_found(void *arg) {
+LIVE(&zk, what_is_left_is_found) {
     static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
                                         "zk-multi", "zk-recipe", "zk-herd"};
-    (void)arg;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         struct live_client holder, looker;
         struct waiter waiter = {.outcome = LB_OUTCOMES};
@@ -404,8 +396,7 @@ static void what_is_left_is_found(void *arg) {
 
 /* The C recipe's clients of one session: one that is in doubt whether its node was made takes none
  * of another's. */
-static void clients_of_a_session_know_their_nodes(void *arg) {
-    (void)arg;
+LIVE(&zk, clients_of_a_session_know_their_nodes) {
     struct stranger third;
     struct live_client host;
     struct guest doubter;
@@ -454,17 +445,4 @@ static int stop(void **state) {
     return 0;
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        LIVE_TEST(&zk, one_session_for_all),
-        LIVE_TEST(&zk, readers_share_a_session),
-        LIVE_TEST(&zk, a_bound_is_kept_and_used),
-        LIVE_TEST(&zk, who_is_woken),
-        LIVE_TEST(&zk, a_holder_hears_of_its_loss),
-        LIVE_TEST(&zk, a_silent_server_is_a_loss),
-        LIVE_TEST(&zk, a_process_that_was_away),
-        LIVE_TEST(&zk, what_is_left_is_found),
-        LIVE_TEST(&zk, clients_of_a_session_know_their_nodes),
-    };
-    return cmocka_run_group_tests_name("zookeeper: what each lock does", tests, start, stop);
-}
+TEST_MAIN(start, stop)

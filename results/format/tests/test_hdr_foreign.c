@@ -184,7 +184,7 @@ static void check_distribution(const struct written *w, int tag) {
     fclose(file);
 }
 
-static void test_their_reader_agrees(void **state) {
+TEST(test_their_reader_agrees) {
     const struct written *w = *state;
     const char *jar = find_jar();
     if (!jar || !have_java()) {
@@ -238,9 +238,4 @@ static int teardown(void **state) {
     return rmdir(w->folder);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_their_reader_agrees, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(setup, teardown)
