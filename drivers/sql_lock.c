@@ -83,7 +83,7 @@ static int prepare_statement(struct lb_session *session, enum sql_role role, int
     return 0;
 }
 
-/* Takes the recipe on and prepares what is used often. 0, or -1 with err. */
+/* Stores the recipe and prepares the statements that are used often. 0, or -1 with err. */
 static int prepare_often_used(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
     mine->recipe = session->lock->recipe;
@@ -95,7 +95,7 @@ static int prepare_often_used(struct lb_session *session, int64_t deadline_ns, s
     return 0;
 }
 
-/* Texts that need no answer; the first failure is in err. False if the connection is dead. */
+/* Runs texts that need no answer; err has the first failure. False if the connection is dead. */
 static bool run_texts(struct lb_session *session, const char *const *texts, int64_t deadline_ns,
                       struct lb_err *err) {
     const struct sql_recipe *recipe = session->lock->recipe;
@@ -126,7 +126,7 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     return err_set(err, cause->code, "%s", cause->text);
 }
 
-/* A lock's recipe, and what is found wrong with the database. */
+/* What look_at_stranger needs: the lock's recipe, and the error that it fills. */
 struct stranger_look {
     const struct sql_recipe *recipe;
     struct lb_err *err;

@@ -99,7 +99,7 @@ typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
 
 /* How a backend runs statements of the lock's recipe. */
 struct sql_port {
-    /* Before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
+    /* Runs before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
     int (*begin)(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
     /* Runs a text that needs no answer: the recipe's schema, if the database lacks the tables, and
      * what the recipe says in each new session. NULL = the port makes the tables itself. */

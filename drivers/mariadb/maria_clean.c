@@ -1,6 +1,6 @@
-/* maria_clean: the tables, the sequence and the database that lockbench made, and rows in them; see
- * drivers/clean.h. What says in its comment that lockbench made it is ours, nothing else. MySQL and
- * MariaDB before 10.5 have no comments on databases: there the database stays. */
+/* maria_clean: removes the tables, the sequence and the database that lockbench made, and rows
+ * in them; see drivers/clean.h. lockbench owns what its comment marks, nothing else. MySQL, and
+ * MariaDB before 10.5, have no comments on databases: there the database stays. */
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/mariadb/maria_sql.h"
 

@@ -26,8 +26,8 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
     return lb_tls_check(&options->tls, state->encrypted, "mariadb", "mysqls://", err);
 }
 
-/* What a row survives that is committed there. A commit that is missing in a binary log is rolled back
- * after a crash, so both must be flushed. */
+/* The failures that a row survives once it is committed. A commit that is missing in the binary
+ * log is rolled back after a crash, so both logs must be flushed. */
 static void describe_durability(struct lb_facts *facts) {
     const char *flush = lb_facts_value(facts, "innodb_flush_log_at_trx_commit"),
                *method = lb_facts_value(facts, "innodb_flush_method"),

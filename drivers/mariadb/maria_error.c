@@ -29,7 +29,7 @@ enum lb_outcome maria_outcome(unsigned number) {
     case CR_SERVER_GONE_ERROR:
         return LB_BROKEN; /* could not be sent */
     default:
-        /* The client library's own: no answer, or not one that it understands. */
+        /* Errors of the client library: no answer, or none that it understands. */
         return number >= CR_MIN_ERROR && number < 3000 ? LB_UNKNOWN : LB_REFUSED;
     }
 }

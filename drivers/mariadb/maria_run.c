@@ -67,7 +67,8 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     return outcome;
 }
 
-/* An error in place of a row, a time limit's above all, libmariadb notes at the connection only. */
+/* An error in place of a row, above all a time limit. libmariadb notes it at the connection
+ * only. */
 static enum lb_outcome statement_failed(struct lb_session *session, MYSQL_STMT *statement) {
     const struct maria_session *state = session->state;
     if (mysql_stmt_errno(statement) == 0)
@@ -124,7 +125,7 @@ failed:
     return NULL;
 }
 
-/* The row and what follows it, so that the connection is free for the next statement. */
+/* Reads the row and what follows it, so that the connection is free for the next statement. */
 static enum lb_outcome fetch(struct lb_session *session, MYSQL_STMT *statement,
                              struct maria_row *row, int64_t deadline_ns) {
     int got = 0;

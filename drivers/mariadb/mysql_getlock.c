@@ -66,8 +66,8 @@ static enum lb_outcome run_on_key(struct lb_session *session, MYSQL_STMT *statem
     return LB_OK;
 }
 
-/* Frees the lock. What was killed or refused has freed nothing, and the session goes on holding: that is
- * told as unknown, since then the session is closed, which does free it. */
+/* Frees the lock. A release that was killed or refused has freed nothing, and the session still
+ * holds the lock. The outcome is unknown then, so the session is closed, which frees the lock. */
 static enum lb_outcome unlock(struct lb_session *session, const struct lb_request *request,
                               enum lb_outcome if_not_held) {
     const struct getlock_session *mine = session->lock_state;

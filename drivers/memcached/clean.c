@@ -1,6 +1,6 @@
-/* clean: items of keys whose names are known; see drivers/clean.h. A memcached lists no keys but by a
- * dump of all there is, so what other runs left is not looked for: each item of lockbench ends by its
- * own time to live, within a day. */
+/* clean: removes items of keys whose names are known; see drivers/clean.h. A memcached lists its
+ * keys only as a dump of all items, so items that other runs left are not searched for: each
+ * item of lockbench ends by its own time to live, within a day. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static const char *const endings[] = {"", ":guarded"};
 
-/* Sends a command for an item. LB_OK and whether it is there. */
+/* Sends a command for an item. LB_OK, and whether the item exists. */
 static enum lb_outcome ask_item(struct lb_session *session, const char *verb, const char *key,
                                 const char *ending, bool *ret_there) {
     char command[MEMCACHED_KEY_MAX + 40], *line = NULL;

@@ -83,9 +83,10 @@ static int ask_line(struct lb_session *session, const char *text, int64_t deadli
                    sock_advice(&stream->sock, "memcacheds"));
 }
 
-/* The text protocol's login: a "set" of any key whose value is the user and the password. A server that asks for no
- * login would store that value for everybody to read, so it is asked first whether it refuses us without. SASL needs
- * the binary protocol, which knows no meta commands: a server that asks for it closes the connection. */
+/* The login of the text protocol: a "set" of any key whose value is the user and the password. A
+ * server that asks for no login would store that value where everybody can read it, so we first
+ * check that it refuses a command without login. SASL needs the binary protocol, which has no
+ * meta commands; a server that requires SASL closes the connection. */
 static int log_in(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     const struct url *url = &server->url;
@@ -186,7 +187,7 @@ static bool key_fits(const struct lb_request *request) {
     return true;
 }
 
-/* The TTL that surely lives for the lease, and how long it surely does. */
+/* The TTL that is certain to last for the lease, and the time for which it is certain to last. */
 static int64_t ttl_s(int64_t lease_ns) {
     int64_t ttl = (lease_ns + LB_S_NS - 1) / LB_S_NS + TICKS_S;
     return ttl > TTL_MAX_S ? TTL_MAX_S : ttl;
@@ -330,7 +331,7 @@ static bool key_begins(const char *key, const char *prefix) {
     return true;
 }
 
-/* The same, asked for by the keys' names. */
+/* Counts the items by asking for the keys' names. */
 static int count_named(struct lb_session *session, const char *prefix, struct lb_residue *residue,
                        struct lb_err *err) {
     for (uint32_t i = 0; i < session->only->count; i++) {
@@ -344,8 +345,8 @@ static int count_named(struct lb_session *session, const char *prefix, struct lb
     return 0;
 }
 
-/* Lists all that is there and has not expired: for a server of a benchmark, not for one with
- * millions. */
+/* Lists all items that have not expired. This suits a benchmark's server, not one with millions
+ * of items. */
 static int add_residue(struct lb_session *session, const char *prefix,
                        struct lb_residue *ret_residue, struct lb_err *err) {
     const struct memcached_options *options = session->server->options;

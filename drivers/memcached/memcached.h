@@ -15,7 +15,7 @@ extern const struct store_cas memcached_store;
 enum lb_outcome memcached_call(struct lb_session *session, const char *command, size_t len,
                                char **ret_line);
 
-/* Fails the operation with an answer that is none. */
+/* Fails the operation because the server's line is no answer to its command. */
 enum lb_outcome memcached_odd(struct lb_session *session, const char *line);
 
 /* The number after flag in "HD c123"; 0 = there is none. */
@@ -26,7 +26,7 @@ uint64_t memcached_flag(const char *line, char flag);
 enum lb_outcome memcached_value(struct lb_session *session, const char *line, char *value,
                                 size_t size, size_t *ret_len);
 
-/* What lockbench left there, as far as its names are known; see drivers/clean.h. */
+/* Removes what lockbench left on the server, as far as the names are known; see drivers/clean.h. */
 lb_clean_fn memcached_clean;
 
 #endif

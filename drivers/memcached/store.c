@@ -1,6 +1,6 @@
-/* store: a guarded value beside a lock: the item KEY:guarded with "token value" in it, for a day from its
- * last write. Written by its CAS number. A cache: evicted or flushed, it is gone, and begins
- * again with any token. See drivers/store.h. */
+/* store: a guarded value beside a lock: the item KEY:guarded with "token value" in it, for a day
+ * from its last write, written by its CAS number. memcached is a cache: an evicted or flushed
+ * value is gone, and the next write may have any token. See drivers/store.h. */
 #include "drivers/memcached/memcached.h"
 
 #include <stdio.h>

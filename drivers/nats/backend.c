@@ -80,7 +80,8 @@ static size_t connect_line(const struct nats_server *server, const char *nonce, 
     return used + len + 2;
 }
 
-/* Encrypts the connection where the URL or the server asks for it. A tls:// URL is never answered unencrypted. */
+/* Encrypts the connection where the URL or the server asks for it. A tls:// URL never leads to
+ * an unencrypted connection. */
 static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     const struct nats_options *options = session->server->options;
@@ -101,7 +102,7 @@ static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) 
                    url->host[0], url->port[0], err.text);
 }
 
-/* Says who we are and waits for the PONG that says it was taken. */
+/* Sends our credentials and waits for the PONG that confirms them. */
 static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);

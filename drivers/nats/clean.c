@@ -1,6 +1,6 @@
-/* clean: the buckets that lockbench made on a NATS server; see drivers/clean.h. A bucket is a stream
- * whose description says that lockbench made it. Its entries end by their age, so those of a stage need
- * no hand. */
+/* clean: removes the buckets that lockbench made on a NATS server; see drivers/clean.h. A bucket
+ * is a stream whose description says that lockbench made it. The entries of a stage end by their
+ * age, so nobody removes them. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +52,9 @@ static json_t *subjects_of(struct lb_session *session, const char *bucket, const
     return json_object_get(json_object_get(*ret_info, "state"), "subjects");
 }
 
-/* Whether nobody used a bucket within its lease: then not even the marker of a deleted key is in it. A bucket with
- * keys may be another run's, whose clients would lose their locks with it. */
+/* Whether nobody used a bucket within its lease: a used one has at least the marker of a deleted
+ * key. A bucket with keys may belong to another run, whose clients would lose their locks with
+ * it. */
 static bool is_unused(struct lb_session *session, const char *bucket, struct lb_err *err) {
     json_t *info = NULL;
     bool unused = json_object_size(subjects_of(session, bucket, ">", &info, err)) == 0;
@@ -92,8 +93,9 @@ static int clean_bucket(struct lb_session *session, const char *bucket,
     return tell_jetstream(session, "DELETE", bucket, "", err);
 }
 
-/* The buckets on one page of the list of streams. *ret_next: where the next page begins, 0 = there is
- * none. Removed streams move the others up, so the list is read whole before. */
+/* Collects the buckets on one page of the list of streams. *ret_next: where the next page
+ * begins, 0 = there is none. Removing a stream moves the others up, so the list is read
+ * completely before any is removed. */
 static json_t *read_page(struct lb_session *session, json_int_t offset, json_t *buckets,
                          json_int_t *ret_next, struct lb_err *err) {
     char body[64];

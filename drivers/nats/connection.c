@@ -9,7 +9,8 @@
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
-/* What came: its subscription and, for an answer, the number at the end of its subject. */
+/* A message that arrived: its subscription and, for an answer, the number at the end of its
+ * subject. */
 struct arrival {
     unsigned sid, number;
     bool pong;
@@ -102,8 +103,8 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
     return outcome;
 }
 
-/* Waits for one thing of the server's. LB_OK; LB_TIMEOUT: nothing came; LB_UNKNOWN. Once something
- * has begun to come, the rest of it may take until command_timeout. */
+/* Waits for one message of the server. LB_OK; LB_TIMEOUT: none arrived; LB_UNKNOWN. Once a
+ * message has begun to arrive, the rest of it may take until command_timeout. */
 static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns,
                             struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);

@@ -67,8 +67,8 @@ static enum lb_outcome fail_by_answer(struct lb_session *session, struct nats_me
                    error ? error : answer->status);
 }
 
-/* The key's last sequence, 0 if it has none, and whether that is an entry. Its value lies in the
- * session's text. */
+/* Reads the key's last sequence, 0 if it has none, and whether that is an entry. The entry's
+ * value lies in the session's text. */
 static enum lb_outcome read_entry(struct lb_session *session, const char *key,
                                   uint64_t *ret_sequence, bool *ret_held) {
     const char *bucket = kv_of(session)->bucket;
@@ -105,8 +105,8 @@ static enum lb_outcome write_entry(struct lb_session *session, const char *key, 
     return LB_OK;
 }
 
-/* Makes an entry of ours upon what was seen there. LB_OK: it is ours; LB_BUSY: another came
- * first. */
+/* Writes our entry on top of the sequence that we read. LB_OK: the entry is ours; LB_BUSY:
+ * another client was faster. */
 static enum lb_outcome try_entry(struct lb_session *session, const struct lb_request *request,
                                  uint64_t expected, struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
@@ -120,7 +120,8 @@ static enum lb_outcome try_entry(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-/* Has the server deliver the key's entries and delete markers, what is there first. */
+/* Asks the server to deliver the key's entries and delete markers, beginning with those that
+ * exist. */
 static enum lb_outcome watch_key(struct lb_session *session, const char *key) {
     struct kv_session *kv = kv_of(session);
     char subject[NATS_SUBJECT_MAX], deliver[48], body[LB_KEY_MAX + 512];
@@ -225,8 +226,9 @@ static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-/* Ours: it is deleted. Not there, and our write may still be on its way: a delete marker in its
- * place, so that what it builds on is no more the last. */
+/* Settles an entry in doubt. If the entry is ours, it is deleted. If there is none, our write
+ * may still be on its way: a delete marker takes its place, so that the sequence which our write
+ * expects is not the last one any more. */
 static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
@@ -276,7 +278,7 @@ static void kv_names(const struct lb_session *session, const struct lb_request *
     lb_names_add(names, "subject", "$KV.%s.%s", bucket, request->key);
 }
 
-/* The bucket, unless it is there, with the settings of NATS's clients. */
+/* Creates the bucket, unless it exists, with the settings of NATS's clients. */
 static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -308,7 +310,7 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     if (error && error != OTHER_CONFIGURATION)
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
     if (!error) return 0;
-    /* Somebody else's, of the same name: its own age counts. */
+    /* Another program made a bucket of this name: its own age counts. */
     int64_t age_ns = stream_figure(session, "\"max_age\":", err);
     if (age_ns <= 0)
         return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end",

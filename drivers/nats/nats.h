@@ -71,12 +71,12 @@ enum lb_outcome nats_request_long(struct lb_session *session, const char *subjec
 /* PING and its PONG. */
 enum lb_outcome nats_round_trip(struct lb_session *session);
 
-/* Listens on "<inbox>-w.<n>" for what a consumer will deliver; ret_subject has room for 48
+/* Subscribes to "<inbox>-w.<n>", where a consumer will deliver; ret_subject has room for 48
  * bytes. */
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject);
 /* Waits until there is news. LB_OK; LB_TIMEOUT; LB_UNKNOWN: the connection is gone. */
 enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns);
-/* Listens no more, and has the server drop the consumer, without waiting for its answer. */
+/* Unsubscribes, and asks the server to drop the consumer, without waiting for its answer. */
 void nats_watch_stop(struct lb_session *session, const char *delete_subject);
 
 /* The buckets that lockbench made; see drivers/clean.h. */

@@ -34,7 +34,7 @@ static void to_base32(const unsigned char *bytes, size_t len, char *out) {
     *out = '\0';
 }
 
-/* Reads a seed of a user. -1: it is none. */
+/* Reads a seed of a user. -1: the text is no such seed. */
 static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
     unsigned char bytes[2 + KEY_BYTES + 2];
     unsigned buffer = 0, bits = 0;
@@ -145,7 +145,7 @@ struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
     return NULL;
 }
 
-/* What stands in the line behind the one that begins a section. NULL: there is none. */
+/* The line after the one that begins a section. NULL: there is none. */
 static const char *section(const char *text, const char *begin, size_t *ret_len) {
     const char *at = strstr(text, begin);
     if (!at) return NULL;

@@ -20,7 +20,7 @@ struct nkey *nkey_read_creds(const char *path, struct lb_err *err);
 void nkey_free(struct nkey *key);
 
 bool nkey_is_jwt(const struct nkey *key);
-/* What the server is told: the JWT, or the public key ("U..."). */
+/* What we send to the server: the JWT, or the public key ("U..."). */
 const char *nkey_identity(const struct nkey *key);
 /* Signs the server's nonce. Returns out, base64 in the alphabet of URLs without padding; "" = OpenSSL can't. */
 const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_SIGNATURE_BYTES]);

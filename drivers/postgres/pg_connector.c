@@ -17,7 +17,7 @@ static void pg_close(struct lb_server *server) {
     pg_conninfo_done(server->state);
 }
 
-/* What a row survives that is committed as sessions do here. */
+/* The failures that a row survives when a session commits it as ours do. */
 static void describe_durability(struct lb_facts *facts) {
     const char *fsync = lb_facts_value(facts, "fsync"),
                *commit = lb_facts_value(facts, "synchronous_commit");

@@ -48,8 +48,8 @@ const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keywor
     return NULL;
 }
 
-/* Looks the host up, so that libpq does not do so in each connect. It keeps the name, which TLS and
- * password files need. What is left to libpq: lists of hosts, and a name that can't be found. */
+/* Looks the host up, so that libpq does not do it in each connect. The name stays, because TLS
+ * and password files need it. Lists of hosts, and names that can't be found, are left to libpq. */
 static void add_addresses(struct pg_conninfo *info) {
     const char **host = value_of(info, "host");
     struct lb_err ignored = {0};

@@ -35,12 +35,13 @@ struct pg_session {
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err);
 void pg_conninfo_done(struct pg_conninfo *info);
 
-/* What the URL says of a keyword; NULL = nothing. Adds one; borrows the texts. */
+/* The value of a keyword in the URL; NULL = none. The second function adds a keyword and borrows
+ * the texts. */
 const char *pg_conninfo_value(const struct pg_conninfo *info, const char *keyword);
 void pg_conninfo_add(struct pg_conninfo *info, const char *keyword, const char *value);
 
-/* Adds what the options say of TLS, and the authority of a server that lockbench started (may be NULL).
- * 0, or -1 with err where the URL says something else. */
+/* Adds the TLS options, and the authority of a server that lockbench started (may be NULL). 0,
+ * or -1 with err where the URL contradicts them. */
 int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
                     struct lb_err *err);
 /* What to do about a failed connection, ": ..." or "". */

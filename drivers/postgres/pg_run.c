@@ -8,7 +8,7 @@
 
 #include "drivers/wait.h"
 
-/* More than any statement of ours is answered with: what goes on beyond it is no answer to one. */
+/* More than any of our statements is answered with: a longer answer is not an answer to one. */
 #define ANSWER_BYTES_MAX (16 * 1024 * 1024)
 
 int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
@@ -25,7 +25,7 @@ bool pg_ended(const struct lb_session *session) {
     return state->ended;
 }
 
-/* The connection is of no use any more. On an error libpq has closed the socket itself. */
+/* Marks the connection as dead. On an error libpq has closed the socket itself. */
 static void die(struct lb_session *session) {
     struct pg_session *state = session->state;
     state->dead = true;
@@ -51,16 +51,16 @@ static int wait_socket(struct pg_session *state, int events, int64_t deadline_ns
     return lb_wait_edge(state->fd, events, deadline_ns);
 }
 
-/* The server talks, but gives no answer that can be used. */
+/* Fails: the server sends data, but no answer that can be used. */
 static enum lb_outcome give_up(struct lb_session *session, const char *why) {
     lb_fail(session, LB_UNKNOWN, "postgres: %s", why);
     die(session);
     return LB_UNKNOWN;
 }
 
-/* Takes in what has come until libpq has a whole result to give. A server that never stops talking keeps
- * the socket readable, so that no wait ends by its deadline: the time and the bytes are looked at with each
- * read after the first. */
+/* Reads until libpq has a whole result. A server that sends without end keeps the socket
+ * readable, so that no wait reaches its deadline: each read after the first one checks the time
+ * and the number of bytes. */
 static enum lb_outcome await(struct lb_session *session, int64_t deadline_ns) {
     struct pg_session *state = session->state;
     int unsent;
@@ -111,7 +111,7 @@ static bool is_copy(const PGresult *result) {
     return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
 }
 
-/* The one answer to what was sent; libpq wants its results taken until there is none. */
+/* Takes the one answer to the statement. libpq wants its results taken until there is none left. */
 static enum lb_outcome collect_result(struct lb_session *session, int64_t deadline_ns,
                                       PGresult **ret_result) {
     struct pg_session *state = session->state;

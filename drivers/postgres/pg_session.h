@@ -65,11 +65,12 @@ int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns)
 /* True if the server itself ended the session (shut down, terminated): what it held is free. */
 bool pg_ended(const struct lb_session *session);
 
-/* For a caller that was answered with something else than it asked for: says so in session->err, ends the
- * connection and returns LB_UNKNOWN. */
+/* For a caller that got another kind of answer than it asked for: writes that to session->err,
+ * ends the connection and returns LB_UNKNOWN. */
 enum lb_outcome pg_odd_answer(struct lb_session *session);
 
-/* The bytes of a field; -1 if the result has no such field, as a server may answer that is none. */
+/* The length of a field in bytes; -1 if the result has no such field, as that of a server that
+ * is no PostgreSQL may. */
 static inline int pg_field_bytes(const PGresult *result, int row, int column) {
     if (row >= PQntuples(result) || column >= PQnfields(result)) return -1;
     return PQgetlength(result, row, column);

@@ -11,8 +11,8 @@ extern const struct sql_port pg_port;
 
 int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, struct lb_err *err);
 
-/* Makes a table or a sequence that says so in its comment, in one transaction: what is there already is
- * not marked as ours. */
+/* Creates a table or a sequence with a comment that lockbench made it, in one transaction. A
+ * table that existed before gets no comment. */
 #define PG_MAKE(kind, name, more)                                                                  \
     "CREATE " kind " " name more "; COMMENT ON " kind " " name " IS '" LB_MADE_BY "'"
 

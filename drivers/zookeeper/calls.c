@@ -88,7 +88,7 @@ static void answered(struct zk_slot *slot, int rc) {
     lb_wake(slot->fiber);
 }
 
-/* The library's completions. Data is const there, but it is our own slot. */
+/* The library's completions. Their `data` is const for the library; it is our own slot. */
 static struct zk_slot *slot_of(const void *data) {
     return (struct zk_slot *)(uintptr_t)data;
 }
@@ -138,9 +138,8 @@ static void on_children(int rc, const struct String_vector *names, const void *d
     answered(slot, rc);
 }
 
-/* The library has one watcher for each path, the session: it calls this once for all fibers that
- * wait for the path. When it is called after its fiber gave up, it wakes no fiber, or one that then
- * looks again. */
+/* The library calls this for every watch of a session. It wakes all fibers that wait for the path.
+ * The watch of a fiber that has given up may wake another one in vain, which then looks again. */
 static void on_watch(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)handle;
     (void)state;
@@ -211,7 +210,8 @@ int zk_sync(struct zk_session *z, const char *path) {
     return finish_call(slot, zoo_async(z->handle, path, on_path, slot));
 }
 
-/* From before the request is sent: its watch may fire before its answer is taken. */
+/* The idler is in the list before the request is sent, because its watch may fire before the
+ * answer arrives. */
 static struct zk_slot *begin_watch(struct zk_session *z, const char *path, struct zk_watch *watch) {
     struct zk_slot *slot = begin_call(z);
     if (!slot) return NULL;
@@ -311,8 +311,8 @@ void zk_names_done(struct zk_names *names) {
     free(names->name);
 }
 
-/* What a node on the way to a key says: of the root and those above it that lockbench made them; a
- * container of a key has the address of the one who made it, as Curator writes it. */
+/* The data of a node on the way to a key. The root and the nodes above it say that lockbench
+ * made them; the container of a key has the address of its creator, as Curator writes it. */
 static const char *parent_data(const struct zk_session *z, const char *path, int mode) {
     const struct zk_server *server = z->owner->server->state;
     if (strlen(path) <= strlen(server->prefix)) return LB_MADE_BY;
@@ -322,9 +322,10 @@ static const char *parent_data(const struct zk_session *z, const char *path, int
 int zk_make_parents(struct zk_session *z, const char *path, int mode) {
     char part[ZK_PATH_MAX];
     size_t len = strlen(path), cut = len;
-    /* Tries the whole path first and goes up while the parent is missing, then down again: one
-     * request where only the last is missing, and no right is needed above what is there.
-     * Containers may vanish meanwhile (the server reaps empty ones), so the tries are bounded. */
+    /* Tries to create the whole path first. While a parent is missing it goes up a node, then
+     * down again: one request where only the last node is missing, and no right is needed for
+     * nodes that exist. The server removes empty containers at any time, so the number of tries
+     * is bounded. */
     for (int tries = 0; tries < 64; tries++) {
         memcpy(part, path, cut);
         part[cut] = '\0';

@@ -1,6 +1,7 @@
-/* clean: the nodes that lockbench left below its root, and the root; see drivers/clean.h. The root, and
- * the URL's own path where it was missing, say in their data that lockbench made them. Ephemeral nodes
- * end with their sessions, but one that is below a node to be removed goes with it. */
+/* clean: removes the nodes that lockbench left below its root, and the root; see
+ * drivers/clean.h. lockbench marks the root, and nodes of the URL's own path that it created,
+ * with their data. Ephemeral nodes end with their sessions; one below a node that is removed
+ * goes with it. */
 #include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
@@ -51,7 +52,8 @@ static int clean_keys(struct zk_session *z, const char *root, const char *own,
     return rc == ZNONODE ? ZOK : rc;
 }
 
-/* Removes the root and those above it, from below, as far as lockbench made them and they are empty. */
+/* Removes the root and the nodes above it, from the lowest up, while lockbench made them and
+ * they are empty. */
 static int clean_roots(struct zk_session *z, const char *root, const struct lb_cleaning *cleaning) {
     char path[ZK_PREFIX_MAX], data[ZK_DATA_MAX];
     struct Stat stat = {0};

@@ -9,8 +9,8 @@
 
 #define ZOOKEEPER_PORT 2181
 
-/* Appends every address of a host. Names are looked up here, once: the client would block a loop
- * for it. */
+/* Appends every address of a host. The lookup happens once, here, since the client library would
+ * block a loop for it. */
 static int add_host(struct zk_server *server, const char *host, int port, struct lb_err *err) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
     char service[12];
@@ -39,8 +39,8 @@ static int add_host(struct zk_server *server, const char *host, int port, struct
     return result;
 }
 
-/* Where our paths begin. The chroot is put before them here, and its nodes are made as others are,
- * rather than by the client library, which copies each path for it. */
+/* Sets the prefix of our paths. The chroot is part of the prefix, and its nodes are created as
+ * others are; the client library's own chroot would copy each path. */
 static int make_prefix(struct zk_server *server, const char *chroot, struct lb_err *err) {
     size_t len = strlen(chroot);
     while (len > 0 && chroot[len - 1] == '/') len--;
@@ -53,7 +53,7 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
     return 0;
 }
 
-/* What is in a URL and can't be meant. */
+/* Refuses parts of a URL that ZooKeeper has no use for. */
 static int check_url(const struct url *url, const char *text, struct lb_err *err) {
     char shown[256];
     url_public(text, shown, sizeof shown);
@@ -64,7 +64,7 @@ static int check_url(const struct url *url, const char *text, struct lb_err *err
     return 0;
 }
 
-/* The servers of the URL as the ports of a stunnel. */
+/* Replaces the servers of the URL by the local ports of a stunnel. */
 static int add_tunnel(struct zk_server *state, struct lb_err *err) {
     struct stunnel *stunnel = &state->stunnel;
     for (int i = 0; i < state->url.host_count; i++) {

@@ -21,10 +21,10 @@ struct zk_herd {
     uint64_t czxid;
 };
 
-/* After a lost answer: whether the node exists and is ours: ZOK, ZNODEEXISTS (another client's),
- * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that took
- * the request, so it must catch up first: otherwise we would wait for our own node, or delete the
- * next holder's. */
+/* Finds out after a lost answer whether the node exists and is ours: ZOK, ZNODEEXISTS (another
+ * client's), ZNONODE, or a failure. The server that we are connected to now may lag behind the
+ * one that took the request, so it catches up with the leader first. Otherwise we would wait for
+ * our own node, or delete the next holder's. */
 static int find_holder(struct zk_session *z, struct zk_herd *mine) {
     char data[ZK_DATA_MAX] = "";
     struct Stat stat;
@@ -49,7 +49,7 @@ static int create(struct zk_session *z, struct zk_herd *mine) {
     }
 }
 
-/* Over a lost connection: looks before it creates again. */
+/* Creates the node. After a lost connection it looks for the node before it creates it again. */
 static int create_surely(struct zk_session *z, struct zk_herd *mine, int64_t deadline_ns) {
     bool sent = false;
     for (;;) {
@@ -76,8 +76,8 @@ static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *min
     bool sent = false;
     for (;;) {
         int rc = zk_connected(z, LB_NEVER);
-        /* All clients use the same name: after a lost answer the node may belong to another client
-         * by now. While our session lives and nothing was sent, it is certainly ours. */
+        /* All clients use the same name, so after a lost answer the node may belong to another
+         * client. It is certainly ours while our session lives and no request is in doubt. */
         if (rc == ZOK && sent) rc = find_holder(z, mine);
         if (rc == ZOK) rc = zk_delete(z, mine->path);
         if (rc == ZOK || (sent && (rc == ZNONODE || rc == ZNODEEXISTS))) return LB_OK;

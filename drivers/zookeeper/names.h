@@ -29,22 +29,23 @@ int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, s
 /* A random (version 4) UUID in lower-case hex, as Java prints it. */
 void zk_uuid(struct lb_rng *rng, char out[ZK_UUID_CHARS + 1]);
 
-/* What a recipe sorts a node by. Curator's mutex: the text after the last "lock-", or all of the
- * name if it has none; its read-write lock: the same with "__READ__", then "__WRIT__". The C
- * recipe: after the last '-'. */
+/* The part of a name that a recipe sorts by. Curator's mutex: the text after the last "lock-",
+ * or the whole name if it has none; its read-write lock: the same with "__READ__", then
+ * "__WRIT__". The C recipe: the text after the last '-'. */
 typedef const char *zk_order_fn(const char *name);
 zk_order_fn zk_order_lock, zk_order_read_write, zk_order_recipe;
 
-/* Where in names[count] the one stands that must go before `own` may have its turn, and is watched
- * till then: ZK_FIRST if there is none, ZK_ABSENT if own is not among them. For all but a reader it
- * is the one right before own in that order (a stable sort, as Java's); for Curator's reader it is
- * the first writer of all, if that comes before own: the readers behind it wake together. O(count),
- * sorts nothing. */
+/* Finds the node that `own` waits for, as an index into names[count]: ZK_FIRST if `own` waits
+ * for none, ZK_ABSENT if `own` is not in the list. A client waits for the node right before its
+ * own in sort order (a stable sort, as Java's). Curator's reader waits for the first writer if
+ * that writer comes before it, so all readers behind a writer wake together. O(count); it sorts
+ * nothing. */
 enum { ZK_FIRST = -1, ZK_ABSENT = -2 };
 typedef int zk_ahead_fn(char *const *names, int count, const char *own);
 zk_ahead_fn zk_ahead_lock, zk_ahead_write, zk_ahead_read, zk_ahead_recipe;
 
-/* Which of names[count] was made under the protection of uuid ("_c_<uuid>..."), or ZK_ABSENT. */
+/* The index in names[count] of the node that was created under the protection of uuid
+ * ("_c_<uuid>..."), or ZK_ABSENT. */
 int zk_protected(char *const *names, int count, const char *uuid);
 
 /* "x-<session>-", as the C recipe writes it. */

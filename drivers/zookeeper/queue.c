@@ -11,8 +11,8 @@
 
 const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
 
-/* The recipe's places of this session, so that an unknown node with the session's name is known
- * from those of its other clients. lock_state is common to them. */
+/* All places of the C recipe in this session, in a list in lock_state. A node with the session's
+ * name that is in no place of the list is the one in doubt. */
 static struct zk_place **mates_of(const struct lb_session *session) {
     return session->lock_state;
 }
@@ -41,7 +41,7 @@ struct search {
     int found;
 };
 
-/* Which of them is the session's, and none of its other clients'. */
+/* The node that has the session's name and belongs to none of its other clients. */
 static int unclaimed(const struct search *search, char *const *names, int count) {
     char base[ZK_NAME_MAX];
     zk_recipe_base(search->place->session.client_id, base);
@@ -73,10 +73,10 @@ static void path_below(const struct zk_place *place, const char *name, char *pat
     snprintf(path, ZK_PATH_MAX, "%s/%s", place->parent, name);
 }
 
-/* After a creation whose answer was lost: did it happen? ZOK with the place filled, ZNONODE, or a
- * failure. The server that we are connected to now may lag behind the one that took the creation:
- * it catches up first, or the node would not be seen, made twice, and wait for itself (as Curator's
- * may: CURATOR-264). */
+/* Finds out after a lost answer whether the node was created: ZOK with the place filled,
+ * ZNONODE, or a failure. The server that we are connected to now may lag behind the one that
+ * created the node, so it catches up with the leader first. Otherwise a second node would be
+ * created, and would wait for the first one (as Curator's may: CURATOR-264). */
 static int find_again(struct lb_session *session, const struct zk_queue *queue,
                       struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
@@ -163,7 +163,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
             }
             if (rc == ZK_CUT) sent = true;
         }
-        /* A server that gives a session and then ends each connection is asked no more. */
+        /* A server that accepts a session and then ends each connection is not asked again. */
         if (rc == ZK_CUT && ++cuts < CUTS_MAX) continue;
         /* The end of the session removes the node; after any other failure a creation that was sent
          * has an unknown outcome. */
@@ -172,8 +172,8 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
     }
 }
 
-/* Writes the node that is before ours into ret_path (ZK_PATH_MAX bytes): "" if there is none. ZOK,
- * ZNONODE when our own node does not exist any more, or the failure of a call. */
+/* Writes the path of the node that we wait for into ret_path (ZK_PATH_MAX bytes): "" if we are
+ * first. ZOK, ZNONODE when our own node does not exist any more, or the failure of a call. */
 static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
                         const struct zk_place *place, char *ret_path) {
     char name[ZK_NAME_MAX] = "";
@@ -186,8 +186,8 @@ static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
     return ZOK;
 }
 
-/* With the call that each client uses: Curator reads the node, the C recipe asks whether it
- * exists. */
+/* Sets the watch with the call that the real client uses: Curator reads the node, the C recipe
+ * asks whether it exists. */
 static int watch(struct zk_session *z, const struct zk_queue *queue, const char *path,
                  struct zk_watch *ret_watch) {
     return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
@@ -258,7 +258,7 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct zk_p
             sent = true;
             continue;
         }
-        /* The request was not made in time: by our clock another client may hold it by now. */
+        /* The request was sent too late: by our clock another client may hold the lock by now. */
         if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
         return zk_fail(session, sent ? ZK_CUT : rc, "delete", path);
     }

@@ -30,15 +30,16 @@ struct zk_queue {
 };
 extern const struct zk_queue zk_queue_lock; /* Curator's InterProcessMutex */
 
-/* Where a key's queue is: its path, with "/<below>" after it unless NULL. LB_OK, or LB_REFUSED.
- * Forgets what the place was. */
+/* Sets the path of a key's queue: the key's path, with "/<below>" after it unless NULL. Clears
+ * the rest of the place. LB_OK, or LB_REFUSED. */
 enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, const char *key,
                             size_t key_len, const char *below);
 
-/* Creates a place at the end of the queue, parents too where they are missing; sequence: NULL, or
- * the sequence that the node is given instead of the next (Curator's reader that holds as a
- * writer). Over a lost connection it looks whether the node was made before it tries again. LB_OK;
- * LB_BROKEN: surely nothing there; LB_UNKNOWN: settle with zk_place_settle; LB_REFUSED. */
+/* Creates a node at the end of the queue, and its parents where they are missing. sequence:
+ * NULL, or the sequence that the node gets instead of the next one (Curator's reader that
+ * already holds as a writer). After a lost connection it looks for the node before it tries
+ * again. LB_OK; LB_BROKEN: no node was created; LB_UNKNOWN: settle with zk_place_settle;
+ * LB_REFUSED. */
 enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, const char *sequence, int64_t deadline_ns);
 
@@ -50,27 +51,29 @@ enum lb_outcome zk_granted(struct lb_session *session);
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, int64_t deadline_ns);
 
-/* Whether it holds a node of this session, as far as the client knows. Sends no request: for
- * re-entry. */
+/* Whether the place has a node of this session, as far as the client knows. It sends no request;
+ * re-entry needs it. */
 bool zk_place_held(const struct lb_session *session, const struct zk_place *place);
 
-/* Deletes the node, again over lost connections: LB_OK; LB_LOST: it was not there any more, or its
- * session is over, by the server's word or by our clock, or is not this one; LB_BROKEN: it could
- * not be asked for; LB_UNKNOWN. */
+/* Deletes the node, and tries again after a lost connection. LB_OK; LB_LOST: the node does not
+ * exist any more, or its session has ended by the server's word or by our clock, or the node
+ * belongs to another session; LB_BROKEN: the request could not be sent; LB_UNKNOWN. */
 enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place);
 
-/* The same after an attempt that ends with `outcome`: that, or LB_UNKNOWN if the node may still be
- * there. */
+/* Deletes the node after an attempt that ends with `outcome`. Returns `outcome`, or LB_UNKNOWN
+ * if the node may still exist. */
 enum lb_outcome zk_place_give_up(struct lb_session *session, struct zk_place *place,
                                  enum lb_outcome outcome);
 
-/* After LB_UNKNOWN: makes sure that the node is gone. If its session is over for us, ends it on the
- * server too; in a session that others use it looks for the node. LB_OK = sure. */
+/* After LB_UNKNOWN: makes sure that the node does not exist. A session that has ended for us is
+ * ended on the server too; in a session that other clients share, it looks for the node. LB_OK =
+ * the node is gone. */
 enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queue *queue,
                                 struct zk_place *place);
 
-/* Takes a session up again only to end it: then whatever it sent, and even what is still on its
- * way, leaves no node. One that has expired meanwhile has done so by itself. LB_OK = it is over. */
+/* Takes a session up again and ends it. No request of that session leaves a node afterwards, not
+ * even one that is still on its way. An expired session has ended by itself. LB_OK = the session
+ * is over. */
 enum lb_outcome zk_end_session(struct lb_session *session, const clientid_t *previous);
 
 #endif

@@ -1,11 +1,12 @@
 /* zk-recipe: the lock of ZooKeeper's own C recipe (zkr_lock, which Debian does not ship), by its
- * node names: "x-<session>-<sequence>" below the lock's path, watched with exists. Without its
- * defects: zkr_lock_lock returned success whatever happened; it gave its place up and queued anew
- * when the node before it went between its list and its watch; and it took any node of its session
- * for its own, so that two locks of one handle held together. Here a failure is told, a place is
- * kept, and each attempt has a node of its own: the clients of a session know their nodes from each
- * other's. 2 + 1 round trips; the original asks for the parent and for its own node first, 4 + 1.
- * Not a word of the protocol on the server differs by that. */
+ * node names: "x-<session>-<sequence>" below the lock's path, watched with exists.
+ *
+ * It leaves out three defects of the original. zkr_lock_lock returned success whatever happened;
+ * here a failure is reported. It gave its place up and queued anew when the node before it
+ * disappeared between its list and its watch; here a place is kept. It took any node of its
+ * session for its own, so that two locks of one handle held together; here each attempt has a
+ * node of its own, which the clients of a session tell apart. 2 + 1 round trips; the original
+ * asks for the parent and for its own node first: 4 + 1. The nodes on the server are the same. */
 #include "drivers/zookeeper/mutex.h"
 
 static const struct zk_queue queue = {.base = NULL, .ahead = zk_ahead_recipe};

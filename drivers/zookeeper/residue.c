@@ -22,7 +22,7 @@ static void note_left(struct lb_residue *residue, const char *what, const char *
                  path);
 }
 
-/* The nodes below a path, those with this beginning. ZOK, or a failure. */
+/* Counts the nodes below a path whose names begin with the prefix. ZOK, or a failure. */
 static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
     struct zk_names names = {0};
     int rc = zk_names_of(walking->z, path, &names);
@@ -42,7 +42,8 @@ static int count_below(const struct walk *walking, const char *path, const char 
     return rc == ZNONODE ? ZOK : rc;
 }
 
-/* Each path that is watched stands on a line of its own, the sessions that watch it below it. */
+/* The answer to wchp has a line for each watched path, followed by a line for each session that
+ * watches it. */
 static void count_watches(const char *answer, const char *begin, struct lb_residue *residue) {
     for (const char *line = answer; line; line = strchr(line, '\n')) {
         line += *line == '\n';

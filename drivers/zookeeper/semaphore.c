@@ -43,8 +43,9 @@ static void count_leases(void *arg, char *const *names, int count) {
         census->there = strcmp(names[i], census->own) == 0;
 }
 
-/* With our node among the leases: waits until they are no more than the bound. Looks before it
- * watches: Curator watches at once, and then has a watch to remove where there was room. */
+/* Waits, with our node among the leases, until there are at most `bound` of them. It looks
+ * before it sets a watch; Curator sets the watch first, and has to remove it where there was
+ * room. */
 static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semaphore *mine,
                                      int bound, int64_t deadline_ns, bool once) {
     struct zk_session *z = zk_session_of(session);
@@ -71,7 +72,8 @@ static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semap
     }
 }
 
-/* One more permit. Leaves neither the lock nor a lease of this one behind, unless LB_UNKNOWN. */
+/* Takes one more permit. Unless it returns LB_UNKNOWN, a failure leaves neither the lock nor
+ * this permit's lease behind. */
 static enum lb_outcome take_one(struct lb_session *session, const struct lb_request *request,
                                 struct zk_semaphore *mine, int bound, bool once) {
     int64_t deadline_ns = request->deadline_ns;
@@ -102,7 +104,8 @@ static enum lb_outcome take_one(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-/* Gives back all, the last first. The worst of it, as for the release of several. */
+/* Gives back all permits, the last one first. Returns the worst outcome, as the release of
+ * several keys does. */
 static enum lb_outcome give_back(struct lb_session *session, struct zk_semaphore *mine) {
     enum lb_outcome worst = LB_OK;
     mine->lease.session = mine->session;

@@ -62,15 +62,16 @@ bool zk_session_over(const struct zk_session *z) {
     return z->expired || z->lost || lb_now() >= z->heard_ns + z->timeout_ms * LB_MS_NS;
 }
 
-/* A holder must learn of this before it writes again: after a pause this runs as soon as the closed
- * connection is seen, and the loop looks at connections before it wakes sleeping fibers. */
+/* Reports the loss of a session. A holder must learn of it before it writes again. After a pause
+ * of this process this runs as soon as the closed connection is seen, because the loop looks at
+ * connections before it wakes sleeping fibers. */
 static void tell_if_over(struct zk_session *z) {
     if (!z->stood || z->lost || !zk_session_over(z)) return;
     z->lost = true;
     lb_session_lost(z->owner);
 }
 
-/* Our side of the connection, as Curator writes its own into its nodes. */
+/* Notes the local address of the connection, which Curator writes into its nodes. */
 static void learn_address(struct zk_session *z) {
     struct sockaddr_storage own = {0};
     socklen_t len = sizeof own;
@@ -81,7 +82,7 @@ static void learn_address(struct zk_session *z) {
     inet_ntop(own.ss_family, bytes, z->address, sizeof z->address);
 }
 
-/* The server was heard of, in answer to what was sent at this moment or later. */
+/* Notes that the server answered a request that was sent at this moment or later. */
 static void note_answer(struct zk_session *z, int64_t at_ns) {
     z->heard_ns = at_ns;
     lb_session_renewed(z->owner, at_ns + z->timeout_ms * LB_MS_NS);
@@ -106,8 +107,9 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     wake_idlers(z);
 }
 
-/* Notes the socket that the library uses now. It closes sockets without telling, so a changed or
- * closed one is forgotten here, before another of the same number can be opened on this thread. */
+/* Notes the socket that the library uses now. The library closes sockets without a word, so the
+ * loop forgets a changed or closed socket here, before another one with the same number is
+ * opened on this thread. */
 static void note_socket(struct zk_session *z, int fd) {
     if (fd == z->fd) return;
     if (z->fd >= 0) lb_fd_forget(z->fd);
@@ -116,8 +118,8 @@ static void note_socket(struct zk_session *z, int fd) {
     z->owner->traffic_fd = fd;
 }
 
-/* Ends a connection whose first answer, of some 40 bytes in truth, begins with an absurd length: the library
- * would allocate that much and fill it with whatever comes. */
+/* Ends a connection whose first answer announces an absurd length; a real one has about 40
+ * bytes. The library would allocate that much memory and fill it with whatever the server sends. */
 static void end_if_absurd(struct zk_session *z) {
     uint32_t length;
     if (!z->unheard) return;
@@ -204,9 +206,9 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     if (!z->handle) {
         return err_set(err, LB_EXIT_MACHINE, "zookeeper at %s: %s", server->shown, strerror(errno));
     }
-    /* The library would look up its servers' names anew at each zookeeper_interest, with a netlink
-     * dump and a read of /dev/urandom, which took half of the processor time of a request. Ours are
-     * numbers. */
+    /* The library would look up its servers' names at each zookeeper_interest, with a netlink
+     * dump and a read of /dev/urandom: half of the processor time of a request. Our server names
+     * are numeric addresses. */
     zoo_set_servers_resolution_delay(z->handle, -1);
     if (server->credentials[0] &&
         zoo_add_auth(z->handle, "digest", server->credentials, (int)strlen(server->credentials),
@@ -244,10 +246,10 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     return 0;
 }
 
-/* Asks the server to end the session and waits for it without blocking the thread. zookeeper_close
- * would send the same request and then block for up to 1.5 s for the answer, at each client's end;
- * so the request is written here, and the library is shown the end of the connection, after which
- * it closes at once. Whether the server confirmed. */
+/* Asks the server to end the session and waits for the answer without blocking the thread.
+ * zookeeper_close would send the same request and then block for up to 1.5 s for the answer, for
+ * each client. So we write the request here, and show the library the end of the connection,
+ * after which it closes at once. True if the server confirmed. */
 static bool say_goodbye(struct zk_session *z) {
     /* Length; an xid that the library does not reach; operation -11, close. The answer: length,
      * xid, ... */

@@ -100,25 +100,26 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
  * twice. True if the server has confirmed: then its nodes are gone. */
 bool zk_session_close(struct zk_session *z);
 
-/* Parks the calling fiber until something about the session changes, or the watch of its idler
- * fires (NULL = it has none; otherwise the caller has put it into the list). False at the deadline
- * or the cut-off. */
+/* Parks the calling fiber until the state of the session changes, or the watch of its idler
+ * fires (idler NULL: no watch; otherwise the caller has put it into the list). False at the
+ * deadline or the cut-off. */
 bool zk_session_idle(struct zk_session *z, struct zk_idler *idler, int64_t deadline_ns);
 
 bool zk_session_connected(const struct zk_session *z);
 
-/* To be called after each request: if the library dropped the connection while it sent the request,
- * it notified no fiber, and the pump still waits on the closed socket. */
+/* The caller calls this after each request. If the library dropped the connection while it sent
+ * the request, it notified no fiber, and the pump would keep waiting on the closed socket. */
 void zk_session_sent(struct zk_session *z);
 
-/* When the server may have ended a session whose connection is down: so long after it was last
- * heard of; LB_NEVER while it is up. Later it is over for us, whatever the server thinks (Curator's
- * rule too, which counts from when it noticed), and lb_session_lost has been called. */
+/* The time at which the server may have ended a session whose connection is down: one session
+ * timeout after the server was last heard of; LB_NEVER while the connection is up. After that
+ * time the session is over for us, whatever the server thinks, and lb_session_lost has been
+ * called. (Curator has the same rule, but counts from the moment when it noticed.) */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
-/* Whether the session has ended for us: the server said so, or was not heard for as long as a
- * session lasts, also because this process was paused and looks only now. Never for a session that
- * ignores its loss. */
+/* Whether the session has ended for us: the server said so, or was silent for a whole session
+ * timeout, or this process was paused for that long. Never true for a session that ignores its
+ * loss. */
 bool zk_session_over(const struct zk_session *z);
 
 /* Puts an idler into the list, takes it out. */
@@ -132,7 +133,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
 ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
                size_t size, int64_t deadline_ns);
 
-/* What lockbench left there; see drivers/clean.h. */
+/* Removes what lockbench left on the server; see drivers/clean.h. */
 lb_clean_fn zk_clean;
 
 #endif

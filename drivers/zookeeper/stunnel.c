@@ -63,7 +63,8 @@ static int open_port(int *ret_port) {
     return fd;
 }
 
-/* A line of its file. Values with a line's end would be lines of their own: false. */
+/* Writes a line of the configuration. False if it is too long, or if a value contains a line end,
+ * which would make it two lines. */
 __attribute__((format(printf, 2, 3))) static bool say(int fd, const char *format, ...) {
     char line[1200];
     va_list args;
@@ -94,7 +95,7 @@ static bool say_service(int fd, const struct stunnel *stunnel, int i, const stru
     return good;
 }
 
-/* Its configuration, in a file without a name. -1 with err. */
+/* Writes the configuration into a file without a name. Its descriptor, or -1 with err. */
 static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err) {
     int fd = memfd_create("stunnel configuration", MFD_CLOEXEC);
     bool good = fd >= 0 && say(fd, "foreground = yes") && say(fd, "pid =") &&
@@ -134,13 +135,13 @@ static _Noreturn void become(const char *program, const struct stunnel *stunnel,
     _exit(127);
 }
 
-/* The log from a place on, a string. */
+/* Reads the log from an offset, as a string. */
 static void read_log(const struct stunnel *stunnel, off_t since, char *text, size_t size) {
     ssize_t len = pread(stunnel->log, text, size - 1, since);
     text[len > 0 ? len : 0] = '\0';
 }
 
-/* What a line says, without its time and level. */
+/* The message of a log line, without its time and level. */
 static void cut_line(const char *line, char *out, size_t size) {
     size_t len = strcspn(line, "\n");
     const char *text = memmem(line, len, "]: ", 3);
@@ -148,7 +149,8 @@ static void cut_line(const char *line, char *out, size_t size) {
     snprintf(out, size, "%.*s", (int)len, text ? text + 3 : line);
 }
 
-/* The first line since then of one of these levels ('3' an error, '4' a warning) with a word in it ("" = any). */
+/* Finds the first line of a log that has this level ('3' error, '4' warning) and contains a word
+ * ("" = any), and copies its message. */
 static bool find_line(const char *log, char level, const char *word, char *out, size_t size) {
     char mark[8] = "LOG?[";
     mark[3] = level;

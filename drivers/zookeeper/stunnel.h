@@ -1,9 +1,10 @@
-/* stunnel: TLS for ZooKeeper's C client as Debian builds it, which has none: a stunnel process that this
- * program starts for itself, with one port of 127.0.0.1 for each server. It ends with this program, also when
- * that is killed.
+/* stunnel: TLS for ZooKeeper's C client, which Debian builds without TLS: this program starts a
+ * stunnel process of its own, with one port of 127.0.0.1 for each server. stunnel ends with this
+ * program, also when the program is killed.
  *
- * While it runs, whoever can reach the loopback address of this host can use its ports, and is then for the
- * server the owner of the client certificate; an account's password it does not give away. */
+ * While it runs, everybody who can reach the loopback address of this host can use its ports,
+ * and acts on the server as the owner of the client certificate. The ports give away no
+ * account's password. */
 #ifndef DRIVERS_ZOOKEEPER_STUNNEL_H
 #define DRIVERS_ZOOKEEPER_STUNNEL_H
 
@@ -28,13 +29,13 @@ struct stunnel {
 /* Starts it for to[0 .. count-1], and fills in their local_port. Blocks. 0, or -1 with err; stunnel_stop
  * cleans up either way. */
 int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err);
-/* May be called on a zeroed one, and by a forked process, where it only closes the log. */
+/* Stops the process. It accepts a zeroed struct. In a forked process it only closes the log. */
 void stunnel_stop(struct stunnel *stunnel);
 
-/* How much it has said so far. */
+/* The length of the log so far, in bytes. */
 off_t stunnel_mark(const struct stunnel *stunnel);
-/* Whether it has said since then that a server can't be reached, or not by this certificate; in ret_why what
- * and what to do. */
+/* Whether the log says, after that offset, that a server can't be reached or that its
+ * certificate does not fit. ret_why: what happened, and what to do. */
 bool stunnel_trouble(const struct stunnel *stunnel, off_t since, char *ret_why, size_t size);
 
 struct lb_facts;

@@ -237,7 +237,7 @@ static int read_probes(struct tree_place *place, const json_t *object, struct ca
     return 0;
 }
 
-/* An answer is a load with an interval around it; without its upper end where there is none. */
+/* Reads an answer: a load with an interval around it, whose upper end may be missing. */
 static int read_answer(struct tree_place *place, const json_t *object, struct capacity_lock *lock) {
     int limit = 0;
     lock->answered = tree_at(object, "answer") != NULL;

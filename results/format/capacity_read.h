@@ -17,8 +17,8 @@
 
 #define CAPACITY_SCHEMA "lockbench.capacity/1"
 #define CAPACITY_FILE "capacity.json"
-/* Of how an answer is made from probes. It grows by 1 when the same lock would get another answer; files
- * of a smaller number, or of none, are not used to plan with. */
+/* The version of the method that makes an answer from probes. It grows by 1 when the same lock
+ * would get another answer. The planner does not use files with a smaller number or with none. */
 #define CAPACITY_METHOD 2
 
 enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
@@ -93,13 +93,13 @@ struct capacity *capacity_read(const char *path, struct lb_err *err);
 struct capacity *capacity_parse(const char *text, size_t length, const char *path,
                                 struct lb_err *err);
 
-/* Takes NULL. Everything borrowed from it is gone with it. */
+/* Takes NULL. Everything that was borrowed from the capacity becomes invalid. */
 void capacity_free(struct capacity *capacity);
 
 /* Sets each figure to absent. */
 void capacity_lock_clear(struct capacity_lock *lock);
-/* One element of .locks, with its probes; and the file, which takes over the array of its locks: its
- * own are not looked at. New references; NULL when out of memory. */
+/* Writes one element of .locks with its probes; and the whole file, which takes over the array
+ * of its locks and ignores capacity->locks. New references; NULL when out of memory. */
 json_t *capacity_lock_json(const struct capacity_lock *lock);
 json_t *capacity_json(const struct capacity *capacity, json_t *locks);
 

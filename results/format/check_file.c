@@ -22,8 +22,8 @@ struct check *check_read(const char *path, struct lb_err *err) {
     return check;
 }
 
-/* Whether a JSON text, sound or not, begins with the members of a check: what was cut off is a
- * check too, and is to be told so. */
+/* Whether a JSON text begins with the members of a check. The text need not be complete: a check
+ * that was cut off is recognised as a check, and its error says so. */
 static bool says_check(const char *text) {
     const char *at = strstr(text, "\"schema\"");
     if (!at) return false;

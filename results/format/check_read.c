@@ -1,5 +1,5 @@
-/* check_read: see check_read.h. A cell must name a lock and a fault of the file's own lists, and no
- * two cells the same: who reads the matrix trusts that a cell is there once. */
+/* check_read: see check_read.h. Each cell must name a lock and a fault of the file's own lists,
+ * and no cell may appear twice: readers of the matrix rely on it. */
 #include "results/format/check_read.h"
 
 #include <math.h>

@@ -20,14 +20,14 @@
 
 #define CHECK_CONFORMANCE "conformance" /* the column of the conformance suite */
 
-/* What was seen in a cell. From good to bad, then what says nothing. */
+/* How the verdict of a cell compares with the expected one. */
 enum check_compared { CHECK_AS_EXPECTED, CHECK_WORSE, CHECK_BETTER, CHECK_NOT_COMPARED };
 
 struct check_fault {
     const char *name, *summary;
 };
 
-/* What was left out, and what would bring it in. */
+/* A lock or fault that was left out, and what to install to include it. */
 struct check_skip {
     const char *lock, *backend, *fault, *reason, *install; /* fault NULL: under all of them */
 };
@@ -82,8 +82,8 @@ struct check {
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Whether the path is a check's result: a folder with check.json in it, or a file that says so. No
- * error is one that is not. */
+/* Whether the path is a check's result: a folder with check.json in it, or a file with a check's
+ * schema. Anything else is no error. */
 bool check_is(const char *path);
 
 /* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE): which file, where in
@@ -93,7 +93,7 @@ struct check *check_read(const char *path, struct lb_err *err);
 /* The same from text; path is only for messages and check->path. */
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err);
 
-/* Takes NULL. Everything borrowed from the check is gone with it. */
+/* Takes NULL. Everything that was borrowed from the check becomes invalid. */
 void check_free(struct check *check);
 
 /* "as expected", "worse", "better"; NULL = not compared. */

@@ -100,8 +100,8 @@ void hist_record_times(struct hist *h, int64_t value, int64_t times) {
 
 int hist_add(struct hist *into, const struct hist *from) {
     if (into->digits != from->digits || into->highest != from->highest) return -1;
-    /* Counted anew: a writer that was killed between two of its stores leaves a count that is off
-     * by one. */
+    /* Counts the slots again: a writer that was killed between two of its stores leaves a count
+     * that is off by one. */
     for (int32_t slot = from->first; slot <= from->last; slot++) {
         into->counts[slot] += from->counts[slot];
         into->count += from->counts[slot];
