@@ -154,12 +154,24 @@ struct lb_own_keys {
     uint32_t bound; /* as lb_request's */
 };
 
+/* Another way to one host of the URL. */
+struct lb_route {
+    char host[128]; /* as in the URL */
+    int port;
+    char dial_host[64]; /* a number */
+    int dial_port;
+};
+
 /* An opened backend, shared by all its sessions on all threads. Worker processes inherit it by
  * fork. */
 struct lb_server {
     const struct lb_backend *backend;
     const char *const *urls; /* where the servers are; borrowed for the lifetime of this struct */
     int url_count;
+    /* the ways to the hosts of the first URL, in its order, if they lead through a wire: whoever connects
+     * asks lb_route; borrowed for the lifetime of this struct */
+    const struct lb_route *routes;
+    int route_count; /* 0 = all connections go to the hosts themselves */
     /* the file of the authority that signed the certificates of servers that lockbench started with TLS; NULL =
      * the option tls_ca, or else the machine's authorities */
     const char *ca;

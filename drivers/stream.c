@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "drivers/resolve.h"
+#include "drivers/route.h"
 #include "drivers/wait.h"
 
 /* After so many bytes without a wait the time is looked at: a server that never stops talking would keep the
@@ -51,13 +52,15 @@ static int connect_address(struct stream *stream, const char *address, int port,
     return 0;
 }
 
-int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
-                   struct lb_err *err) {
-    const struct resolved *resolved = resolve_host(host, err);
+int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
+                   int port, int64_t deadline_ns, struct lb_err *err) {
+    const char *dial_host = host;
+    int dial_port = port, why = 0;
+    lb_route(server, &dial_host, &dial_port);
+    const struct resolved *resolved = resolve_host(dial_host, err);
     if (!resolved) return -1;
-    int why = 0;
     for (int i = 0; i < resolved->count && !stream->open; i++)
-        why = connect_address(stream, resolved->address[i], port, deadline_ns);
+        why = connect_address(stream, resolved->address[i], dial_port, deadline_ns);
     if (!stream->open) return err_set(err, LB_EXIT_MACHINE, "%s:%d: %s", host, port, strerror(why));
     stream->dead = stream->read = false;
     stream->start = stream->end = stream->unwaited = 0;

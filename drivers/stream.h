@@ -21,10 +21,10 @@ struct stream {       /* zeroed = closed */
     char buffer[STREAM_BUFFER_BYTES];
 };
 
-/* Connects by deadline_ns. Returns 0, or -1 with err. A name look-up blocks the thread; a numeric
- * host does not. */
-int stream_connect(struct stream *stream, const char *host, int port, int64_t deadline_ns,
-                   struct lb_err *err);
+/* Connects by deadline_ns to a host of the server's URL, on the server's route to it. Returns 0, or -1 with
+ * err. A name look-up blocks the thread; a numeric host does not. */
+int stream_connect(struct stream *stream, const struct lb_server *server, const char *host,
+                   int port, int64_t deadline_ns, struct lb_err *err);
 
 /* Encrypts an open connection (sock.h). Refuses a server that has sent more already, which would be taken for
  * encrypted. Returns 0, or -1 with err. */

@@ -96,11 +96,24 @@ static void run_words(const struct cell_schedule_ask *ask, const struct matrix_c
     argv[count++] = seed;
 }
 
+/* Whether "section.key=value" is of this section. */
+static bool is_of(const char *set, const char *section) {
+    size_t len = strlen(section);
+    return strncmp(set, section, len) == 0 && set[len] == '.';
+}
+
 static void suite_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
                         const char *out, const char **argv) {
     const char *const first[] = {"conform", cell->lock->name, "--out", out};
     memcpy(argv, first, sizeof first);
-    url_words(ask, argv, (int)(sizeof first / sizeof *first));
+    int count = url_words(ask, argv, (int)(sizeof first / sizeof *first));
+    /* What is set of a workload is not the suite's. */
+    for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
+        const char *set = ask->sets[i];
+        if (!is_of(set, cell->lock->name) && !is_of(set, cell->lock->backend->name)) continue;
+        argv[count++] = "--set";
+        argv[count++] = set;
+    }
 }
 
 static int start_run(struct schedule *schedule, int index, struct lb_err *err) {

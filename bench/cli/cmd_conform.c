@@ -19,6 +19,7 @@
 struct wish {
     struct arg_list lock;
     struct urls urls;
+    struct arg_list sets;
     const char *out;
 };
 
@@ -26,6 +27,9 @@ static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, lock), .max = 1, .help = NULL}, "LOCK"},
     {{"url", &type_url, offsetof(struct wish, urls), .max = URLS_MAX, .help = URLS_HELP},
      "BACKEND=URL"},
+    {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = CONFORM_SUITE_SETS_MAX,
+      .help = "set an option of the lock or its backend, as for `run`; repeatable"},
+     "SECTION.KEY=VALUE"},
     {{"out", ARG_PATH, offsetof(struct wish, out), .help = "save conformance.json there"}, "DIR"},
     {{0}, NULL},
 };
@@ -79,10 +83,30 @@ static int conclude(struct telling *telling, const struct lb_lock *lock, struct 
     return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
 
+/* "owner.name=value" of --set as "name=value". NULL with err. */
+static const char *own_option(const struct lb_lock *lock, const char *set, struct lb_err *err) {
+    const char *const owners[] = {lock->name, lock->backend->name};
+    const struct lb_option *const tables[] = {lock->algorithm->options,
+                                              lb_backend_options(lock->backend)};
+    size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
+    char name[64];
+    if (set[owner] == '.' && set[len]) {
+        snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
+        for (int i = 0; i < 2; i++) {
+            if (strlen(owners[i]) == owner && strncmp(set, owners[i], owner) == 0 &&
+                options_find(tables[i], name))
+                return set + owner + 1;
+        }
+    }
+    err_set(err, LB_EXIT_USAGE, "--set %.*s: neither %s nor %s has such an option", (int)len, set,
+            owners[0], owners[1]);
+    return NULL;
+}
+
 static int run_conform(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     const struct lb_lock *lock = NULL;
-    const char *url = NULL;
+    const char *url = NULL, *sets[CONFORM_SUITE_SETS_MAX + 1] = {NULL};
     char shown[512];
     (void)given;
     if (wish->lock.count != 1) return err_set(err, LB_EXIT_USAGE, "conform: which lock?");
@@ -97,12 +121,17 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
     }
     if (wish->out && mkdir(wish->out, 0777) != 0 && errno != EEXIST)
         return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", wish->out, strerror(errno));
+    for (int i = 0; i < wish->sets.count; i++) {
+        sets[i] = own_option(lock, wish->sets.item[i], err);
+        if (!sets[i]) return -1;
+    }
     struct telling telling = {.out = wish->out};
     telling.root =
         json_pack("{s:s, s:s, s:s?, s:b, s:[]}", "schema", SCHEMA, "lock", lock->name, "url",
                   url ? url_public(url, shown, sizeof shown) : NULL, "complete", 0, "checks");
     struct conform_ask ask = {.lock = lock,
                               .url = url,
+                              .sets = sets,
                               .tell = tell_check,
                               .arg = &telling,
                               .interrupts = interrupt_watch()};

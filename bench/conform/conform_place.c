@@ -9,7 +9,7 @@
 #include "bench/option/option.h"
 #include "bench/servers/topo.h"
 
-#define SETS_MAX 8
+#define OWN_SETS_MAX 2 /* of a lock in settings */
 
 static volatile sig_atomic_t no_interrupts;
 
@@ -41,12 +41,12 @@ static const struct setting {
 
 int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                      struct plan_lock *ret_lock, struct lb_err *err) {
-    const char *all[SETS_MAX + 1];
+    const char *all[OWN_SETS_MAX + CONFORM_SETS_MAX + 1];
     int count = 0;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (strcmp(settings[i].lock, lock->name) == 0) all[count++] = settings[i].set;
     }
-    while (sets && *sets && count < SETS_MAX) all[count++] = *sets++;
+    while (sets && *sets && count < OWN_SETS_MAX + CONFORM_SETS_MAX) all[count++] = *sets++;
     all[count] = NULL;
     return conform_lock(lock, all, arena, ret_lock, err);
 }

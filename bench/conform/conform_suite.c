@@ -90,11 +90,14 @@ static int try_all(struct suite *suite, struct lb_err *err) {
 }
 
 int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
+    const char *far_sets[CONFORM_SETS_MAX + 1] = {NULL};
     struct suite suite = {.ask = ask};
     struct arena arena = {0};
-    int failed = conform_try_lock(ask->lock, NULL, &arena, &suite.lock, err);
-    if (!failed)
-        failed = conform_try_lock(ask->lock, conform_impatient, &arena, &suite.far_lock, err);
+    int count = 0;
+    for (int i = 0; conform_impatient[i]; i++) far_sets[count++] = conform_impatient[i];
+    for (int i = 0; ask->sets && ask->sets[i]; i++) far_sets[count++] = ask->sets[i];
+    int failed = conform_try_lock(ask->lock, ask->sets, &arena, &suite.lock, err);
+    if (!failed) failed = conform_try_lock(ask->lock, far_sets, &arena, &suite.far_lock, err);
     if (!failed) {
         suite.place = ask->url ? conform_open_url(&suite.lock, ask->url, err)
                                : conform_open(&suite.lock, err);

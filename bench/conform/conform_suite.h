@@ -7,6 +7,8 @@
 
 #include "bench/conform/conform_trial.h"
 
+#define CONFORM_SUITE_SETS_MAX 24
+
 enum conform_end { CONFORM_PASSED, CONFORM_FAILED, CONFORM_LEFT_OUT };
 
 /* How one check ended. Borrowed for the call. */
@@ -23,6 +25,9 @@ struct conform_told {
 struct conform_ask {
     const struct lb_lock *lock;
     const char *url; /* a server that runs already; NULL = one of ours is started */
+    /* "name=value" for options of the lock and its backend, NULL at the end, at most CONFORM_SUITE_SETS_MAX;
+     * NULL = all by default */
+    const char *const *sets;
     void (*tell)(void *arg, const struct conform_told *told);
     void *arg;
     const volatile sig_atomic_t *interrupts; /* between checks */

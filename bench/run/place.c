@@ -158,9 +158,10 @@ static int reach_url(struct place *place, const struct place_ask *ask, struct in
     if (ask->wired) {
         place->wiring = place_wire_reach(ask->url, err);
         if (!place->wiring) return -1;
+        place->server.routes = place->wiring->routes;
+        place->server.route_count = place->wiring->route_count;
     }
-    place->told_url = ask->url;
-    place->urls[0] = place->wiring ? place->wiring->urls[0] : ask->url;
+    place->urls[0] = ask->url;
     return reach_server(place, inquiry, err);
 }
 
@@ -284,8 +285,7 @@ const char *place_guarantee(const struct place *place, const struct lb_lock *loc
 
 json_t *place_json(const struct place *place) {
     char url[512] = "";
-    if (place->server.url_count > 0)
-        url_public(place->told_url ? place->told_url : place->urls[0], url, sizeof url);
+    if (place->server.url_count > 0) url_public(place->urls[0], url, sizeof url);
     json_t *facts = json_object();
     for (int i = 0; i < place->facts.count; i++) {
         json_object_set_new(facts, place->facts.item[i].name,

@@ -38,8 +38,7 @@ struct place {
     struct lb_server server;
     struct topo *topo; /* NULL = embedded, or not our own */
     const char *urls[TOPO_NODES_MAX];
-    const char *told_url; /* of the ask, where urls may lead through a wire to it; NULL = ours */
-    char dir[512];        /* embedded backends' own folder; "" = none */
+    char dir[512]; /* embedded backends' own folder; "" = none */
     char topology[64], durability[256];
     char encryption[96];          /* of the clients' connections, in words; "" = none */
     const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */

@@ -22,6 +22,7 @@ struct wired {
     struct topo_info info;
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];
     struct urls urls;
+    struct lb_route routes[URL_HOSTS_MAX];
     struct lb_err err;
 };
 
@@ -78,33 +79,25 @@ struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wi
 
 /* ---- to a user's server ---- */
 
-#define SECURE "over TLS the server's certificate has the server's name, and not the wire's"
+#define SHARED                                                                                     \
+    "its clients share one tunnel, so that one client's connection can't be told from another's"
 #define TELLS "its servers tell clients their own addresses"
 
 /* Schemes of servers that can't be reached at another address. */
 static const struct {
     const char *scheme, *reason;
 } unwired[] = {
-    {"rediss", SECURE},
-    {"rediss+replicas", SECURE},
-    {"rediss+independents", SECURE},
-    {"rediss+sentinel", SECURE},
-    {"rediss+cluster", SECURE},
-    {"https", SECURE},
-    {"etcds", SECURE},
-    {"memcacheds", SECURE},
-    {"tls", SECURE},
-    {"mysqls", SECURE},
-    {"mariadbs", SECURE},
-    {"zookeepers", SECURE},
-    {"zks", SECURE},
+    {"zookeepers", SHARED},
+    {"zks", SHARED},
+    {"rediss+cluster", TELLS},
+    {"rediss+sentinel", TELLS},
     {"redis+cluster", TELLS},
     {"redis+sentinel", TELLS},
     {NULL, NULL},
 };
 
 /* Options of a query by which a client goes to a server in another way than by the URL's host and port. */
-static const char *const other_ways[] = {"host=", "hostaddr=", "port=", "ssl", "tls", NULL};
+static const char *const other_ways[] = {"host=", "hostaddr=", "port=", NULL};
 
 int place_wire_check_url(const char *url, struct lb_err *err) {
     const char *query = strchr(url, '?');
@@ -116,7 +109,7 @@ int place_wire_check_url(const char *url, struct lb_err *err) {
                            unwired[i].reason);
     }
     for (int i = 0; query && other_ways[i]; i++) {
-        if (strstr(query, other_ways[i]) && !strstr(query, "sslmode=disable"))
+        if (strstr(query, other_ways[i]))
             return err_set(err, LB_EXIT_USAGE,
                            "no wire can lead to a server whose URL has the option %s",
                            other_ways[i]);
@@ -160,23 +153,6 @@ static int resolve(const char *host, int port, struct wire_end *ret_end, struct 
     return 0;
 }
 
-/* The URL with the wire's ends for its hosts; the user, the password and the path stay. */
-static char *url_by_wire(const char *url, const struct wire *wire, int ends) {
-    const char *authority = strstr(url, "://") + 3;
-    const char *rest = authority + strcspn(authority, "/?#");
-    for (const char *at = authority; at < rest; at++) {
-        if (*at == '@') authority = at + 1;
-    }
-    size_t size = strlen(url) + (size_t)ends * 24 + 1;
-    char *text = malloc(size);
-    int used = text ? snprintf(text, size, "%.*s", (int)(authority - url), url) : 0;
-    for (int i = 0; text && i < ends; i++)
-        used += snprintf(text + used, size - (size_t)used, "%s127.0.0.1:%d", i ? "," : "",
-                         wire_port(wire, i));
-    if (text) snprintf(text + used, size - (size_t)used, "%s", rest);
-    return text;
-}
-
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     struct wire_end ends[URL_HOSTS_MAX] = {{0}};
     struct url parts;
@@ -186,17 +162,22 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     }
     struct wire *wire = wire_start(ends, parts.host_count, err);
     struct wired *wired = wire ? calloc(1, sizeof *wired) : NULL;
-    char *by_wire = wired ? url_by_wire(url, wire, parts.host_count) : NULL;
-    if (!by_wire) {
+    if (!wired) {
         if (wire) err_set(err, LB_EXIT_MACHINE, "out of memory");
         wire_stop(wire);
-        free(wired);
         return NULL;
     }
-    wired->urls = (struct urls){.count = 1, .url = {by_wire}};
+    for (int i = 0; i < parts.host_count; i++) {
+        struct lb_route *route = &wired->routes[i];
+        snprintf(route->host, sizeof route->host, "%s", parts.host[i]);
+        snprintf(route->dial_host, sizeof route->dial_host, "127.0.0.1");
+        route->port = parts.port[i];
+        route->dial_port = wire_port(wire, i);
+    }
     wired->wiring = (struct place_wire){.wire = wire,
                                         .client_ends = (UINT64_C(1) << parts.host_count) - 1,
-                                        .urls = (const char *const *)wired->urls.url};
+                                        .routes = wired->routes,
+                                        .route_count = parts.host_count};
     return &wired->wiring;
 }
 

@@ -4,13 +4,16 @@
 #define BENCH_RUN_PLACE_WIRE_H
 
 #include "bench/servers/topo.h"
+#include "drivers/driver.h"
 
 struct place_wire {
     struct wire *wire;
     /* its ends: bit n leads clients to node n; 0 = clients are not led through it */
     uint64_t client_ends;
-    uint64_t peer_ends;      /* servers among themselves */
-    const char *const *urls; /* what clients get instead of the topology's; NULL = those */
+    uint64_t peer_ends;            /* servers among themselves */
+    const char *const *urls;       /* what clients get instead of the topology's; NULL = those */
+    const struct lb_route *routes; /* to the hosts of a user's URL */
+    int route_count;
 };
 
 /* Starts the wire that the topology allows, before its servers, and fills in what the servers are
@@ -20,8 +23,7 @@ struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wi
                                     struct lb_err *err);
 
 /* Starts a wire to the servers of a user's URL. Their names are resolved once. Returns NULL with err
- * (LB_EXIT_USAGE): the URL has no port; it asks for TLS, and the certificate has the server's name and not
- * the wire's; it has options that choose another way to the server; a name is unknown. */
+ * (LB_EXIT_USAGE): the URL has no port; its servers tell clients their own addresses; it has options that choose another way to the server; a name is unknown. */
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 
 /* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */

@@ -47,6 +47,8 @@ TEST(mistakes_are_named) {
         {{"conform"}, "which lock?"},
         {{"conform", "redis-setxn"}, "did you mean 'redis-setnx'"},
         {{"conform", "redis"}, "one lock by its name"},
+        {{"conform", "redis-setnx", "--set", "redis.nonsense=1"}, "neither redis-setnx nor redis"},
+        {{"conform", "redis-setnx", "--set", "load.clients=1"}, "neither redis-setnx nor redis"},
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         struct cli cli = cli_run(NULL, mistakes[i].args);

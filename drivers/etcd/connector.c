@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "drivers/facts.h"
+#include "drivers/route.h"
 #include "drivers/url.h"
 #include "drivers/wait.h"
 
@@ -72,8 +73,11 @@ static int etcd_open(struct lb_server *server, struct lb_err *err) {
         http_open(&state->http, encrypted ? &state->tls : NULL, err) != 0)
         return -1;
     for (int i = 0; i < url.host_count; i++) {
-        if (resolve(url.host[i], url.port[i], address, sizeof address, err) != 0 ||
-            http_add_endpoint(&state->http, url.host[i], address, url.port[i], err) != 0)
+        const char *dial_host = url.host[i];
+        int dial_port = url.port[i];
+        lb_route(server, &dial_host, &dial_port);
+        if (resolve(dial_host, dial_port, address, sizeof address, err) != 0 ||
+            http_add_endpoint(&state->http, url.host[i], address, dial_port, err) != 0)
             return -1;
     }
     snprintf(state->user, sizeof state->user, "%s", url.user);

@@ -20,7 +20,7 @@ static int wait_connecting(struct lb_session *session, int asked, int64_t deadli
     struct lb_poll wait = {fd, events, 0};
     int ready = lb_wait_any(&wait, 1, deadline_ns);
     lb_fd_forget(fd);
-    return ready > 0 ? asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE) : MYSQL_WAIT_TIMEOUT;
+    return ready > 0 ? asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE) : maria_give_up(state->mysql);
 }
 
 static int connect_failed(struct lb_session *session, bool in_time, struct lb_err *err) {
@@ -60,9 +60,9 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
     char host[sizeof url->host[0]];
     snprintf(host, sizeof host, "%s", address);
     bool in_time = true, greeted = false, offered = true;
-    int asked =
-        mysql_real_connect_start(&connected, mysql, host, url->user, url->password,
-                                 url->path[0] ? url->path : NULL, (unsigned)url->port[0], NULL, 0);
+    int asked = mysql_real_connect_start(&connected, mysql, host, url->user, url->password,
+                                         url->path[0] ? url->path : NULL,
+                                         (unsigned)server->dial_port, NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
         in_time = got != MYSQL_WAIT_TIMEOUT;

@@ -14,7 +14,7 @@ static int maria_open(struct lb_server *server, struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     const struct maria_options *options = server->options;
     struct maria_server *state = server->state;
-    if (maria_url(state, server->urls[0], err) != 0) return -1;
+    if (maria_url(state, server, server->urls[0], err) != 0) return -1;
     state->encrypted =
         strcmp(state->url.scheme, "mysqls") == 0 || strcmp(state->url.scheme, "mariadbs") == 0;
     state->tls = lb_tls_of(&options->tls, server->ca);

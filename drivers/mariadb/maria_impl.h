@@ -12,8 +12,8 @@
 
 struct maria_server {
     struct url url;
-    char address[MARIA_ADDRESSES_MAX][64]; /* the host, resolved */
-    int address_count;
+    char address[MARIA_ADDRESSES_MAX][64]; /* to dial: the host, resolved */
+    int address_count, dial_port;
     bool encrypted; /* the URL asks for TLS */
     struct lb_tls tls;
 };
@@ -40,9 +40,10 @@ enum lb_outcome maria_outcome(unsigned number);
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);
 
-/* Reads and resolves a URL (mysql://user:password@host:port/database). 0, or -1 with err, which
+/* Reads and resolves a URL, on the route that there is to its host (mysql://user:password@host:port/database). 0, or -1 with err, which
  * shows no password. May block. */
-int maria_url(struct maria_server *server, const char *text, struct lb_err *err);
+int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
+              struct lb_err *err);
 
 /* Before a connection: TLS as the URL and the options ask for it, or none; libmariadb's defaults differ between
  * versions. 0, or -1 when out of memory. */
@@ -59,6 +60,9 @@ int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_e
 const char *maria_tls_advice(unsigned number, const char *message,
                              const struct maria_server *server);
 void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_facts *facts);
+
+/* What to hand to a _cont call that is not to go on: makes the call fail, and the connection is lost. */
+int maria_give_up(MYSQL *mysql);
 
 /* Waits for what a _start or _cont call asks for; gives what to hand to _cont. */
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);

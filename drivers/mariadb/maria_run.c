@@ -7,6 +7,7 @@
 
 #include <mysqld_error.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "drivers/wait.h"
 
@@ -29,6 +30,13 @@ bool maria_is_mariadb(const struct lb_session *session) {
     return mariadb_connection(state->mysql);
 }
 
+int maria_give_up(MYSQL *mysql) {
+    /* libmariadb takes no notice of a time limit while it reads or writes through TLS, and would wait for ever:
+     * there the call fails because the connection has ended. */
+    if (mysql_get_ssl_cipher(mysql)) shutdown((int)mysql_get_socket(mysql), SHUT_RDWR);
+    return MYSQL_WAIT_TIMEOUT;
+}
+
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
     struct maria_session *state = session->state;
     int events = ((asked & MYSQL_WAIT_READ) ? LB_READABLE : 0) |
@@ -36,7 +44,7 @@ int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
     /* libmariadb asks only after it has met EAGAIN, which is what an edge needs. */
     int ready = lb_wait_edge(state->fd, events, deadline_ns);
     state->timed_out = ready <= 0;
-    if (ready <= 0) return MYSQL_WAIT_TIMEOUT; /* makes the call fail and close the connection */
+    if (ready <= 0) return maria_give_up(state->mysql);
     return asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
 }
 

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "drivers/route.h"
+
 #define MARIA_PORT 3306
 
-static int resolve(struct maria_server *server, struct lb_err *err) {
-    const char *host = server->url.host[0];
+static int resolve(struct maria_server *server, const char *host, struct lb_err *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed)
@@ -28,12 +29,16 @@ static int resolve(struct maria_server *server, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", host);
 }
 
-int maria_url(struct maria_server *server, const char *text, struct lb_err *err) {
+int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
+              struct lb_err *err) {
     char shown[256];
     if (url_parse(&server->url, text, MARIA_PORT, err) != 0) return -1;
     url_public(text, shown, sizeof shown);
     if (server->url.host_count != 1) {
         return err_set(err, LB_EXIT_USAGE, "mariadb URL '%s' names several hosts: give one", shown);
     }
-    return resolve(server, err);
+    const char *dial_host = server->url.host[0];
+    server->dial_port = server->url.port[0];
+    lb_route(routes, &dial_host, &server->dial_port);
+    return resolve(server, dial_host, err);
 }

@@ -109,7 +109,8 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
     const struct memcached_server *server = session->server->state;
     struct stream *stream = session->state;
     session->traffic_fd = -1;
-    if (stream_connect(stream, server->url.host[0], server->url.port[0], deadline_ns, err) != 0) {
+    if (stream_connect(stream, session->server, server->url.host[0], server->url.port[0],
+                       deadline_ns, err) != 0) {
         err_prefix(err, "memcached");
         return -1;
     }

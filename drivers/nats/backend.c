@@ -133,8 +133,8 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
     session->traffic_fd = -1;
-    if (stream_connect(&nats->stream, server->url.host[0], server->url.port[0], deadline_ns, err) !=
-        0) {
+    if (stream_connect(&nats->stream, session->server, server->url.host[0], server->url.port[0],
+                       deadline_ns, err) != 0) {
         err_prefix(err, "nats");
         return -1;
     }

@@ -9,7 +9,9 @@ static int pg_open(struct lb_server *server, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE, "postgres takes one URL, not %d", server->url_count);
     }
     const struct pg_options *options = server->options;
-    if (pg_conninfo_parse(server->state, server->urls[0], err) != 0) return -1;
+    if (pg_conninfo_parse(server->state, server->urls[0], err) != 0 ||
+        pg_conninfo_dial(server->state, server, err) != 0)
+        return -1;
     return pg_conninfo_tls(server->state, &options->tls, server->ca, err);
 }
 

@@ -4,6 +4,7 @@
  * shown. */
 #include "drivers/postgres/pg_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,33 @@ static void add_addresses(struct pg_conninfo *info) {
     pg_conninfo_add(info, "hostaddr", info->addresses);
 }
 
+int pg_conninfo_dial(struct pg_conninfo *info, const struct lb_server *server, struct lb_err *err) {
+    if (server->route_count == 0) {
+        add_addresses(info);
+        return 0;
+    }
+    size_t used = 0, used_ports = 0, size = (size_t)server->route_count * sizeof(struct lb_route);
+    info->addresses = calloc(1, size);
+    info->ports = calloc(1, size);
+    if (!info->addresses || !info->ports)
+        return err_set(err, LB_EXIT_MACHINE, "postgres: out of memory");
+    for (int i = 0; i < server->route_count; i++) {
+        const struct lb_route *route = &server->routes[i];
+        const char *comma = i > 0 ? "," : "";
+        used +=
+            (size_t)snprintf(info->addresses + used, size - used, "%s%s", comma, route->dial_host);
+        used_ports += (size_t)snprintf(info->ports + used_ports, size - used_ports, "%s%d", comma,
+                                       route->dial_port);
+    }
+    pg_conninfo_add(info, "hostaddr", info->addresses);
+    const char **port = value_of(info, "port");
+    if (port)
+        *port = info->ports;
+    else
+        pg_conninfo_add(info, "port", info->ports);
+    return 0;
+}
+
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err) {
     char shown[256];
     memset(info, 0, sizeof *info);
@@ -103,7 +131,6 @@ int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *
         pg_conninfo_add(info, option->keyword, option->val);
     }
     pg_conninfo_add(info, "fallback_application_name", "lockbench");
-    add_addresses(info);
     /* By default libpq looks for a Kerberos ticket on disk at each connect, which blocks the
      * thread. */
     if (!gss_said) pg_conninfo_add(info, "gssencmode", "disable");
@@ -114,5 +141,6 @@ void pg_conninfo_done(struct pg_conninfo *info) {
     PQconninfoFree(info->parsed);
     free(info->hosts);
     free(info->addresses);
+    free(info->ports);
     memset(info, 0, sizeof *info);
 }

@@ -19,6 +19,7 @@ struct pg_conninfo {
     const char *keyword[PG_KEYWORDS_MAX];
     const char *value[PG_KEYWORDS_MAX];
     char *hosts, *addresses; /* of a host with a name: once for each address, with commas between */
+    char *ports;             /* of routes */
 };
 
 struct pg_session {
@@ -33,6 +34,8 @@ struct pg_session {
  * 0, or -1 with err (LB_EXIT_USAGE), which shows no password; pg_conninfo_done frees, also after
  * -1. */
 int pg_conninfo_parse(struct pg_conninfo *info, const char *url, struct lb_err *err);
+/* Adds the addresses to dial: those of the host, looked up, or the server's routes. 0, or -1 with err. */
+int pg_conninfo_dial(struct pg_conninfo *info, const struct lb_server *server, struct lb_err *err);
 void pg_conninfo_done(struct pg_conninfo *info);
 
 /* The value of a keyword in the URL; NULL = none. The second function adds a keyword and borrows

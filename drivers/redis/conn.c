@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "drivers/resolve.h"
+#include "drivers/route.h"
 #include "drivers/wait.h"
 
 #define OUT_BYTES (16 * 1024) /* the commands of one round trip */
@@ -264,10 +265,13 @@ static const char *address_of(const char *host, struct lb_err *err) {
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
               bool sentinel, int64_t deadline_ns, struct lb_err *err) {
     struct lb_err why = {0};
-    const char *address = address_of(host, &why);
+    const char *dial_host = host;
+    int dial_port = port;
+    lb_route(session->server, &dial_host, &dial_port);
+    const char *address = address_of(dial_host, &why);
     if (!address) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, why.text);
     conn->session = session;
-    conn->context = redisConnectNonBlock(address, port);
+    conn->context = redisConnectNonBlock(address, dial_port);
     if (!conn->context || conn->context->err) {
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        conn->context ? conn->context->errstr : "out of memory");

@@ -2,9 +2,10 @@
  * certificate, password or scheme ends with one line that says what to do. Never unencrypted instead.
  * Needs: servers. */
 #define _GNU_SOURCE
+#define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
-enum { SERVER, EXPIRED, WRONGHOST, PLAIN };
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
 #define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
 #define ACCOUNT "me:" TLS_SECRET "@"
@@ -20,7 +21,7 @@ enum { SERVER, EXPIRED, WRONGHOST, PLAIN };
 
 /* The user's role reaches the prefix of our keys, and nothing else. */
 static const char accounts[] =
-    "ctl() { ETCDCTL_API=3 etcdctl --endpoints https://127.0.0.1:$PORT --cacert $CERTS/ca.pem "
+    "ctl() { ETCDCTL_API=3 etcdctl --endpoints https://localhost:$PORT --cacert $CERTS/ca.pem "
     "--cert $CERTS/client.pem --key $CERTS/client.key \"$@\"; }\n"
     "until ctl endpoint health; do sleep 0.1; done\n"
     "ctl user add root:x; ctl user add me:" TLS_SECRET "\n"
@@ -33,7 +34,9 @@ static int start_servers(void **state) {
     tls_start(EXPIRED, "expired", ETCD_TLS);
     tls_start(WRONGHOST, "wronghost", ETCD_TLS);
     tls_start(PLAIN, "", ETCD("http", ""));
+    tls_start(BYNAME, "byname", ETCD_TLS);
     tls_script(SERVER, accounts);
+    tls_script(BYNAME, accounts);
     return 0;
 }
 
@@ -163,6 +166,12 @@ TEST(clean_reaches_it_too) {
     assert_code(&cli, 0);
     assert_has(cli.out, "nothing is left");
     cli_free(&cli);
+}
+
+/* As a user does who has this server: is its lock a lock? */
+TEST(verify_passes) {
+    tls_verify("etcd", "etcd-mutex", BYNAME, "etcds://" ACCOUNT "localhost:%d",
+               "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key", true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

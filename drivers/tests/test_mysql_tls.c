@@ -2,6 +2,7 @@
  * certificate, password or URL ends with one line that says what to do. Never unencrypted instead.
  * Needs: servers. */
 #define _GNU_SOURCE
+#define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME, LIAR };
@@ -200,6 +201,12 @@ TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
     char *heard = cli_read(cli_path("server%d/heard", LIAR));
     assert_string_equal(heard, "");
     free(heard);
+}
+
+/* As a user does who has this server: is its lock a lock? */
+TEST(verify_passes) {
+    tls_verify("mariadb", "mysql-getlock", BYNAME, "mysqls://" ACCOUNT "localhost:%d",
+               "tls_ca=ca.pem", true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

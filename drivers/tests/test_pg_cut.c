@@ -151,6 +151,7 @@ TEST(only_a_whole_answer_is_a_grant) {
     pid_t pid = start_server(&port);
     snprintf(url, sizeof url, "postgres://me@127.0.0.1:%d/base?sslmode=disable", port);
     assert_int_equal(pg_conninfo_parse(&info, url, &err), 0);
+    assert_int_equal(pg_conninfo_dial(&info, &cuts.server, &err), 0);
     alarm(60); /* a hang is a failure */
     assert_int_equal(loop_once("test", ask_all, &cuts, &err), 0);
     alarm(0);

@@ -2,9 +2,10 @@
  * certificate, password or URL ends with one line that says what to do. Never unencrypted instead.
  * Needs: servers. */
 #define _GNU_SOURCE
+#define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
-enum { SERVER, EXPIRED, WRONGHOST, PLAIN };
+enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
 #define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
 #define ACCOUNT "me:" TLS_SECRET "@"
@@ -35,6 +36,7 @@ static int start_servers(void **state) {
     tls_start(EXPIRED, "expired", PG_TLS);
     tls_start(WRONGHOST, "wronghost", PG_TLS);
     tls_start(PLAIN, "", PG(""));
+    tls_start(BYNAME, "byname", PG_TLS);
     setenv("HOME", cli_path("home"), 1); /* no ~/.postgresql and no ~/.pgpass of this machine */
     return 0;
 }
@@ -181,6 +183,12 @@ TEST(files_of_libpq_are_read) {
     cli_write(cli_path("services"), "[ours]\nhost=localhost\nuser=me\ndbname=postgres\n");
     setenv("PGSERVICEFILE", cli_path("services"), 1);
     TLS_RUN("postgres", "pg-advisory", cases);
+}
+
+/* As a user does who has this server: is its lock a lock? */
+TEST(verify_passes) {
+    tls_verify("postgres", "pg-advisory", BYNAME, "postgres://" ACCOUNT "localhost:%d/postgres",
+               "tls_ca=ca.pem", true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

@@ -99,7 +99,8 @@ TEST(pg_connection_messages_are_one_line) {
 TEST(maria_url_is_resolved) {
     struct maria_server server = {0};
     struct lb_err err = {0};
-    assert_int_equal(maria_url(&server, "mysql://me:p%2Fw@127.0.0.1/base", &err), 0);
+    assert_int_equal(
+        maria_url(&server, &(struct lb_server){0}, "mysql://me:p%2Fw@127.0.0.1/base", &err), 0);
     assert_string_equal(server.url.user, "me");
     assert_string_equal(server.url.password, "p/w");
     assert_string_equal(server.url.path, "base");
@@ -115,7 +116,7 @@ TEST(maria_url_refusals_show_no_password) {
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         struct maria_server server = {0};
         struct lb_err err = {0};
-        assert_int_equal(maria_url(&server, urls[i], &err), -1);
+        assert_int_equal(maria_url(&server, &(struct lb_server){0}, urls[i], &err), -1);
         assert_int_equal(err.code, LB_EXIT_USAGE);
         assert_null(strstr(err.text, "s3cret"));
     }

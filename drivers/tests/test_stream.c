@@ -35,7 +35,7 @@ static void talk(void *arg) {
     struct talk *t = arg;
     t->server.backend = &backend;
     t->session.server = &t->server;
-    t->connected = stream_connect(&t->stream, t->host ? t->host : "127.0.0.1", t->port,
+    t->connected = stream_connect(&t->stream, &t->server, t->host ? t->host : "127.0.0.1", t->port,
                                   lb_now() + 20 * LB_S_NS, &t->err);
     if (t->connected == 0) {
         char *big = t->big_bytes ? calloc(1, t->big_bytes) : NULL;

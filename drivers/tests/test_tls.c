@@ -3,6 +3,7 @@
  * unencrypted instead, and no line has the secret.
  * Needs: servers. */
 #define _GNU_SOURCE
+#define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
 #define RIGHT "ca.pem"
@@ -123,6 +124,9 @@ TEST(redis_over_tls) {
         {"what nothing reads", 4, "redis://127.0.0.1:%d?timeout=5", NULL, 1, {"nothing reads"}},
     };
     TLS_RUN("redis", "redis-setnx", cases);
+    tls_start(0, "byname", REDIS "tls-auth-clients optional\nEND");
+    tls_verify("redis", "redis-setnx", 0, "rediss://worker:" TLS_SECRET "@localhost:%d", SIGNED,
+               true);
 }
 
 /* --- memcached --- */
@@ -203,6 +207,9 @@ TEST(memcached_over_tls) {
          {"one server is asked"}},
     };
     TLS_RUN("memcached", "memcached-add", cases);
+    tls_start(0, "byname", MEMCACHED);
+    tls_verify("memcached", "memcached-add", 0, "memcacheds://worker:" TLS_SECRET "@localhost:%d",
+               SIGNED, true);
 }
 
 /* --- nats --- */
@@ -294,6 +301,8 @@ TEST(nats_over_tls) {
          {"does not speak TLS"}},
     };
     TLS_RUN("nats", "nats-kv", cases);
+    tls_start(0, "byname", NATS(NATS_TLS NATS_USER));
+    tls_verify("nats", "nats-kv", 0, "tls://worker:" TLS_SECRET "@localhost:%d", SIGNED, true);
 }
 
 /* --- servers of ours --- */

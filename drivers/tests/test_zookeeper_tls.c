@@ -3,6 +3,7 @@
  * ends with the program, also when that is killed.
  * Needs: servers. */
 #define _GNU_SOURCE
+#define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
 /* One ZooKeeper with two ports; two tunnels with wrong certificates lead to the second one. */
@@ -208,6 +209,12 @@ TEST(the_tunnel_ends_with_a_program_that_is_killed) {
     for (int64_t until_ns = lb_now() + 20 * LB_S_NS; is_running(pid); cli_nap_ms(5))
         assert_true(lb_now() < until_ns);
     cli_free(&cli);
+}
+
+/* As a user does who has this server: is its lock a lock? */
+TEST(verify_passes) {
+    tls_verify("zookeeper", "zk-lock", BYNAME, "zookeepers://" ACCOUNT "localhost:%d",
+               "tls_ca=ca.pem", false);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

@@ -4,7 +4,7 @@
 #ifndef DRIVERS_TESTS_TLS_HELP_H
 #define DRIVERS_TESTS_TLS_HELP_H
 
-#include "bench/tests/cli_help.h"
+#include "bench/tests/check_help.h"
 #include "bench/tests/servers_help.h"
 
 #define TLS_SERVERS_MAX 6
@@ -87,11 +87,20 @@ static inline void tls_script(int index, const char *script) {
     if (status != 0) fail_msg("%s: %s", script, cli_read(cli_path("server%d.log", index)));
 }
 
-/* Starts a server, which the script execs, and waits until its port is open. */
+static inline void tls_end(int index) {
+    struct tls_server *server = &tls_servers[index];
+    if (server->pid <= 0) return;
+    kill(-server->pid, SIGKILL);
+    waitpid(server->pid, NULL, 0);
+    server->pid = 0;
+}
+
+/* Starts a server, which the script execs, and waits until its port is open. Ends the one of this index before. */
 static inline void tls_start(int index, const char *certificate, const char *script) {
     struct tls_server *server = &tls_servers[index];
     int64_t until_ns = lb_now() + 90 * LB_S_NS;
     int fd;
+    tls_end(index);
     server->port = tls_free_port();
     mkdir(cli_path("server%d", index), 0755);
     tls_variables(index, certificate);
@@ -114,11 +123,7 @@ static inline int tls_setup(void **state) {
 }
 
 static inline int tls_teardown(void **state) {
-    for (int i = 0; i < TLS_SERVERS_MAX; i++) {
-        if (tls_servers[i].pid <= 0) continue;
-        kill(-tls_servers[i].pid, SIGKILL);
-        waitpid(tls_servers[i].pid, NULL, 0);
-    }
+    for (int i = 0; i < TLS_SERVERS_MAX; i++) tls_end(i);
     return cli_teardown(state);
 }
 
@@ -170,6 +175,36 @@ static inline void tls_run(const char *backend, const char *lock, const struct t
         tls_judge(&cases[i], &cli, "out");
         cli_free(&cli);
     }
+}
+
+/* What `verify` does without a hand on the server, and with one on its connections, which lead through a
+ * wire: the certificate is the server's all the same. url is by name. */
+static inline void tls_verify(const char *backend, const char *lock, int server, const char *url,
+                              const char *sets, bool wired) {
+    static const char *const scenarios[] = {"wire-reset", "wire-cut", NULL};
+    char option[400];
+    int used = snprintf(option, sizeof option, "%s=", backend);
+    snprintf(option + used, sizeof option - (size_t)used, url, tls_servers[server].port);
+    const char *args[CLI_ARGS_MAX] = {"verify",  lock,
+                                      "--url",   option,
+                                      "--fault", "conformance,none,wire-reset,wire-cut",
+                                      "--jobs",  "4",
+                                      "--out",   cli_path("verified")};
+    args[tls_sets(backend, sets, args, 10)] = NULL;
+    folder_remove(cli_path("verified"));
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, 0);
+    assert_null(strstr(cli.err, TLS_SECRET));
+    cli_free(&cli);
+    json_t *check = check_result(cli_path("verified"));
+    check_assert(check, lock, "conformance", "safe");
+    check_assert(check, lock, "none", "safe");
+    /* What a reset and a cut do to this lock is known of it without TLS; here nothing may have failed. */
+    for (int i = 0; wired && scenarios[i]; i++) {
+        if (!strstr("safe expired", check_verdict_of(check, lock, scenarios[i])))
+            check_assert(check, lock, scenarios[i], "safe");
+    }
+    json_decref(check);
 }
 
 #define TLS_RUN(backend, lock, cases)                                                              \

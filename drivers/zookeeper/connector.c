@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/route.h"
 #include "drivers/url.h"
 
 #define ZOOKEEPER_PORT 2181
@@ -98,7 +99,10 @@ static int zk_open(struct lb_server *server, struct lb_err *err) {
                 "zookeeper: an ensemble with TLS is one URL, zookeepers://host1,host2,host3");
         state->encrypted = is_encrypted(&url);
         for (int j = 0; j < url.host_count && !state->encrypted; j++) {
-            if (add_host(state, url.host[j], url.port[j], err) != 0) return -1;
+            const char *dial_host = url.host[j];
+            int dial_port = url.port[j];
+            lb_route(server, &dial_host, &dial_port);
+            if (add_host(state, dial_host, dial_port, err) != 0) return -1;
         }
         if (i > 0) continue; /* further URLs name further servers of the same ensemble */
         state->url = url;

@@ -27,7 +27,8 @@ static int tiny_connect(struct lb_session *session, int64_t deadline_ns, struct 
     const struct url *url = session->server->state;
     struct stream *stream = session->state;
     session->traffic_fd = -1;
-    if (stream_connect(stream, url->host[0], url->port[0], deadline_ns, err) != 0) return -1;
+    if (stream_connect(stream, session->server, url->host[0], url->port[0], deadline_ns, err) != 0)
+        return -1;
     session->traffic_fd = stream->sock.fd;
     return 0;
 }
