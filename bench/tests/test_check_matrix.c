@@ -137,6 +137,8 @@ TEST(servers_that_a_fault_needs_are_chosen) {
         int weight;
     } cases[] = {{"etcd-mutex", "leader-kill", "etcd-3", 2},
                  {"zk-lock", "leader-kill", "zookeeper-3", 4},
+                 {"nats-kv", "leader-kill", "nats-3", 1},
+                 {"nats-kv", "pause", "nats", 1},
                  {"zk-lock", "pause", "zookeeper", 2},
                  {"redis-setnx", "primary-lost", "redis-replicas", 1},
                  {"redis-setnx", "pause", "redis", 1},

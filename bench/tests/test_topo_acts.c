@@ -253,6 +253,13 @@ static void zookeeper_loses_its_leader(void **state) {
     a_leader_is_lost(started("zookeeper-3", (struct topo_wish){0}), "srvr", "Node count");
 }
 
+/* The leader is that of the servers themselves, since there is no stream. */
+static void nats_loses_its_leader(void **state) {
+    (void)state;
+    need("curl", "curl");
+    a_leader_is_lost(started("nats-3", (struct topo_wish){0}), "", "\"jetstream\":true");
+}
+
 /* A command in the background, whose output is its client's. */
 static void until_sleeping(const char *count) {
     for (int64_t until_ns = lb_now() + 30 * LB_S_NS; lb_now() < until_ns; help_nap_ms(50)) {
@@ -336,6 +343,7 @@ int main(void) {
          (void *)"redis-sentinel"},
         cmocka_unit_test(etcd_loses_its_leader),
         cmocka_unit_test(zookeeper_loses_its_leader),
+        cmocka_unit_test(nats_loses_its_leader),
         cmocka_unit_test(postgres_clients_are_terminated),
         cmocka_unit_test(mariadb_clients_are_terminated),
     };

@@ -1,4 +1,5 @@
-/* backend: NATS as a backend: URLs, sessions, what a server says of itself, ping. */
+/* backend: NATS as a backend: URLs, sessions, what a server says of itself, ping. The servers of a cluster are those
+ * of the URL: what servers tell of others is not followed. */
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,9 +15,10 @@
 static int nats_open(struct lb_server *server, struct lb_err *err) {
     struct nats_server *state = server->state;
     if (url_parse(&state->url, server->urls[0], NATS_PORT, err) != 0) return -1;
-    if (state->url.host_count != 1 || server->url_count != 1 || state->url.path[0])
+    if (server->url_count != 1 || state->url.path[0])
         return err_set(err, LB_EXIT_USAGE,
-                       "nats: one server is asked: write nats://[user:password@]host[:port]");
+                       "nats: a server or a cluster is one URL: write "
+                       "nats://[user:password@]host[:port][,host[:port]...]");
     const struct nats_options *options = server->options;
     bool encrypted = strcmp(state->url.scheme, "tls") == 0;
     if (lb_tls_check(&options->tls, true, "nats", "tls://", err) != 0) return -1;
@@ -45,6 +47,8 @@ static void take_info(struct nats_session *nats, const char *line) {
     json_t *info = json_loads(line + strlen("INFO "), 0, NULL);
     const char *version = json_string_value(json_object_get(info, "version"));
     snprintf(nats->version, sizeof nats->version, "%s", version ? version : "");
+    const char *cluster = json_string_value(json_object_get(info, "cluster"));
+    snprintf(nats->cluster, sizeof nats->cluster, "%s", cluster ? cluster : "");
     nats->jetstream = json_is_true(json_object_get(info, "jetstream"));
     nats->wants_tls = json_is_true(json_object_get(info, "tls_required"));
     nats->offers_tls = nats->wants_tls || json_is_true(json_object_get(info, "tls_available"));
@@ -86,20 +90,19 @@ static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) 
     const struct nats_server *server = session->server->state;
     const struct nats_options *options = session->server->options;
     struct nats_session *nats = nats_session_of(session);
-    const struct url *url = &server->url;
-    bool asked = strcmp(url->scheme, "tls") == 0 || lb_tls_is_set(&options->tls);
+    const char *host = server->url.host[nats->endpoint];
+    int port = server->url.port[nats->endpoint];
+    bool asked = strcmp(server->url.scheme, "tls") == 0 || lb_tls_is_set(&options->tls);
     struct lb_err err = {0};
     if (!asked && !nats->wants_tls) return LB_OK;
     if (!nats->offers_tls)
         return lb_fail(session, LB_REFUSED,
-                       "nats at %s:%d: the server does not speak TLS at this port", url->host[0],
-                       url->port[0]);
+                       "nats at %s:%d: the server does not speak TLS at this port", host, port);
     if (!server->tls) return lb_fail(session, LB_REFUSED, "%s", server->no_tls.text);
-    if (stream_secure(&nats->stream, server->tls, url->host[0], deadline_ns, &err) == 0)
-        return LB_OK;
+    if (stream_secure(&nats->stream, server->tls, host, deadline_ns, &err) == 0) return LB_OK;
     nats->stream.dead = true;
     return lb_fail(session, err.code == LB_EXIT_USAGE ? LB_REFUSED : LB_BROKEN, "nats at %s:%d: %s",
-                   url->host[0], url->port[0], err.text);
+                   host, port, err.text);
 }
 
 /* Sends our credentials and waits for the PONG that confirms them. */
@@ -129,12 +132,19 @@ static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     return outcome;
 }
 
-static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+/* A session with one server, by deadline_ns. */
+static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
+                      struct lb_err *err) {
     const struct nats_server *server = session->server->state;
+    const struct nats_options *options = session->server->options;
     struct nats_session *nats = nats_session_of(session);
+    int64_t left_ns = deadline_ns - lb_now();
     session->traffic_fd = -1;
-    if (stream_connect(&nats->stream, session->server, server->url.host[0], server->url.port[0],
-                       deadline_ns, err) != 0) {
+    nats->endpoint = endpoint;
+    nats->patience_ns =
+        left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
+    if (stream_connect(&nats->stream, session->server, server->url.host[endpoint],
+                       server->url.port[endpoint], deadline_ns, err) != 0) {
         err_prefix(err, "nats");
         return -1;
     }
@@ -145,14 +155,35 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
         return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                        session->err.text);
     }
-    return session->lock->algorithm->prepare
-               ? session->lock->algorithm->prepare(session, deadline_ns, err)
-               : 0;
+    if (session->lock->algorithm->prepare &&
+        session->lock->algorithm->prepare(session, deadline_ns, err) != 0)
+        return -1;
+    nats->patience_ns = options->command_timeout_ns;
+    return 0;
 }
 
 static void nats_disconnect(struct lb_session *session) {
     stream_close(&nats_session_of(session)->stream);
     session->traffic_fd = -1;
+}
+
+/* Clients begin with different servers, each always with the same one; the next ones follow in the order of the URL,
+ * until one serves. So a session that has lost its server moves on when it is opened again. */
+static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct nats_server *server = session->server->state;
+    int count = server->url.host_count;
+    for (int i = 0; i < count; i++) {
+        int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
+        struct lb_err why = {0};
+        int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
+        if (connect_to(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
+        *err = why;
+        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        nats_disconnect(session);
+        memset(session->state, 0, sizeof(struct nats_session));
+        session->err = (struct lb_err){0};
+    }
+    return -1;
 }
 
 static int nats_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
@@ -162,6 +193,9 @@ static int nats_describe(struct lb_session *session, struct lb_facts *facts, str
     sock_facts(&nats->stream.sock, &((const struct nats_options *)session->server->options)->tls,
                facts);
     lb_fact(facts, "jetstream", "%s", nats->jetstream ? "on" : "off");
+    if (nats->cluster[0]) lb_fact(facts, "cluster", "%s", nats->cluster);
+    if (nats->replicas > 0) lb_fact(facts, "replicas", "%d", nats->replicas);
+    facts->alone = !nats->cluster[0] || nats->replicas == 1;
     lb_facts_durability(
         facts, NULL,
         "not told: NATS does not tell its clients how often it flushes its files (sync_interval)");
@@ -186,6 +220,10 @@ static const struct lb_option nats_option_table[] = {
 
 static const char *const nats_schemes[] = {"nats", "tls", NULL};
 
+/* The leader looks at the last sequence before the servers agree on the write, and not again when they have. */
+#define TWO_IN_FLIGHT                                                                              \
+    "nats-server 2.9: of two writes in flight upon one entry, a cluster accepts both (its issue 4320)"
+
 static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,
@@ -195,6 +233,10 @@ static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
         SAFE("an entry is in its file before the answer, together with its age"),
     [LB_SCENARIO_SERVER_EMPTY] =
         VIOLATED("the bucket is gone with the data, and the next client creates it again"),
+    /* No entry is lost. But a cluster grants twice also while nothing fails. */
+    [LB_SCENARIO_LEADER_KILL] = VIOLATED(TWO_IN_FLIGHT),
+    [LB_SCENARIO_MINORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),
+    [LB_SCENARIO_MAJORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),
 };
 
 static const struct lb_connector connector = {
@@ -213,9 +255,9 @@ static const struct lb_connector connector = {
 
 const struct lb_backend backend_nats = {
     .name = "nats",
-    .summary = "NATS with JetStream, one server",
+    .summary = "NATS with JetStream, one server or a cluster (nats://host1,host2,host3)",
     .schemes = nats_schemes,
-    .topologies = (const char *const[]){"nats", NULL},
+    .topologies = (const char *const[]){"nats", "nats-3", NULL},
     .expected = nats_expected,
     .install = "nats-server",
     .connector = &connector,

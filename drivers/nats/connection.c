@@ -17,6 +17,10 @@ struct arrival {
     struct nats_message message;
 };
 
+static int64_t answer_deadline(struct lb_session *session) {
+    return lb_after(lb_now(), nats_session_of(session)->patience_ns);
+}
+
 static enum lb_outcome odd(struct lb_session *session, const char *line) {
     nats_session_of(session)->stream.dead = true;
     return lb_fail(session, LB_UNKNOWN, "nats: the server said: %.200s", line);
@@ -108,12 +112,11 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
 static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns,
                             struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);
-    const struct nats_options *options = session->server->options;
     char *line;
     *arrival = (struct arrival){0};
     enum lb_outcome outcome = stream_await(&nats->stream, session, deadline_ns);
     if (outcome != LB_OK) return outcome;
-    int64_t rest_ns = lb_after(lb_now(), options->command_timeout_ns);
+    int64_t rest_ns = answer_deadline(session);
     outcome = stream_line(&nats->stream, session, rest_ns, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "MSG ", 4) == 0 || strncmp(line, "HMSG ", 5) == 0)
@@ -137,8 +140,7 @@ static enum lb_outcome request_reply(struct lb_session *session, const char *sub
                                      const char *headers, const char *body, char *room, size_t size,
                                      struct nats_message *ret_answer) {
     struct nats_session *nats = nats_session_of(session);
-    const struct nats_options *options = session->server->options;
-    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    int64_t deadline_ns = answer_deadline(session);
     char text[2 * NATS_SUBJECT_MAX + 1024];
     size_t body_len = strlen(body),
            head_len = headers ? strlen("NATS/1.0\r\n\r\n") + strlen(headers) : 0;
@@ -177,8 +179,7 @@ enum lb_outcome nats_request_long(struct lb_session *session, const char *subjec
 
 enum lb_outcome nats_round_trip(struct lb_session *session) {
     struct nats_session *nats = nats_session_of(session);
-    const struct nats_options *options = session->server->options;
-    int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
+    int64_t deadline_ns = answer_deadline(session);
     struct arrival arrival = {0};
     session->commands++;
     enum lb_outcome outcome = stream_send(&nats->stream, session, "PING\r\n", 6, deadline_ns);
@@ -189,15 +190,13 @@ enum lb_outcome nats_round_trip(struct lb_session *session) {
 
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) {
     struct nats_session *nats = nats_session_of(session);
-    const struct nats_options *options = session->server->options;
     char text[96];
     unsigned sid = ++nats->last + 1; /* 1 is the inbox */
     snprintf(ret_subject, 48, "%s-w.%u", nats->inbox, sid);
     int len = snprintf(text, sizeof text, "SUB %s %u\r\n", ret_subject, sid);
     nats->watch.sid = sid;
     nats->watch.news = false;
-    return stream_send(&nats->stream, session, text, (size_t)len,
-                       lb_after(lb_now(), options->command_timeout_ns));
+    return stream_send(&nats->stream, session, text, (size_t)len, answer_deadline(session));
 }
 
 enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns) {
@@ -212,7 +211,6 @@ enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns)
 
 void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
     struct nats_session *nats = nats_session_of(session);
-    const struct nats_options *options = session->server->options;
     char text[256];
     if (!nats->watch.sid) return;
     int len = snprintf(text, sizeof text, "UNSUB %u\r\n", nats->watch.sid);
@@ -222,8 +220,7 @@ void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
         session->commands++;
     }
     if (nats->stream.dead) return;
-    stream_send(&nats->stream, session, text, (size_t)len,
-                lb_after(lb_now(), options->command_timeout_ns));
+    stream_send(&nats->stream, session, text, (size_t)len, answer_deadline(session));
 }
 
 int nats_error(struct nats_message *answer, const char **ret_why) {

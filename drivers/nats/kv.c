@@ -25,11 +25,12 @@
 
 #define WRONG_SEQUENCE 10071
 #define OTHER_CONFIGURATION 10058
+#define CLUSTER_REPLICAS 3
 #define LIST_BYTES (4 << 20) /* room for the subjects of a bucket */
 
 struct kv_options {
     const char *bucket;
-    int64_t poll_ns, storage;
+    int64_t poll_ns, storage, replicas;
 };
 
 struct kv_session {
@@ -284,39 +285,43 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const struct kv_options *options = session->options;
     struct kv_session *kv = kv_of(session);
+    struct nats_session *nats = nats_session_of(session);
     char subject[128], body[768];
     struct nats_message answer;
     const char *why;
-    (void)deadline_ns; /* command_timeout bounds it */
+    (void)deadline_ns; /* the session's patience bounds it */
     size_t len = strlen(options->bucket);
     if (len == 0 || len > 32 || strspn(options->bucket, letters) != len)
         return err_set(err, LB_EXIT_USAGE,
                        "nats: a bucket's name has 1 to 32 letters, digits, - and _");
     kv->max_age_ns = name_bucket(session, kv->bucket, sizeof kv->bucket);
     snprintf(subject, sizeof subject, "$JS.API.STREAM.CREATE.KV_%s", kv->bucket);
+    nats->replicas = (int)options->replicas;
+    if (nats->replicas == 0) nats->replicas = nats->cluster[0] ? CLUSTER_REPLICAS : 1;
     long long twins_ns = kv->max_age_ns < 120 * LB_S_NS ? kv->max_age_ns : 120 * LB_S_NS;
     snprintf(
         body, sizeof body,
         "{\"name\":\"KV_%s\",\"description\":\"" LB_MADE_BY
         "\",\"subjects\":[\"$KV.%s.>\"],\"retention\":\"limits\",\"max_consumers\":-1,"
         "\"max_msgs\":-1,\"max_bytes\":-1,\"max_msgs_per_subject\":1,\"max_age\":%lld,\"max_msg_size\":-1,"
-        "\"storage\":\"%s\",\"num_replicas\":1,\"discard\":\"new\",\"duplicate_window\":%lld,"
+        "\"storage\":\"%s\",\"num_replicas\":%d,\"discard\":\"new\",\"duplicate_window\":%lld,"
         "\"allow_rollup_hdrs\":true,\"deny_delete\":true,\"allow_direct\":true}",
         kv->bucket, kv->bucket, (long long)kv->max_age_ns, options->storage ? "memory" : "file",
-        twins_ns);
+        nats->replicas, twins_ns);
     if (nats_request(session, subject, NULL, body, &answer) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     int error = nats_error(&answer, &why);
     if (error && error != OTHER_CONFIGURATION)
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
     if (!error) return 0;
-    /* Another program made a bucket of this name: its own age counts. */
+    /* Another program made a bucket of this name: its own age counts, and its own replicas. */
     int64_t age_ns = stream_figure(session, "\"max_age\":", err);
     if (age_ns <= 0)
         return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end",
                        kv->bucket);
     kv->max_age_ns = age_ns;
-    return 0;
+    nats->replicas = (int)stream_figure(session, "\"num_replicas\":", err);
+    return nats->replicas > 0 || !err->code ? 0 : -1;
 }
 
 /* Counts the subjects with the prefix that have an entry. */
@@ -380,6 +385,8 @@ static const struct lb_option kv_options[] = {
      "the bucket's name, to which _<lease>ms is added; made if it is not there"},
     {"storage", LB_OPT_CHOICE, offsetof(struct kv_options, storage), "file", 0, 0, "file,memory",
      "where a new bucket is kept"},
+    {"replicas", LB_OPT_INT, offsetof(struct kv_options, replicas), "0", 0, 5, NULL,
+     "servers that keep a new bucket; 0 = three of a cluster, or the one that is alone"},
     {"poll", LB_OPT_DURATION, offsetof(struct kv_options, poll_ns), "1s", 1e6, 60e9, NULL,
      "how often a waiter looks whether the holder's entry has aged out, which NATS does not tell"},
     {0},
@@ -426,10 +433,11 @@ const struct lb_lock lock_nats_kv = {
               .hazards =
                   "one lease for a whole bucket; a delete without an expected sequence, as NATS's "
                   "clients send it, frees another client's lock; flushed to disk only every two "
-                  "minutes",
+                  "minutes; a cluster of nats-server 2.9 accepts two writes that build on the same "
+                  "sequence, and so has two holders, unless the bucket has one replica",
               .acquire_requests = 2,
               .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
+              .guarantee = LB_ON_MAJORITY,
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = 3 * LB_S_NS},
     .algorithm = &algorithm,

@@ -1,4 +1,4 @@
-/* nats: one client's connection to a NATS server with JetStream, which it speaks to in NATS's own
+/* nats: one client's connection to a NATS server with JetStream, or to one of a cluster, which it speaks to in NATS's own
  * text protocol: libnats works with threads of its own and blocks its callers.
  *
  * A request is a PUB or HPUB with a reply subject, and the message that comes back on it. While one
@@ -41,9 +41,13 @@ struct nats_message {
 
 struct nats_session {
     struct stream stream;
-    char inbox[24];   /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
-    unsigned last;    /* the number of the last request or watch */
-    char version[24]; /* the server's */
+    char inbox[24];      /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
+    int endpoint;        /* the server among those of the URL */
+    int64_t patience_ns; /* longest wait for an answer: command_timeout, or what connect has left */
+    unsigned last;       /* the number of the last request or watch */
+    char version[24];    /* the server's */
+    char cluster[64];    /* its cluster's name; "" = it is alone */
+    int replicas;        /* of the lock's bucket; 0 = not known */
     bool jetstream, wants_tls, offers_tls;
     char nonce[64];               /* what a key signs; "" = none was sent */
     char text[NATS_DATA_MAX + 1]; /* the last answer's data */
@@ -60,7 +64,7 @@ static inline struct nats_session *nats_session_of(const struct lb_session *sess
 }
 
 /* Sends body to subject, with headers ("Name: value\r\n" each) unless NULL, and waits for the
- * answer, at most command_timeout. LB_OK, and the answer, its data in session text until the next
+ * answer, at most patience_ns. LB_OK, and the answer, its data in session text until the next
  * request; LB_BROKEN: nothing was sent; LB_UNKNOWN. */
 enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
                              const char *body, struct nats_message *ret_answer);

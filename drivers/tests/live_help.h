@@ -65,9 +65,10 @@ static inline const char *live_missing(const char *name) {
     return why;
 }
 
-/* Starts the server of a lock (or of the first of "a,b"), with these settings
- * ("backend.option=value", ended by NULL). */
-static inline struct live_place live_open(const char *lock, const char *const *sets) {
+/* Starts a topology for a lock (or for the first of "a,b"), with these settings
+ * ("backend.option=value", ended by NULL); NULL = the lock's default one. */
+static inline struct live_place live_open_at(const char *topology, const char *lock,
+                                             const char *const *sets) {
     static char topologies[512];
     struct live_place live = {.missing = live_missing(lock)};
     struct lb_err err = {0};
@@ -86,12 +87,17 @@ static inline struct live_place live_open(const char *lock, const char *const *s
     if (!live.plan) fail_msg("%s", err.text);
     live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
                                                 .topologies = topologies,
+                                                .topology = topology,
                                                 .durability = "default",
                                                 .interrupts = &live_no_interrupts},
                             &err);
     if (!live.place) fail_msg("%s", err.text);
     topo_login(live.place->topo);
     return live;
+}
+
+static inline struct live_place live_open(const char *lock, const char *const *sets) {
+    return live_open_at(NULL, lock, sets);
 }
 
 static inline void live_close(struct live_place *live) {

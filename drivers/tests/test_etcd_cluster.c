@@ -92,20 +92,9 @@ TEST(test_it_is_a_cluster) {
 }
 
 static int start(void **state) {
-    static char topologies[512];
-    struct lb_err err = {0};
     (void)state;
-    live = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
-    if (live.missing) return 0;
-    place_close(live.place); /* one server only */
-    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
-                                                .topologies = topologies,
-                                                .topology = "etcd-3",
-                                                .durability = "default",
-                                                .interrupts = &live_no_interrupts},
-                            &err);
-    if (!live.place) fail_msg("%s", err.text);
+    live = live_open_at("etcd-3", "etcd-mutex",
+                        (const char *const[]){"etcd.command_timeout=3s", NULL});
     return 0;
 }
 

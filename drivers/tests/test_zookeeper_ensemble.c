@@ -12,28 +12,6 @@
 
 static struct live_place zk;
 
-/* live_open's, on the other topology. */
-static struct live_place open_ensemble(void) {
-    struct live_place live = {.missing = live_missing("zk-lock")};
-    struct lb_err err = {0};
-    static char topologies[512];
-    char workloads[512];
-    if (live.missing) return live;
-    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
-    assert_int_equal(home_path("compose/local", topologies, sizeof topologies, &err), 0);
-    live.plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = "zk-lock"}, &err);
-    if (!live.plan) fail_msg("%s", err.text);
-    live.place = place_open(&(struct place_ask){.lock = &live.plan->locks[0],
-                                                .topology = "zookeeper-3",
-                                                .topologies = topologies,
-                                                .durability = "default",
-                                                .interrupts = &live_no_interrupts},
-                            &err);
-    if (!live.place) fail_msg("%s", err.text);
-    return live;
-}
-
 /* The node that a session talks to. */
 static int node_of(const struct live_client *client) {
     struct sockaddr_in peer;
@@ -188,7 +166,7 @@ LIVE(&zk, no_majority_no_lock) {
 
 static int start(void **state) {
     (void)state;
-    zk = open_ensemble();
+    zk = live_open_at("zookeeper-3", "zk-lock", (const char *const[]){NULL});
     return 0;
 }
 
