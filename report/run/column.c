@@ -90,11 +90,15 @@ const struct number_unit *column_unit(const struct column *column,
     if (!values) return number_time_unit(NULL, 0);
     int count = 0;
     bool any = false;
-    /* What is no lock, or none that waits, would pull the unit down to ns for all the others. */
-    for (int r = 0; r < group->row_count; r++) {
-        double value = column_value(column, &group->rows[r]);
-        any |= isfinite(value);
-        if (report_is_real(&group->rows[r].figures) && isfinite(value)) values[count++] = value;
+    /* What is no lock, or none that waits, would pull the unit down to ns for all the others; alone it
+     * has its own. */
+    for (int real = 1; real >= 0 && count == 0; real--) {
+        for (int r = 0; r < group->row_count; r++) {
+            double value = column_value(column, &group->rows[r]);
+            any |= isfinite(value);
+            if (report_is_real(&group->rows[r].figures) >= real && isfinite(value))
+                values[count++] = value;
+        }
     }
     const struct number_unit *unit = any ? number_time_unit(values, count) : &number_plain;
     free(values);

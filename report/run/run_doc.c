@@ -157,14 +157,20 @@ static void add_promises(const struct report *report, struct doc *doc) {
 
 /* ---- what the words and the numbers mean, and do not mean ---- */
 
+static bool is_used(const struct report *report, const struct column *column) {
+    for (int g = 0; g < report->group_count; g++)
+        if (column_used(column, &report->groups[g])) return true;
+    return false;
+}
+
 /* The lines that a pointer shows on a head, for those who have none. */
-static void add_words(struct doc *doc) {
+static void add_words(const struct report *report, struct doc *doc) {
     doc_section(doc, "words", "What the words mean");
-    doc_set_only(doc, DOC_HTML);
+    doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
     doc_terms(doc);
     words_list(doc);
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++)
-        doc_term(doc, column->title, "%s", doc_or(column->help, ""));
+        if (is_used(report, column)) doc_term(doc, column->title, "%s", doc_or(column->help, ""));
     doc_end(doc);
     doc_end(doc);
 }
@@ -231,6 +237,6 @@ void run_doc_end(const struct report *report, struct doc *doc) {
     doc_end(doc);
     run_machines(report, doc);
     run_notes(report, doc);
-    add_words(doc);
+    add_words(report, doc);
     add_caveats(doc);
 }

@@ -234,9 +234,7 @@ static void add_notes(struct doc *doc, const struct report *report,
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }
     if (limited) {
-        doc_note(doc, TONE_WARN,
-                 "(~) generator-limited: the times include delays of the load generator or the "
-                 "machine");
+        doc_note(doc, TONE_WARN, "(~) %s: %s", WORDS_LIMITED, words_help(WORDS_LIMITED));
         doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
     }
 }

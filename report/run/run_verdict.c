@@ -328,12 +328,11 @@ static void say_limited(struct doc *doc, const struct report *report) {
         }
     }
     if (limited == 0) return;
-    doc_say(
-        doc, TONE_WARN,
-        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
-        "machine was late. Their times include that delay, most of all p99 and beyond: run them "
-        "again on a less busy machine before you decide.",
-        limited, stages);
+    doc_say(doc, TONE_WARN,
+            "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
+            "machine was late. Of such a stage %s: run it again on a less busy machine before you "
+            "decide.",
+            limited, stages, words_help(WORDS_LIMITED));
 }
 
 /* A figure of what still changed is one of when it was looked at. */

@@ -67,7 +67,7 @@ static const struct {
     const char *word, *help;
 } helps[] = {
     {WORDS_LIMITED,
-     "its times include delays of the load generator or of the machine, most of all p99 and beyond"},
+     "the times include delays of the load generator or of the machine, most of all p99 and beyond"},
     {WORDS_IDLE_FAULT,
      "a fault of its workload never acted, so its verdict is of a load without it"},
     {WORDS_BOUND,
