@@ -19,7 +19,7 @@ struct chart {
 };
 
 static const struct chart charts[] = {
-    {"ratio", "From the best", "How far from the best: figure by figure",
+    {"ratio", "Ratios", "How far from the best: figure by figure",
      "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
      "interval stands on is said below it.",
      NULL, 0},
@@ -96,7 +96,7 @@ static void write_links(FILE *out, const struct report *report) {
                                               {"compare", "Comparison"},
                                               {"promises", "Promises"}};
     static const struct head_link after[] = {
-        {"environment", "Environment"}, {"run", "Run"}, {"words", "Words"}, {"caveats", "Limits"}};
+        {"environment", "Machine"}, {"run", "Run"}, {"words", "Words"}, {"caveats", "Limits"}};
     struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];

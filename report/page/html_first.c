@@ -16,7 +16,8 @@
 /* A row with its distance, for sorting. */
 struct bar {
     int row;
-    double ratio; /* NAN: not ranked */
+    double ratio;     /* NAN: not ranked */
+    double low, high; /* its range over the repeats; NAN: none */
 };
 
 static bool is_in_class(const struct report_group *group, int row, int first) {
@@ -49,13 +50,18 @@ static int by_ratio(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static struct bar bar_of(const struct report_group *group, int row) {
+    struct bar bar = {.row = row, .ratio = best_ratio_mean(group, row), .low = NAN, .high = NAN};
+    best_ratio_range(group, row, &bar.low, &bar.high);
+    return bar;
+}
+
 /* The rows of a class, the nearest to the best first; ret_bars has room for all rows. Returns how
  * many. */
 static int bars_of(const struct report_group *group, int first, struct bar *ret_bars) {
     int count = 0;
     for (int r = 0; r < group->row_count; r++)
-        if (is_in_class(group, r, first))
-            ret_bars[count++] = (struct bar){r, best_ratio_mean(group, r)};
+        if (is_in_class(group, r, first)) ret_bars[count++] = bar_of(group, r);
     qsort(ret_bars, (size_t)count, sizeof *ret_bars, by_ratio);
     return count;
 }
@@ -156,20 +162,22 @@ static void write_tile(FILE *out, const struct report *report, const struct repo
 
 /* ---- the picture ---- */
 
-/* The right end of the axis: the first step of 2, 5, 10, 20, ... that no lock is beyond. */
+/* The right end of the axis: the first step of 2, 5, 10, 20, ... that no lock and no range is beyond. */
 static double axis_end(const struct report_group *group) {
     static const double steps[] = {2, 2.5, 2};
     double most = 1, end = 2;
     for (int r = 0; r < group->row_count; r++) {
-        double ratio = best_ratio_mean(group, r);
-        if (isfinite(ratio)) most = fmax(most, ratio);
+        struct bar bar = bar_of(group, r);
+        if (isfinite(bar.ratio)) most = fmax(most, bar.ratio);
+        if (isfinite(bar.high)) most = fmax(most, bar.high);
     }
     for (int i = 1; end < most; i++) end *= steps[i % 3];
     return end;
 }
 
+/* In per cent of the axis, which begins at 1. */
 static double place_of(double ratio, double end) {
-    return isinf(ratio) ? 100 : 100 * log(ratio) / log(end);
+    return isinf(ratio) ? 100 : 100 * log(fmax(ratio, 1)) / log(end);
 }
 
 static void write_axis(FILE *out, double end) {
@@ -183,6 +191,16 @@ static void write_axis(FILE *out, double end) {
         fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
     }
     fputs("</div><span></span></div>\n", out);
+}
+
+/* A line over the bar; its figures on hover, also where the line begins left of the axis. */
+static void write_range(FILE *out, const struct bar *bar, double end) {
+    char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
+    if (isnan(bar->low)) return;
+    double from = place_of(bar->low, end), to = place_of(bar->high, end);
+    fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\" title=\"%s to %s&times;\"></u>", from,
+            to - from, number_text(bar->low, &number_plain, low),
+            number_text(bar->high, &number_plain, high));
 }
 
 static void write_bar(FILE *out, const struct report *report, const struct report_group *group,
@@ -201,10 +219,19 @@ static void write_bar(FILE *out, const struct report *report, const struct repor
         fputs("</li>\n", out);
         return;
     }
-    fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i></span><b>%s%s</b>",
-            place_of(bar->ratio, end), number_text(bar->ratio, &number_plain, text),
+    fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i>",
+            place_of(bar->ratio, end));
+    write_range(out, bar, end);
+    fprintf(out, "</span><b>%s%s</b>", number_text(bar->ratio, &number_plain, text),
             isinf(bar->ratio) ? "" : "&times;");
     fputs("</li>\n", out);
+}
+
+static bool has_ranges(const struct report_group *group) {
+    double low, high;
+    for (int r = 0; r < group->row_count; r++)
+        if (best_ratio_range(group, r, &low, &high)) return true;
+    return false;
 }
 
 static void write_picture(FILE *out, const struct report *report, const struct report_group *group,
@@ -214,8 +241,14 @@ static void write_picture(FILE *out, const struct report *report, const struct r
         "<div class=\"far\" id=\"far\">\n<h2>How far each lock is from the best</h2>\n"
         "<p class=\"note\">How many times worse than the best of its durability: the geometric "
         "mean over the figures of the comparison. 1&times; is the best, or level with it in every "
-        "figure. <a href=\"#ratio\">Figure by figure, with intervals</a></p>\n",
+        "figure. ",
         out);
+    if (has_ranges(group))
+        fputs(
+            "The line on a bar: all figures at the better end of their repeats, to all at the worse "
+            "end (the 95 % interval of the median; of fewer than 6 repeats the range). ",
+            out);
+    fputs("<a href=\"#ratio\">Figure by figure</a></p>\n", out);
     write_axis(out, end);
     for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
         int count = bars_of(group, c, bars);

@@ -83,14 +83,45 @@ bool best_is_unfair(const struct report_row *row) {
     return row->figures.jain < BEST_FAIR;
 }
 
-double best_ratio_mean(const struct report_group *group, int row) {
+/* The ratio at an end of the figure's spread; the ratio itself where it has none. */
+static double ratio_at_end(const struct column *column, const struct report_group *group, int row,
+                           bool better) {
+    const struct report_row *mine = &group->rows[row];
+    double ratio = best_ratio(column, group, row);
+    struct spread spread = spread_of(mine, column);
+    if (!isfinite(ratio) || spread.kind == SPREAD_NONE) return ratio;
+    double end = better == (column->better > 0) ? spread.high : spread.low;
+    double best = column_value(column, best_row(column, group, words_durability(mine->typical)));
+    if (!(end > 0)) return ratio; /* nothing is so many times better than 0 */
+    double at_end = column->better > 0 ? best / end : end / best;
+    return better ? fmin(ratio, at_end) : fmax(ratio, at_end);
+}
+
+enum mean_of { MEAN_SEEN, MEAN_BETTER, MEAN_WORSE };
+
+static double mean_of(const struct report_group *group, int row, enum mean_of of) {
     double sum = 0;
     int count = 0;
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        double ratio = column_is_ranked(column, group) ? best_ratio(column, group, row) : NAN;
+        if (!column_is_ranked(column, group)) continue;
+        double ratio = of == MEAN_SEEN ? best_ratio(column, group, row)
+                                       : ratio_at_end(column, group, row, of == MEAN_BETTER);
         if (isnan(ratio)) continue;
         sum += log(ratio);
         count++;
     }
     return count ? exp(sum / count) : NAN;
+}
+
+double best_ratio_mean(const struct report_group *group, int row) {
+    return mean_of(group, row, MEAN_SEEN);
+}
+
+bool best_ratio_range(const struct report_group *group, int row, double *ret_low,
+                      double *ret_high) {
+    double low = mean_of(group, row, MEAN_BETTER), high = mean_of(group, row, MEAN_WORSE);
+    if (group->rows[row].repeats < 2 || !isfinite(low)) return false;
+    *ret_low = low;
+    *ret_high = high;
+    return true;
 }

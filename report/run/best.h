@@ -41,6 +41,12 @@ double best_ratio(const struct column *column, const struct report_group *group,
  * NAN without any, INFINITY when one of the figures is never. */
 double best_ratio_mean(const struct report_group *group, int row);
 
+/* The same mean with every figure at the better end of its spread, and at the worse end: a range that is
+ * wider than that of one figure, and has the mean in it. The best is held at its median, and a figure that
+ * is level with the best counts as 1 at least. False, and the ends untouched, where no figure has a
+ * spread or there is no mean. */
+bool best_ratio_range(const struct report_group *group, int row, double *ret_low, double *ret_high);
+
 /* Whether two such means are too close for a difference. */
 bool best_mean_is_level(double a, double b);
 

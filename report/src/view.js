@@ -66,13 +66,33 @@ function makeFold(place, { title, open, ...table }, caption) {
   place.append(fold);
 }
 
+/* The section of a view that has nothing to show goes into a fold behind the charts, and its link out of the navigation. */
+function foldAway(place, why) {
+  const section = place.closest('section');
+  let fold = document.getElementById('missing');
+  if (!fold) {
+    fold = make('details', 'fold');
+    fold.id = 'missing';
+    fold.append(make('summary'));
+    [...document.querySelectorAll('main section:has(.view)')].at(-1).after(fold);
+  }
+  fold.append(section);
+  fold.firstChild.textContent = `Charts that this run has no figures for (${fold.children.length - 1})`;
+  document.querySelector(`nav a[href="#${section.id}"]`)?.remove();
+  place.append(make('p', 'empty', why));
+  place.hidden = false;
+}
+
 /**
  * A view is { id, label, renderer?, controls(data), draw({ data, state, theme, choice }) }. controls gives [{ key, name, fallback }]
  * with choices: [{ value, text }] for a select, or number: { min, max } for a field. draw gives { option, height?, tables?, note? }
  * or { empty: 'why' }; tables (table.js) are the figures that the chart draws, and others: without them they are taken
  * from the option, which does for one x and one y axis. renderer: 'canvas' for charts of thousands of marks.
+ * missing?(data): why there is nothing to show, whatever is chosen; then its section is folded away.
  */
 export function mount(place, view, data, state) {
+  const missing = view.missing?.(data);
+  if (missing) { foldAway(place, missing); return; }
   const controls = view.controls(data);
   const bar = make('div', 'controls'), figure = make('figure'), canvas = make('div', 'canvas');
   const empty = make('p', 'empty'), note = make('p', 'note'), tables = make('div', 'tables'), save = make('span', 'save');

@@ -6,6 +6,7 @@
 //   node make_run.mjs decide > golden/decide/run.json  sweeps of clients and rates, seven repeats, holders around a fault, recoveries
 //   node make_run.mjs capacity > golden/decide/capacity.json   what a search among those rates found
 //   node make_run.mjs large  > /tmp/large/run.json     as many locks and loads as a full comparison has
+//   node make_run.mjs locks DIR COUNT                  DIR/run.json of so many locks, in repeats, with names as long as the longest
 //   node make_run.mjs over-time DIR                    DIR/run.json and its logs: repeats, an open loop, faults, a cut log
 //   node make_run.mjs forty DIR                        the same of forty locks, with histograms of three digits
 //
@@ -365,14 +366,37 @@ function forty() {
   return [run('compare', 'forty locks', plan, stages), logs];
 }
 
+// Pages of few and of many locks: every class, names as long as the longest that there are, ranges of three repeats (of two locks
+// the intervals of seven), and of many locks one that is limited, one that is violated and one that failed.
+const VARIANTS = ['', '-fenced', '-retry-with-pubsub', '-v2', '-on-replicas', '-lua-reentrant-script'];
+function locks(count) {
+  const stages = [], names = Object.keys(LOCKS).filter((name) => LOCKS[name].trip && name !== 'redis-late');
+  const add = (i, clients, options, more = {}) => {
+    const name = names[i % names.length], round = Math.floor(i / names.length);
+    const made = stage(stages.length, name, clients, { samples: 600, ...options });
+    const lock = `${name}${VARIANTS[round % VARIANTS.length]}${round < VARIANTS.length ? '' : `-${round}`}`;
+    const guarantee = { 'zk-lock': 'majority', 'etcd-mutex': 'majority' }[name] ?? (round % 3 === 2 ? 'async-replica' : 'node');
+    stages.push({ ...made, lock, id: made.id.replace(name, lock), guarantee, ...more });
+  };
+  for (let i = 0; i < count; i++) {
+    for (const clients of [1, 16]) {
+      for (let repeat = 0; repeat < (count < 5 ? 7 : 3); repeat++) {
+        const odd = { 8: { limited: 'generator-limited: the engine\'s own timers were late by 3.1 ms at p99' }, 9: { violated: true }, 10: { failed: true, error: 'could not connect: Connection refused' } }[i];
+        add(i, clients, { repeat, ...odd });
+      }
+    }
+  }
+  return run('compare', `${count} locks, alone and in contention`, plan, stages, { verdict: count > 9 ? 'violated' : 'clean' });
+}
+
 // One stage a line: a change can be read in a diff.
 function textOf({ stages, ...rest }) {
   const head = JSON.stringify(rest, null, 1).slice(0, -2);
   return `${head},\n "stages": [\n${stages.map((s) => JSON.stringify(s)).join(',\n')}\n ]\n}\n`;
 }
 
-const [what, folder] = process.argv.slice(2);
-const alone = { mixed, clean, modes, decide, large }[what], logged = { 'over-time': overTime, forty }[what];
+const [what, folder, number] = process.argv.slice(2);
+const alone = { mixed, clean, modes, decide, large }[what], logged = { 'over-time': overTime, forty, locks: () => [locks(Number(number)), []] }[what];
 if (alone) {
   process.stdout.write(textOf(alone()));
 } else if (what === 'capacity') {
@@ -382,6 +406,6 @@ if (alone) {
   mkdirSync(folder, { recursive: true });
   for (const [name, text] of [['run.json', textOf(made)], ...logs]) writeFileSync(join(folder, name), text);
 } else {
-  console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large, or over-time|forty DIR');
+  console.error('usage: node make_run.mjs mixed|clean|modes|decide|capacity|large, or over-time|forty DIR, or locks DIR COUNT');
   process.exit(1);
 }

@@ -91,7 +91,7 @@ TEST(test_a_page_of_every_odd_case) {
 TEST(test_a_page_of_two_runs) {
     const char *const runs[] = {GOLDEN "mixed", GOLDEN "clean"};
     const char *const files[] = {GOLDEN "mixed/run.json", GOLDEN "clean/run.json"};
-    look(runs, 2, files, "percentiles,difference,series,scaling,handoff,fairness,cost,ratio");
+    look(runs, 2, files, "percentiles,difference,scaling,handoff,fairness,cost,ratio");
 }
 
 static char *make_run(const char *what) {

@@ -206,6 +206,7 @@ async function lookAtEmpty(browser) {
   for (const id of ['holders', 'recovery']) {
     const { empty } = await shown.evaluate(SHOW(id));
     check(`${id}: an empty view names a run`, /lockbench (run|check)/.test(empty), empty);
+    check(`${id}: an empty view takes no space, and no link leads to it`, await shown.evaluate(`!document.getElementById('${id}').checkVisibility() && document.getElementById('missing').offsetHeight < 60 && !document.querySelector('nav a[href="#${id}"]')`));
   }
   for (const id of VIEWS) {
     const { empty, marks } = await shown.evaluate(SHOW(id));

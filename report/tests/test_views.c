@@ -176,6 +176,28 @@ TEST(test_spreads_of_repeats_tell_the_best) {
     report_free(report);
 }
 
+/* Beside the best, a: b's rate is 1/2 in its middle repeat, and so is the rest; one run has no range. */
+TEST(test_a_mean_has_a_range_where_there_are_repeats) {
+    double low = -1, high = -1;
+    struct report *report = report_of(
+        RUN("a", 0, 400, 100) "," RUN("a", 1, 400, 100) "," RUN("a", 2, 400, 100) "," RUN(
+            "b", 0, 100, 100) "," RUN("b", 1, 200, 100) "," RUN("b", 2, 320, 100) "," RUN("c", 0,
+                                                                                          100, 100),
+        "");
+    const struct report_group *group = &report->groups[0];
+    double mean = best_ratio_mean(group, 1);
+    assert_true(mean > 1);
+    assert_true(best_ratio_range(group, 1, &low, &high));
+    assert_near(high, mean * mean); /* 4 times worse, and 2 times: the root is the same */
+    assert_true(1 < low && low < mean);
+    assert_true(best_ratio_range(group, 0, &low, &high));
+    assert_true(low == 1 && high == 1);
+    low = high = -1;
+    assert_false(best_ratio_range(group, 2, &low, &high));
+    assert_true(low == -1 && high == -1);
+    report_free(report);
+}
+
 static struct spread spread_in(const char *run, const char *lock, double clients, const char *key,
                                double *ret_median) {
     struct lb_err err = {0};

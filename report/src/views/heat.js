@@ -11,7 +11,9 @@ import { metrics } from './percentiles.js';
 const CELLS_A_DECADE = 12; // as report/html_time.c has them
 const edge = (cell) => 10 ** (cell / CELLS_A_DECADE);
 const seconds = (s) => `${number(s)} s`;
-const hasCells = (row, metric) => row.time?.[metric]?.cells.some((cells) => cells.length > 0);
+const LEAST_COLUMNS = 4; // fewer are no picture
+const hasCells = (row, metric) => row.time?.[metric]?.cells.filter((cells) => cells.length > 0).length >= LEAST_COLUMNS;
+const isUsable = (row) => Object.keys(metrics).some((metric) => hasCells(row, metric));
 
 /* [from, to, least ns, greatest ns, count, log10(count)] of each cell that has a grant. */
 function cellsOf({ from, to }, { cells }) {
@@ -39,7 +41,7 @@ function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], metric = choice('metric');
   const rows = (group?.rows ?? []).filter((row) => hasCells(row, metric));
   const row = choice('lock') === '' ? rows.find((r) => state.shows(r.lock)) : rows.find((r) => String(r.lock.index) === choice('lock'));
-  if (!row) return { empty: `No log of ${metrics[metric]} over time, second by second, was found beside run.json for this lock under this load.` };
+  if (!row) return { empty: `No log of ${metrics[metric]} over ${LEAST_COLUMNS} seconds and more was found beside run.json for this lock under this load.` };
   const cells = cellsOf(row.time, row.time[metric]);
   const most = Math.max(...cells.map(([, , , , count]) => count));
   const marks = marksOf(theme, [row]);
@@ -72,12 +74,12 @@ export default {
   id: 'heat',
   label: 'Latency of one lock over time: the darker, the more grants',
   renderer: 'canvas',
+  missing: (data) => !data.groups.some((group) => group.rows.some(isUsable)) && `No log beside run.json has ${LEAST_COLUMNS} seconds and more, of which a heat map has its columns. A longer run fills this: --set run.duration=20s.`,
   controls(data) {
-    const usable = (row) => Object.keys(metrics).some((metric) => hasCells(row, metric));
     const used = Object.keys(metrics).filter((metric) => data.groups.some((g) => g.rows.some((row) => hasCells(row, metric))));
-    const locks = data.locks.filter((lock) => data.groups.some((g) => g.rows.some((row) => row.lock === lock && usable(row))));
+    const locks = data.locks.filter((lock) => data.groups.some((g) => g.rows.some((row) => row.lock === lock && isUsable(row))));
     return [
-      groupControl(data, firstGroup(data), (group) => group.rows.some(usable)),
+      groupControl(data, firstGroup(data), (group) => group.rows.some(isUsable)),
       { key: 'lock', name: 'Lock', fallback: '', choices: [{ value: '', text: 'the first that is shown' }, ...locks.map((lock) => ({ value: String(lock.index), text: lock.label }))] },
       { key: 'metric', name: 'Time', fallback: used[0] ?? 'acquire', choices: used.map((m) => ({ value: m, text: metrics[m] })) },
     ];

@@ -49,7 +49,6 @@ function spanOf(stage, holds, around) {
 }
 
 function draw({ data, state, theme, choice }) {
-  if (data.holders.length === 0) return { empty: 'No stage has a history. A run under faults fills this: lockbench run crash --lock …, or any with --set check.history=yes.' };
   const whole = data.holders[choice('stage')], stage = whole && { ...whole, faults: whole.faults.filter((fault) => isFigure(fault.from)) };
   if (!stage || !state.shows(data.locks[stage.lock])) return { empty: 'The lock of this stage is not picked.' };
   const keys = [...new Set(stage.holds.map((hold) => hold.key))].sort((a, b) => a - b);
@@ -94,6 +93,7 @@ function draw({ data, state, theme, choice }) {
 export default {
   id: 'holders',
   label: 'Who held a key, and when: a lane a client',
+  missing: (data) => data.holders.length === 0 && 'No stage has a history. A run under faults fills this: lockbench run crash --lock …, or any with --set check.history=yes.',
   controls(data) {
     const worst = data.holders.findIndex(({ against }) => against.length > 0);
     const keys = [...new Set(data.holders.flatMap(({ holds }) => holds.map((hold) => hold.key)))].sort((a, b) => a - b).slice(0, 64);

@@ -51,7 +51,6 @@ function noteOf(shown, data) {
 }
 
 function draw({ data, state, theme, choice }) {
-  if (data.rates.length === 0) return { empty: 'No stage was an open loop. A sweep of rates fills this: lockbench run sweep-rate --lock …, or lockbench capacity LOCK' };
   const key = choice('figure'), [load, clients] = JSON.parse(choice('load') ?? '[]');
   const shown = data.rates.filter((line) => line.load === load && line.clients === clients && state.shows(data.locks[line.lock]));
   if (shown.length === 0) return { empty: 'No lock that is shown has an open loop under this load.' };
@@ -83,6 +82,7 @@ function draw({ data, state, theme, choice }) {
 export default {
   id: 'rates',
   label: 'Latency from due to held against the offered rate',
+  missing: (data) => data.rates.length === 0 && 'No stage was an open loop. A sweep of rates fills this: lockbench run sweep-rate --lock …, or lockbench capacity LOCK',
   controls(data) {
     const loads = [...new Map(data.rates.map(({ load, clients }) => [JSON.stringify([load, clients]), `${clients} client${clients === 1 ? '' : 's'}: ${load}`]))];
     const most = (value) => data.rates.filter((r) => JSON.stringify([r.load, r.clients]) === value).reduce((n, r) => n + r.points.length, 0);

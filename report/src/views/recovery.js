@@ -60,7 +60,6 @@ function strip(lines, theme) {
 }
 
 function draw({ data, state, theme, choice }) {
-  if (data.recoveries.length === 0) return { empty: 'No stage measured a recovery. A run with faults and a history fills this: lockbench run crash --lock …, or lockbench check LOCK --fault holder-kill --trials 20' };
   const lines = linesOf(data, state).filter(({ trials, unrecovered }) => trials.length > 0 || unrecovered > 0);
   if (lines.length === 0) return { empty: 'No lock that is shown has trials.' };
   const one = choice('line') === '' ? null : lines.find(({ name }) => name === choice('line'));
@@ -85,6 +84,7 @@ function draw({ data, state, theme, choice }) {
 export default {
   id: 'recovery',
   label: 'From a fault to the next grant, each trial, against theory',
+  missing: (data) => data.recoveries.length === 0 && 'No stage measured a recovery. A run with faults and a history fills this: lockbench run crash --lock …, or lockbench check LOCK --fault holder-kill --trials 20',
   controls(data) {
     const names = [...new Set(data.recoveries.map((one) => `${data.locks[one.lock].label}: ${one.fault ?? 'fault'}`))];
     return [{ key: 'line', name: 'Show', fallback: '', choices: [{ value: '', text: 'all, a dot a trial' }, ...names.map((name) => ({ value: name, text: `${name}, as a histogram` }))] }];

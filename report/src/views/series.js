@@ -11,6 +11,8 @@ const RATE = 'rate';
 const seconds = (s) => `${number(s)} s`;
 const percentiles = Object.keys(metrics).flatMap((metric) => ['p50', 'p99'].map((part) => ({ key: `${metric}.${part}`, metric, part, name: `${metrics[metric]}, ${part}` })));
 const valuesOf = (row, { metric, part }) => row.time?.[metric]?.[part] ?? [];
+const LEAST_INTERVALS = 2; // one dot tells nothing of time
+const goesOn = (row) => (row.time?.from.length ?? 0) >= LEAST_INTERVALS;
 const isUsed = (data, figure) => data.groups.some((g) => g.rows.some((row) => valuesOf(row, figure).some((v) => v !== null)));
 
 const middles = ({ from, to }) => from.map((s, i) => (s + to[i]) / 2);
@@ -26,7 +28,7 @@ function linesOf(row, figure) {
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')], figure = percentiles.find(({ key }) => key === choice('figure'));
-  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && row.time);
+  const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && goesOn(row));
   const lines = rows.flatMap((row) => linesOf(row, figure)).filter((line) => line.data.some(([, y]) => y !== null));
   if (lines.length === 0) return { empty: 'No lock that is shown has recorded this over time under this load.' };
   const name = figure?.name ?? 'grants/s', format = figure ? time : number;
@@ -61,10 +63,11 @@ function draw({ data, state, theme, choice }) {
 export default {
   id: 'series',
   label: 'Each lock over time',
+  missing: (data) => !data.groups.some((group) => group.rows.some(goesOn)) && 'No stage was measured over two intervals and more. A longer run fills this: --set run.duration=20s.',
   controls(data) {
     const used = percentiles.filter((figure) => isUsed(data, figure));
     return [
-      groupControl(data, firstGroup(data), (group) => group.rows.some((row) => row.time)),
+      groupControl(data, firstGroup(data), (group) => group.rows.some(goesOn)),
       { key: 'figure', name: 'Figure', fallback: RATE, choices: [{ value: RATE, text: 'rate: grants/s' }, ...used.map(({ key, name }) => ({ value: key, text: name }))] },
     ];
   },
