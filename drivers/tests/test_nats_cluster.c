@@ -1,5 +1,5 @@
 /* A cluster of three NATS servers: clients spread over them and move on when theirs is gone; the bucket has three
- * replicas, and what is held outlives the leader.
+ * replicas, what is held outlives the leader, and who has no password is refused.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -55,6 +55,16 @@ static enum lb_outcome acquire_at_last(struct live_client *client) {
             lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     }
     return outcome;
+}
+
+/* Without the password nobody is a client, nor another server of the cluster. */
+TEST(strangers_are_refused) {
+    LIVE_NEEDS(&live);
+    for (int port = 0; port < 2; port++) {
+        const char *said = help_ask(topo_port(live.place->topo, 0, port), "CONNECT {}\r\nPING\r\n",
+                                    "Authorization Violation");
+        if (!*said) fail_msg("port %d lets a stranger in", port);
+    }
 }
 
 LIVE(&live, the_leader_dies) {
