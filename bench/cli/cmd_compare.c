@@ -15,7 +15,7 @@ struct wish {
     const char *locks; /* "BASE=NEW" */
     const char *out;   /* the page */
     double min_effect_percent, alpha;
-    bool anyway;
+    bool anyway, no_page;
     enum compare_format format;
 };
 
@@ -38,10 +38,13 @@ static const struct arg args[] = {
      NULL},
     {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row a figure"}, NULL},
     {{"html", ARG_PICK, FORMAT, .min = COMPARE_HTML,
-      .help = "also write a page with charts, into the folder of the first new run"},
+      .help = "as the table, but a page that can't be written is a failure"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "the page's file; means --html"},
+    {{"out", ARG_PATH, offsetof(struct wish, out),
+      .help =
+          "the file of the page with charts; default: compare.html in the folder of the first new run"},
      "FILE"},
+    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),
       .help = "hold one lock of the base against another of the new runs"},
      "BASE=NEW"},
@@ -78,16 +81,17 @@ static int render_page(const void *compare, FILE *out, struct lb_err *err) {
     return compare_page(compare, out, err);
 }
 
-/* Prints in the format that is wanted; with the page, what a terminal shows. 0, or -1 with err. */
+/* Prints in the format that is wanted; beside what a terminal shows comes the page. 0, or -1 with err. */
 static int show_comparison(const struct wish *wish, const struct compare *compare,
                            struct lb_err *err) {
-    bool page = wish->out || wish->format == COMPARE_HTML;
     enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;
-    if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
-    if (!page) return 0;
     char beside[PATH_MAX];
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
-    return page_say(wish->out ? wish->out : beside, render_page, compare, err);
+    if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
+    if (wish->out || wish->format == COMPARE_HTML)
+        return page_say(wish->out ? wish->out : beside, render_page, compare, err);
+    if (format == COMPARE_TABLE && !wish->no_page) page_offer(beside, render_page, compare);
+    return 0;
 }
 
 static int run_compare(void *values, const struct args *given, struct lb_err *err) {
@@ -121,7 +125,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
 static const struct example examples[] = {
     {"lockbench compare results/monday -- results/tuesday", "what changed between two runs"},
     {"lockbench compare base/* -- new/* --junit", "several runs of each side, for CI"},
-    {"lockbench compare results/monday results/tuesday --html", "the same, and a page with charts"},
+    {"lockbench compare results/monday results/tuesday --out change.html",
+     "the same; the page with charts goes there"},
     {NULL, NULL},
 };
 

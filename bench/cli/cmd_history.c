@@ -18,7 +18,7 @@ enum format { FORMAT_TABLE, FORMAT_MD, FORMAT_JSON, FORMAT_HTML };
 
 struct wish {
     struct arg_list names;
-    bool append;
+    bool append, no_page;
     const char *file, *commit, *otava, *acks;
     const char *out; /* the page */
     double min_effect_percent;
@@ -92,10 +92,13 @@ static const struct arg args[] = {
       .help = "every series with its values and changes"},
      NULL},
     {{"html", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_HTML,
-      .help = "a page with charts beside the file: history.csv gets history.html"},
+      .help = "as the table, but a page that can't be written is a failure"},
      NULL},
-    {{"out", ARG_PATH, offsetof(struct wish, out), .help = "the page's file; means --html"},
+    {{"out", ARG_PATH, offsetof(struct wish, out),
+      .help =
+          "the file of the page with charts; default: beside the history, history.csv gets history.html"},
      "FILE"},
+    {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"otava", ARG_PATH, offsetof(struct wish, otava),
       .help = "write a CSV file a series and otava.yaml there, for Apache Otava"},
      "DIR"},
@@ -160,17 +163,20 @@ static int render_page(const void *view, FILE *out, struct lb_err *err) {
     return trend_page(view, out, err);
 }
 
-/* "results/history.csv" gets "results/history.html". 0, or -1 with err. */
+/* "results/history.csv" gets "results/history.html". 0, or -1 with err where the page was asked for. */
 static int write_page(const struct wish *wish, const char *file, const struct trend_view *view,
                       struct lb_err *err) {
     char beside[PATH_MAX + sizeof ".html"];
     size_t length = strlen(file);
     if (length > 4 && strcmp(file + length - 4, ".csv") == 0) length -= 4;
     snprintf(beside, sizeof beside, "%.*s.html", (int)length, file);
-    return page_say(wish->out ? wish->out : beside, render_page, view, err);
+    if (wish->out || wish->format == FORMAT_HTML)
+        return page_say(wish->out ? wish->out : beside, render_page, view, err);
+    if (wish->format == FORMAT_TABLE && !wish->no_page) page_offer(beside, render_page, view);
+    return 0;
 }
 
-/* Prints in the format that is wanted; with the page, what a terminal shows. 0, or -1 with err. */
+/* Prints in the format that is wanted; beside what a terminal shows comes the page. 0, or -1 with err. */
 static int print_history(const struct wish *wish, const char *file, const struct trend_view *view,
                          struct lb_err *err) {
     struct doc doc = {0};
@@ -183,7 +189,7 @@ static int print_history(const struct wish *wish, const char *file, const struct
                                stdout, err) != 0)
             return -1;
     }
-    return wish->out || wish->format == FORMAT_HTML ? write_page(wish, file, view, err) : 0;
+    return write_page(wish, file, view, err);
 }
 
 static int show_history(const struct wish *wish, const char *file, struct lb_err *err) {
@@ -228,7 +234,7 @@ static int run_history(void *values, const struct args *unused, struct lb_err *e
 static const struct example examples[] = {
     {"lockbench history results/latest --append", "add the newest run to results/history.csv"},
     {"lockbench history --gate 5", "exit code 4 when a figure became worse within the newest five"},
-    {"lockbench history --html", "the same, and a page with charts beside the file"},
+    {"lockbench history --out trend.html", "the trend; the page with charts goes there"},
     {NULL, NULL},
 };
 

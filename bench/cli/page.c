@@ -35,6 +35,11 @@ int page_say(const char *path, page_render_fn *render, const void *what, struct 
     return 0;
 }
 
+void page_offer(const char *path, page_render_fn *render, const void *what) {
+    struct lb_err unmade = {0};
+    if (page_say(path, render, what, &unmade) != 0) fprintf(stderr, "lockbench: %s\n", unmade.text);
+}
+
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/report.html", folder);

@@ -16,7 +16,11 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
 /* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
 int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* The same into FOLDER/report.html. */
+/* The same for a page that nobody asked for by name: one that can't be written is a line on standard
+ * error, and no failure. */
+void page_offer(const char *path, page_render_fn *render, const void *what);
+
+/* The same as page_say, into FOLDER/report.html. */
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err);
 
 #endif

@@ -334,12 +334,20 @@ static void prepare_small(void *arg) {
 #endif
 }
 
-/* The page is beside the new run, or where --out says, and its path is the last line; a place that
- * can't be written is an error, and the table is printed all the same. */
+/* The page is beside the new run, or where --out says, and its path is the last line; a named place that
+ * can't be written is an error, any other one a line, and the table is printed all the same. */
 TEST(a_page_is_written_and_its_path_printed) {
     char *base = run_file("page-base", RUN(STAGE)), *new = run_file("page-new", RUN(STAGE)),
          said[300];
-    struct cli cli = cli_run(NULL, ARGS("compare", base, new, "--html"));
+    unlink(cli_path("compare.html")); /* of other tests */
+    struct cli cli = cli_run(NULL, ARGS("compare", base, new, "--no-page"));
+    assert_string_equal(cli.err, "");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("compare", base, new, "--md"));
+    assert_string_equal(cli.err, "");
+    assert_int_not_equal(access(cli_path("compare.html"), F_OK), 0);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("compare", base, new));
     snprintf(said, sizeof said, "%s\n", cli_path("compare.html"));
     assert_string_equal(cli.err, said);
     assert_has(cli.out, "median of runs");
@@ -356,6 +364,16 @@ TEST(a_page_is_written_and_its_path_printed) {
     assert_has(cli.err, "the page could not be written");
     assert_has(cli.out, "median of runs");
     cli_free(&cli);
+    unlink(cli_path("compare.html"));
+    mkdir(cli_path("compare.html"), 0700);
+    cli = cli_run(NULL, ARGS("compare", base, new));
+    assert_code(&cli, LB_EXIT_INCONCLUSIVE);
+    assert_has(cli.err, "the page could not be written");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("compare", base, new, "--html"));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    cli_free(&cli);
+    rmdir(cli_path("compare.html"));
 }
 
 TEST(a_million_stages_are_refused) {

@@ -339,7 +339,12 @@ TEST(the_commands_page) {
     char *file = path_of("paged.csv"), *text = slower_text();
     store(file, text);
     free(text);
-    assert_int_equal(history_command("$D/paged.csv --gate 15 --html"), LB_EXIT_REGRESSION);
+    char *beside = path_of("paged.html");
+    assert_int_equal(history_command("$D/paged.csv --no-page"), 0);
+    assert_int_equal(history_command("$D/paged.csv --md"), 0);
+    assert_int_not_equal(access(beside, F_OK), 0);
+    free(beside);
+    assert_int_equal(history_command("$D/paged.csv --gate 15"), LB_EXIT_REGRESSION);
     assert_int_equal(history_command("$D/paged.csv --out $D/other.html"), 0);
     static const char *const pages[] = {"paged.html", "other.html"};
     for (int i = 0; i < 2; i++) {
