@@ -206,7 +206,8 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
     Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
     request.key = bytes_of(place->key, place->key_len);
     bool sent = false;
-    if (place->lease == 0) return lb_fail(session, LB_LOST, "etcd: a release of what was not held");
+    if (place->lease == 0)
+        return lb_fail(session, LB_LOST, "etcd: release of a lock that was not held");
     for (;;) {
         enum lb_outcome outcome =
             etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);

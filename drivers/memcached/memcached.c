@@ -56,7 +56,7 @@ static int memcached_open(struct lb_server *server, struct lb_err *err) {
     if (state->url.path[0] || state->url.host_count != 1)
         return err_set(
             err, LB_EXIT_USAGE,
-            "memcached: one server is asked: write memcached://[user:password@]host[:port]");
+            "memcached: name one server and nothing else: write memcached://[user:password@]host[:port]");
     if (state->url.user[0] && !state->url.password[0])
         return err_set(err, LB_EXIT_USAGE,
                        "memcached: the URL has a user without a password: write user:password@");
@@ -232,8 +232,8 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
             if (mine->cas == 0) {
                 return lb_fail(
                     session, LB_REFUSED,
-                    "memcached gives no CAS numbers (started with -C?): nothing could be freed "
-                    "safely");
+                    "memcached gives no CAS numbers, without which no lock can be freed safely: "
+                    "start it without -C");
             }
             grant->token = mine->cas;
             grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);

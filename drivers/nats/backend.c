@@ -27,8 +27,9 @@ static int nats_open(struct lb_server *server, struct lb_err *err) {
         return err_set(err, state->no_tls.code, "%s", state->no_tls.text);
     if (!options->nkey && !options->creds) return 0;
     if (state->url.user[0] || (options->nkey && options->creds))
-        return err_set(err, LB_EXIT_USAGE,
-                       "nats: give one of a user in the URL, nats.nkey and nats.creds");
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "nats: credentials are given twice: keep one of the URL's user, nats.nkey and nats.creds");
     state->nkey =
         options->nkey ? nkey_read_seed(options->nkey, err) : nkey_read_creds(options->creds, err);
     return state->nkey ? 0 : -1;

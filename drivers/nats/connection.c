@@ -224,7 +224,7 @@ void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
 }
 
 int nats_error(struct nats_message *answer, const char **ret_why) {
-    static const char none[] = "no answer of JetStream's: is it switched on?";
+    static const char none[] = "JetStream does not answer: start the server with JetStream (-js)";
     char *code = strstr(answer->data, "\"err_code\":"),
          *why = strstr(answer->data, "\"description\":\"");
     *ret_why = none;

@@ -244,7 +244,8 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
         outcome = write_entry(session, request->key, NULL, sequence, &ignored);
         if (outcome != LB_BUSY) return outcome;
     }
-    return lb_fail(session, LB_UNKNOWN, "nats: the key changes too fast to be cleared up");
+    return lb_fail(session, LB_UNKNOWN,
+                   "nats: the key changes too often to find out whether it is ours");
 }
 
 /* The figure after name in the answer to a question about the bucket's stream; -1 if there is
@@ -317,8 +318,10 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     /* Another program made a bucket of this name: its own age counts, and its own replicas. */
     int64_t age_ns = stream_figure(session, "\"max_age\":", err);
     if (age_ns <= 0)
-        return err_set(err, LB_EXIT_USAGE, "nats: bucket %s is there, and its entries never end",
-                       kv->bucket);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "nats: bucket %s exists, and its entries never end: choose another nats-kv.bucket",
+            kv->bucket);
     kv->max_age_ns = age_ns;
     nats->replicas = (int)stream_figure(session, "\"num_replicas\":", err);
     return nats->replicas > 0 || !err->code ? 0 : -1;

@@ -199,12 +199,7 @@ TEST(memcached_over_tls) {
          SIGNED,
          1,
          {"does not speak TLS"}},
-        {"what nothing reads",
-         3,
-         "memcached://127.0.0.1:%d/path",
-         NULL,
-         1,
-         {"one server is asked"}},
+        {"what nothing reads", 3, "memcached://127.0.0.1:%d/path", NULL, 1, {"name one server"}},
     };
     TLS_RUN("memcached", "memcached-add", cases);
     tls_start(0, "byname", MEMCACHED);

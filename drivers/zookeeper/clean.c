@@ -79,7 +79,9 @@ int zk_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     char own[ZK_PARENT_MAX] = "/";
     if (cleaning->scope == LB_CLEAN_KEY &&
         zk_path_of("", cleaning->name, strlen(cleaning->name), own, sizeof own) != 0)
-        return err_set(err, LB_EXIT_USAGE, "zookeeper: '%.60s' makes no path", cleaning->name);
+        return err_set(err, LB_EXIT_USAGE,
+                       "zookeeper: the key '%.60s' can't be a path: it is empty or too long",
+                       cleaning->name);
     int rc = keys ? clean_keys(z, server->prefix, own + 1, cleaning) : ZOK;
     if (rc == ZOK && shared) rc = clean_roots(z, server->prefix, cleaning);
     if (rc == ZOK) return 0;

@@ -47,7 +47,10 @@ static int make_prefix(struct zk_server *server, const char *chroot, struct lb_e
     while (len > 0 && chroot[len - 1] == '/') len--;
     if (strstr(chroot, "//") || strstr(chroot, "/./") || strstr(chroot, "/../") ||
         strncmp(chroot, "./", 2) == 0 || strncmp(chroot, "../", 3) == 0) {
-        return err_set(err, LB_EXIT_USAGE, "zookeeper: '/%s' is no path for ZooKeeper", chroot);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "zookeeper: '/%s' can't be a path in ZooKeeper: it has an empty part, \".\" or \"..\"",
+            chroot);
     }
     snprintf(server->prefix, sizeof server->prefix, "%s%.*s" ZK_ROOT, len ? "/" : "", (int)len,
              chroot);
@@ -59,9 +62,10 @@ static int check_url(const struct url *url, const char *text, struct lb_err *err
     char shown[256];
     url_public(text, shown, sizeof shown);
     if (!url->user[0] != !url->password[0])
-        return err_set(err, LB_EXIT_USAGE,
-                       "zookeeper: an account (digest) is user:password@; SASL there is none: %s",
-                       shown);
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "zookeeper: write the account as user:password@ (digest); SASL is not supported: %s",
+            shown);
     return 0;
 }
 

@@ -105,7 +105,7 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
     if (zk_path_of(server->prefix, request->key, request->key_len, mine->path, sizeof mine->path) !=
         0)
         return lb_fail(session, LB_REFUSED,
-                       "zookeeper: the key '%.64s' makes no path: it is empty or too long",
+                       "zookeeper: the key '%.64s' can't be a path: it is empty or too long",
                        request->key);
     zk_uuid(&session->rng, uuid);
     snprintf(mine->data, sizeof mine->data, "%s %s", z->address, uuid);
@@ -132,7 +132,7 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
         if (rc == ZOK) continue;
         if (rc == ZK_ENDED) return zk_fail(session, rc, "wait for", mine->path);
         if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
-        return lb_fail(session, LB_BROKEN, "zookeeper: lost touch while waiting for %s",
+        return lb_fail(session, LB_BROKEN, "zookeeper: no connection while waiting for %s",
                        mine->path);
     }
 }
@@ -143,7 +143,7 @@ static enum lb_outcome zk_herd_release(struct lb_session *session, const struct 
     struct zk_herd *mine = grant->data;
     const struct zk_session *z = zk_session_of(session);
     if (!mine->held || mine->session.client_id != zoo_client_id(z->handle)->client_id)
-        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+        return lb_fail(session, LB_LOST, "zookeeper: release of a lock that was not held");
     enum lb_outcome outcome = free_node(session, mine);
     if (outcome == LB_OK || outcome == LB_LOST) mine->held = false;
     return outcome;

@@ -59,7 +59,7 @@ static enum lb_outcome zk_multi_release(struct lb_session *session,
     (void)request;
     struct zk_multi *mine = grant->data;
     if (mine->count == 0)
-        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+        return lb_fail(session, LB_LOST, "zookeeper: release of a lock that was not held");
     return leave_all(session, mine);
 }
 

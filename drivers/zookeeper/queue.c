@@ -124,7 +124,7 @@ enum lb_outcome zk_place_at(struct lb_session *session, struct zk_place *place, 
     size_t more = below ? strlen(below) + 1 : 0;
     if (zk_path_of(server->prefix, key, key_len, place->parent, sizeof place->parent - more) != 0) {
         return lb_fail(session, LB_REFUSED,
-                       "zookeeper: the key '%.64s' makes no path: it is empty or too long", key);
+                       "zookeeper: the key '%.64s' can't be a path: it is empty or too long", key);
     }
     if (below) {
         size_t len = strlen(place->parent);
@@ -221,8 +221,8 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
             if (rc == ZNONODE) continue; /* gone meanwhile: look again which node is first */
             if (rc == ZOK) rc = zk_watch_wait(z, &waiting, deadline_ns);
         } else if (rc == ZNONODE) {
-            return lb_fail(session, LB_BROKEN, "zookeeper: our place %s/%s vanished", place->parent,
-                           place->name);
+            return lb_fail(session, LB_BROKEN, "zookeeper: our node %s/%s was removed",
+                           place->parent, place->name);
         }
         /* These only read, so they are asked again after a lost connection. */
         if (rc == ZK_CUT || rc == ZK_DOWN) rc = zk_connected(z, deadline_ns);
@@ -231,7 +231,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         if (lb_now() >= deadline_ns)
             return zk_place_give_up(session, place, once ? LB_BUSY : LB_TIMEOUT);
         /* The server does not answer, or the cut-off came: our node may stay in the queue. */
-        outcome = lb_fail(session, LB_UNKNOWN, "zookeeper: lost touch while waiting in %s",
+        outcome = lb_fail(session, LB_UNKNOWN, "zookeeper: no connection while waiting in %s",
                           place->parent);
         zk_place_leave(session, place);
         return outcome;
@@ -273,7 +273,7 @@ bool zk_place_held(const struct lb_session *session, const struct zk_place *plac
 enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *place) {
     const struct zk_session *z = zk_session_of(session);
     if (!place->name[0])
-        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+        return lb_fail(session, LB_LOST, "zookeeper: release of a lock that was not held");
     enum lb_outcome outcome =
         place->session.client_id == zoo_client_id(z->handle)->client_id
             ? leave_queue(session, place)

@@ -59,7 +59,7 @@ static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semap
         bool wait = rc == ZOK && census.there && census.count > bound && !once;
         if (rc == ZOK && watching && !wait) zk_watch_drop(z, &watch);
         if (rc == ZOK && !wait && !census.there)
-            return lb_fail(session, LB_BROKEN, "zookeeper: our lease %s/%s vanished", parent,
+            return lb_fail(session, LB_BROKEN, "zookeeper: our lease %s/%s was removed", parent,
                            mine->lease.name);
         if (rc == ZOK && !wait) return census.count <= bound ? LB_OK : LB_BUSY;
         if (wait && watching) rc = zk_watch_wait(z, &watch, deadline_ns);
@@ -68,7 +68,7 @@ static enum lb_outcome wait_for_room(struct lb_session *session, struct zk_semap
         if (rc == ZOK) continue;
         if (rc == ZK_ENDED) return zk_fail(session, rc, "wait in", parent);
         if (lb_now() >= deadline_ns) return once ? LB_BUSY : LB_TIMEOUT;
-        return lb_fail(session, LB_UNKNOWN, "zookeeper: lost touch while waiting in %s", parent);
+        return lb_fail(session, LB_UNKNOWN, "zookeeper: no connection while waiting in %s", parent);
     }
 }
 
@@ -151,7 +151,7 @@ static enum lb_outcome zk_semaphore_release(struct lb_session *session,
     (void)request;
     struct zk_semaphore *mine = grant->data;
     if (mine->count == 0)
-        return lb_fail(session, LB_LOST, "zookeeper: a release of what was not held");
+        return lb_fail(session, LB_LOST, "zookeeper: release of a permit that was not held");
     return give_back(session, mine);
 }
 

@@ -11,8 +11,8 @@ static enum lb_outcome path_of(struct lb_session *session, const struct lb_reque
                                char path[ZK_PATH_MAX]) {
     const struct zk_server *server = session->server->state;
     if (zk_path_of(server->prefix, request->key, request->key_len, path, ZK_PARENT_MAX) != 0) {
-        return lb_fail(session, LB_REFUSED, "zookeeper: the key '%.64s' makes no path",
-                       request->key);
+        return lb_fail(session, LB_REFUSED,
+                       "zookeeper: the key '%.64s' can't be a path: it is too long", request->key);
     }
     size_t len = strlen(path);
     snprintf(path + len, ZK_PATH_MAX - len, "-guarded");

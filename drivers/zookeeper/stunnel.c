@@ -104,8 +104,9 @@ static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, s
     for (int i = 0; i < stunnel->count && good; i++) good = say_service(fd, stunnel, i, tls);
     if (good && lseek(fd, 0, SEEK_SET) == 0) return fd;
     if (fd >= 0) close(fd);
-    return err_set(err, LB_EXIT_USAGE,
-                   "zookeeper: a host or a file of tls_... can't be told to stunnel");
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "zookeeper: a host or a file name of a tls_ option is too long for stunnel, or has a line end");
 }
 
 /* In the child: 0 the configuration, 1 and 2 the log, from 3 on the ports. */
@@ -192,7 +193,8 @@ int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_e
         if (ports[opened] < 0) break;
     }
     if (stunnel->log < 0 || opened < stunnel->count) {
-        err_set(err, LB_EXIT_MACHINE, "zookeeper: a port for stunnel: %s", strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "zookeeper: can't open a port for stunnel: %s",
+                strerror(errno));
         goto out;
     }
     file = write_file(stunnel, tls, err);
