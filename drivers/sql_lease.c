@@ -22,8 +22,8 @@ static void make_owner(struct lb_rng *rng, char owner[SQL_OWNER_CHARS + 1]) {
     owner[SQL_OWNER_CHARS] = '\0';
 }
 
-static void use(struct lb_session *session, const struct lb_request *request,
-                const struct sql_grant *grant) {
+static void use_owner(struct lb_session *session, const struct lb_request *request,
+                      const struct sql_grant *grant) {
     struct sql_session *mine = session->lock_state;
     sql_use(session, request);
     memcpy(mine->values.owner, grant->owner, sizeof mine->values.owner);
@@ -32,7 +32,7 @@ static void use(struct lb_session *session, const struct lb_request *request,
 
 /* Deletes the rows of dead owners, if this lock sweeps and a sweep is due. *ret_swept: rows were
  * deleted. */
-static enum lb_outcome sweep(struct lb_session *session, bool *ret_swept) {
+static enum lb_outcome sweep_dead_owners(struct lb_session *session, bool *ret_swept) {
     const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer = {0};
@@ -55,7 +55,7 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
     backoff_start(&backoff, &options->poll);
     bool once = request->deadline_ns <= lb_now();
     make_owner(&session->rng, mine->owner);
-    use(session, request, mine);
+    use_owner(session, request, mine);
     for (;;) {
         struct sql_answer answer = {0};
         int64_t sent_ns = lb_now();
@@ -67,7 +67,7 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
         }
         if (outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
         bool swept = false;
-        outcome = sweep(session, &swept);
+        outcome = sweep_dead_owners(session, &swept);
         if (outcome != LB_OK) return outcome;
         if (swept) continue;
         if (once) return LB_BUSY;
@@ -79,7 +79,7 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
  * may choose it as the victim of a deadlock: then it is run again. */
 static enum lb_outcome if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, enum sql_role role) {
-    use(session, request, grant->data);
+    use_owner(session, request, grant->data);
     for (int tries = 0; tries < FREES_MAX; tries++) {
         struct sql_answer answer = {0};
         enum lb_outcome outcome = sql_run(session, role, sql_soon(session), &answer);

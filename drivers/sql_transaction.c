@@ -12,7 +12,7 @@
 #define WAIT_MAX_MS INT32_MAX /* the longest that PostgreSQL takes; 24 days */
 #define ADDS_MAX 3
 
-static bool holds(const struct sql_session *mine, const struct lb_request *request) {
+static bool holds_key(const struct sql_session *mine, const struct lb_request *request) {
     return mine->in_transaction && mine->values.key_len == request->key_len &&
            memcmp(mine->values.key, request->key, request->key_len) == 0;
 }
@@ -32,8 +32,8 @@ static enum lb_outcome give_up(struct lb_session *session) {
 }
 
 /* One try. LB_OK: held. *ret_missing: there is no row to lock. */
-static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
-                               uint64_t *ret_token, bool *ret_missing) {
+static enum lb_outcome lock_row_once(struct lb_session *session, enum sql_role role,
+                                     int64_t answer_by_ns, uint64_t *ret_token, bool *ret_missing) {
     struct sql_session *mine = session->lock_state;
     struct sql_answer answer = {0};
     *ret_missing = false;
@@ -58,8 +58,8 @@ static enum lb_outcome attempt(struct lb_session *session, enum sql_role role, i
 }
 
 /* How the next try must wait. */
-static enum sql_role choose(struct lb_session *session, int64_t deadline_ns,
-                            int64_t *ret_answer_by_ns) {
+static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns,
+                                 int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
     const struct sql_port *port = mine->recipe->port;
     int64_t now_ns = lb_now();
@@ -84,7 +84,7 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
     const struct sql_options *options = session->options;
     struct sql_session *mine = session->lock_state;
     if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
-    if (holds(mine, request)) return LB_BUSY;
+    if (holds_key(mine, request)) return LB_BUSY;
     if (mine->in_transaction)
         return lb_fail(session, LB_REFUSED, "%s: a session holds one lock at a time",
                        session->lock->name);
@@ -96,8 +96,8 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         int64_t answer_by_ns;
         uint64_t token = 0;
         bool missing = false;
-        enum sql_role role = choose(session, once ? 0 : request->deadline_ns, &answer_by_ns);
-        enum lb_outcome outcome = attempt(session, role, answer_by_ns, &token, &missing);
+        enum sql_role role = choose_wait(session, once ? 0 : request->deadline_ns, &answer_by_ns);
+        enum lb_outcome outcome = lock_row_once(session, role, answer_by_ns, &token, &missing);
         if (outcome == LB_OK) {
             grant->token = token;
             grant->lease_end_ns = LB_NEVER;
@@ -127,7 +127,7 @@ static enum lb_outcome transaction_release(struct lb_session *session,
     struct sql_answer answer;
     (void)grant;
     if (!mine->recipe) return lb_fail(session, LB_BROKEN, "%s: not connected", session->lock->name);
-    if (!holds(mine, request)) return LB_LOST;
+    if (!holds_key(mine, request)) return LB_LOST;
     mine->in_transaction = false;
     enum lb_outcome outcome = sql_run(session, SQL_COMMIT, sql_soon(session), &answer);
     /* rolled back by it */

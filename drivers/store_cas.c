@@ -9,8 +9,8 @@
 
 #define TRIES_MAX 100 /* other clients write in between: more than there are ever holders at once */
 
-static enum lb_outcome change(struct lb_session *session, const struct lb_request *request,
-                              uint64_t token, const uint64_t *value, uint64_t *ret_value) {
+static enum lb_outcome change_guarded(struct lb_session *session, const struct lb_request *request,
+                                      uint64_t token, const uint64_t *value, uint64_t *ret_value) {
     const struct store_cas *cas = (const struct store_cas *)session->lock->store;
     for (int i = 0; i < TRIES_MAX; i++) {
         struct store_entry entry = {0};
@@ -28,12 +28,12 @@ static enum lb_outcome change(struct lb_session *session, const struct lb_reques
 
 enum lb_outcome store_cas_install(struct lb_session *session, const struct lb_request *request,
                                   uint64_t token, uint64_t *ret_value) {
-    return change(session, request, token, NULL, ret_value);
+    return change_guarded(session, request, token, NULL, ret_value);
 }
 
 enum lb_outcome store_cas_write(struct lb_session *session, const struct lb_request *request,
                                 uint64_t token, uint64_t value) {
-    return change(session, request, token, &value, NULL);
+    return change_guarded(session, request, token, &value, NULL);
 }
 
 enum lb_outcome store_cas_read(struct lb_session *session, const struct lb_request *request,

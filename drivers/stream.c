@@ -82,15 +82,16 @@ void stream_close(struct stream *stream) {
     stream->open = false;
 }
 
-static enum lb_outcome die(struct stream *stream, struct lb_session *session,
-                           enum lb_outcome outcome, const char *why) {
+static enum lb_outcome fail_dead(struct stream *stream, struct lb_session *session,
+                                 enum lb_outcome outcome, const char *why) {
     stream->dead = true;
     return lb_fail(session, outcome, "%s: %s", session->server->backend->name, why);
 }
 
 enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, const char *data,
                             size_t len, int64_t deadline_ns) {
-    if (!stream->open || stream->dead) return die(stream, session, LB_BROKEN, "not connected");
+    if (!stream->open || stream->dead)
+        return fail_dead(stream, session, LB_BROKEN, "not connected");
     size_t sent = 0;
     if (!stream->unasked) stream->read = false;
     while (sent < len) {
@@ -101,16 +102,17 @@ enum lb_outcome stream_send(struct stream *stream, struct lb_session *session, c
         }
         enum lb_outcome outcome = sent > 0 ? LB_UNKNOWN : LB_BROKEN;
         if (errno == EINTR) continue;
-        if (errno != EAGAIN) return die(stream, session, outcome, sock_error(&stream->sock, errno));
+        if (errno != EAGAIN)
+            return fail_dead(stream, session, outcome, sock_error(&stream->sock, errno));
         if (sock_wait(&stream->sock, LB_WRITABLE, deadline_ns) <= 0) {
-            return die(stream, session, outcome, "timed out while sending");
+            return fail_dead(stream, session, outcome, "timed out while sending");
         }
     }
     return LB_OK;
 }
 
 /* Reads available bytes into the free end of the buffer. LB_BUSY: there are none. */
-static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
+static enum lb_outcome read_available(struct stream *stream, struct lb_session *session) {
     ssize_t got =
         sock_recv(&stream->sock, stream->buffer + stream->end, sizeof stream->buffer - stream->end);
     stream->read = got > 0 || (got < 0 && errno == EINTR);
@@ -119,45 +121,46 @@ static enum lb_outcome pull(struct stream *stream, struct lb_session *session) {
         stream->unwaited += (size_t)got;
         return LB_OK;
     }
-    if (got == 0) return die(stream, session, LB_UNKNOWN, "the server closed the connection");
+    if (got == 0) return fail_dead(stream, session, LB_UNKNOWN, "the server closed the connection");
     if (errno != EAGAIN && errno != EINTR)
-        return die(stream, session, LB_UNKNOWN, sock_error(&stream->sock, errno));
+        return fail_dead(stream, session, LB_UNKNOWN, sock_error(&stream->sock, errno));
     return LB_BUSY;
 }
 
 /* Reads available bytes, after waiting for them. The first read of an answer comes after a wait. A
  * later one comes before a wait, because bytes that arrived together with the ones already read
  * (more than the buffer could take, or the end of the connection) cause no new edge. */
-static enum lb_outcome fill(struct stream *stream, struct lb_session *session,
-                            int64_t deadline_ns) {
+static enum lb_outcome wait_and_read(struct stream *stream, struct lb_session *session,
+                                     int64_t deadline_ns) {
     if (stream->start > 0) {
         memmove(stream->buffer, stream->buffer + stream->start, stream->end - stream->start);
         stream->end -= stream->start;
         stream->start = 0;
     }
     if (stream->end == sizeof stream->buffer)
-        return die(stream, session, LB_UNKNOWN, "answer too long");
+        return fail_dead(stream, session, LB_UNKNOWN, "answer too long");
     for (;;) {
         if (!stream->read) {
             int ready = sock_wait(&stream->sock, LB_READABLE, deadline_ns);
-            if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
+            if (ready < 0) return fail_dead(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || lb_stopping())
-                return die(stream, session, LB_UNKNOWN, "no answer in time");
+                return fail_dead(stream, session, LB_UNKNOWN, "no answer in time");
             stream->unwaited = 0;
         } else if (stream->unwaited >= UNWAITED_BYTES_MAX) {
             if (lb_now() >= deadline_ns || lb_stopping())
-                return die(stream, session, LB_UNKNOWN, "no whole answer in time");
+                return fail_dead(stream, session, LB_UNKNOWN, "no whole answer in time");
             stream->unwaited = 0;
             lb_yield();
         }
-        enum lb_outcome outcome = pull(stream, session);
+        enum lb_outcome outcome = read_available(stream, session);
         if (outcome != LB_BUSY) return outcome;
     }
 }
 
 enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
                             char **ret_line) {
-    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    if (!stream->open || stream->dead)
+        return fail_dead(stream, session, LB_UNKNOWN, "not connected");
     for (;;) {
         char *from = stream->buffer + stream->start;
         char *end = memchr(from, '\n', stream->end - stream->start);
@@ -168,30 +171,32 @@ enum lb_outcome stream_line(struct stream *stream, struct lb_session *session, i
             *ret_line = from;
             return LB_OK;
         }
-        enum lb_outcome outcome = fill(stream, session, deadline_ns);
+        enum lb_outcome outcome = wait_and_read(stream, session, deadline_ns);
         if (outcome != LB_OK) return outcome;
     }
 }
 
 enum lb_outcome stream_await(struct stream *stream, struct lb_session *session,
                              int64_t deadline_ns) {
-    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    if (!stream->open || stream->dead)
+        return fail_dead(stream, session, LB_UNKNOWN, "not connected");
     if (stream->start == stream->end) stream->start = stream->end = 0;
     while (stream->start == stream->end) {
         if (!stream->read) {
             if (lb_now() >= deadline_ns || lb_stopping()) return LB_TIMEOUT;
             int ready = sock_wait(&stream->sock, LB_READABLE, deadline_ns);
-            if (ready < 0) return die(stream, session, LB_UNKNOWN, strerror(-ready));
+            if (ready < 0) return fail_dead(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || ready == LB_WOKEN) continue;
         }
-        if (pull(stream, session) == LB_UNKNOWN) return LB_UNKNOWN;
+        if (read_available(stream, session) == LB_UNKNOWN) return LB_UNKNOWN;
     }
     return LB_OK;
 }
 
 enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, int64_t deadline_ns,
                             char *out, size_t len) {
-    if (!stream->open || stream->dead) return die(stream, session, LB_UNKNOWN, "not connected");
+    if (!stream->open || stream->dead)
+        return fail_dead(stream, session, LB_UNKNOWN, "not connected");
     while (len > 0) {
         size_t there = stream->end - stream->start, take = there < len ? there : len;
         if (out) {
@@ -201,7 +206,7 @@ enum lb_outcome stream_take(struct stream *stream, struct lb_session *session, i
         stream->start += take;
         len -= take;
         if (len == 0) break;
-        enum lb_outcome outcome = fill(stream, session, deadline_ns);
+        enum lb_outcome outcome = wait_and_read(stream, session, deadline_ns);
         if (outcome != LB_OK) return outcome;
     }
     return LB_OK;

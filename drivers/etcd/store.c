@@ -23,8 +23,8 @@ static ProtobufCBinaryData data_of(const char *bytes, size_t len) {
     return (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)bytes};
 }
 
-static enum lb_outcome get(struct lb_session *session, const struct lb_request *request,
-                           struct store_entry *ret_entry) {
+static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
+                                    struct store_entry *ret_entry) {
     struct etcd_session *e = etcd_session_of(session);
     struct name name = name_of(request);
     Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
@@ -83,5 +83,5 @@ const struct store_cas etcd_store = {.store = {.install = store_cas_install,
                                                .write = store_cas_write,
                                                .read = store_cas_read,
                                                .drop = delete_guarded},
-                                     .get = get,
+                                     .get = read_guarded,
                                      .put = write_guarded};

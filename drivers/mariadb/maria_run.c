@@ -134,8 +134,8 @@ failed:
 }
 
 /* Reads the row and what follows it, so that the connection is free for the next statement. */
-static enum lb_outcome fetch(struct lb_session *session, MYSQL_STMT *statement,
-                             struct maria_row *row, int64_t deadline_ns) {
+static enum lb_outcome fetch_row(struct lb_session *session, MYSQL_STMT *statement,
+                                 struct maria_row *row, int64_t deadline_ns) {
     int got = 0;
     int asked = mysql_stmt_fetch_start(&got, statement);
     while (asked)
@@ -165,7 +165,7 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
     row->found = false;
     row->affected = mysql_stmt_affected_rows(statement);
     row->insert_id = mysql_stmt_insert_id(statement);
-    return mysql_stmt_field_count(statement) > 0 ? fetch(session, statement, row, deadline_ns)
+    return mysql_stmt_field_count(statement) > 0 ? fetch_row(session, statement, row, deadline_ns)
                                                  : LB_OK;
 }
 

@@ -4,7 +4,7 @@
 
 #include "drivers/sql_store.h"
 
-static int setup(struct lb_session *session, struct lb_err *err) {
+static int create_guarded(struct lb_session *session, struct lb_err *err) {
     MYSQL_RES *result = NULL;
     enum lb_outcome outcome = maria_query(
         session,
@@ -16,7 +16,7 @@ static int setup(struct lb_session *session, struct lb_err *err) {
     return 0;
 }
 
-const struct lb_store maria_store = {.setup = setup,
+const struct lb_store maria_store = {.setup = create_guarded,
                                      .install = sql_store_install,
                                      .write = sql_store_write,
                                      .read = sql_store_read,

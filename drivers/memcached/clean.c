@@ -24,7 +24,7 @@ static enum lb_outcome ask_item(struct lb_session *session, const char *verb, co
     return *ret_there || missing ? LB_OK : memcached_odd(session, line);
 }
 
-static int fail(struct lb_session *session, struct lb_err *err) {
+static int clean_failed(struct lb_session *session, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
@@ -34,11 +34,11 @@ static int clean_key(struct lb_session *session, const struct lb_cleaning *clean
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         bool there;
         if (ask_item(session, "mg", cleaning->name, endings[i], &there) != LB_OK)
-            return fail(session, err);
+            return clean_failed(session, err);
         if (!there || !lb_clean_found(cleaning, "item", "%s%s", cleaning->name, endings[i]))
             continue;
         if (ask_item(session, "md", cleaning->name, endings[i], &there) != LB_OK)
-            return fail(session, err);
+            return clean_failed(session, err);
     }
     return 0;
 }
@@ -51,7 +51,7 @@ static int clean_stage(struct lb_session *session, const struct lb_cleaning *cle
         snprintf(key, sizeof key, "%s%u", cleaning->name, i);
         for (size_t e = 0; e < sizeof endings / sizeof *endings; e++) {
             if (ask_item(session, "md", key, endings[e], &there) != LB_OK)
-                return fail(session, err);
+                return clean_failed(session, err);
         }
     }
     return 0;

@@ -11,16 +11,17 @@
 #define COMMAND_MAX (MEMCACHED_KEY_MAX + STORE_TEXT_MAX + 64)
 
 /* The lock has taken the key, so nothing but its length can be wrong with the longer one. */
-static enum lb_outcome fits(struct lb_session *session, const struct lb_request *request) {
+static enum lb_outcome check_key_length(struct lb_session *session,
+                                        const struct lb_request *request) {
     if (request->key_len + sizeof BEHIND - 1 <= MEMCACHED_KEY_MAX) return LB_OK;
     return lb_fail(session, LB_REFUSED, "memcached: no room for '" BEHIND "' in a key of %d bytes",
                    MEMCACHED_KEY_MAX);
 }
 
-static enum lb_outcome get(struct lb_session *session, const struct lb_request *request,
-                           struct store_entry *ret_entry) {
+static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
+                                    struct store_entry *ret_entry) {
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
-    enum lb_outcome outcome = fits(session, request);
+    enum lb_outcome outcome = check_key_length(session, request);
     if (outcome != LB_OK) return outcome;
     int len = snprintf(command, sizeof command, "mg %s" BEHIND " v c\r\n", request->key);
     outcome = memcached_call(session, command, (size_t)len, &line);
@@ -63,7 +64,7 @@ static int delete_guarded(struct lb_session *session, const struct lb_request *r
                           struct lb_err *err) {
     char command[COMMAND_MAX], *line = NULL;
     int len = snprintf(command, sizeof command, "md %s" BEHIND "\r\n", request->key);
-    enum lb_outcome outcome = fits(session, request);
+    enum lb_outcome outcome = check_key_length(session, request);
     if (outcome == LB_OK) outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome == LB_OK && strncmp(line, "HD", 2) != 0 && strncmp(line, "NF", 2) != 0) {
         outcome = memcached_odd(session, line);
@@ -75,5 +76,5 @@ const struct store_cas memcached_store = {.store = {.install = store_cas_install
                                                     .write = store_cas_write,
                                                     .read = store_cas_read,
                                                     .drop = delete_guarded},
-                                          .get = get,
+                                          .get = read_guarded,
                                           .put = write_guarded};

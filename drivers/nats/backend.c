@@ -87,7 +87,7 @@ static size_t connect_line(const struct nats_server *server, const char *nonce, 
 
 /* Encrypts the connection where the URL or the server asks for it. A tls:// URL never leads to
  * an unencrypted connection. */
-static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) {
+static enum lb_outcome encrypt_connection(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     const struct nats_options *options = session->server->options;
     struct nats_session *nats = nats_session_of(session);
@@ -107,7 +107,7 @@ static enum lb_outcome encrypt(struct lb_session *session, int64_t deadline_ns) 
 }
 
 /* Sends our credentials and waits for the PONG that confirms them. */
-static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
+static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
     char text[6144], *line; /* room for a JWT */
@@ -116,7 +116,7 @@ static enum lb_outcome greet(struct lb_session *session, int64_t deadline_ns) {
     if (strncmp(line, "INFO ", 5) != 0)
         return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
-    outcome = encrypt(session, deadline_ns); /* what follows has the password */
+    outcome = encrypt_connection(session, deadline_ns); /* what follows has the password */
     if (outcome != LB_OK) return outcome;
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
@@ -151,7 +151,7 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     }
     nats->stream.unasked = true;
     session->traffic_fd = nats->stream.sock.fd;
-    enum lb_outcome outcome = greet(session, deadline_ns);
+    enum lb_outcome outcome = log_in(session, deadline_ns);
     if (outcome != LB_OK) {
         return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                        session->err.text);

@@ -21,7 +21,7 @@ static int64_t answer_deadline(struct lb_session *session) {
     return lb_after(lb_now(), nats_session_of(session)->patience_ns);
 }
 
-static enum lb_outcome odd(struct lb_session *session, const char *line) {
+static enum lb_outcome fail_odd_line(struct lb_session *session, const char *line) {
     nats_session_of(session)->stream.dead = true;
     return lb_fail(session, LB_UNKNOWN, "nats: the server said: %.200s", line);
 }
@@ -80,11 +80,11 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
         if (*word) words[count++] = word;
     }
     int sizes = has_headers ? 2 : 1;
-    if (count < 3 + sizes) return odd(session, "a message without its size");
+    if (count < 3 + sizes) return fail_odd_line(session, "a message without its size");
     const char *reply = count > 3 + sizes ? words[3] : "";
     size_t total = strtoull(words[count - 1], NULL, 10);
     size_t head = has_headers ? strtoull(words[count - 2], NULL, 10) : 0;
-    if (head > total) return odd(session, "a message that is shorter than its headers");
+    if (head > total) return fail_odd_line(session, "a message that is shorter than its headers");
     arrival->sid = (unsigned)strtoul(words[2], NULL, 10);
     const char *dot = strrchr(words[1], '.');
     arrival->number = dot ? (unsigned)strtoul(dot + 1, NULL, 10) : 0;
@@ -109,8 +109,8 @@ static enum lb_outcome read_message(struct lb_session *session, char *line, int6
 
 /* Waits for one message of the server. LB_OK; LB_TIMEOUT: none arrived; LB_UNKNOWN. Once a
  * message has begun to arrive, the rest of it may take until command_timeout. */
-static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns,
-                            struct arrival *arrival, char *room, size_t size) {
+static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadline_ns,
+                                     struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);
     char *line;
     *arrival = (struct arrival){0};
@@ -128,10 +128,10 @@ static enum lb_outcome next(struct lb_session *session, int64_t deadline_ns,
     }
     arrival->pong = strcmp(line, "PONG") == 0;
     if (arrival->pong || strcmp(line, "+OK") == 0 || strncmp(line, "INFO ", 5) == 0) return LB_OK;
-    return odd(session, line);
+    return fail_odd_line(session, line);
 }
 
-static enum lb_outcome silence(struct lb_session *session) {
+static enum lb_outcome fail_unanswered(struct lb_session *session) {
     nats_session_of(session)->stream.dead = true; /* its answer may come when another is awaited */
     return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
 }
@@ -156,13 +156,13 @@ static enum lb_outcome request_reply(struct lb_session *session, const char *sub
     enum lb_outcome outcome = stream_send(&nats->stream, session, text, (size_t)len, deadline_ns);
     while (outcome == LB_OK) {
         struct arrival arrival;
-        outcome = next(session, deadline_ns, &arrival, room, size);
+        outcome = await_arrival(session, deadline_ns, &arrival, room, size);
         if (outcome == LB_OK && arrival.sid == 1 && arrival.number == number) {
             *ret_answer = arrival.message;
             return LB_OK;
         }
     }
-    if (outcome == LB_TIMEOUT) return silence(session);
+    if (outcome == LB_TIMEOUT) return fail_unanswered(session);
     return outcome;
 }
 
@@ -184,8 +184,8 @@ enum lb_outcome nats_round_trip(struct lb_session *session) {
     session->commands++;
     enum lb_outcome outcome = stream_send(&nats->stream, session, "PING\r\n", 6, deadline_ns);
     while (outcome == LB_OK && !arrival.pong)
-        outcome = next(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
-    return outcome == LB_TIMEOUT ? silence(session) : outcome;
+        outcome = await_arrival(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
+    return outcome == LB_TIMEOUT ? fail_unanswered(session) : outcome;
 }
 
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) {
@@ -204,7 +204,7 @@ enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns)
     enum lb_outcome outcome = LB_OK;
     while (outcome == LB_OK && !nats->watch.news) {
         struct arrival arrival;
-        outcome = next(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
+        outcome = await_arrival(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
     }
     return outcome;
 }

@@ -146,7 +146,7 @@ struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
 }
 
 /* The line after the one that begins a section. NULL: there is none. */
-static const char *section(const char *text, const char *begin, size_t *ret_len) {
+static const char *line_of_section(const char *text, const char *begin, size_t *ret_len) {
     const char *at = strstr(text, begin);
     if (!at) return NULL;
     at += strcspn(at, "\n");
@@ -159,8 +159,8 @@ struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
     char text[FILE_BYTES];
     size_t jwt_len = 0, seed_len = 0;
     if (read_file("creds", path, text, err) != 0) return NULL;
-    const char *jwt = section(text, "BEGIN NATS USER JWT", &jwt_len);
-    const char *seed = section(text, "BEGIN USER NKEY SEED", &seed_len);
+    const char *jwt = line_of_section(text, "BEGIN NATS USER JWT", &jwt_len);
+    const char *seed = line_of_section(text, "BEGIN USER NKEY SEED", &seed_len);
     struct nkey *key = calloc(1, sizeof *key);
     if (!key) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");

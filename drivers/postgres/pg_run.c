@@ -26,18 +26,18 @@ bool pg_ended(const struct lb_session *session) {
 }
 
 /* Marks the connection as dead. On an error libpq has closed the socket itself. */
-static void die(struct lb_session *session) {
+static void mark_dead(struct lb_session *session) {
     struct pg_session *state = session->state;
     state->dead = true;
     session->traffic_fd = -1;
     lb_fd_forget(state->fd);
 }
 
-static enum lb_outcome lost(struct lb_session *session, enum lb_outcome outcome) {
+static enum lb_outcome fail_lost(struct lb_session *session, enum lb_outcome outcome) {
     struct pg_session *state = session->state;
     const char *message = PQerrorMessage(state->conn);
     lb_fail(session, outcome, "postgres: %.*s", (int)strcspn(message, "\n"), message);
-    die(session);
+    mark_dead(session);
     return outcome;
 }
 
@@ -52,49 +52,51 @@ static int wait_socket(struct pg_session *state, int events, int64_t deadline_ns
 }
 
 /* Fails: the server sends data, but no answer that can be used. */
-static enum lb_outcome give_up(struct lb_session *session, const char *why) {
+static enum lb_outcome fail_unusable(struct lb_session *session, const char *why) {
     lb_fail(session, LB_UNKNOWN, "postgres: %s", why);
-    die(session);
+    mark_dead(session);
     return LB_UNKNOWN;
 }
 
 /* Reads until libpq has a whole result. A server that sends without end keeps the socket
  * readable, so that no wait reaches its deadline: each read after the first one checks the time
  * and the number of bytes. */
-static enum lb_outcome await(struct lb_session *session, int64_t deadline_ns) {
+static enum lb_outcome await_result(struct lb_session *session, int64_t deadline_ns) {
     struct pg_session *state = session->state;
     int unsent;
     size_t taken = 0;
     while ((unsent = PQflush(state->conn)) != 0 || PQisBusy(state->conn)) {
-        if (unsent < 0) return lost(session, LB_UNKNOWN);
+        if (unsent < 0) return fail_lost(session, LB_UNKNOWN);
         bool again = state->read;
         int ready =
                 wait_socket(state, unsent ? LB_READABLE | LB_WRITABLE : LB_READABLE, deadline_ns),
             waiting = 0;
-        if (ready < 0) return give_up(session, "the socket can't be waited for");
+        if (ready < 0) return fail_unusable(session, "the socket can't be waited for");
         if (ready == 0 || (again && lb_stopping()))
-            return give_up(session, lb_stopping() ? "cut off while waiting" : "no answer in time");
-        if (again && lb_now() >= deadline_ns) return give_up(session, "no whole answer in time");
+            return fail_unusable(session,
+                                 lb_stopping() ? "cut off while waiting" : "no answer in time");
+        if (again && lb_now() >= deadline_ns)
+            return fail_unusable(session, "no whole answer in time");
         if (again && ioctl(state->fd, FIONREAD, &waiting) == 0) taken += (size_t)waiting;
-        if (taken > ANSWER_BYTES_MAX) return give_up(session, "answer too long");
-        if (!PQconsumeInput(state->conn)) return lost(session, LB_UNKNOWN);
+        if (taken > ANSWER_BYTES_MAX) return fail_unusable(session, "answer too long");
+        if (!PQconsumeInput(state->conn)) return fail_lost(session, LB_UNKNOWN);
     }
     return LB_OK;
 }
 
 /* The server's error as an outcome. */
-static enum lb_outcome refused(struct lb_session *session, const PGresult *result) {
+static enum lb_outcome fail_refused(struct lb_session *session, const PGresult *result) {
     struct pg_session *state = session->state;
     const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    if (!sqlstate) return lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
+    if (!sqlstate) return fail_lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
     enum lb_outcome outcome = pg_outcome(sqlstate);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || strcmp(sqlstate, "55P03") == 0) return outcome;
     lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)", text ? text : "error", sqlstate);
     if (outcome == LB_BROKEN) {
         state->ended = true;
-        die(session);
+        mark_dead(session);
     }
     return outcome;
 }
@@ -117,7 +119,7 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
     struct pg_session *state = session->state;
     PGresult *result = NULL;
     for (;;) {
-        enum lb_outcome outcome = await(session, deadline_ns);
+        enum lb_outcome outcome = await_result(session, deadline_ns);
         if (outcome != LB_OK) {
             PQclear(result);
             return outcome;
@@ -130,7 +132,7 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
                                   : "no end of the answer in time";
             PQclear(next);
             PQclear(result);
-            return give_up(session, why);
+            return fail_unusable(session, why);
         }
         if (!result) {
             result = next;
@@ -139,7 +141,7 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
             PQclear(next);
         }
     }
-    if (!result) return lost(session, LB_UNKNOWN);
+    if (!result) return fail_lost(session, LB_UNKNOWN);
     switch (PQresultStatus(result)) {
     case PGRES_TUPLES_OK:
     case PGRES_COMMAND_OK:
@@ -149,13 +151,13 @@ static enum lb_outcome collect_result(struct lb_session *session, int64_t deadli
     default:
         break;
     }
-    enum lb_outcome outcome = refused(session, result);
+    enum lb_outcome outcome = fail_refused(session, result);
     PQclear(result);
     return outcome;
 }
 
 enum lb_outcome pg_odd_answer(struct lb_session *session) {
-    return give_up(session, "the answer does not fit the statement");
+    return fail_unusable(session, "the answer does not fit the statement");
 }
 
 static enum lb_outcome not_connected(struct lb_session *session) {
@@ -170,7 +172,7 @@ enum lb_outcome pg_run(struct lb_session *session, const char *statement,
     state->read = false;
     if (!PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length,
                              args->format, 1)) {
-        return lost(session, LB_BROKEN);
+        return fail_lost(session, LB_BROKEN);
     }
     return collect_result(session, deadline_ns, ret_result);
 }
@@ -181,7 +183,7 @@ enum lb_outcome pg_query(struct lb_session *session, const char *sql, int64_t de
     if (!state->conn || state->dead) return not_connected(session);
     session->commands++;
     state->read = false;
-    if (!PQsendQuery(state->conn, sql)) return lost(session, LB_BROKEN);
+    if (!PQsendQuery(state->conn, sql)) return fail_lost(session, LB_BROKEN);
     return collect_result(session, deadline_ns, ret_result);
 }
 
@@ -199,7 +201,7 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     if (PQsendPrepare(state->conn, name, sql, 0, NULL)) {
         outcome = collect_result(session, deadline_ns, &result);
     } else {
-        lost(session, LB_BROKEN);
+        fail_lost(session, LB_BROKEN);
     }
     PQclear(result);
     if (outcome == LB_OK) return 0;

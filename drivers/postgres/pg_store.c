@@ -4,7 +4,7 @@
 
 #include "drivers/sql_store.h"
 
-static int setup(struct lb_session *session, struct lb_err *err) {
+static int create_guarded(struct lb_session *session, struct lb_err *err) {
     static const char look[] = "SELECT to_regclass('lockbench_guarded')";
     static const char make[] =
         PG_MAKE("TABLE", "lockbench_guarded",
@@ -19,7 +19,7 @@ static int setup(struct lb_session *session, struct lb_err *err) {
     return outcome == LB_OK ? 0 : err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }
 
-const struct lb_store pg_store = {.setup = setup,
+const struct lb_store pg_store = {.setup = create_guarded,
                                   .install = sql_store_install,
                                   .write = sql_store_write,
                                   .read = sql_store_read,

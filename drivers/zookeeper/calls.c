@@ -10,7 +10,7 @@
 
 #define ZK_SLOTS_MAX 65536 /* of one session */
 
-static int fold(int rc) {
+static int fold_code(int rc) {
     switch (rc) {
     case ZCONNECTIONLOSS:
     case ZOPERATIONTIMEOUT: /* the library gave the connection up */
@@ -75,10 +75,10 @@ static int finish_call(struct zk_slot *slot, int rc) {
     }
     rc = slot->rc;
     put_back(slot);
-    return fold(rc);
+    return fold_code(rc);
 }
 
-static void answered(struct zk_slot *slot, int rc) {
+static void finish_slot(struct zk_slot *slot, int rc) {
     if (slot->abandoned) {
         put_back(slot);
         return;
@@ -100,17 +100,17 @@ static void on_create(int rc, const char *path, const struct Stat *stat, const v
         if (slot->path) snprintf(slot->path, ZK_PATH_MAX, "%s", path);
         if (slot->stat) *slot->stat = *stat;
     }
-    answered(slot, rc);
+    finish_slot(slot, rc);
 }
 
 static void on_void(int rc, const void *data) {
-    answered(slot_of(data), rc);
+    finish_slot(slot_of(data), rc);
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data) {
     struct zk_slot *slot = slot_of(data);
     if (rc == ZOK && !slot->abandoned && slot->stat) *slot->stat = *stat;
-    answered(slot, rc);
+    finish_slot(slot, rc);
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
@@ -120,12 +120,12 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
             snprintf(slot->data, ZK_DATA_MAX, "%.*s", len > 0 ? len : 0, value ? value : "");
         if (slot->stat) *slot->stat = *stat;
     }
-    answered(slot, rc);
+    finish_slot(slot, rc);
 }
 
 static void on_path(int rc, const char *path, const void *data) {
     (void)path;
-    answered(slot_of(data), rc);
+    finish_slot(slot_of(data), rc);
 }
 
 static void on_children(int rc, const struct String_vector *names, const void *data) {
@@ -135,7 +135,7 @@ static void on_children(int rc, const struct String_vector *names, const void *d
         if (!names->data[i]) rc = ZMARSHALLINGERROR;
     }
     if (rc == ZOK && !slot->abandoned) slot->visit(slot->arg, names->data, names->count);
-    answered(slot, rc);
+    finish_slot(slot, rc);
 }
 
 /* The library calls this for every watch of a session. It wakes all fibers that wait for the path.
@@ -250,7 +250,7 @@ int zk_watch_children(struct zk_session *z, const char *path,
                         zoo_awget_children(z->handle, path, on_watch, z, on_children, slot));
 }
 
-static int64_t sooner(int64_t a, int64_t b) {
+static int64_t earlier_ns(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -267,7 +267,7 @@ int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline
             !z->running ||
             /* While connected, only the caller's deadline counts; a lost connection wakes us to
              * look again. */
-            !zk_session_idle(z, &watch->idler, sooner(deadline_ns, zk_session_end_ns(z)))) {
+            !zk_session_idle(z, &watch->idler, earlier_ns(deadline_ns, zk_session_end_ns(z)))) {
             rc = z->expired ? ZK_ENDED : watch->idler.fired ? ZOK : ZK_LATE;
         }
     }
@@ -279,10 +279,11 @@ int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline
 int zk_connected(struct zk_session *z, int64_t deadline_ns) {
     if (zk_session_connected(z)) return ZOK;
     const struct zk_options *options = z->owner->server->options;
-    deadline_ns = sooner(deadline_ns, lb_after(lb_now(), options->command_timeout_ns));
+    deadline_ns = earlier_ns(deadline_ns, lb_after(lb_now(), options->command_timeout_ns));
     while (!zk_session_connected(z)) {
         if (z->expired) return ZK_ENDED;
-        if (!z->running || !zk_session_idle(z, NULL, sooner(deadline_ns, zk_session_end_ns(z)))) {
+        if (!z->running ||
+            !zk_session_idle(z, NULL, earlier_ns(deadline_ns, zk_session_end_ns(z)))) {
             return z->expired ? ZK_ENDED : zk_session_connected(z) ? ZOK : ZK_DOWN;
         }
     }

@@ -55,7 +55,7 @@ static void add_fact(struct lb_facts *facts, const char *answer, const char *lab
 }
 
 /* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
-static int ensemble(const char *conf) {
+static int count_servers(const char *conf) {
     int count = 0;
     for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++)
         count++;
@@ -85,7 +85,7 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
         add_fact(facts, answer, "tickTime=", "\r\n", "tick_ms");
         add_fact(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
         add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
-        lb_fact(facts, "ensemble", "%d", ensemble(answer));
+        lb_fact(facts, "ensemble", "%d", count_servers(answer));
     }
     const struct zk_server *server = session->server->state;
     stunnel_facts(&server->stunnel, &server->tls, facts);

@@ -36,7 +36,7 @@ static int find_holder(struct zk_session *z, struct zk_herd *mine) {
     return ZOK;
 }
 
-static int create(struct zk_session *z, struct zk_herd *mine) {
+static int create_holder(struct zk_session *z, struct zk_herd *mine) {
     struct Stat stat;
     for (;;) {
         int rc = zk_create(z, mine->path, mine->data, ZOO_EPHEMERAL, NULL, &stat);
@@ -64,7 +64,7 @@ static int create_surely(struct zk_session *z, struct zk_herd *mine, int64_t dea
         }
         if (rc == ZOK) {
             mine->session = *zoo_client_id(z->handle);
-            rc = create(z, mine);
+            rc = create_holder(z, mine);
             if (rc == ZK_CUT) sent = true;
         }
         if (rc != ZK_CUT) return sent && rc == ZK_DOWN ? ZK_CUT : rc;

@@ -17,7 +17,7 @@ static struct zk_place **mates_of(const struct lb_session *session) {
     return session->lock_state;
 }
 
-static void delist(struct lb_session *session, struct zk_place *place) {
+static void delist_place(struct lb_session *session, struct zk_place *place) {
     if (!place->listed) return;
     struct zk_place **at = mates_of(session);
     while (*at && *at != place) at = &(*at)->next;
@@ -25,8 +25,8 @@ static void delist(struct lb_session *session, struct zk_place *place) {
     place->listed = false;
 }
 
-static void enlist(struct lb_session *session, struct zk_place *place) {
-    delist(session, place); /* an attempt in doubt has left it there */
+static void enlist_place(struct lb_session *session, struct zk_place *place) {
+    delist_place(session, place); /* an attempt in doubt has left it there */
     struct zk_place **mates = mates_of(session);
     place->next = *mates;
     *mates = place;
@@ -42,7 +42,7 @@ struct search {
 };
 
 /* The node that has the session's name and belongs to none of its other clients. */
-static int unclaimed(const struct search *search, char *const *names, int count) {
+static int find_unclaimed(const struct search *search, char *const *names, int count) {
     char base[ZK_NAME_MAX];
     zk_recipe_base(search->place->session.client_id, base);
     for (int i = 0; i < count; i++) {
@@ -59,7 +59,7 @@ static int unclaimed(const struct search *search, char *const *names, int count)
 static void find_ours(void *arg, char *const *names, int count) {
     struct search *search = arg;
     search->found = search->queue->base ? zk_protected(names, count, search->place->uuid)
-                                        : unclaimed(search, names, count);
+                                        : find_unclaimed(search, names, count);
     if (search->found >= 0) snprintf(search->name, ZK_NAME_MAX, "%s", names[search->found]);
 }
 
@@ -97,8 +97,8 @@ static int find_again(struct lb_session *session, const struct zk_queue *queue,
     return rc;
 }
 
-static int create(struct zk_session *z, const struct zk_queue *queue, struct zk_place *place,
-                  const char *sequence) {
+static int create_node(struct zk_session *z, const struct zk_queue *queue, struct zk_place *place,
+                       const char *sequence) {
     char path[ZK_PATH_MAX], made[ZK_PATH_MAX], base[ZK_NAME_MAX];
     struct Stat stat;
     int mode = sequence ? ZOO_EPHEMERAL : ZOO_EPHEMERAL_SEQUENTIAL;
@@ -139,7 +139,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
     place->name[0] = '\0';
     place->session.client_id = 0;
     zk_uuid(&session->rng, place->uuid);
-    if (!queue->base) enlist(session, place);
+    if (!queue->base) enlist_place(session, place);
     bool sent = false;
     int cuts = 0;
     for (;;) {
@@ -152,7 +152,7 @@ enum lb_outcome zk_place_join(struct lb_session *session, const struct zk_queue 
         }
         if (rc == ZOK || rc == ZNONODE) {
             place->session = *zoo_client_id(z->handle);
-            rc = create(z, queue, place, sequence);
+            rc = create_node(z, queue, place, sequence);
             if (rc == ZOK) return LB_OK;
             if (rc == ZNONODE) {
                 rc =
@@ -188,8 +188,8 @@ static int who_is_ahead(struct zk_session *z, const struct zk_queue *queue,
 
 /* Sets the watch with the call that the real client uses: Curator reads the node, the C recipe
  * asks whether it exists. */
-static int watch(struct zk_session *z, const struct zk_queue *queue, const char *path,
-                 struct zk_watch *ret_watch) {
+static int watch_ahead(struct zk_session *z, const struct zk_queue *queue, const char *path,
+                       struct zk_watch *ret_watch) {
     return queue->base ? zk_watch_data(z, path, ret_watch) : zk_watch_exists(z, path, ret_watch);
 }
 
@@ -217,7 +217,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
         }
         if (rc == ZOK && once) return zk_place_give_up(session, place, LB_BUSY);
         if (rc == ZOK) {
-            rc = watch(z, queue, ahead, &waiting);
+            rc = watch_ahead(z, queue, ahead, &waiting);
             if (rc == ZNONODE) continue; /* gone meanwhile: look again which node is first */
             if (rc == ZOK) rc = zk_watch_wait(z, &waiting, deadline_ns);
         } else if (rc == ZNONODE) {
@@ -280,7 +280,7 @@ enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *plac
             : lb_fail(session, LB_LOST, "zookeeper: the session that held %s is over", place->name);
     if (outcome != LB_OK && outcome != LB_LOST) return outcome;
     place->name[0] = '\0';
-    delist(session, place);
+    delist_place(session, place);
     return outcome;
 }
 
@@ -318,7 +318,7 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
     if (place->session.client_id != zoo_client_id(z->handle)->client_id) {
         enum lb_outcome outcome = zk_end_session(session, &place->session);
         if (outcome != LB_OK) return outcome;
-        delist(session, place);
+        delist_place(session, place);
         place->name[0] = '\0';
         place->session.client_id = 0;
         return LB_OK;
@@ -328,7 +328,7 @@ enum lb_outcome zk_place_settle(struct lb_session *session, const struct zk_queu
     int rc = zk_connected(z, LB_NEVER);
     if (rc == ZOK && !place->name[0]) rc = find_again(session, queue, place);
     if (rc == ZNONODE || rc == ZK_ENDED) {
-        delist(session, place);
+        delist_place(session, place);
         return LB_OK;
     }
     if (rc != ZOK) return zk_fail(session, rc, "look for our node in", place->parent);

@@ -187,7 +187,7 @@ static void run_pump(void *arg) {
     }
 }
 
-static int milliseconds(int64_t ns) {
+static int whole_ms(int64_t ns) {
     int64_t ms = ns / LB_MS_NS;
     return ms < 1 ? 1 : ms > 3600 * 1000 ? 3600 * 1000 : (int)ms;
 }
@@ -198,7 +198,7 @@ int zk_session_open(struct zk_session *z, struct lb_session *owner, const client
     z->owner = owner;
     z->fd = -1;
     owner->traffic_fd = -1;
-    z->timeout_ms = milliseconds(owner->lease_ns > 0 ? owner->lease_ns : 10 * LB_S_NS);
+    z->timeout_ms = whole_ms(owner->lease_ns > 0 ? owner->lease_ns : 10 * LB_S_NS);
     z->down = true;
     z->heard_ns = lb_now();
     z->handle =

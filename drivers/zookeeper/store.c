@@ -19,8 +19,8 @@ static enum lb_outcome path_of(struct lb_session *session, const struct lb_reque
     return LB_OK;
 }
 
-static enum lb_outcome get(struct lb_session *session, const struct lb_request *request,
-                           struct store_entry *ret_entry) {
+static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
+                                    struct store_entry *ret_entry) {
     char path[ZK_PATH_MAX], data[ZK_DATA_MAX];
     struct Stat stat;
     enum lb_outcome outcome = path_of(session, request, path);
@@ -71,5 +71,5 @@ const struct store_cas zk_store = {.store = {.install = store_cas_install,
                                              .write = store_cas_write,
                                              .read = store_cas_read,
                                              .drop = delete_guarded},
-                                   .get = get,
+                                   .get = read_guarded,
                                    .put = write_guarded};

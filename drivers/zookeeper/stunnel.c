@@ -65,7 +65,7 @@ static int open_port(int *ret_port) {
 
 /* Writes a line of the configuration. False if it is too long, or if a value contains a line end,
  * which would make it two lines. */
-__attribute__((format(printf, 2, 3))) static bool say(int fd, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool write_setting(int fd, const char *format, ...) {
     char line[1200];
     va_list args;
     va_start(args, format);
@@ -81,26 +81,28 @@ static bool say_service(int fd, const struct stunnel *stunnel, int i, const stru
     struct in6_addr number;
     bool is_ipv6 = inet_pton(AF_INET6, host, &number) == 1;
     bool is_number = is_ipv6 || inet_pton(AF_INET, host, &number) == 1;
-    bool good = say(fd, "[server%d]", i) && say(fd, "client = yes") &&
-                say(fd, "accept = 127.0.0.1:%d", stunnel->to[i].local_port) &&
-                say(fd, "connect = %s:%d", host, stunnel->to[i].port) &&
-                say(fd, "sslVersionMin = TLSv1.2") && say(fd, "TIMEOUTclose = 0");
-    if (good && !is_number) good = say(fd, "sni = %s", host);
+    bool good = write_setting(fd, "[server%d]", i) && write_setting(fd, "client = yes") &&
+                write_setting(fd, "accept = 127.0.0.1:%d", stunnel->to[i].local_port) &&
+                write_setting(fd, "connect = %s:%d", host, stunnel->to[i].port) &&
+                write_setting(fd, "sslVersionMin = TLSv1.2") &&
+                write_setting(fd, "TIMEOUTclose = 0");
+    if (good && !is_number) good = write_setting(fd, "sni = %s", host);
     if (good && tls->verify != LB_TLS_NONE)
-        good = say(fd, "verifyChain = yes") && say(fd, "CAfile = %s", ca);
+        good = write_setting(fd, "verifyChain = yes") && write_setting(fd, "CAfile = %s", ca);
     if (good && tls->verify == LB_TLS_FULL)
-        good = say(fd, is_number ? "checkIP = %s" : "checkHost = %s", host);
+        good = write_setting(fd, is_number ? "checkIP = %s" : "checkHost = %s", host);
     if (good && tls->cert)
-        good = say(fd, "cert = %s", tls->cert) && say(fd, "key = %s", lb_tls_key(tls));
+        good = write_setting(fd, "cert = %s", tls->cert) &&
+               write_setting(fd, "key = %s", lb_tls_key(tls));
     return good;
 }
 
 /* Writes the configuration into a file without a name. Its descriptor, or -1 with err. */
 static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err) {
     int fd = memfd_create("stunnel configuration", MFD_CLOEXEC);
-    bool good = fd >= 0 && say(fd, "foreground = yes") && say(fd, "pid =") &&
-                say(fd, "debug = 6") && say(fd, "socket = l:TCP_NODELAY=1") &&
-                say(fd, "socket = r:TCP_NODELAY=1");
+    bool good = fd >= 0 && write_setting(fd, "foreground = yes") && write_setting(fd, "pid =") &&
+                write_setting(fd, "debug = 6") && write_setting(fd, "socket = l:TCP_NODELAY=1") &&
+                write_setting(fd, "socket = r:TCP_NODELAY=1");
     for (int i = 0; i < stunnel->count && good; i++) good = say_service(fd, stunnel, i, tls);
     if (good && lseek(fd, 0, SEEK_SET) == 0) return fd;
     if (fd >= 0) close(fd);
@@ -110,8 +112,8 @@ static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, s
 }
 
 /* In the child: 0 the configuration, 1 and 2 the log, from 3 on the ports. */
-static _Noreturn void become(const char *program, const struct stunnel *stunnel, int file,
-                             const int *ports) {
+static _Noreturn void exec_stunnel(const char *program, const struct stunnel *stunnel, int file,
+                                   const int *ports) {
     char pid[32], count[32];
     int spare[STUNNEL_PORTS_MAX];
     struct rlimit limit = {LOG_BYTES, LOG_BYTES};
@@ -200,7 +202,7 @@ int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_e
     file = write_file(stunnel, tls, err);
     if (file < 0) goto out;
     stunnel->pid = fork();
-    if (stunnel->pid == 0) become(program, stunnel, file, ports);
+    if (stunnel->pid == 0) exec_stunnel(program, stunnel, file, ports);
     if (stunnel->pid < 0)
         err_set(err, LB_EXIT_MACHINE, "zookeeper: stunnel: %s", strerror(errno));
     else
