@@ -423,6 +423,8 @@ struct lb_lock {
     const char *durability_class, *durability_note;
     /* what it leaves on the server by design, in words; NULL = nothing */
     const char *keeps;
+    /* an option without which it can do nothing: it is run only where it is named; NULL = none */
+    const char *needs;
     /* as the backend's, for a lock that needs other servers; NULL = those */
     const char *const *topologies;
     struct lb_about about;

@@ -112,7 +112,7 @@ static bool is_wished(const struct matrix_wish *wish, const struct lb_lock *lock
     for (int i = 0; i < wish->lock_count; i++) {
         if (lock_word_means(wish->locks[i], lock)) return true;
     }
-    return wish->lock_count == 0;
+    return wish->lock_count == 0 && !lock->needs;
 }
 
 /* By its own name, and not as one of a group or with a "?". */

@@ -55,6 +55,7 @@ static void check_topologies(struct doctor *checks, struct available *available)
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_backend *backend = registry_locks()[i]->backend;
         const char *const *topology = lb_topologies(registry_locks()[i]);
+        if (registry_locks()[i]->needs) continue; /* other backends' servers */
         for (; topology && *topology && !lb_unavailable(backend); topology++) {
             const char *install,
                 *reason = available_why_not(available, backend, *topology, NULL, &install);

@@ -76,8 +76,10 @@ TEST(a_missing_server_says_why_and_what_to_install) {
     struct doctor checks = {0};
     doctor_backends(&checks, &list.available);
     const struct doctor_finding *found = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "backend %s", served->name);
     for (int i = 0; i < checks.count; i++) {
-        if (strstr(checks.item[i].name, served->name)) found = &checks.item[i];
+        if (strcmp(checks.item[i].name, name) == 0) found = &checks.item[i];
     }
     assert_non_null(found);
     assert_int_equal(found->status, DOCTOR_MISSING);

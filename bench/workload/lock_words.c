@@ -30,6 +30,7 @@ bool lock_word_is_group(const char *word) {
 }
 
 bool lock_in_group(const struct lb_lock *lock, const char *word) {
+    if (lock->needs) return false;
     if (strcmp(word, "one-of-each") == 0) return is_one_of_each(lock);
     if (strcmp(word, "controls") == 0) return lock->caps & LB_CAP_CONTROL;
     return strcmp(word, "all") == 0 || strcmp(word, lock->backend->name) == 0 ||

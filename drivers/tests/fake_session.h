@@ -13,6 +13,7 @@
 struct fake_session {
     const struct lb_lock *lock;
     const char *key;
+    const char *const *sets;   /* options, NULL at the end; NULL = none */
     int64_t wait_ns, lease_ns; /* wait 0 = try */
     bool release, renew;       /* after an acquire that was granted */
     bool settle;               /* instead of all that */
@@ -39,7 +40,7 @@ static inline void fake_talk(void *arg) {
     struct lb_session session = {.server = &server, .lock = fake->lock, .traffic_fd = -1};
     struct lb_request request = {
         .key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
-    if (conform_lock(fake->lock, NULL, &arena, &planned, &fake->err) != 0) abort();
+    if (conform_lock(fake->lock, fake->sets, &arena, &planned, &fake->err) != 0) abort();
     server.options = planned.backend_options;
     server.state = calloc(1, backend->connector->server_bytes + 1);
     session.options = planned.options;
@@ -49,7 +50,7 @@ static inline void fake_talk(void *arg) {
     fake->grant.data = calloc(1, fake->lock->algorithm->grant_bytes + 1);
     rng_seed(&session.rng, 1, 1);
     fake->acquired = fake->released = fake->renewed = fake->settled = LB_OUTCOMES;
-    fake->connected = backend->connector->open(&server, &fake->err);
+    fake->connected = backend->connector->open ? backend->connector->open(&server, &fake->err) : 0;
     if (fake->connected == 0)
         fake->connected = backend->connector->connect(
             &session, lb_now() + (fake->connect_ns ? fake->connect_ns : 20 * LB_S_NS), &fake->err);

@@ -23,12 +23,21 @@
 /* Locks whose options make another lock of them; they get the whole suite once more. */
 static const struct variant {
     const char *lock, *set;
-    unsigned more_caps; /* that the option brings */
+    unsigned more_caps;   /* that the option brings */
+    unsigned less_caps;   /* that it takes away */
+    const char *topology; /* NULL = the lock's first */
+    const char *file,
+        *install; /* what it needs besides, and the package that has it; may be NULL */
 } variants[] = {
-    {"etcd-mutex", "watch_from=now", 0},
-    {"mem-rwlock", "prefer=writer", 0},
-    {"sqlite-immediate", "fence=yes", LB_CAP_FENCE},
-    {"sqlite-immediate", "journal=delete", 0},
+    {.lock = "etcd-mutex", .set = "watch_from=now"},
+    {.lock = "mem-rwlock", .set = "prefer=writer"},
+    {.lock = "sqlite-immediate", .set = "fence=yes", .more_caps = LB_CAP_FENCE},
+    {.lock = "sqlite-immediate", .set = "journal=delete"},
+    {.lock = "exec",
+     .set = "program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
+     .topology = "redis",
+     .file = "/usr/lib/python3/dist-packages/redis",
+     .install = "python3-redis"},
 };
 
 /* Locks that get servers of their own, and why. */
@@ -77,12 +86,23 @@ static struct arena arena;
 
 /* --- one part --- */
 
+/* Why a part can't be tried here; NULL if it can. */
+static const char *lacks(const struct part *part, const struct lb_lock *lock, char *text,
+                         size_t size) {
+    const struct variant *variant = part->variant;
+    if (variant && variant->file && access(variant->file, R_OK) != 0) {
+        snprintf(text, size, "%s is missing: install %s", variant->file, variant->install);
+        return text;
+    }
+    return conform_lacks(lock, part->topology, text, size);
+}
+
 /* A topology that can't be tried here: skips or, in CI, fails. */
 static void test_left_out(void **state) {
     const struct item *item = *state;
     const char *ci = getenv("CI");
     char why[512];
-    if (!conform_lacks(item->lock, item->part->topology, why, sizeof why)) return;
+    if (!lacks(item->part, item->lock, why, sizeof why)) return;
     if (ci && strcmp(ci, "true") == 0) fail_msg("%s", why);
     printf("skipped: %s\n", why);
     skip();
@@ -200,7 +220,7 @@ static int run_part(const struct part *part) {
     size_t count = 0;
     struct item first = {part, part->locks[0], NULL};
     char why[512];
-    if (conform_lacks(first.lock, part->topology, why, sizeof why)) {
+    if (lacks(part, first.lock, why, sizeof why)) {
         for (int i = 0; i < part->lock_count; i++)
             add_test(&tests, &count, "left out", test_left_out,
                      (struct item){part, part->locks[i], NULL});
@@ -230,11 +250,13 @@ static void test_exemptions_are_of_use(void **state) {
     }
 }
 
-/* The part that tries a lock on its first topology, as it is. */
+/* The part that tries a lock on its first topology, as it is; of one that does nothing without an option (.needs), a
+ * part with the option. */
 static const struct part *main_part(const struct lb_lock *lock) {
     for (int i = 0; i < part_count; i++) {
-        for (int j = 0; j < parts[i].lock_count && !parts[i].further && !parts[i].variant; j++) {
-            if (parts[i].locks[j] == lock) return &parts[i];
+        if (parts[i].further || !parts[i].variant != !lock->needs) continue;
+        for (int j = 0; j < parts[i].lock_count; j++) {
+            if (strcmp(parts[i].locks[j]->name, lock->name) == 0) return &parts[i];
         }
     }
     return NULL;
@@ -323,7 +345,7 @@ static void add_parts(const char *only_lock) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         const char *const *topologies = lb_topologies(lock);
-        if (only_lock && strcmp(only_lock, lock->name) != 0) continue;
+        if (lock->needs || (only_lock && strcmp(only_lock, lock->name) != 0)) continue;
         for (int j = 0; j == 0 || (topologies && topologies[j]); j++)
             add_lock(part_for(lock, topologies ? topologies[j] : NULL, j > 0), lock);
     }
@@ -332,8 +354,10 @@ static void add_parts(const char *only_lock) {
         if (!lock || (only_lock && strcmp(only_lock, lock->name) != 0)) continue;
         variant_locks[i] = *lock;
         variant_locks[i].caps |= variants[i].more_caps;
-        struct part *part =
-            new_part(lb_topologies(lock) ? lb_topologies(lock)[0] : NULL, false, &variants[i]);
+        variant_locks[i].caps &= ~variants[i].less_caps;
+        const char *topology = variants[i].topology;
+        if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
+        struct part *part = new_part(topology, false, &variants[i]);
         add_lock(part, &variant_locks[i]);
         size_t len = strlen(part->name);
         snprintf(part->name + len, sizeof part->name - len, ":%s", variants[i].set);

@@ -1,0 +1,28 @@
+/* expected: what a program may show at worst whose lock lives by a lease on one server. See drivers/expect.h. What a
+ * program does better is its own: the table knows none of them. */
+#include "drivers/exec/backend.h"
+#include "drivers/expect.h"
+
+#define RENEWALS EXPIRED("the lease ends, and the program learns of it when it renews")
+#define SLOW SAFE("a lease is counted from before the program sent its request")
+#define DOUBT SAFE("what is in doubt is waited for until its lease has ended")
+
+const struct lb_expectation exec_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("the library grants to one client, and leases last"),
+    [LB_SCENARIO_PAUSE] = EXPIRED("the lease ends, and a stopped process does not notice"),
+    [LB_SCENARIO_HOLDER_KILL] =
+        SAFE("the program dies with its client, and its lease ends by itself"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a waiter owns at worst a lease that ends by itself"),
+    [LB_SCENARIO_STARVED] = RENEWALS,
+    [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("a server that has only its memory forgets the lock"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the lock is gone with the server's data"),
+    [LB_SCENARIO_WIRE_DELAY] = SLOW,
+    [LB_SCENARIO_WIRE_JITTER] = SLOW,
+    [LB_SCENARIO_WIRE_SLOW] = SLOW,
+    [LB_SCENARIO_WIRE_RESET] = DOUBT,
+    [LB_SCENARIO_WIRE_MIDWAY] = DOUBT,
+    [LB_SCENARIO_WIRE_CUT] = RENEWALS,
+    [LB_SCENARIO_WIRE_ONE_WAY] = RENEWALS,
+    [LB_SCENARIO_LOST_REPLY] = DOUBT,
+};
