@@ -101,8 +101,7 @@ static inline void cli_write(const char *path, const char *text) {
 }
 
 /* A group's setup: finds the program, makes the folders. */
-static inline int cli_setup(void **state) {
-    (void)state;
+FIXTURE(cli_setup) {
     struct lb_err err = {0};
     const char *wished = getenv("LOCKBENCH_PROGRAM");
     if (!realpath(wished && *wished ? wished : ".build/release/lockbench", cli_program)) {
@@ -128,8 +127,7 @@ static inline int cli_setup(void **state) {
     return 0;
 }
 
-static inline int cli_teardown(void **state) {
-    (void)state;
+FIXTURE(cli_teardown) {
     return folder_remove(cli_folder);
 }
 

@@ -24,14 +24,12 @@ static inline void begin_as(enum oplog_model model, uint32_t bound, bool by_slot
     assert_int_equal(book_begin(&book, &rules, &err), 0);
 }
 
-static inline int begin(void **state) {
-    (void)state;
+FIXTURE(begin) {
     begin_as(OPLOG_MUTEX, 1, false);
     return 0;
 }
 
-static inline int end(void **state) {
-    (void)state;
+FIXTURE(end) {
     book_done(&book);
     return 0;
 }

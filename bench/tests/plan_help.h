@@ -3,11 +3,9 @@
 #define BENCH_TESTS_PLAN_HELP_H
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/tests/unit.h"
 #include "bench/workload/plan.h"
 
 static char folder[PATH_MAX];
@@ -31,17 +29,15 @@ static struct plan *load(const char *text, const char *locks, const char *const 
 
 #define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
-static int find_folder(void **state) {
+FIXTURE(find_folder) {
     struct lb_err err = {0};
-    (void)state;
     int fd = mkstemps(path, 4);
     if (fd < 0) return -1;
     close(fd);
     return home_path("workloads", folder, sizeof folder, &err);
 }
 
-static int remove_path(void **state) {
-    (void)state;
+FIXTURE(remove_path) {
     return unlink(path);
 }
 

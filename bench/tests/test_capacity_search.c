@@ -6,7 +6,7 @@
 
 #include "bench/base/rng.h"
 #include "bench/capacity/search.h"
-#include "bench/tests/unit.h"
+#include "results/stats/tests/stats_help.h"
 
 #define ALLOWED 0.01
 #define SAMPLES 2000
@@ -22,10 +22,6 @@ struct toy {
     double late;    /* part of the probes in which it may have been, whatever came out */
     struct lb_rng rng;
 };
-
-static double normal(struct lb_rng *rng) {
-    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
-}
 
 static struct search_result probe(struct toy *toy, double load) {
     bool spoilt = rng_unit(&toy->rng) < toy->spoilt || (toy->ceiling > 0 && load >= toy->ceiling);

@@ -9,8 +9,7 @@ static struct cell cell;
 static struct findings findings;
 static struct found all_holders[8];
 
-static int setup(void **state) {
-    (void)state;
+FIXTURE(setup) {
     memset(&cell, 0, sizeof cell);
     memset(&findings, 0, sizeof findings);
     memset(all_holders, 0, sizeof all_holders);

@@ -23,14 +23,12 @@ static const char *in_folder(const char *name) {
     return path;
 }
 
-static int make_folder(void **state) {
+FIXTURE(make_folder) {
     struct lb_err err = {0};
-    (void)state;
     return folder_make("/tmp", "jobs-test", folder, sizeof folder, &err);
 }
 
-static int remove_folder(void **state) {
-    (void)state;
+FIXTURE(remove_folder) {
     return folder_remove(folder);
 }
 

@@ -8,9 +8,8 @@
 
 static char workloads[512];
 
-static int find_workloads(void **state) {
+FIXTURE(find_workloads) {
     struct lb_err err = {0};
-    (void)state;
     return home_path("workloads", workloads, sizeof workloads, &err);
 }
 

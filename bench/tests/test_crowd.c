@@ -15,8 +15,7 @@ static struct found holders[CLIENTS];
 static struct findings findings;
 static const struct crowds crowds = {crowd, presence, CLIENTS};
 
-static int setup(void **state) {
-    (void)state;
+FIXTURE(setup) {
     memset(crowd, 0, sizeof crowd);
     memset(presence, 0, sizeof presence);
     memset(holders, 0, sizeof holders);

@@ -17,8 +17,7 @@ static char path[64];
 static const struct oplog_rules rules = {
     .model = OPLOG_MUTEX, .bound = 1, .clients = 4, .cut_ns = LB_NEVER, .begin_ns = 7, .end_ns = 9};
 
-static int setup(void **state) {
-    (void)state;
+FIXTURE(setup) {
     bytes = oplog_bytes(THREADS);
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(memory != MAP_FAILED);
@@ -27,8 +26,7 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
+FIXTURE(teardown) {
     munmap(history, bytes);
     unlink(path);
     return 0;

@@ -244,8 +244,7 @@ TEST(the_machine_is_checked) {
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-static int make_folder(void **state) {
-    (void)state;
+FIXTURE(make_folder) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
         if (backend->topologies && !lb_unavailable(backend)) served = backend;
@@ -253,9 +252,8 @@ static int make_folder(void **state) {
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state) {
+FIXTURE(remove_folder) {
     char path[PATH_MAX];
-    (void)state;
     if (served) {
         snprintf(path, sizeof path, "%s/%s", folder, served->topologies[0]);
         unlink(path);

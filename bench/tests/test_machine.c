@@ -87,14 +87,12 @@ TEST(a_result_has_a_sentence_for_each) {
     json_decref(environment);
 }
 
-static int make_root(void **state) {
-    (void)state;
+FIXTURE(make_root) {
     struct lb_err err = {0};
     return folder_make("/tmp", "machine-test", root, sizeof root, &err);
 }
 
-static int remove_root(void **state) {
-    (void)state;
+FIXTURE(remove_root) {
     return folder_remove(root);
 }
 

@@ -77,14 +77,12 @@ TEST(an_affinity_counts) {
     assert_int_equal(processors_usable(&seen), 1);
 }
 
-static int make_folder(void **state) {
-    (void)state;
+FIXTURE(make_folder) {
     struct lb_err err = {0};
     return folder_make("/tmp", "processors-test", folder, sizeof folder, &err);
 }
 
-static int remove_folder(void **state) {
-    (void)state;
+FIXTURE(remove_folder) {
     return folder_remove(folder);
 }
 

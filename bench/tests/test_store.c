@@ -9,8 +9,7 @@
 static struct guarded key;
 static struct store_counts counts;
 
-static int setup(void **state) {
-    (void)state;
+FIXTURE(setup) {
     memset(&key, 0, sizeof key);
     memset(&counts, 0, sizeof counts);
     return 0;

@@ -158,14 +158,12 @@ TEST(rubbish_is_survived) {
     }
 }
 
-static int make_path(void **state) {
-    (void)state;
+FIXTURE(make_path) {
     int fd = mkstemp(path);
     return fd < 0 ? -1 : close(fd);
 }
 
-static int remove_path(void **state) {
-    (void)state;
+FIXTURE(remove_path) {
     return unlink(path);
 }
 

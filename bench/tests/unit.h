@@ -1,8 +1,9 @@
 /* unit: a test program: cmocka with the headers that it wants before it, those that nearly every
  * test uses, and tests that need no list.
  *
+ *     FIXTURE(setup) { return start(); }
  *     TEST(what_is_promised) { assert_true(...); }
- *     TEST_MAIN(setup, teardown)
+ *     TEST_MAIN(setup, NULL)
  *
  * Tests run in the order in which they stand in the file. setup and teardown, of all tests together, may be
  * NULL. A test's argument is `state`, as cmocka's. */
@@ -23,6 +24,9 @@
 
 static struct CMUnitTest unit_tests[200] __attribute__((unused));
 static size_t unit_test_count __attribute__((unused));
+
+/* A setup or teardown, which returns 0 if it succeeded. */
+#define FIXTURE(name) static inline int name(void **state __attribute__((unused)))
 
 /* A test with a setup and a teardown of its own; each may be NULL. Constructors of a file run in the
  * order in which they stand there. */

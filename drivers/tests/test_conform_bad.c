@@ -363,8 +363,7 @@ TEST(test_every_check_was_seen_to_fail) {
     }
 }
 
-static int free_arena(void **state) {
-    (void)state;
+FIXTURE(free_arena) {
     arena_done(&arena);
     return 0;
 }

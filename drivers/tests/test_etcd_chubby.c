@@ -262,16 +262,14 @@ LIVE(&chubby, silence_is_jeopardy) {
     live_client_done(&holder);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     chubby = live_open("etcd-chubby",
                        (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
                                              "etcd-chubby.grace=2s", NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&chubby);
     return 0;
 }

@@ -91,15 +91,13 @@ TEST(test_it_is_a_cluster) {
     assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     live = live_open_at("etcd-3", "etcd-mutex",
                         (const char *const[]){"etcd.command_timeout=3s", NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&live);
     return 0;
 }

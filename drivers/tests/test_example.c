@@ -155,8 +155,7 @@ TEST(a_folder_a_line_and_a_script_make_a_backend) {
     assert_non_null(strstr(said, "tiny-lock: killed clients stop nobody"));
 }
 
-static int copy_project(void **state) {
-    (void)state;
+FIXTURE(copy_project) {
     ssize_t len = readlink("/proc/self/exe", root, sizeof root - 1);
     char *build = len > 0 ? strstr(root, "/.build/") : NULL;
     if (!build || sscanf(build, "/.build/%63[^/]", variant) != 1) return -1;
@@ -173,8 +172,7 @@ static int copy_project(void **state) {
     return code;
 }
 
-static int remove_copy(void **state) {
-    (void)state;
+FIXTURE(remove_copy) {
     return shell("/", "rm -rf '%s'", copy);
 }
 

@@ -493,8 +493,7 @@ ON_ALL(the_bare_service_grants_to_the_dead, &bare)
 ON_ALL(a_lease_for_each_grant, &service)
 ON_ALL(what_is_left_is_counted, &mutex, &service)
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     setenv("ETCDCTL_API", "3", 1);
     mutex = live_open("etcd-mutex", (const char *const[]){"etcd.command_timeout=3s", NULL});
     service = live_open("etcd-lock", (const char *const[]){"etcd.command_timeout=3s", NULL});
@@ -506,8 +505,7 @@ static int start(void **state) {
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&mutex);
     live_close(&service);
     live_close(&bare);

@@ -359,8 +359,7 @@ static void run(void **state) {
     if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+FIXTURE(tear_down) {
     arena_done(&arena);
     return 0;
 }

@@ -219,9 +219,8 @@ LIVE(&live, what_is_left_is_counted) {
     live_client_done(&asker);
 }
 
-static int start(void **state) {
+FIXTURE(start) {
     char url[128];
-    (void)state;
     live = live_open("nats-kv", (const char *const[]){"nats-kv.poll=100ms", NULL});
     if (live.missing) return 0;
     snprintf(url, sizeof url, "%s", topo_url(live.place->topo, 0));
@@ -230,8 +229,7 @@ static int start(void **state) {
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     jsCtx_Destroy(jetstream);
     natsConnection_Destroy(connection);
     nats_Close();

@@ -123,8 +123,7 @@ static void forgotten_scripts(struct trial *trial) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
+FIXTURE(set_up) {
     struct lb_err err = {0};
     char why[512];
     if (conform_missing(registry_lock("redis-setnx")->backend, why, sizeof why)) return 0;
@@ -136,8 +135,7 @@ static int set_up(void **state) {
     return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+FIXTURE(tear_down) {
     place_close(place);
     arena_done(&arena);
     return 0;

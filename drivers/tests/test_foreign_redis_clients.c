@@ -161,8 +161,7 @@ static const char *start_foreign(struct kind *kind) {
                                                              : "the foreign client does not start";
 }
 
-static int set_up(void **state) {
-    (void)state;
+FIXTURE(set_up) {
     struct lb_err err = {0};
     signal(SIGPIPE, SIG_IGN);
     for (struct kind *kind = kinds; kind < kinds + KINDS; kind++) {
@@ -181,8 +180,7 @@ static int set_up(void **state) {
     return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+FIXTURE(tear_down) {
     for (struct kind *kind = kinds; kind < kinds + KINDS; kind++) {
         if (kind->client.pid > 0) foreign_end(&kind->client);
         place_close(kind->place);

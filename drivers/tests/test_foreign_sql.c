@@ -251,8 +251,7 @@ TEST(sqlite_fence_gives_tokens_that_grow) {
     }
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     static const char *const none[] = {NULL};
     signal(SIGPIPE, SIG_IGN); /* of the foreign shell's pipe */
     postgres = live_open("pg-advisory", none);
@@ -260,8 +259,7 @@ static int start(void **state) {
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&postgres);
     live_close(&mariadb);
     return 0;

@@ -423,14 +423,12 @@ LIVE(&zk, a_chroot) {
     free(server.state);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&zk);
     return 0;
 }

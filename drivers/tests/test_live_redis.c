@@ -18,8 +18,7 @@ struct scene {
 
 static struct scene scene;
 
-static int close_scene(void **state) {
-    (void)state;
+FIXTURE(close_scene) {
     place_close(scene.place);
     arena_done(&scene.arena);
     memset(&scene, 0, sizeof scene);

@@ -105,15 +105,13 @@ TEST(it_is_a_cluster) {
     assert_string_equal(place_guarantee(live.place, live.plan->locks[0].lock), "majority");
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     live =
         live_open_at("nats-3", "nats-kv", (const char *const[]){"nats.command_timeout=3s", NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&live);
     return 0;
 }

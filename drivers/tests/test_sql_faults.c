@@ -399,8 +399,7 @@ static void a_cancelled_release_is_unknown(void **state) {
     }
 }
 
-static int open_both(void **state) {
-    (void)state;
+FIXTURE(open_both) {
     signal(SIGPIPE, SIG_DFL); /* a driver that sends carelessly dies of it here */
     pg.sql = live_open(pg.locks, pg.sets);
     my.sql = live_open(my.locks, my.sets);
@@ -410,8 +409,7 @@ static int open_both(void **state) {
     return 0;
 }
 
-static int close_both(void **state) {
-    (void)state;
+FIXTURE(close_both) {
     live_close(&pg.sql);
     live_close(&my.sql);
     return 0;

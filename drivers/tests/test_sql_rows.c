@@ -493,8 +493,7 @@ ON(my, lease)
 ON(my, versions)
 ON(my, insert_deadlock)
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     static const char *const none[] = {NULL};
     signal(SIGPIPE, SIG_IGN); /* of the foreign shell's pipe */
     pg.sql = live_open(pg.locks, none);
@@ -502,8 +501,7 @@ static int start(void **state) {
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     live_close(&pg.sql);
     live_close(&my.sql);
     return 0;

@@ -546,8 +546,7 @@ static void foreign_comes(struct foreign *foreign, const char *const *argv) {
     fail_msg("%s does not start", argv[0]);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     char server[40], java_file[512], python_file[512];
     struct lb_err err = {0};
     zk = live_open("zk-lock", (const char *const[]){NULL});
@@ -570,8 +569,7 @@ static int start(void **state) {
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     if (java.pid > 0) foreign_end(&java);
     if (kazoo.pid > 0) foreign_end(&kazoo);
     if (!zk.missing) live_close(&zk);

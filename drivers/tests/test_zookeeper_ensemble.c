@@ -164,14 +164,12 @@ LIVE(&zk, no_majority_no_lock) {
     live_client_done(&holder);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     zk = live_open_at("zookeeper-3", "zk-lock", (const char *const[]){NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     if (!zk.missing) live_close(&zk);
     return 0;
 }

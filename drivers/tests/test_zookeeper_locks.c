@@ -433,14 +433,12 @@ LIVE(&zk, clients_of_a_session_know_their_nodes) {
     stranger_goes(&third);
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
     return 0;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     if (!zk.missing) live_close(&zk);
     return 0;
 }

@@ -13,8 +13,7 @@
 /* A group's setup and teardown: the folder is there, and is gone again with all that is in it. */
 static char folder[] = "/tmp/lockbench-report-XXXXXX";
 
-static inline int make_folder(void **state) {
-    (void)state;
+FIXTURE(make_folder) {
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -69,8 +68,7 @@ static inline void need_browser(void) {
     need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
 }
 
-static inline int remove_folder(void **state) {
-    (void)state;
+FIXTURE(remove_folder) {
     const char *const argv[] = {"rm", "-rf", folder, NULL};
     return run_command(argv, NULL);
 }
@@ -103,6 +101,18 @@ static inline char *render(const struct report *report, enum report_format forma
     assert_int_equal(report_write(report, format, color, out, &err), 0);
     fclose(out);
     return text;
+}
+
+/* The text must be there and have this part. */
+static inline void has(const char *text, const char *part) {
+    if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");
+}
+
+/* How often a part is in a text. */
+static inline int count_of(const char *text, const char *part) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
 }
 
 /* A file's content; malloced. NULL when there is none. */

@@ -66,15 +66,6 @@ static struct check *load(const char *path) {
 }
 
 /* memmem, since a sanitizer's strstr measures the whole text each time. */
-static int count_of(const char *text, const char *part) {
-    const char *end = text + strlen(text);
-    int count = 0;
-    for (const char *at = text; (at = memmem(at, (size_t)(end - at), part, strlen(part)));
-         at += strlen(part))
-        count++;
-    return count;
-}
-
 TEST(test_stored_checks) {
     static const struct {
         const char *file, *check;

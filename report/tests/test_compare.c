@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "bench/base/rng.h"
 #include "report/compare/compare.h"
 #include "report/tests/report_help.h"
+#include "results/stats/tests/stats_help.h"
 
 #define OTHER(lock, verdict, rate)                                                                 \
     "{\"lock\":\"" lock                                                                            \
@@ -26,12 +26,6 @@ struct made {
 };
 
 static int files;
-
-/* 1 with a log-normal spread. */
-static double around(struct lb_rng *rng, double noise) {
-    double normal = sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
-    return exp(noise * normal);
-}
 
 static void write_stage(FILE *out, const struct made *made, struct lb_rng *rng, int repeat) {
     double faster = made->faster > 0 ? made->faster : 1,
@@ -113,10 +107,6 @@ static const struct compare_figure *figure_of(const struct compare *compare, con
     }
     fail_msg("nothing compared is called %s", name);
     return NULL;
-}
-
-static void has(const char *text, const char *part) {
-    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
 }
 
 /* Two samples of one distribution: called changed in at most 5 of 100 comparisons of eight

@@ -22,12 +22,6 @@ static const char evil_root[] =
     "\",7],\"servers\":[{\"backend\":\"" EVIL "\",\"facts\":{\"" EVIL "\":\"" EVIL
     "\"}}],\"skipped\":[{\"lock\":\"" EVIL "\",\"reason\":\"" EVIL "\",\"install\":\"" EVIL "\"}]";
 
-static int count_of(const char *text, const char *part) {
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
-    return count;
-}
-
 static void assert_no_controls(const char *text) {
     for (const char *c = text; *c; c++) {
         bool allowed = *c == '\n' || *c == '\r';

@@ -9,10 +9,6 @@
 
 #define GOLDEN "report/tests/golden/planner/"
 
-static void has(const char *text, const char *part) {
-    if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");
-}
-
 /* A lock's capacity; what is NULL or 0 is the usual. */
 struct made {
     const char *lock, *guarantee, *topology, *durability, *durability_class, *by, *metric, *hold,

@@ -281,12 +281,6 @@ TEST(test_both_ways_of_a_sweep_stand_apart) {
     report_free(report);
 }
 
-static int count_of(const char *text, const char *part) {
-    int count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
-    return count;
-}
-
 TEST(test_environments_side_by_side) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.run/"

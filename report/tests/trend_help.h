@@ -6,9 +6,9 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "bench/base/rng.h"
 #include "report/tests/report_help.h"
 #include "report/trend/trend.h"
+#include "results/stats/tests/stats_help.h"
 
 #define HEADER                                                                                               \
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
@@ -27,10 +27,6 @@ static inline void store(const char *path, const char *text) {
     assert_int_equal(fclose(out), 0);
 }
 
-static inline void has(const char *text, const char *part) {
-    if (!strstr(text, part)) fail_msg("'%s' is not in: %s", part, text);
-}
-
 /* What differs of a line from the usual one. */
 struct made {
     const char *lock, *environment, *kernel, *verdict, *load;
@@ -46,11 +42,6 @@ static inline void put_line(FILE *out, int day, const struct made *made) {
             made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
             made->load ? made->load : "one key, closed loop",
             made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
-}
-
-static inline double around(struct lb_rng *rng, double noise) {
-    double normal = sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
-    return exp(noise * normal);
 }
 
 /* 40 runs that scatter by 2 %; from the 30th on they are slower by 12 %, with another kernel. */

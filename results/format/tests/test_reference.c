@@ -14,13 +14,11 @@
 
 static char folder[] = "/tmp/lockbench-reference-XXXXXX";
 
-static int make_folder(void **state) {
-    (void)state;
+FIXTURE(make_folder) {
     return mkdtemp(folder) ? 0 : -1;
 }
 
-static int remove_folder(void **state) {
-    (void)state;
+FIXTURE(remove_folder) {
     char command[100];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/tests/unit.h"
 #include "results/stats/change.h"
+#include "results/stats/tests/stats_help.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
 
@@ -90,10 +90,6 @@ TEST(a_point_has_its_test_and_its_levels) {
     assert_int_equal(points[0].index, 5);
     assert_true(fabs(points[0].p - 2.02497703293336e-05) < 1e-12);
     assert_true(fabs(points[0].before - 1) < 1e-12 && fabs(points[0].after - 0.806) < 1e-12);
-}
-
-static double normal(struct lb_rng *rng) {
-    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
 }
 
 /* 200 histories of 60 runs that scatter by 4 % and never change: a point in at most 5 % of them,

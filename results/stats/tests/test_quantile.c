@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/tests/unit.h"
 #include "results/stats/quantile.h"
+#include "results/stats/tests/stats_help.h"
 
 TEST(ranks_are_those_of_r) {
     static const struct {
@@ -49,10 +49,6 @@ TEST(what_n_does_not_support_is_refused) {
     assert_int_equal(quantile_ranks(6, 0.5, 0.95, &low, &high), 0);
     assert_int_equal(low, 1);
     assert_int_equal(high, 6);
-}
-
-static double normal(struct lb_rng *rng) {
-    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(2 * M_PI * rng_unit(rng));
 }
 
 static int by_value(const void *a, const void *b) {

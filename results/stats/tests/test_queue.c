@@ -2,12 +2,8 @@
  * doubles suffice, and with 120 decimal digits (Python's decimal) where its sum cancels. */
 #include <math.h>
 
-#include "bench/tests/unit.h"
 #include "results/stats/queue.h"
-
-static void near(double seen, double wanted, double part) {
-    if (!(fabs(seen - wanted) <= part * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
-}
+#include "results/stats/tests/stats_help.h"
 
 TEST(capacity_is_one_over_hold_and_handoff) {
     near(queue_capacity(12e-3, 0.5e-3), 80, 1e-12);

@@ -3,18 +3,14 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/tests/unit.h"
 #include "results/stats/series.h"
+#include "results/stats/tests/stats_help.h"
 
 #define ALPHA 0.001
 #define SEEDS 10000
 /* As often as chance may bring it: 10 are expected, and more than 25 of 10,000 come in less than one of ten
  * thousand such tests. */
 #define ALARMS_MAX 25
-
-static double normal(struct lb_rng *rng) {
-    return sqrt(-2 * log(1 - rng_unit(rng))) * cos(6.283185307179586 * rng_unit(rng));
-}
 
 /* Gaps of a Poisson process within a window in which n are expected, as a stage has them. */
 static int draw_gaps(struct lb_rng *rng, double n, double *gaps, int room) {

@@ -2,12 +2,8 @@
  * state. */
 #include <math.h>
 
-#include "bench/tests/unit.h"
 #include "results/stats/slope.h"
-
-static void near(double seen, double wanted) {
-    if (!(fabs(seen - wanted) <= 1e-9 * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
-}
+#include "results/stats/tests/stats_help.h"
 
 static const double speed[] = {4,  4,  7,  7,  8,  9,  10, 10, 10, 11, 11, 12, 12, 12, 12, 13, 13,
                                13, 13, 14, 14, 14, 14, 15, 15, 15, 16, 16, 17, 17, 17, 18, 18, 18,
@@ -19,15 +15,16 @@ static const double dist[] = {2,  10, 4,  22, 16, 10, 18, 26, 34, 17, 28, 14, 20
 TEST(line_is_that_of_r) {
     struct slope slope;
     assert_int_equal(slope_fit(speed, dist, 50, &slope), 0);
-    near(slope.slope, 3.93240875912409); /* lm(dist ~ speed, cars): 3.9324, standard error 0.4155 */
-    near(slope.error, 0.415512776657122);
-    near(slope.mean, 42.98);
-    near(slope.step, 21.0 / 49);
-    near(slope.drift, 3.93240875912409 * 21 / 42.98);
+    near(slope.slope, 3.93240875912409,
+         1e-9); /* lm(dist ~ speed, cars): 3.9324, standard error 0.4155 */
+    near(slope.error, 0.415512776657122, 1e-9);
+    near(slope.mean, 42.98, 1e-9);
+    near(slope.step, 21.0 / 49, 1e-9);
+    near(slope.drift, 3.93240875912409 * 21 / 42.98, 1e-9);
     const double t[] = {0, 1, 2.5, 4, 7}, value[] = {10, 11, 10.5, 12, 13};
     assert_int_equal(slope_fit(t, value, 5, &slope), 0);
-    near(slope.slope, 0.410596026490067);
-    near(slope.error, 0.0884380822252103);
+    near(slope.slope, 0.410596026490067, 1e-9);
+    near(slope.error, 0.0884380822252103, 1e-9);
 }
 
 /* A window of 30 s that climbs by 1 % of its mean, then one that scatters by 5 % and goes
@@ -41,7 +38,7 @@ TEST(steady_is_what_climbs_by_less) {
         scatters[i] = 1000 + (i % 2 ? 50 : -50);
     }
     assert_int_equal(slope_fit(t, climbs, 30, &slope), 0);
-    near(slope.drift, 10 / 1005.0);
+    near(slope.drift, 10 / 1005.0, 1e-9);
     assert_true(slope_is_steady(&slope, 0.001));
     assert_false(slope_is_steady(&slope, 0.0003));
     assert_int_equal(slope_fit(t, scatters, 30, &slope), 0);
@@ -62,7 +59,7 @@ TEST(nonsense_is_refused) {
     assert_int_equal(slope_fit(t, fine, 1, &slope), -1);
     assert_true(slope.slope == 7);
     assert_int_equal(slope_fit(t, fine, 2, &slope), 0);
-    near(slope.slope, 1);
+    near(slope.slope, 1, 1e-9);
     assert_true(isnan(slope.error));
 }
 

@@ -1,12 +1,8 @@
 /* Student's t against R 4.2's pt and qt. */
 #include <math.h>
 
-#include "bench/tests/unit.h"
 #include "results/stats/student.h"
-
-static void near(double seen, double wanted, double part) {
-    if (!(fabs(seen - wanted) <= part * fabs(wanted))) fail_msg("%.15g, not %.15g", seen, wanted);
-}
+#include "results/stats/tests/stats_help.h"
 
 TEST(p_is_that_of_r) {
     static const double known[][3] = {

@@ -4,14 +4,10 @@
 #include <math.h>
 
 #include "bench/base/rng.h"
-#include "bench/tests/unit.h"
+#include "results/stats/tests/stats_help.h"
 #include "results/stats/usl.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
-
-static void near(double seen, double wanted, double part) {
-    if (!(fabs(seen - wanted) <= part * fabs(wanted))) fail_msg("%.12g, not %.12g", seen, wanted);
-}
 
 static void is(struct usl_parameter seen, double estimate, double low, double high) {
     near(seen.estimate, estimate, 1e-5);
@@ -117,8 +113,8 @@ TEST(intervals_cover) {
         struct usl usl;
         rng_seed(&rng, trial, 5);
         for (int i = 0; i < COUNT(n); i++) {
-            double normal = sqrt(-2 * log(1 - rng_unit(&rng))) * cos(2 * M_PI * rng_unit(&rng));
-            x[i] = 1000 * n[i] / (1 + 0.05 * (n[i] - 1) + 0.002 * n[i] * (n[i] - 1)) + 150 * normal;
+            x[i] = 1000 * n[i] / (1 + 0.05 * (n[i] - 1) + 0.002 * n[i] * (n[i] - 1)) +
+                   150 * normal(&rng);
         }
         assert_int_equal(usl_fit(n, x, COUNT(n), 0.95, &usl), USL_OK);
         covered[0] += usl.lambda.low <= 1000 && 1000 <= usl.lambda.high;
