@@ -48,10 +48,6 @@ void proxy_stop(struct proxy *proxy) {
     free(proxy);
 }
 
-int proxy_port_of(const struct proxy *proxy, int server) {
-    return wire_port(proxy->wire, server);
-}
-
 int proxy_port(const struct proxy *proxy) {
     return wire_port(proxy->wire, 0);
 }

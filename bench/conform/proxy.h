@@ -32,8 +32,7 @@ struct wire;
 struct proxy *proxy_over(struct wire *wire, struct lb_err *err);
 /* NULL is fine. */
 void proxy_stop(struct proxy *proxy);
-/* Of the server of that index; of the first. */
-int proxy_port_of(const struct proxy *proxy, int server);
+/* The port of the first server. */
 int proxy_port(const struct proxy *proxy);
 
 /* From now on, all connections together: lets `bytes` more bytes of answers pass, then the fault

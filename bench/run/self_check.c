@@ -9,7 +9,6 @@
 #define STATES_PART 0.02 /* of clients x window */
 #define GRID_OFF_NS 2    /* a constant arrival is rounded to the nanosecond */
 #define GAPS_MIN 100     /* below it A2 says little */
-#define A2_LIMIT 5.97    /* is passed with the probability SELF_CHECK_ALPHA */
 #define Z_LIMIT 3.29     /* the same for a normal value, two-sided */
 #define DRIFT_PART 0.1   /* less than so much of the mean changes no decision */
 
@@ -66,7 +65,7 @@ static enum self_result check_gaps(const struct self_facts *facts, double *ret_f
         return result_of(facts->grid_off_ns, GRID_OFF_NS, ret_figure, ret_limit);
     if (facts->gap_count < GAPS_MIN) return SELF_NOT_APPLICABLE;
     double a2 = series_exponential(facts->gaps, facts->gap_count);
-    return result_of(isnan(a2) ? INFINITY : a2, A2_LIMIT, ret_figure, ret_limit);
+    return result_of(isnan(a2) ? INFINITY : a2, SERIES_A2_LIMIT, ret_figure, ret_limit);
 }
 
 /* As a part of what the rate and the window come to. Of a constant rate the two ends of the window

@@ -11,7 +11,6 @@
 
 #include "drivers/redis/backend.h"
 
-#define REDIS_ARGS_MAX 24     /* words of one command */
 #define REDIS_ELEMENTS_MAX 40 /* kept of an array */
 #define REDIS_PIPE_MAX 4      /* commands of one round trip */
 #define REDIS_NODES_MAX 16    /* of one session */

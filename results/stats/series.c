@@ -25,20 +25,6 @@ double series_exponential(double *values, int count) {
     return -count - sum / count;
 }
 
-double series_exponential_p(double a2) {
-    double z = a2, below;
-    if (!(z > 0)) return 1;
-    if (z < 2) {
-        below = exp(-1.2337141 / z) / sqrt(z) *
-                (2.00012 +
-                 (.247105 - (.0649821 - (.0347962 - (.011672 - .00168691 * z) * z) * z) * z) * z);
-    } else {
-        below = exp(-exp(
-            1.0776 - (2.30695 - (.43424 - (.082433 - (.008056 - .0003146 * z) * z) * z) * z) * z));
-    }
-    return 1 - below;
-}
-
 static double normal_two_sided(double z) {
     return erfc(fabs(z) / sqrt(2));
 }

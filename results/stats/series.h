@@ -6,13 +6,10 @@
 
 /* The statistic A2 of Anderson and Darling (1954) for values against the exponential distribution
  * with the mean 1, which is known and not estimated; sorts the values. NAN for none or for one that
- * is negative. */
+ * is negative. From 10 values on, chance alone exceeds SERIES_A2_LIMIT with the probability 0.001
+ * (Marsaglia and Marsaglia, Journal of Statistical Software 9, 2004). */
 double series_exponential(double *values, int count);
-
-/* P(A2 > value) where the distribution is fully known, in the limit of many values, by the
- * approximation of Marsaglia and Marsaglia (Journal of Statistical Software 9, 2004); good from 10
- * values on. */
-double series_exponential_p(double a2);
+#define SERIES_A2_LIMIT 5.97
 
 /* The two-sided p-value of Mann's (1945) and Kendall's test for a trend, normal approximation with
  * ties. Where neighbours depend on each other the variance is that of fewer values: times
