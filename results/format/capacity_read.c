@@ -183,13 +183,10 @@ json_t *capacity_lock_json(const struct capacity_lock *lock) {
 }
 
 json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
-    json_t *json = json_pack("{s:s}", "schema", CAPACITY_SCHEMA);
-    json_t *members = result_fields_json(root_fields, capacity);
+    json_t *json = result_document_json(&capacity_document, capacity);
     bool made =
-        json && members && json_object_update(json, members) == 0 &&
-        json_object_set(json, "locks", locks) == 0 &&
+        json && json_object_set(json, "locks", locks) == 0 &&
         json_object_set(json, "environment", (json_t *)(uintptr_t)capacity->environment) == 0;
-    json_decref(members);
     json_decref(locks);
     if (made) return json;
     json_decref(json);

@@ -100,11 +100,5 @@ json_t *compare_result_row_json(const struct compare_result_row *row) {
 }
 
 json_t *compare_result_json(const struct compare_result *result) {
-    json_t *json = json_pack("{s:s}", "schema", COMPARE_SCHEMA);
-    json_t *members = result_fields_json(root_fields, result);
-    bool made = json && members && json_object_update(json, members) == 0;
-    json_decref(members);
-    if (made) return json;
-    json_decref(json);
-    return NULL;
+    return result_document_json(&compare_document, result);
 }
