@@ -147,9 +147,17 @@ int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err
     return rc;
 }
 
+static bool any_why(const struct capacity *capacity) {
+    for (int i = 0; i < capacity->lock_count; i++)
+        if (capacity->locks[i].why || capacity->locks[i].violated) return true;
+    return false;
+}
+
 void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     bool models = any_model(capacity);
     unsigned shown = models ? 0 : DOC_CSV;
+    /* An empty column would take the page's room. */
+    unsigned reasons = any_why(capacity) ? 0 : DOC_TERMINAL | DOC_MARKDOWN | DOC_CSV;
     const struct doc_column columns[] = {
         {.title = "lock"},
         {.title = "promise", .only = DOC_MARKDOWN | DOC_HTML | DOC_CSV},
@@ -165,7 +173,7 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
         {.title = "server", .brief = "", .below = true, .joined = true},
         {.title = "topology", .below = true, .joined = true},
         {.title = "probes", .figure = DOC_COUNT, .below = true, .joined = true},
-        {.title = "why", .brief = "", .below = true, .words = true},
+        {.title = "why", .brief = "", .below = true, .words = true, .only = reasons},
         {.title = NULL},
     };
     if (capacity->partial)

@@ -45,6 +45,28 @@ export const OVERFLOW = `({ page: document.documentElement.scrollWidth, window: 
   wide: [...document.querySelectorAll('body *')].filter((e) => !e.closest('.scroll, pre, svg, select, .quiet, nav') && e.getBoundingClientRect().right > innerWidth + 1)
     .slice(0, 3).map((e) => e.tagName + '.' + e.className) })`;
 
+/** Texts of a chart, or of the first picture, that lie on one another by more than a quarter of the smaller one. */
+export const COLLISIONS = `[...document.querySelectorAll('.view .canvas svg, #far .axis, #far li')].flatMap((chart) => {
+  const texts = [...chart.querySelectorAll('text, .axis i, .name, b, .none')].filter((t) => t.textContent.trim()).map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
+  return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => {
+    const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), tall = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+    return wide > 0 && tall > 0 && wide * tall > 0.25 * Math.min(a.box.width * a.box.height, b.box.width * b.box.height);
+  }).map((b) => a.text + ' / ' + b.text));
+})`;
+
+/** Texts of a chart that stick out of it. */
+export const CUT = `[...document.querySelectorAll('.view .canvas svg, #far .axis, #far li')].flatMap((chart) => {
+  const frame = chart.getBoundingClientRect();
+  return [...chart.querySelectorAll('text, .axis i, .name, b, .track u')].filter((t) => { const box = t.getBoundingClientRect(); return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1); }).map((t) => t.textContent || t.title);
+})`;
+
+/** Tables of the document that need scrolling to the side, those in folds too; a chart's own tables of points aside. */
+export const WIDE_TABLES = `(() => {
+  for (const fold of document.querySelectorAll('details')) fold.open = true;
+  return [...document.querySelectorAll('main .scroll')].filter((e) => !e.closest('.view') && e.scrollWidth > e.clientWidth + 1)
+    .map((e) => e.querySelector('caption')?.textContent + ' ' + e.scrollWidth + ' of ' + e.clientWidth);
+})()`;
+
 // WCAG's contrast of each visible text against the nearest background that is not transparent.
 export const CONTRAST = `(() => {
   const rgb = (text) => text.match(/[\\d.]+/g).map(Number);

@@ -1,5 +1,5 @@
-/* test_doc_pages: the pages of documents other than runs and checks, rendered from stored results
- * and looked at in headless Chromium, without a network, by test_doc_pages.mjs.
+/* test_doc_pages: the layout of the pages of runs, and of documents other than runs and checks,
+ * rendered from stored or made-up results and looked at in headless Chromium, without a network, by test_doc_pages.mjs.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
@@ -99,6 +99,29 @@ TEST(a_comparison) {
     assert_int_equal(fclose(out), 0);
     compare_free(compare);
     look_at(path, "shifts,sides");
+}
+
+/* Made-up runs: figures of each class in repeats, names as long as the longest that there are. */
+TEST(runs_of_2_13_and_60_locks) {
+    static const char *const counts[] = {"2", "13", "60"};
+    need_browser();
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        char path[64], run[64];
+        snprintf(run, sizeof run, "%s/locks-%s", folder, counts[i]);
+        const char *const argv[] = {"node", "report/tests/make_run.mjs", "locks", run, counts[i],
+                                    NULL};
+        assert_int_equal(run_command(argv, NULL), 0);
+        const char *const runs[] = {run};
+        struct report *report = report_load(runs, 1, &err);
+        assert_string_equal(err.text, "");
+        assert_non_null(report);
+        FILE *out = page_open(path, "runs");
+        assert_int_equal(report_write(report, REPORT_HTML, false, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        report_free(report);
+        look_at(path, "ratio,percentiles,difference,scaling,handoff,fairness,cost");
+    }
 }
 
 /* `series` locks over 24 runs that scatter by 2 %; from the 13th run on each third lock is slower by a quarter, if

@@ -4,33 +4,19 @@
 //   node test_doc_pages.mjs PAGE.html VIEW,VIEW [CELL]   exit code 0: all fine; else a line each for what is not
 //
 // Checked at 1400, 1024 and 390 pixels, light and dark: nothing in the console, no request, no sideways overflow,
-// contrast, each view draws and fits, its figures stand in a table, no label lies on another, and the first chart begins
-// in the first 900 pixels.
+// contrast, each view draws and fits, its figures stand in a table, no label is cut or lies on another, the first chart
+// begins in the first 900 pixels, and at 1400 no table is wider than the page.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
-import { CONTRAST, DRAW_ALL, OVERFLOW, READY, UNTOLD } from './looks.mjs';
+import { COLLISIONS, CONTRAST, CUT, DRAW_ALL, OVERFLOW, READY, UNTOLD, WIDE_TABLES } from './looks.mjs';
 
 const [page, wanted, cell] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const FIRST_SCREEN = 900;
 
-const TOP = `document.querySelector('.view:not([hidden])').getBoundingClientRect().top + scrollY`;
-
-/* Texts of a chart that lie on one another by more than a quarter of the smaller one. */
-const COLLISIONS = `[...document.querySelectorAll('.view .canvas svg')].flatMap((svg) => {
-  const texts = [...svg.querySelectorAll('text')].filter((t) => t.textContent.trim()).map((t) => ({ text: t.textContent, box: t.getBoundingClientRect() }));
-  return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => {
-    const wide = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left), tall = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
-    return wide > 0 && tall > 0 && wide * tall > 0.25 * Math.min(a.box.width * a.box.height, b.box.width * b.box.height);
-  }).map((b) => a.text + ' / ' + b.text));
-})`;
-
-/* Texts of a chart that stick out of it. */
-const CUT = `[...document.querySelectorAll('.view .canvas svg')].flatMap((svg) => {
-  const frame = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll('text')].filter((t) => { const box = t.getBoundingClientRect(); return box.width > 0 && (box.left < frame.left - 1 || box.right > frame.right + 1); }).map((t) => t.textContent);
-})`;
+// The page of runs begins with a picture that is no view.
+const TOP = `document.querySelector('#far, .view:not([hidden])').getBoundingClientRect().top + scrollY`;
 
 const look = (width, dark) => async (browser) => {
   const where = `${width} px, ${dark ? 'dark' : 'light'}`;
@@ -48,8 +34,10 @@ const look = (width, dark) => async (browser) => {
   const overflow = await shown.evaluate(OVERFLOW);
   check(`${where}: no sideways overflow`, overflow.page <= overflow.window && overflow.wide.length === 0, JSON.stringify(overflow));
   none('contrast', await shown.evaluate(CONTRAST));
+  const tiles = await shown.evaluate(`document.querySelector('.tiles') !== null`); // on a phone they come first, one below the other
   const top = await shown.evaluate(TOP);
-  check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN, top);
+  check(`${where}: the first chart begins in the first screen`, top < FIRST_SCREEN || (width < 1024 && tiles), top);
+  if (width === 1400) none('tables are wider than the page', await shown.evaluate(WIDE_TABLES));
   none('figures that no table has', await shown.evaluate(`[...document.querySelectorAll('.view')].flatMap(${UNTOLD})`));
   if (cell) {
     const cells = await shown.evaluate(`[...document.querySelectorAll('.view .tables td')].map((td) => td.textContent)`);

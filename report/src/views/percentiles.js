@@ -3,6 +3,7 @@
 import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, percentile, time } from '../format.js';
 import { curveOf, histogramsOf, percentileOf } from '../histogram.js';
+import { endLabels } from '../labels.js';
 import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -47,11 +48,11 @@ function draw({ data, state, theme, choice }) {
   const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock));
   const lines = rows.flatMap((row) => linesOf(row, metric));
   if (lines.length === 0) return { empty: `No lock that is shown has recorded any ${name} under this load.` };
+  const names = endLabels(theme, rows.map((row) => row.lock));
   const series = lines.map(({ row, part, thin, name: title }) => ({
     type: 'line', name: title, data: curveOf(row, part), showSymbol: false, symbol: 'circle', symbolSize: 7, color: colourOf(theme, row.lock),
     lineStyle: { width: thin ? 1.2 : 2.2, type: dashOf(row.lock), opacity: thin ? 0.75 : 1 }, emphasis: { focus: 'series' }, triggerLineEvent: true,
-    endLabel: { show: !theme.narrow && !thin, formatter: row.lock.label, color: colourOf(theme, row.lock), fontSize: 12, padding: [3, 4] },
-    labelLayout: { moveOverlap: 'shiftY' },
+    ...names.of(row.lock, !thin),
   }));
   if (percent > 0 && percent < 100) {
     series[0].markLine = {
@@ -69,7 +70,7 @@ function draw({ data, state, theme, choice }) {
     }),
     yAxis: axis(theme, { type: 'log', name, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: time } }),
     series,
-    grid: { left: 8, right: theme.narrow ? 18 : 130, top: 34, bottom: 34, containLabel: true },
+    grid: { left: 8, right: names.room, top: 34, bottom: 34, containLabel: true },
   };
   const figures = tableOf(option);
   figures.columns[0].format = finely;

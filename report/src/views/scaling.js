@@ -2,6 +2,7 @@
 // it, waiting and handoff by choice.
 import { guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
+import { endLabels } from '../labels.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
 
@@ -33,6 +34,16 @@ function lawTable(lines, data) {
   };
 }
 
+/* Lines with the names that they are of: a reason that several have is told once. */
+function tellOnce(lines, data) {
+  const reasons = new Map();
+  for (const line of lines) {
+    const reason = line.law ? line : line.why;
+    reasons.set(reason, [...(reasons.get(reason) ?? []), line]);
+  }
+  return [...reasons.values()].map((of) => ({ ...of[0], names: of.length > 3 ? `${of.length} locks` : of.map(({ lock }) => data.locks[lock].label).join(', ') }));
+}
+
 function draw({ data, state, theme, choice }) {
   const load = data.loads[choice('load')], key = choice('figure'), { name, format } = figures[key];
   const groups = data.groups.filter((group) => group.load === load);
@@ -45,28 +56,29 @@ function draw({ data, state, theme, choice }) {
   })).filter(({ points }) => points.length > 0);
   if (shown.length === 0) return { empty: `No lock that is shown has ${name} under this load. A sweep fills this: lockbench run sweep-clients --lock …` };
   const lines = key === 'throughput_per_s' ? data.laws.filter(({ lock, loadIndex }) => loadIndex === groups[0].loadIndex && shown.some((s) => s.lock.index === lock)) : [];
+  const names = endLabels(theme, shown.map(({ lock }) => lock), lines.every(({ law }) => !law));
   const measured = shown.map(({ lock, points }) => ({
     type: 'line', name: lock.label, data: points, symbol: 'circle', symbolSize: 8, color: colourOf(theme, lock),
     lineStyle: { width: 2.2, type: dashOf(lock) }, emphasis: { focus: 'series' },
-    endLabel: { show: !theme.narrow && lines.every(({ law }) => !law), formatter: lock.label, color: colourOf(theme, lock), fontSize: 12, padding: [3, 4] },
-    labelLayout: { moveOverlap: 'shiftY' },
+    ...names.of(lock),
   }));
   const laws = lines.filter(({ law }) => law).map(({ lock, law }) => ({
     type: 'line', name: `${data.locks[lock].label}, law`, data: law.curve, symbol: 'none', silent: true, color: colourOf(theme, data.locks[lock]),
     lineStyle: { width: 1.2, type: 'dashed', opacity: 0.9 }, z: 1,
   }));
+  const told = tellOnce(lines, data);
   const clients = [...new Set(groups.map((group) => group.clients))];
   return {
-    note: lines.length ? `${lines.slice(0, 6).map((line) => lawText(data.locks[line.lock].label, line)).join(' ')}${lines.length > 6 ? ' The others are in the table.' : ''}${laws.length ? ' Dashed: the law, up to twice the most clients measured. One hot key is served in turn, so there sigma is near 1: read handoff instead.' : ''}` : '',
+    note: lines.length ? `${told.slice(0, 6).map((line) => lawText(line.names, line)).join(' ')}${told.length > 6 ? ' The others are in the table.' : ''}${laws.length ? ' Dashed: the law, up to twice the most clients measured. One hot key is served in turn, so there sigma is near 1: read handoff instead.' : ''}` : '',
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
         formatter: ({ seriesName, value }) => `<b>${escape(seriesName)}</b><br>${number(value[0])} clients: ${format(value[1])} ${key === 'throughput_per_s' ? 'grants/s' : ''}`,
       }),
-      xAxis: axis(theme, { type: 'log', min: Math.min(...clients), name: 'clients (log)', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: number } }),
+      xAxis: axis(theme, { type: 'log', min: Math.min(...clients), ...(clients.length > 1 && !laws.length && { max: Math.max(...clients) }), name: 'clients (log)', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: number } }),
       yAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: format } }),
       series: [...measured, ...laws],
-      grid: { left: 8, right: theme.narrow || laws.length ? 22 : 130, top: 34, bottom: 34, containLabel: true },
+      grid: { left: 8, right: names.room, top: 34, bottom: 34, containLabel: true },
     },
     tables: [
       { columns: [{ name: 'clients' }, ...shown.map(({ lock }) => ({ name: guaranteeOf(data, lock).join(', '), format }))],

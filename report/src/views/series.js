@@ -1,6 +1,7 @@
 // series: how it went, interval by interval: the rate offered and achieved, percentiles, lag, with what was done marked.
 import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
+import { endLabels } from '../labels.js';
 import { markTable, marksOf } from '../marks.js';
 import { tableOf } from '../table.js';
 import { colourOf, dashOf } from '../theme.js';
@@ -33,6 +34,7 @@ function draw({ data, state, theme, choice }) {
   if (lines.length === 0) return { empty: 'No lock that is shown has recorded this over time under this load.' };
   const name = figure?.name ?? 'grants/s', format = figure ? time : number;
   const marks = marksOf(theme, rows);
+  const names = endLabels(theme, rows.map((row) => row.lock));
   const option = {
     tooltip: tooltip(theme, {
       trigger: 'item',
@@ -43,10 +45,9 @@ function draw({ data, state, theme, choice }) {
     series: [...lines.map(({ row, name: title, data: points, thin }) => ({
       type: 'line', name: title, data: points, showSymbol: points.length < 20, symbol: 'circle', symbolSize: 5, color: colourOf(theme, row.lock), triggerLineEvent: true,
       lineStyle: { width: thin ? 1 : 2.2, type: thin ? 'dotted' : dashOf(row.lock) }, emphasis: { focus: 'series' },
-      endLabel: { show: !theme.narrow && !thin, formatter: row.lock.label, color: colourOf(theme, row.lock), fontSize: 12, padding: [3, 4] },
-      labelLayout: { moveOverlap: 'shiftY' },
+      ...names.of(row.lock, !thin),
     })), ...(marks ? [marks] : [])],
-    grid: { left: 8, right: theme.narrow ? 18 : 130, top: 34, bottom: 34, containLabel: true },
+    grid: { left: 8, right: names.room, top: 34, bottom: 34, containLabel: true },
   };
   // A rate of 0 has no place on a logarithmic axis, and must be seen.
   if (lines.some((line) => line.data.some(([, y]) => y === 0))) Object.assign(option.yAxis, { type: 'value', name });
