@@ -25,6 +25,7 @@ static const struct variant {
     const char *lock, *set;
     unsigned more_caps;   /* that the option brings */
     unsigned less_caps;   /* that it takes away */
+    const char *name;     /* of the part, without blanks; NULL = the option */
     const char *topology; /* NULL = the lock's first */
     const char *file,
         *install; /* what it needs besides, and the package that has it; may be NULL */
@@ -35,6 +36,7 @@ static const struct variant {
     {.lock = "sqlite-immediate", .set = "journal=delete"},
     {.lock = "exec",
      .set = "program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
+     .name = "redis_py",
      .topology = "redis",
      .file = "/usr/lib/python3/dist-packages/redis",
      .install = "python3-redis"},
@@ -360,7 +362,8 @@ static void add_parts(const char *only_lock) {
         struct part *part = new_part(topology, false, &variants[i]);
         add_lock(part, &variant_locks[i]);
         size_t len = strlen(part->name);
-        snprintf(part->name + len, sizeof part->name - len, ":%s", variants[i].set);
+        snprintf(part->name + len, sizeof part->name - len, ":%s",
+                 variants[i].name ? variants[i].name : variants[i].set);
     }
 }
 
