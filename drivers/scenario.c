@@ -9,6 +9,8 @@ static const struct {
     const char *name, *summary;
 } scenarios[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = {"none", "nothing happens"},
+    [LB_SCENARIO_POOLED] =
+        {"pooled", "nothing happens; a pooler gives out sessions of the server by transaction"},
     [LB_SCENARIO_PAUSE] =
         {"pause", "a holder is stopped for longer than its lease or session, then continues"},
     [LB_SCENARIO_HOLDER_KILL] = {"holder-kill", "a holder is killed"},

@@ -10,6 +10,8 @@
 
 enum lb_scenario {
     LB_SCENARIO_NONE, /* nothing happens */
+    /* nothing happens, but a pooler gives the server's sessions to one transaction at a time */
+    LB_SCENARIO_POOLED,
 
     /* Faults of clients. */
     /* a holder is stopped for longer than its lease or session, then continued */

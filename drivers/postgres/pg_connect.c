@@ -3,6 +3,7 @@
  * blocks the thread. */
 #include "drivers/postgres/pg_impl.h"
 
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "drivers/wait.h"
@@ -32,6 +33,25 @@ static int connect_failed(const PGconn *conn, struct lb_err *err) {
     int code = pg_connect_exit(sqlstate);
     if (strncmp(line, "invalid ", 8) == 0) code = LB_EXIT_USAGE; /* a parameter of the URL */
     return err_set(err, code, "postgres: %s%s", line, hint);
+}
+
+/* Behind PgBouncer and its like a connection has no session of the server of its own: what tells is that the server
+ * process that answers is not the one that greeted. */
+static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct pg_session *state = session->state;
+    struct pg_conninfo *info = session->server->state;
+    PGresult *result = NULL;
+    if (info->pooled != PG_POOLED_UNKNOWN) return 0;
+    enum lb_outcome outcome = pg_query(session, "SELECT pg_backend_pid()", deadline_ns, &result);
+    if (outcome == LB_BROKEN || outcome == LB_UNKNOWN)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    /* A server that only speaks the protocol may not have the function. */
+    bool same = outcome != LB_OK || atoi(pg_text(result, 0, 0)) == PQbackendPID(state->conn);
+    session->err = (struct lb_err){0};
+    PQclear(result);
+    info->pooled = same ? PG_POOLED_NO : PG_POOLED_YES;
+    session->commands = 0; /* it is none of the lock's */
+    return 0;
 }
 
 int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -67,6 +87,7 @@ int pg_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *e
     PQsetErrorVerbosity(conn, PQERRORS_DEFAULT);
     if (PQsetnonblocking(conn, 1) != 0) return connect_failed(conn, err);
     state->fd = session->traffic_fd = PQsocket(conn);
+    if (find_pooler(session, deadline_ns, err) != 0) return -1;
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);
 }

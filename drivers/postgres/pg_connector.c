@@ -51,6 +51,8 @@ static int pg_describe(struct lb_session *session, struct lb_facts *facts, struc
     }
     PQclear(result);
     describe_durability(facts);
+    if (((const struct pg_conninfo *)session->server->state)->pooled == PG_POOLED_YES)
+        lb_fact(facts, "pooler", "yes: statements are not prepared");
     const struct pg_session *state = session->state;
     pg_tls_facts(state->conn, facts);
     return 0;

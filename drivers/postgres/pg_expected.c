@@ -3,6 +3,9 @@
 #include "drivers/expect.h"
 #include "drivers/postgres/backend.h"
 
+#define POOLED_TRANSACTION                                                                         \
+    [LB_SCENARIO_POOLED] = SAFE("the pooler leaves a transaction its session until it ends")
+
 /* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
  * held. */
 const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
@@ -14,6 +17,28 @@ const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and tokens start at one again"),
     [LB_SCENARIO_TERMINATED] =
         EXPIRED("its session ends, and a holder that makes no request does not notice"),
+    POOLED_TRANSACTION,
+};
+
+const struct lb_expectation pg_advisory_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_SESSION,
+    [LB_SCENARIO_POOLED] = VIOLATED(
+        "the lock stays with a session of the server, which the pooler gives to other clients"),
+};
+
+const struct lb_expectation pg_advisory_xact_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_SESSION,
+    POOLED_TRANSACTION,
+};
+
+const struct lb_expectation pg_lease_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_LEASE,
+    [LB_SCENARIO_POOLED] = SAFE("a row belongs to its owner's name, over any session"),
+};
+
+const struct lb_expectation pg_optimistic_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_OPTIMISTIC,
+    [LB_SCENARIO_POOLED] = SAFE("each write is one statement"),
 };
 
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {

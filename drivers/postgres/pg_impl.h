@@ -20,7 +20,12 @@ struct pg_conninfo {
     const char *value[PG_KEYWORDS_MAX];
     char *hosts, *addresses; /* of a host with a name: once for each address, with commas between */
     char *ports;             /* of routes */
+    /* whether sessions of the server are shared by clients (a pooler); found out at the first connection,
+     * before there are threads */
+    enum { PG_POOLED_UNKNOWN, PG_POOLED_NO, PG_POOLED_YES } pooled;
 };
+
+#define PG_STATEMENTS_MAX 24 /* of a lock */
 
 struct pg_session {
     PGconn *conn;
@@ -28,6 +33,11 @@ struct pg_session {
     bool dead;  /* nothing may be sent any more */
     bool ended; /* ... since the server said so */
     bool read;  /* something was read since the last statement was sent */
+    /* behind a pooler, where a prepared statement would be another client's: what stands for its name */
+    struct {
+        const char *name, *sql; /* the caller's, static */
+    } statement[PG_STATEMENTS_MAX];
+    int statement_count;
 };
 
 /* Reads a URL by libpq's own rules (postgresql://user:password@host:port/database?sslmode=...).

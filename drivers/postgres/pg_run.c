@@ -164,14 +164,25 @@ static enum lb_outcome not_connected(struct lb_session *session) {
     return lb_fail(session, LB_BROKEN, "postgres: not connected");
 }
 
+/* The text of a statement that could not be prepared; NULL = it was. */
+static const char *unprepared(const struct pg_session *state, const char *name) {
+    for (int i = 0; i < state->statement_count; i++) {
+        if (strcmp(state->statement[i].name, name) == 0) return state->statement[i].sql;
+    }
+    return NULL;
+}
+
 enum lb_outcome pg_run(struct lb_session *session, const char *statement,
                        const struct pg_args *args, int64_t deadline_ns, PGresult **ret_result) {
     struct pg_session *state = session->state;
     if (!state->conn || state->dead) return not_connected(session);
     session->commands++;
     state->read = false;
-    if (!PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length,
-                             args->format, 1)) {
+    const char *sql = unprepared(state, statement);
+    if (sql ? !PQsendQueryParams(state->conn, sql, args->count, NULL, args->value, args->length,
+                                 args->format, 1)
+            : !PQsendQueryPrepared(state->conn, statement, args->count, args->value, args->length,
+                                   args->format, 1)) {
         return fail_lost(session, LB_BROKEN);
     }
     return collect_result(session, deadline_ns, ret_result);
@@ -192,18 +203,26 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     struct pg_session *state = session->state;
     PGresult *result = NULL;
     enum lb_outcome outcome = LB_BROKEN;
+    bool is_pooled = ((const struct pg_conninfo *)session->server->state)->pooled == PG_POOLED_YES;
+    if (is_pooled && state->statement_count == PG_STATEMENTS_MAX)
+        return err_set(err, LB_EXIT_MACHINE, "postgres: too many statements");
     if (!state->conn || state->dead) {
         not_connected(session);
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     }
     session->commands++;
     state->read = false;
-    if (PQsendPrepare(state->conn, name, sql, 0, NULL)) {
+    /* The one without a name is gone with the next one; that it can be parsed shows that its tables are there. */
+    if (PQsendPrepare(state->conn, is_pooled ? "" : name, sql, 0, NULL)) {
         outcome = collect_result(session, deadline_ns, &result);
     } else {
         fail_lost(session, LB_BROKEN);
     }
     PQclear(result);
+    if (outcome == LB_OK && is_pooled) {
+        state->statement[state->statement_count].name = name;
+        state->statement[state->statement_count++].sql = sql;
+    }
     if (outcome == LB_OK) return 0;
     return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                    session->err.text);

@@ -39,7 +39,7 @@ static inline void pg_add_text(struct pg_args *args, const char *text) {
 }
 
 /* Prepares a statement under a name, for a lock's .prepare: write parameters as $1::bigint and the
- * like. 0, or -1 with err. */
+ * like. Behind a pooler the server parses it each time instead. Both texts are static. 0, or -1 with err. */
 int pg_prepare(struct lb_session *session, const char *name, const char *sql, int64_t deadline_ns,
                struct lb_err *err);
 

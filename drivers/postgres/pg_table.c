@@ -53,7 +53,7 @@ const struct lb_lock lock_pg_table = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = sql_lease_expected,
+    .expected = pg_lease_expected,
     .algorithm = &sql_table_algorithm,
     .recipe = &recipe,
 };

@@ -1,0 +1,42 @@
+/* test_pg_pooled: PostgreSQL's locks behind a real PgBouncer: in transaction mode what belongs to a session is no
+ * lock, and what belongs to a transaction or to a row is; in session mode all are.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#define CLI_LIMIT_S 300
+#include "bench/tests/check_help.h"
+
+TEST(transaction_mode_voids_session_locks) {
+    static const char *const safe[] = {"pg-advisory-xact", "pg-row",        "pg-nowait", "pg-lease",
+                                       "pg-table",         "pg-optimistic", NULL};
+    struct cli cli =
+        cli_run(NULL, ARGS("check",
+                           "pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-lease,pg-table,"
+                           "pg-optimistic",
+                           "--fault", "pooled", "--out", cli_path("pooled")));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *check = check_result(cli_path("pooled"));
+    check_assert(check, "pg-advisory", "pooled", "violated");
+    for (int i = 0; safe[i]; i++) check_assert(check, safe[i], "pooled", "safe");
+    json_decref(check);
+}
+
+/* The same server by its database in session mode; its facts say that there is a pooler. */
+TEST(session_mode_keeps_them) {
+    char option[300];
+    struct cli up;
+    cli_up(&up, "postgres-pgbouncer", "postgres", option, sizeof option - strlen("sessions"));
+    char *base = strrchr(option, '/');
+    assert_string_equal(base, "/postgres");
+    strcpy(base, "/sessions");
+    struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", "pg-advisory", "--url",
+                                        option, "--no-page", "--out", cli_path("sessions")));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    char *run = cli_read(cli_path("sessions/run.json"));
+    assert_has(run, "\"pooler\": \"yes");
+    free(run);
+    cli_down(&up);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
