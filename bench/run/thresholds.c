@@ -256,7 +256,9 @@ int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size)
         return LB_EXIT_REGRESSION;
     }
     if (unsure == 0) return LB_EXIT_OK;
-    snprintf(why, size, "of %d promise%s it is not known whether they are kept, first of %s: %s",
-             unsure, unsure == 1 ? "" : "s", lock, first);
+    snprintf(why, size,
+             "of %d promise%s it is not known whether %s kept, first of %s: %s; a longer run knows "
+             "more (--set run.duration=60s)",
+             unsure, unsure == 1 ? "" : "s", unsure == 1 ? "it is" : "they are", lock, first);
     return LB_EXIT_INCONCLUSIVE;
 }
