@@ -92,12 +92,12 @@ const struct number_unit *column_unit(const struct column *column,
     bool any = false;
     /* What is no lock, or none that waits, would pull the unit down to ns for all the others; alone it
      * has its own. */
-    for (int real = 1; real >= 0 && count == 0; real--) {
+    for (int pass = 0; pass < 2 && count == 0; pass++) {
         for (int r = 0; r < group->row_count; r++) {
             double value = column_value(column, &group->rows[r]);
+            bool counts = pass > 0 || report_is_real(&group->rows[r].figures);
             any |= isfinite(value);
-            if (report_is_real(&group->rows[r].figures) >= real && isfinite(value))
-                values[count++] = value;
+            if (counts && isfinite(value)) values[count++] = value;
         }
     }
     const struct number_unit *unit = any ? number_time_unit(values, count) : &number_plain;
