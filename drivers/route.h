@@ -5,10 +5,17 @@
 #ifndef DRIVERS_ROUTE_H
 #define DRIVERS_ROUTE_H
 
+#include <stddef.h>
+
 #include "drivers/driver.h"
 
 /* Replaces the host and the port by those to dial, if the server has a route for them. Borrows the
  * text. */
 void lb_route(const struct lb_server *server, const char **host, int *port);
+
+/* Writes the URL with the addresses to dial in the place of its hosts, for whoever is given a URL alone: a
+ * certificate that has the server's name does not fit it. Returns the length without the NUL, which may be more
+ * than fits, as snprintf does. */
+size_t lb_route_url(const struct lb_server *server, const char *url, char *out, size_t size);
 
 #endif

@@ -14,8 +14,10 @@
 int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                  struct plan_lock *ret_lock, struct lb_err *err);
 
-/* The same with the options that the suite gives this lock before those in sets, at most CONFORM_SETS_MAX. */
 #define CONFORM_SETS_MAX 32
+
+/* The same with the options that the suite gives this lock before those in sets, at most
+ * CONFORM_SETS_MAX. */
 int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                      struct plan_lock *ret_lock, struct lb_err *err);
 

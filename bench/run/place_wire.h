@@ -23,7 +23,8 @@ struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wi
                                     struct lb_err *err);
 
 /* Starts a wire to the servers of a user's URL. Their names are resolved once. Returns NULL with err
- * (LB_EXIT_USAGE): the URL has no port; its servers tell clients their own addresses; it has options that choose another way to the server; a name is unknown. */
+ * (LB_EXIT_USAGE): the URL has no port; its servers tell clients their own addresses; it has options that choose
+ * another way to the server; a name is unknown. */
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 
 /* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */

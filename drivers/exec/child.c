@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drivers/route.h"
+
 #define LOG_BYTES 16384 /* the first ones are kept; writes beyond them fail */
 #define LOOK_NS (2 * LB_MS_NS)
 #define EXIT_NS (200 * LB_MS_NS) /* from the end of its output to its own */
@@ -27,7 +29,8 @@ extern char **environ;
 static char **make_environment(const struct lb_server *server, char **ret_text) {
     size_t count = 0, bytes = 256;
     while (environ[count]) count++;
-    for (int i = 0; i < server->url_count; i++) bytes += strlen(server->urls[i]) + 1;
+    for (int i = 0; i < server->url_count; i++)
+        bytes += lb_route_url(server, server->urls[i], NULL, 0) + 1;
     if (server->ca) bytes += strlen(server->ca);
     char **list = calloc(count + 3, sizeof *list), *text = calloc(1, bytes);
     if (!list || !text) {
@@ -38,8 +41,10 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
     memcpy(list, environ, count * sizeof *list);
     size_t used = (size_t)snprintf(text, bytes, "LOCKBENCH_URL=");
     list[count++] = text;
-    for (int i = 0; i < server->url_count; i++)
-        used += (size_t)snprintf(text + used, bytes - used, "%s%s", i ? " " : "", server->urls[i]);
+    for (int i = 0; i < server->url_count; i++) {
+        if (i > 0) text[used++] = ' ';
+        used += lb_route_url(server, server->urls[i], text + used, bytes - used);
+    }
     if (server->ca) {
         list[count++] = text + used + 1;
         snprintf(text + used + 1, bytes - used - 1, "LOCKBENCH_CA=%s", server->ca);

@@ -1,5 +1,6 @@
 /* test_url: drivers/url.c: every form, every refusal, and no password in any text. */
 #include "bench/tests/unit.h"
+#include "drivers/route.h"
 #include "drivers/url.h"
 
 TEST(test_all_parts) {
@@ -178,6 +179,37 @@ TEST(test_a_slash_in_a_password_is_told) {
     assert_int_equal(url_parse(&url, "redis://u:12/ab@real:6379", 1, &err), -1);
     assert_non_null(strstr(err.text, "%2F"));
     assert_null(strstr(err.text, "12"));
+}
+
+/* A route changes where a connection goes; a URL for others keeps its user, path and query. */
+TEST(routes_lead_to_the_wire) {
+    static const struct lb_route routes[] = {{"a.example", 1, "127.0.0.1", 4001},
+                                             {"a.example", 2, "127.0.0.1", 4002}};
+    static const struct {
+        const char *host;
+        int port;
+        const char *dial_host;
+        int dial_port;
+    } hosts[] = {{"a.example", 1, "127.0.0.1", 4001},
+                 {"a.example", 2, "127.0.0.1", 4002},
+                 {"a.example", 3, "a.example", 3},
+                 {"b.example", 1, "b.example", 1}};
+    const struct lb_server server = {.routes = routes, .route_count = 2}, direct = {0};
+    const char *url = "redis://u:p@q@a.example:1,a.example:2/0?x=1";
+    char text[100];
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        const char *host = hosts[i].host;
+        int port = hosts[i].port;
+        lb_route(&server, &host, &port);
+        assert_string_equal(host, hosts[i].dial_host);
+        assert_int_equal(port, hosts[i].dial_port);
+    }
+    size_t len = lb_route_url(&server, url, NULL, 0);
+    assert_int_equal(lb_route_url(&server, url, text, sizeof text), len);
+    assert_string_equal(text, "redis://u:p@q@127.0.0.1:4001,127.0.0.1:4002/0?x=1");
+    assert_int_equal(strlen(text), len);
+    lb_route_url(&direct, url, text, sizeof text);
+    assert_string_equal(text, url);
 }
 
 TEST_MAIN(NULL, NULL)
