@@ -65,12 +65,17 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
                                          (unsigned)server->dial_port, NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
-        in_time = got != MYSQL_WAIT_TIMEOUT;
-        if ((got & MYSQL_WAIT_READ) && !greeted) {
+        /* The first wait is for the connection. Once it is there, libmariadb reads a greeting that has arrived
+         * without waiting for it, and answers it: we look at the greeting before. */
+        if (server->encrypted && !greeted && got != MYSQL_WAIT_TIMEOUT) {
             greeted = true;
-            offered = maria_tls_offered(mysql, server, deadline_ns);
+            if (!(got & MYSQL_WAIT_READ) &&
+                wait_connecting(session, MYSQL_WAIT_READ, deadline_ns) == MYSQL_WAIT_TIMEOUT)
+                got = MYSQL_WAIT_TIMEOUT;
+            offered = got == MYSQL_WAIT_TIMEOUT || maria_tls_offered(mysql, server, deadline_ns);
             if (!offered) got = MYSQL_WAIT_TIMEOUT;
         }
+        in_time = got != MYSQL_WAIT_TIMEOUT;
         maria_tls_step(mysql, server, host);
         asked = mysql_real_connect_cont(&connected, mysql, got);
     }

@@ -197,7 +197,8 @@ TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
          2,
          {"does not speak TLS"}},
     };
-    TLS_RUN("mariadb", "mysql-getlock", cases);
+    /* Several times: the greeting may be there before anybody waits for it. */
+    for (int i = 0; i < 5; i++) TLS_RUN("mariadb", "mysql-getlock", cases);
     char *heard = cli_read(cli_path("server%d/heard", LIAR));
     assert_string_equal(heard, "");
     free(heard);
