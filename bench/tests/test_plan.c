@@ -431,4 +431,23 @@ TEST(the_readme_names_every_key_and_workload) {
     workloads_done(&list);
 }
 
+/* What was not given is no option of the plan that is read again: drivers refuse options that do not suit the URL. */
+TEST(a_printed_plan_gives_no_option_that_was_not_given) {
+    char folder[512], *text = NULL;
+    size_t size;
+    struct lb_err err = {0};
+    assert_int_equal(home_path("workloads", folder, sizeof folder, &err), 0);
+    struct plan *plan = plan_load(
+        &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = "redis-setnx"}, &err);
+    if (!plan) fail_msg("%s", err.text);
+    FILE *out = open_memstream(&text, &size);
+    plan_print(plan, out);
+    fclose(out);
+    plan_free(plan);
+    assert_non_null(strstr(text, "\n; tls_ca ="));
+    assert_null(strstr(text, "\ntls_ca ="));
+    assert_non_null(strstr(text, "\ntls_verify = full"));
+    free(text);
+}
+
 TEST_MAIN(find_folder, remove_path)

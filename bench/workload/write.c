@@ -15,10 +15,17 @@ static bool first_of_backend(const struct plan *plan, int index) {
     return true;
 }
 
+/* Whether a text was neither given nor has a default. */
+static bool is_missing(const struct lb_option *option, const void *options) {
+    return option->type == LB_OPT_TEXT && !*(const char *const *)option_in(option, options);
+}
+
 static void print_options(const struct lb_option *table, const void *options, FILE *out) {
     for (const struct lb_option *option = table; option && option->name; option++) {
         char text[4096];
-        fprintf(out, "%s = %s\n", option->name, option_text(option, options, text, sizeof text));
+        /* An option that is not given is a comment: a reader would take an empty text for one that is. */
+        fprintf(out, "%s%s = %s\n", is_missing(option, options) ? "; " : "", option->name,
+                option_text(option, options, text, sizeof text));
     }
 }
 
