@@ -131,6 +131,8 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
     *ret = (struct plan_stage){.plan = &capacity_run->probe_plan,
                                .lock = lock_search->lock,
                                .topology = lock_search->on,
+                               .distance = lock_search->on ? plan->distances[0]
+                                                           : (struct distance){.wired = false},
                                .clients = plan->clients[0]};
     if (capacity_run->ask.by_clients) {
         capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};

@@ -115,6 +115,10 @@ static bool is_interrupted(void *arg) {
     return *watched_interrupts > 0;
 }
 
+static bool is_wired(const struct place_ask *ask) {
+    return ask->wired || ask->distance.wired;
+}
+
 static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
     struct topo_info info;
@@ -129,9 +133,10 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
     wish.clock = ask->clock && info.clock;
-    if (ask->wired) {
+    if (is_wired(ask)) {
         place->wiring = place_wire_start(&info, &wish, err);
-        if (!place->wiring) return -1;
+        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
+            return -1;
     }
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
@@ -155,9 +160,10 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
 /* Reaches the server of a URL, through a wire if that is asked for. */
 static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
-    if (ask->wired) {
+    if (is_wired(ask)) {
         place->wiring = place_wire_reach(ask->url, err);
-        if (!place->wiring) return -1;
+        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
+            return -1;
         place->server.routes = place->wiring->routes;
         place->server.route_count = place->wiring->route_count;
     }
@@ -226,7 +232,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     place->server = (struct lb_server){
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
-    if (ask->wired && !backend->topologies) {
+    if (is_wired(ask) && !backend->topologies) {
         failed = err_set(err, LB_EXIT_USAGE, "no wire leads to what has no server");
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");

@@ -29,6 +29,7 @@ struct place_ask {
     /* lead clients, and servers among themselves, through a wire (wire.h), as far as the topology's
      * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;
+    struct distance distance; /* leads clients through the wire, too, which delays their bytes */
     /* start servers of our own so that their wall clocks can be changed, where that is possible */
     bool clock;
     const volatile sig_atomic_t *interrupts;

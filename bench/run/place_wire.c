@@ -181,6 +181,21 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     return &wired->wiring;
 }
 
+int place_wire_distance(const struct place_wire *wiring, const struct distance *distance,
+                        struct lb_err *err) {
+    /* rounded up: no round trip is shorter than asked for */
+    const struct wire_fault delay = {.kind = WIRE_DELAY,
+                                     .ends = wiring->client_ends,
+                                     .way = WIRE_BOTH,
+                                     .by_ns = (distance->rtt_ns + 1) / 2};
+    if (!distance->wired) return 0;
+    if (!wiring->client_ends)
+        return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
+                       ((const struct wired *)wiring)->info.name);
+    if (distance->rtt_ns == 0) return 0;
+    return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
+}
+
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {
     const struct wired *wired = (const struct wired *)wiring;
     if (!wired || !wired->err.code) return 0;

@@ -4,6 +4,7 @@
 #define BENCH_RUN_PLACE_WIRE_H
 
 #include "bench/servers/topo.h"
+#include "bench/workload/plan.h"
 #include "drivers/driver.h"
 
 struct place_wire {
@@ -29,6 +30,11 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 
 /* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */
 int place_wire_check_url(const char *url, struct lb_err *err);
+
+/* Delays the bytes of clients from now on. Returns 0, or -1 with err: clients are not led through the wire
+ * (LB_EXIT_USAGE), or the wire has ended. */
+int place_wire_distance(const struct place_wire *wiring, const struct distance *distance,
+                        struct lb_err *err);
 
 /* Returns 0 while the wire forwards to the ports of the servers; -1 with err. Accepts a place
  * without a wire. */

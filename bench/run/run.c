@@ -260,6 +260,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .wire = wiring ? wiring->wire : NULL,
                               .client_ends = wiring ? wiring->client_ends : 0,
                               .peer_ends = wiring ? wiring->peer_ends : 0,
+                              .distance = of->distance,
                               .clients = of->clients,
                               .readers = of->readers,
                               .rate_per_s = of->rate_per_s,
@@ -335,6 +336,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     bool own = !place_ask.url && of->lock->lock->backend->topologies;
     bool far = own || place_ask.url;
     place_ask.wired = far && plan_acts_on(of->plan, ON_WIRES);
+    if (far) place_ask.distance = of->distance;
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;
@@ -386,7 +388,9 @@ static void run_place(struct run_state *run, const struct plan_stage *stages, in
 static bool is_elsewhere(const struct run_state *run, const struct plan_stage *stages, int at) {
     if (!url_of_backend(run->ask, stages[at].lock->lock->backend)) return false;
     for (int i = 0; i < at; i++) {
-        if (stages[i].lock == stages[at].lock && !stages_share(&stages[i], &stages[at]))
+        if (stages[i].lock == stages[at].lock &&
+            distance_same(&stages[i].distance, &stages[at].distance) &&
+            !stages_share(&stages[i], &stages[at]))
             return true;
     }
     return false;
@@ -578,6 +582,9 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         if (place_check_url(&place, err) != 0) return -1;
         if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
         struct lb_err why = {0};
+        if (stages[i].distance.wired && place_wire_check_url(place.url, &why) != 0)
+            return err_set(err, LB_EXIT_USAGE, "%s: servers.rtt: %s", stages[i].plan->name,
+                           why.text);
         if (place_check_faults(stages[i].plan, place.url, &why) != 0)
             return err_set(err, LB_EXIT_USAGE,
                            "%s: %s is at --url, and %s: leave out --url, or choose a fault of "

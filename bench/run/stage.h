@@ -48,6 +48,7 @@ struct stage_ask {
     /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
+    struct distance distance;
     int clients, repeat;
     int readers;       /* per cent of the attempts that are shared */
     double rate_per_s; /* of an open arrival; 0 = the plan's */

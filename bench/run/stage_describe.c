@@ -36,6 +36,7 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
     result->durability = keep_or_null(result, ask->durability);
     result->encryption =
         ask->encryption && *ask->encryption ? keep_or_null(result, ask->encryption) : NULL;
+    if (ask->distance.wired) result->rtt_ns = (double)ask->distance.rtt_ns;
     result->durability_class = ask->durability_class;
     /* A lock may live elsewhere than its server's tables: pg-advisory is in memory, whatever fsync
      * says. */

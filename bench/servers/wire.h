@@ -42,8 +42,9 @@ enum wire_way {
 };
 
 enum wire_kind {
-    /* Bytes arrive by_ns later, and up to jitter_ns more, drawn from the seed; their order stays.
-     * At most 256 KiB of a connection are in transit; a sender of more has to wait. */
+    /* Bytes and ends of connections arrive by_ns later, and up to jitter_ns more, drawn from the seed; their
+     * order stays. At most 256 KiB of a connection are in transit; a sender of more has to wait. A
+     * new connection itself is made at once: the handshake's round trip is not added. */
     WIRE_DELAY,
     WIRE_RATE, /* At most `rate` bytes a second pass, for each connection and each direction. */
     /* Everything that arrives is read and thrown away, also ends of connections; nothing is closed.

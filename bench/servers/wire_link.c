@@ -301,7 +301,11 @@ static void read_once(struct proxy *proxy, struct link *link, int way) {
     if (got <= 0) {
         flow->over = true;
         if (got < 0) link->broken = true;
-        if (flow->swallows) swallow_bytes(proxy, link, way, 0);
+        if (flow->swallows) {
+            swallow_bytes(proxy, link, way, 0);
+        } else if (flow->delays && !flow->sink) {
+            hold_bytes(proxy, link, way, "", 0, due_of(proxy, flow, 0));
+        }
         return;
     }
     size_t len = (size_t)got;

@@ -329,4 +329,45 @@ TEST(servers_with_tls_are_places_of_their_own) {
     }
 }
 
+/* Each round trip is a place of its own; embedded locks have no connections to make longer. */
+TEST(servers_at_distances_are_places_of_their_own) {
+    struct lb_err err = {0};
+    struct plan *plan = load("[load]\nclients=2,4\n", "redis-setnx,mem-mutex",
+                             SETS("servers.rtt=none, 0, 500us,20ms"), &err);
+    if (!plan) fail_msg("%s", err.text);
+    static const int64_t rtts_ns[] = {-1, 0, 500 * LB_US_NS, 20 * LB_MS_NS};
+    static const char *const names[] = {"redis-setnx-c2-r0", "redis-setnx-rtt0-c2-r0",
+                                        "redis-setnx-rtt500us-c2-r0", "redis-setnx-rtt20ms-c2-r0"};
+    int count = 0, far = 0;
+    char text[96];
+    struct plan_stage *stages = stages_new(plan, &count);
+    assert_int_equal(count, 2 + 4 * 2);
+    for (int i = 0; i < count; i++) {
+        const struct distance *distance = &stages[i].distance;
+        if (!stages[i].topology) {
+            assert_false(distance->wired);
+            continue;
+        }
+        assert_int_equal(distance->wired ? distance->rtt_ns : -1, rtts_ns[far / 2]);
+        if (far % 2 == 0)
+            assert_string_equal(stage_name(&stages[i], text, sizeof text), names[far / 2]);
+        if (i > 0) assert_int_equal(stages_share(&stages[i - 1], &stages[i]), far % 2);
+        far++;
+    }
+    assert_int_equal(far, 8);
+    free(stages);
+    plan_free(plan);
+    static const char *const wrong[][2] = {{"servers.rtt=1ms,1000us", "there twice"},
+                                           {"servers.rtt=none,none", "there twice"},
+                                           {"servers.rtt=2s", "1s"},
+                                           {"servers.rtt=1ms,,", "list of durations"},
+                                           {"servers.rtt=5", "5"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        err = (struct lb_err){0};
+        assert_null(load("[load]\nclients=2\n", "redis-setnx", SETS(wrong[i][0]), &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, wrong[i][1])) fail_msg("%s", err.text);
+    }
+}
+
 TEST_MAIN(find_folder, remove_path)

@@ -131,6 +131,58 @@ TEST(the_end_comes_after_the_delayed_bytes) {
     rig_down(&rig);
 }
 
+/* An end is as far away as bytes are, also when nothing else is under way. */
+TEST(the_end_is_delayed_too) {
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    char byte;
+    int fault = help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = 50 * LB_MS_NS});
+    int64_t begin_ns = lb_now();
+    close(pair.client);
+    assert_int_equal(help_read(pair.server, &byte, 1), 0);
+    assert_true(lb_now() - begin_ns >= 50 * LB_MS_NS);
+    assert_int_equal(help_sign(&rig, fault).struck, 1);
+    close(pair.server);
+    rig_down(&rig);
+}
+
+/* Half of a round trip each way: all bytes of a long question and of its answer come, in their order, and no
+ * answer sooner than that. What is under way does not hold up what follows: the question is read to its end before
+ * its first byte is due. */
+TEST(a_round_trip_takes_what_was_asked_for) {
+    enum { TRIP_MS = 40, LONG = 100000 };
+    struct rig rig;
+    rig_up(&rig);
+    struct pair pair = pair_up(&rig);
+    static char question[LONG], seen[LONG], answer[LONG];
+    for (int i = 0; i < LONG; i++) question[i] = (char)(i * 7 + i / 251);
+    help_set(&rig, (struct wire_fault){.kind = WIRE_DELAY, .by_ns = TRIP_MS * LB_MS_NS / 2});
+    for (int i = 0; i < 3; i++) {
+        int64_t begin_ns = lb_now();
+        help_pass(pair.client, pair.server, "acquire");
+        assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS / 2);
+        help_pass(pair.server, pair.client, "granted");
+        assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS);
+    }
+    int64_t begin_ns = lb_now();
+    uint64_t before = help_count(&rig, WIRE_REQUESTS).forwarded_bytes;
+    for (int at = 0; at < LONG; at += LONG / 100)
+        assert_int_equal(send(pair.client, question + at, LONG / 100, MSG_NOSIGNAL), LONG / 100);
+    HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == before + LONG);
+    uint64_t passed = help_count(&rig, WIRE_REQUESTS).forwarded_bytes - before;
+    bool in_time = lb_now() < begin_ns + TRIP_MS * LB_MS_NS / 2; /* else the machine was busy */
+    if (in_time) assert_int_equal(passed, 0);
+    assert_int_equal(help_read(pair.server, seen, LONG), LONG);
+    assert_memory_equal(seen, question, LONG);
+    assert_int_equal(send(pair.server, seen, LONG, MSG_NOSIGNAL), LONG);
+    assert_int_equal(help_read(pair.client, answer, LONG), LONG);
+    assert_true(lb_now() - begin_ns >= TRIP_MS * LB_MS_NS);
+    assert_memory_equal(answer, question, LONG);
+    pair_down(&pair);
+    rig_down(&rig);
+}
+
 TEST(slows) {
     struct rig rig;
     rig_up(&rig);

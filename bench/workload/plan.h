@@ -162,6 +162,13 @@ struct plan_lock {
 /* In the order of the choices of servers.tls. */
 enum plan_tls { PLAN_TLS_NO, PLAN_TLS_YES, PLAN_TLS_BOTH };
 
+/* How clients reach their servers: directly, or through the wire, which adds rtt_ns (0 = nothing) to a round trip,
+ * half of it each way. */
+struct distance {
+    bool wired;
+    int64_t rtt_ns;
+};
+
 struct plan {
     const char *name; /* of the workload */
     const char *summary;
@@ -229,6 +236,8 @@ struct plan {
     int topology_count;     /* ... a lock that supports none of them runs on its default */
     const char *durability; /* "default", "none", "sync": passed to the topology scripts */
     enum plan_tls tls;      /* of servers of our own */
+    struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
+    int distance_count;                         /* at least 1 */
 
     struct plan_lock *locks;
     int lock_count;

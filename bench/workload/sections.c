@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench/slo/threshold.h"
+#include "bench/workload/distance.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/shape.h"
 #include "bench/workload/topologies.h"
@@ -209,6 +210,8 @@ static const struct lb_option servers_keys[] = {
      "what servers started by lockbench do with a write: their own default, memory only, or disk first"},
     {"tls", LB_OPT_CHOICE32, offsetof(struct plan, tls), "no", 0, 0, "no,yes,both",
      "whether servers started by lockbench speak TLS, with certificates made for them; both: each lock without and with it"},
+    {"rtt", &type_distances, offsetof(struct plan, distances), "none", 0, DISTANCE_MAX_NS, "none",
+     "round trip that a wire of lockbench's adds between clients and their servers, half of it each way; one stage for each; 0: through the wire without delay; none: without the wire"},
     {0},
 };
 static const struct section table[] = {

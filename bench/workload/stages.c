@@ -23,8 +23,16 @@ static bool makes_sense(const struct lb_lock *lock, int clients) {
     return lock->primitive != LB_LATCH || clients >= 2;
 }
 
-static void add_lock(struct building *building, const struct plan_lock *lock, const char *topology,
-                     bool tls, int repeat) {
+/* Servers that stages share; .topology NULL = embedded. */
+struct site {
+    const struct lb_backend *backend;
+    const char *topology;
+    bool tls;
+    struct distance distance;
+};
+
+static void add_lock(struct building *building, const struct plan_lock *lock,
+                     const struct site *site, int repeat) {
     const struct plan *plan = lock->plan ? lock->plan : building->plan;
     struct rung rungs[SWEEP_RUNGS_MAX];
     int count = sweep_rungs(plan, repeat, rungs);
@@ -35,8 +43,9 @@ static void add_lock(struct building *building, const struct plan_lock *lock, co
                 building->stage[building->count] =
                     (struct plan_stage){.plan = plan,
                                         .lock = lock,
-                                        .topology = topology,
-                                        .tls = tls,
+                                        .topology = site->topology,
+                                        .tls = site->tls,
+                                        .distance = site->distance,
                                         .clients = rungs[i].clients,
                                         .readers = plan->readers[r],
                                         .repeat = repeat,
@@ -90,17 +99,29 @@ static void order_locks(struct building *building, int repeat) {
 }
 
 /* All stages at one place. */
-static void add_place(struct building *building, const struct lb_backend *backend,
-                      const char *topology, bool tls) {
+static void add_place(struct building *building, const struct site *site) {
     const struct plan *plan = building->plan;
     for (int repeat = 0; repeat < plan->repeat; repeat++) {
         order_locks(building, repeat);
         for (int i = 0; i < plan->lock_count; i++) {
             int number = is_shuffled(plan) ? building->order[i] : i;
             const struct plan_lock *lock = &plan->locks[number];
-            if (runs_at(plan, lock, backend, topology))
-                add_lock(building, lock, topology, tls, repeat);
+            if (runs_at(plan, lock, site->backend, site->topology))
+                add_lock(building, lock, site, repeat);
         }
+    }
+}
+
+/* All places of these servers. What is embedded has no connections to encrypt or to make longer. */
+static void add_places(struct building *building, const struct lb_backend *backend,
+                       const char *topology) {
+    const struct plan *plan = building->plan;
+    struct site site = {.backend = backend, .topology = topology};
+    for (int i = 0; distance_of(plan, !topology, i, &site.distance); i++) {
+        site.tls = false;
+        if (!topology || plan->tls != PLAN_TLS_YES) add_place(building, &site);
+        site.tls = true;
+        if (topology && plan->tls != PLAN_TLS_NO) add_place(building, &site);
     }
 }
 
@@ -124,9 +145,7 @@ static void add_all(struct building *building) {
             if (known || count == PLACES_MAX) continue;
             seen[count].backend = backend;
             seen[count++].topology = topology;
-            if (!topology || plan->tls != PLAN_TLS_YES)
-                add_place(building, backend, topology, false);
-            if (topology && plan->tls != PLAN_TLS_NO) add_place(building, backend, topology, true);
+            add_places(building, backend, topology);
         }
     }
 }
@@ -144,15 +163,18 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
 char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     const struct plan *plan = stage->plan;
     const char *tls = plan->tls == PLAN_TLS_BOTH && stage->tls ? "-tls" : "";
-    char where[48] = "", shared[16] = "", rate[24] = "";
+    char where[48] = "", shared[16] = "", rate[24] = "", rtt[48] = "", trip[40];
     if (topologies_of(plan, stage->lock->lock, 1))
         snprintf(where, sizeof where, "-%.46s", stage->topology);
     if (plan->readers_count > 1) snprintf(shared, sizeof shared, "-rd%d", stage->readers);
     if (stage->rate_per_s > 0)
         snprintf(rate, sizeof rate, stage->rate_per_s < 100 ? "-%.3gps" : "-%.0fps",
                  stage->rate_per_s);
-    snprintf(text, size, "%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, stage->clients,
-             shared, rate, stage->repeat);
+    if (plan->distance_count > 1 && stage->distance.wired)
+        snprintf(rtt, sizeof rtt, "-rtt%s",
+                 duration_text(stage->distance.rtt_ns, trip, sizeof trip));
+    snprintf(text, size, "%s%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, rtt,
+             stage->clients, shared, rate, stage->repeat);
     return text;
 }
 

@@ -2,6 +2,7 @@
 #ifndef BENCH_WORKLOAD_STAGES_H
 #define BENCH_WORKLOAD_STAGES_H
 
+#include "bench/workload/distance.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/sweep.h"
 
@@ -10,6 +11,7 @@ struct plan_stage {
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     bool tls;             /* its servers are started with TLS */
+    struct distance distance;
     int clients, readers, repeat;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's */
     struct sweep_at sweep;
@@ -23,10 +25,10 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 /* Whether two consecutive stages run on the same servers. */
 static inline bool stages_share(const struct plan_stage *a, const struct plan_stage *b) {
     return a->lock->lock->backend == b->lock->lock->backend && a->topology == b->topology &&
-           a->tls == b->tls;
+           a->tls == b->tls && distance_same(&a->distance, &b->distance);
 }
 
-/* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology and the readers' share
+/* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology, the round trip and the readers' share
  * only where the lock has several, the rate ("-512ps") where it is not the plan's own. Returns
  * text. */
 char *stage_name(const struct plan_stage *stage, char *text, size_t size);

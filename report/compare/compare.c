@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/compare/compare_parts.h"
+#include "report/doc/number.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
 
@@ -48,8 +49,9 @@ static bool same_figure(double a, double b) {
 struct ref {
     const struct run_stage *stage;
     const char *lock;  /* the base's name of it */
-    const char *where; /* its topology, durability and encryption; in the memory of a load */
-    char *load;        /* owned */
+    char *load;        /* owned; the next two are in its memory */
+    const char *task;  /* its load, wherever it ran */
+    const char *where; /* its topology, durability, encryption and round trip */
     bool new;
     int run;   /* of its side */
     int place; /* in the order of reading */
@@ -64,7 +66,7 @@ struct refs {
 static int by_task(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     int order = strcmp(x->lock, y->lock);
-    if (!order) order = strcmp(x->load, y->load);
+    if (!order) order = strcmp(x->task, y->task);
     if (!order)
         order = (x->stage->clients > y->stage->clients) - (x->stage->clients < y->stage->clients);
     return order;
@@ -82,15 +84,32 @@ static int by_pair_and_place(const void *a, const void *b) {
     return order ? order : x->place - y->place;
 }
 
-/* load, then where, in one block. */
-static char *task_text(const struct run_stage *stage, const char **ret_where) {
-    char *load = report_load_text(stage), *text = NULL;
-    if (!load) return NULL;
-    int len = asprintf(&text, "%s%c%s, %s, %s", load, 0, stage->topology ? stage->topology : "",
-                       stage->durability ? stage->durability : "",
-                       stage->encryption ? stage->encryption : "");
-    if (len >= 0) *ret_where = text + strlen(load) + 1;
+/* The round trip that the wire adds; "none" without a wire. Writes at most NUMBER_TEXT_MAX bytes. */
+static char *rtt_text(const struct run_stage *stage, char *text) {
+    if (stage->rtt_ns >= 0) return number_time_text(stage->rtt_ns, text);
+    snprintf(text, NUMBER_TEXT_MAX, "none");
+    return text;
+}
+
+/* load, task and where, in one block. */
+static char *task_text(const struct run_stage *stage, const char **ret_task,
+                       const char **ret_where) {
+    struct run_stage near = *stage;
+    near.rtt_ns = NAN; /* a matter of where */
+    char rtt[NUMBER_TEXT_MAX], *text = NULL;
+    char *load = report_load_text(stage), *task = report_load_text(&near);
+    int len = !load || !task
+                  ? -1
+                  : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,
+                             stage->topology ? stage->topology : "",
+                             stage->durability ? stage->durability : "",
+                             stage->encryption ? stage->encryption : "", rtt_text(stage, rtt));
+    if (len >= 0) {
+        *ret_task = text + strlen(load) + 1;
+        *ret_where = *ret_task + strlen(task) + 1;
+    }
     free(load);
+    free(task);
     return len >= 0 ? text : NULL;
 }
 
@@ -105,7 +124,7 @@ static int add_ref(struct refs *refs, const struct ref *ref) {
     struct ref *added = &refs->item[refs->count];
     *added = *ref;
     added->place = refs->count;
-    added->load = task_text(ref->stage, &added->where);
+    added->load = task_text(ref->stage, &added->task, &added->where);
     if (!added->load) return -1;
     refs->count++;
     return 0;
@@ -135,11 +154,14 @@ static void free_refs(struct refs *refs) {
 /* What must be alike, or the numbers answer different questions. */
 static int check_alike(const struct run_stage *base, const struct run_stage *new,
                        struct lb_err *err) {
+    char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX];
     const struct {
         const char *what, *base, *new, *absent;
     } texts[] = {{"topology", base->topology, new->topology, "not known"},
                  {"durability", base->durability, new->durability, "not known"},
-                 {"encryption", base->encryption, new->encryption, "none"}};
+                 {"encryption", base->encryption, new->encryption, "none"},
+                 {"the round trip added by the wire", rtt_text(base, base_rtt),
+                  rtt_text(new, new_rtt), "none"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
         return err_set(

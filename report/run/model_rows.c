@@ -40,6 +40,12 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
+    bool in_ms = stage->rtt_ns >= 1e6;
+    if (stage->rtt_ns >= 0)
+        fprintf(out, ", rtt +%g%s", stage->rtt_ns / (in_ms ? 1e6 : 1e3),
+                in_ms               ? "ms"
+                : stage->rtt_ns > 0 ? "us"
+                                    : "");
     const char *fault = stage->fault ? stage->fault : "none";
     if (strcmp(fault, "pause") == 0) {
         fprintf(out, ", processes paused");
