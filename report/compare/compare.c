@@ -94,10 +94,8 @@ static char *rtt_text(const struct run_stage *stage, char *text) {
 /* load, task and where, in one block. */
 static char *task_text(const struct run_stage *stage, const char **ret_task,
                        const char **ret_where) {
-    struct run_stage near = *stage;
-    near.rtt_ns = NAN; /* a matter of where */
     char rtt[NUMBER_TEXT_MAX], *text = NULL;
-    char *load = report_load_text(stage), *task = report_load_text(&near);
+    char *load = report_load_text(stage), *task = report_near_load_text(stage);
     int len = !load || !task
                   ? -1
                   : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,

@@ -42,6 +42,10 @@ static const struct chart charts[] = {
      "On one key a lock can only be handed from one client to the next, so more clients add waiting, not "
      "grants.",
      NULL, 0},
+    {"distance", "Distance", "The distance to the server: what round trips cost",
+     "The same load with a longer round trip between clients and servers (servers.rtt). What needs two of "
+     "them climbs twice as fast.",
+     NULL, 0},
     {"rates", "Rates", "Latency against the offered rate: where it breaks",
      "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
      "what it "

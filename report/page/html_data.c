@@ -45,6 +45,8 @@ static json_t *row_of(const struct report_group *group, const struct report_row 
 static json_t *group_of(const struct report_group *group, const struct answers *answers, int *rc) {
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
+    put(object, "near", escape_json(group->near), rc);
+    put(object, "rtt", escape_json_figure(group->rtt_ns), rc); /* null: no wire */
     put(object, "loadIndex", json_integer(group->load_index), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
     put(object, "alone", json_boolean(group == answers->alone), rc);

@@ -306,6 +306,7 @@ void report_free(struct report *report) {
         for (int r = 0; r < report->groups[g].row_count; r++)
             free(report->groups[g].rows[r].stages);
         free(report->groups[g].load);
+        free(report->groups[g].near);
         free(report->groups[g].rows);
     }
     free(report->groups);

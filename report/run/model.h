@@ -76,6 +76,8 @@ struct report_row {
 struct report_group {
     char *
         load; /* "one key, closed loop, hold 0, think 0, ...": all of the load but the clients; owned */
+    char *near;     /* the load without the round trip to the servers; owned */
+    double rtt_ns;  /* that the wire adds; NAN = no wire */
     int load_index; /* the same for groups that differ only in clients */
     double clients;
     struct report_row *rows;
@@ -142,6 +144,9 @@ bool report_incomplete(const struct run_stage *stage);
 /* The load of a stage in words, without the clients: stages whose words agree may be compared.
  * Malloced; NULL when out of memory. */
 char *report_load_text(const struct run_stage *stage);
+
+/* The same without the round trip that the wire adds: what is asked, wherever the servers are. */
+char *report_near_load_text(const struct run_stage *stage);
 
 /* Fills report->groups from runs and locks; part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);

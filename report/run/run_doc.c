@@ -188,8 +188,8 @@ static void add_caveats(struct doc *doc) {
          "A lock in memory is faster than one that waits for the disk because it promises less. "
          "Compare within one durability first."},
         {"The server was on this machine",
-         "if lockbench started it. A network adds a round trip to each request: multiply the commands "
-         "a grant by yours."},
+         "if lockbench started it. A network adds a round trip to each request that waits for the one before: "
+         "`lockbench run distance` adds some."},
         {"A closed loop hides waiting.",
          "Its clients ask again only after they were served. To learn how long a user waits at a "
          "given rate, use an open loop and read the time from due to held."},
@@ -223,6 +223,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     run_slo(report, doc);
     answer_make(report, &answers);
     add_answers(report, &answers, doc);
+    run_distances(report, doc);
     run_comparison(report, &answers, doc);
     add_promises(report, doc);
     run_faults(report, doc);

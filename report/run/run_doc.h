@@ -28,6 +28,8 @@ void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
+/* Figures over the round trip to the servers, and where the ranking changes; nothing where no runs have several. */
+void run_distances(const struct report *report, struct doc *doc);
 /* The tables of a group of columns, folded, HTML only. Loads where no row has any are left out. */
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
 

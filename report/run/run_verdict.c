@@ -355,13 +355,27 @@ static void say_steady(struct doc *doc, const struct report *report) {
 
 #define SERVERS_SAID 6
 
+/* Whether the same was said of a server before: one that was started again, on another port or behind a wire. */
+static bool is_same_again(const struct run *run, int server) {
+    const struct run_server *mine = &run->servers[server];
+    for (int i = 0; i < server; i++) {
+        const struct run_server *other = &run->servers[i];
+        if (strcmp(report_server_name(mine), report_server_name(other)) == 0 &&
+            strcmp(doc_or(report_server_version(mine), ""),
+                   doc_or(report_server_version(other), "")) == 0 &&
+            report_is_yours(mine) == report_is_yours(other))
+            return true;
+    }
+    return false;
+}
+
 /* "redis 7.0.15, zookeeper 3.8.0 and 3 more". What is embedded is no server. */
 static void add_servers(struct doc *doc, const struct run *run) {
     int count = 0;
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
         if (server->topology && strcmp(server->topology, "embedded") == 0) continue;
-        if (count++ >= SERVERS_SAID) continue;
+        if (is_same_again(run, i) || count++ >= SERVERS_SAID) continue;
         const char *version = report_server_version(server);
         doc_span(doc, DOC_PLAIN, "%s%s%s%s%s", count == 1 ? " on " : ", ",
                  report_server_name(server), version ? " " : "", version ? version : "",

@@ -13,6 +13,7 @@ import handoff from './views/handoff.js';
 import fairness from './views/fairness.js';
 import cost from './views/cost.js';
 import ratio from './views/ratio.js';
+import distance from './views/distance.js';
 import rates from './views/rates.js';
 import holders from './views/holders.js';
 import recovery from './views/recovery.js';
@@ -23,7 +24,7 @@ import trend from './views/trend.js';
 import changes from './views/changes.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
-const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, rates, holders, recovery, probes, shifts, sides, trend, changes];
+const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, distance, rates, holders, recovery, probes, shifts, sides, trend, changes];
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 

@@ -296,6 +296,13 @@ function decide() {
   add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
   add('pg-advisory', 4, {}, { steady: { asked: true, reached: false, after_s: null, slope: -0.03 }, warnings: ['never steady: its slope was -3 % a second'] });
   add('pg-advisory', 8, { limited: 'generator-limited: the engine\'s own timers were late by 3.1 ms at p99' });
+  // Two round trips of one lock, one of the other.
+  for (const rtt of [5e6, 0, null]) {
+    for (const [name, trips, own] of [['redis-setnx', 1, 90 * us], ['pg-advisory', 2, 30 * us]]) {
+      const acquire = latency(500, own + trips * (rtt ?? 0) + (rtt === null ? 0 : 40 * us), 0.02);
+      add(name, 2, {}, { rtt_ns: rtt, latency_ns: { ...stages[0].latency_ns, acquire } });
+    }
+  }
   return run('decide', 'what the views that decide draw', plan, stages, { verdict: 'expired' });
 }
 

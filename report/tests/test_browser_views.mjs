@@ -1,4 +1,4 @@
-// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, rates,
+// test_browser_views: opens a page in headless Chromium and looks at the views that decide: ratios, scaling, distance, rates,
 // fairness, cost, holders, recovery, environment.
 //
 //   node test_browser_views.mjs PAGE.html RUN.json CAPACITY.json   exit code 0: all fine; else a line each for what is not
@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 import { check, judge, open } from './browser.mjs';
 import { CONTRAST, OVERFLOW, READY } from './looks.mjs';
 
-const VIEWS = ['ratio', 'scaling', 'rates', 'fairness', 'cost', 'holders', 'recovery'];
+const VIEWS = ['ratio', 'scaling', 'distance', 'rates', 'fairness', 'cost', 'holders', 'recovery'];
 const [page, runFile, capacityFile] = process.argv.slice(2);
 const url = pathToFileURL(resolve(page)).href;
 const near = (a, b, part = 1e-4) => Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b));
@@ -115,6 +115,19 @@ async function compareScaling(shown, stages) {
   check('scaling: fewer than six numbers of clients are refused', /fewer than 6/.test(refused[16]) && /fewer than 6/.test(note), refused[16]);
 }
 
+async function compareDistance(shown, stages) {
+  const { tables: [table], note } = await shown.evaluate(SHOW('distance'));
+  const at = { 'no wire': null, '+0': 0, '+5 ms': 5e6 };
+  check('distance: the nearest is first', JSON.stringify(table.head.slice(-3)) === JSON.stringify(Object.keys(at)), table.head.join(' '));
+  for (const lock of ['redis-setnx', 'pg-advisory']) {
+    for (const [name, rtt] of Object.entries(at)) {
+      const { latency_ns } = stages.find((s) => s.lock === lock && s.clients === 2 && s.rtt_ns === rtt);
+      close(`distance: ${lock}, ${name}`, rowOf(table, lock)[column(table, name)], latency_ns.acquire.p50);
+    }
+  }
+  check('distance: what the wire costs is told', /no wire/.test(note), note);
+}
+
 async function compareFairness(shown, stages) {
   await shown.evaluate(CHOOSE('fairness', 'Load', '32 clients: 1000 keys'));
   await shown.evaluate(CHOOSE('fairness', 'Show', 'short run'));
@@ -174,6 +187,7 @@ async function compare(browser) {
   await compareRatios(shown, run.stages);
   await compareRates(shown, run.stages, capacity);
   await compareScaling(shown, run.stages);
+  await compareDistance(shown, run.stages);
   await compareFairness(shown, run.stages);
   await compareCost(shown, run.stages);
   await compareHolders(shown, run.stages);
