@@ -1,72 +1,107 @@
 /* test_clean: whatever way a run at --url ends, `lockbench clean` afterwards leaves the server with exactly
  * what it held before, things of other people with similar names among it; a run that could tidy up itself
- * needs no clean. RANDOM_KILLS=50 ends so many runs of each backend, at random moments.
+ * needs no clean. RANDOM_KILLS=50 ends so many runs of each server, at random moments; RANDOM_SEED=N repeats
+ * the moments of an earlier test.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"
 
 #define KILLS 3        /* the first run is whole, the others get SIGKILL and Ctrl-C in turn */
-#define LATEST_MS 2500 /* after its start a run is ended */
+#define LATEST_MS 1500 /* after its start a run is ended */
 #define QUIET_S 10     /* for sessions of killed clients to end */
 
 /* A server, what others keep there, and how to list all that it holds. */
 struct guest_case {
-    const char *lock; /* whose server is started */
+    const char *server; /* its topology; "file" = a folder */
     const char *backend;
-    const char *locks; /* of the runs */
+    const char *locks; /* the first run has all, each other one of them */
     const char *workload;
     const char *keep; /* a script that makes things of other people's */
     const char *list; /* a script that lists everything */
+};
+
+/* A case's server while it runs. */
+struct host {
+    const struct guest_case *at;
+    struct live_place live; /* none for "file" */
+    char url[700];          /* with "BACKEND=" before it */
 };
 
 /* Speaks to the server's port by hand: sends these lines and prints the answer of one second. */
 #define TALK(lines)                                                                                \
     "exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines "' >&3; timeout 1 cat <&3 | tr -d '\\r'"
 
+#define REDIS_KEEP(cli)                                                                            \
+    "for pair in 'lockbench-mine 1' 'orders/7 2' 'lockbench-1234567-0 3' "                         \
+    "'redisson_lock_token:{orders} 4' '{orders}:timeout 5'; do " cli " set $pair; done"
+
+/* The keys of the nodes that the words name, each once, since replicas have the same. */
+#define REDIS_LIST(nodes)                                                                          \
+    "set -- $PORTS; for port in " nodes "; do redis-cli -p $port --scan; done | sort -u"
+
+#define ETCD "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT "
+#define ETCD_KEEP ETCD "put lockbench-mine 1; " ETCD "put chubby/mine 1"
+#define ETCD_LIST ETCD "get --prefix --keys-only ''; " ETCD "lease list"
+
+#define ZOO_LIST TALK("mntr") " | grep -e znode_count -e ephemerals_count"
+
+#define NATS_LOGIN                                                                                 \
+    "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\n"
+#define NATS_KEEP                                                                                  \
+    TALK(NATS_LOGIN "PUB $JS.API.STREAM.CREATE.KV_lockbench_mine me 64\\r\\n"                      \
+                    "{\"name\":\"KV_lockbench_mine\",\"subjects\":[\"$KV.lockbench_mine.>\"]}"     \
+                    "\\r\\n")
+#define NATS_LIST                                                                                  \
+    TALK(NATS_LOGIN "PUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'"
+
+#define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
+
 static const struct guest_case cases[] = {
-    {"redis-setnx", "redis", "redis-setnx,redis-fenced,redis-fair", "contended",
-     "redis-cli -p $PORT mset lockbench-mine 1 orders/7 2 lockbench-1234567-0 3 "
-     "'redisson_lock_token:{orders}' 4",
-     "redis-cli -p $PORT --scan | sort"},
-    {"redis-setnx", "redis", "redis-semaphore,redis-permit", "semaphore",
-     "redis-cli -p $PORT set '{orders}:timeout' 1", "redis-cli -p $PORT --scan | sort"},
-    {"etcd-mutex", "etcd", "etcd-mutex,etcd-chubby", "contended",
-     "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put lockbench-mine 1; "
-     "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put chubby/mine 1",
-     "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT get --prefix --keys-only ''; "
-     "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT lease list"},
-    {"pg-advisory", "postgres", "pg-row,pg-lease,pg-table,pg-optimistic", "guarded-update",
+    {"redis", "redis",
+     "redis-setnx,redis-reentrant,redis-fair,redis-spin,redis-fenced,redis-multi,redis-"
+     "segmented,redis-rwlock",
+     "contended", REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1")},
+    {"redis", "redis", "redis-semaphore,redis-permit", "semaphore",
+     REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1")},
+    {"redis-replicas", "redis", "redis-wait,redis-setnx", "contended",
+     REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1 $2 $3")},
+    {"redis-sentinel", "redis", "redis-setnx,redis-fair,redis-fenced", "contended",
+     REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1 $2 $3")},
+    {"redis-cluster", "redis", "redis-setnx,redis-fair,redis-fenced", "contended",
+     REDIS_KEEP("redis-cli -c -p $PORT"), REDIS_LIST("$1 $2 $3 $4 $5 $6")},
+    {"redis-independents", "redis", "redis-redlock,redis-multi", "contended",
+     "set -- $PORTS; for port; do redis-cli -p $port mset lockbench-mine 1 orders/7 2; done",
+     REDIS_LIST("$1 $2 $3 $4 $5")},
+    {"etcd", "etcd", "etcd-mutex,etcd-lock,etcd-chubby", "contended", ETCD_KEEP, ETCD_LIST},
+    {"etcd-3", "etcd", "etcd-mutex,etcd-lock,etcd-chubby", "contended", ETCD_KEEP, ETCD_LIST},
+    {"postgres", "postgres",
+     "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-nowait",
+     "guarded-update",
      "psql -q $URL -c 'create table lockbench_mine (name text); create table other (name text); "
      "create sequence lockbench_seq'",
      "psql -XAtq $URL -c \"select relkind, relname from pg_class where relnamespace = "
      "'public'::regnamespace order by 1, 2\""},
-    {"mysql-getlock", "mariadb", "mysql-row,mysql-lease,mysql-getlock", "contended",
-     "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
-     "'create database mine; create table mine.lockbench_row (name int)'",
-     "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
-     "'show databases; select table_schema, table_name from information_schema.tables "
-     "where table_schema not in (\"information_schema\", \"sys\", \"mysql\")'"},
-    {"zk-lock", "zookeeper", "zk-lock,zk-recipe,zk-semaphore", "contended", ":",
-     TALK("mntr") " | grep -e znode_count -e ephemerals_count"},
-    {
-        "nats-kv",
-        "nats",
-        "nats-kv",
-        "contended",
-        TALK(
-            "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.CREATE.KV_lockbench_mine "
-            "me 64\\r\\n{\"name\":\"KV_lockbench_mine\",\"subjects\":[\"$KV.lockbench_mine.>\"]}\\r\\n"),
-        TALK(
-            "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\nPUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'",
-    },
+    {"mariadb", "mariadb",
+     "mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-nowait", "contended",
+     MARIADB "'create database mine; create table mine.lockbench_row (name int)'",
+     MARIADB "'show databases; select table_schema, table_name from information_schema.tables "
+             "where table_schema not in (\"information_schema\", \"sys\", \"mysql\")'"},
+    {"zookeeper", "zookeeper",
+     "zk-lock,zk-recipe,zk-semaphore,zk-herd,zk-multi,zk-reentrant,zk-rwlock", "contended", ":",
+     ZOO_LIST},
+    {"zookeeper-3", "zookeeper", "zk-lock,zk-recipe,zk-semaphore", "contended", ":", ZOO_LIST},
+    {"nats", "nats", "nats-kv", "contended", NATS_KEEP, NATS_LIST},
+    /* One client at a time: several on three servers of Debian's version are not kept apart. */
+    {"nats-3", "nats", "nats-kv", "uncontended", NATS_KEEP, NATS_LIST},
     /* Of what it can't list, all must have an end of its own. */
-    {"memcached-add", "memcached", "memcached-add", "contended",
-     TALK("set mine 0 0 1\\r\\n1\\r\\n"),
+    {"memcached", "memcached", "memcached-add", "contended", TALK("set mine 0 0 1\\r\\n1\\r\\n"),
      TALK("lru_crawler metadump all\\r\\n") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
+    {"file", "file", "file-flock,file-ofd,file-lockfile", "contended",
+     "touch $DIR/mine.lock $DIR/lockbench-mine.lockfile", "ls -A $DIR"},
 };
 
-static unsigned long long dice = 0x9e3779b97f4a7c15u;
+static unsigned long long dice;
 
 /* A number below the limit. */
 static int roll(int limit) {
@@ -76,15 +111,22 @@ static int roll(int limit) {
     return (int)(dice % (unsigned long long)limit);
 }
 
-/* What bash prints for a script that knows the server's $PORT and $URL. To be freed. */
-static char *shell(const struct live_place *live, const char *script) {
-    char port[16];
+static void set_ports(const struct topo *topo) {
+    char ports[200] = "", port[16];
+    for (int node = 0; node < topo_about(topo)->nodes; node++) {
+        snprintf(port, sizeof port, "%d", topo_port(topo, node, 0));
+        if (node == 0) setenv("PORT", port, 1);
+        strcat(strcat(ports, port), " ");
+    }
+    setenv("PORTS", ports, 1);
+    setenv("SECRET", topo_about(topo)->secret, 1);
+    topo_login(topo);
+}
+
+/* What bash prints for a script that knows the server's $PORT, $PORTS, $URL, $SECRET or $DIR. To be
+ * freed. */
+static char *shell_at(const char *script) {
     static char room[1 << 16];
-    snprintf(port, sizeof port, "%d", topo_port(live->place->topo, 0, 0));
-    setenv("PORT", port, 1);
-    setenv("URL", live->place->urls[0], 1);
-    setenv("SECRET", topo_about(live->place->topo)->secret, 1);
-    topo_login(live->place->topo);
     setenv("SCRIPT", script, 1);
     FILE *out = popen("bash -c \"$SCRIPT\" 2>&1", "r");
     assert_non_null(out);
@@ -94,9 +136,17 @@ static char *shell(const struct live_place *live, const char *script) {
     return strdup(room);
 }
 
-static char *backend_url(const struct guest_case *at, const struct live_place *live) {
-    static char text[600];
-    snprintf(text, sizeof text, "%s=%s", at->backend, live->place->urls[0]);
+static char *shell(const struct live_place *live, const char *script) {
+    if (live->place) {
+        set_ports(live->place->topo);
+        setenv("URL", live->place->urls[0], 1);
+    }
+    return shell_at(script);
+}
+
+static char *backend_url(const char *backend, const struct live_place *live) {
+    static char text[700];
+    snprintf(text, sizeof text, "%s=%s", backend, live->place->urls[0]);
     return text;
 }
 
@@ -119,81 +169,121 @@ static bool stays(const struct guest_case *at) {
     return strcmp(at->backend, "nats") == 0;
 }
 
-/* Runs until a random moment, and ends it by the signal; 0: lets it end by itself. *ret_told: what it left
- * was told, with the command that removes it. */
-static int run_and_end(const struct guest_case *at, const struct live_place *live, int signal,
-                       bool *ret_told) {
-    int after_ms = signal ? 50 + roll(LATEST_MS) : 0;
+/* All locks of the case, or one of them. */
+static const char *choose_locks(const struct guest_case *at, bool all) {
+    static char chosen[64];
+    int count = 1;
+    for (const char *c = at->locks; *c; c++) count += *c == ',';
+    if (all) return at->locks;
+    const char *from = at->locks;
+    for (int skip = roll(count); skip > 0; skip--) from = strchr(from, ',') + 1;
+    snprintf(chosen, sizeof chosen, "%.*s", (int)strcspn(from, ","), from);
+    return chosen;
+}
+
+/* How a run was ended. */
+struct ending {
+    char text[120];
+    bool told; /* what it left, with the command that removes it */
+};
+
+/* Runs until a random moment, and ends it by the signal; 0: lets it end by itself. */
+static struct ending run_and_end(const struct host *host, int signal) {
+    const struct guest_case *at = host->at;
+    struct ending ending = {0};
     struct cli cli;
-    char *out = cli_path("run");
+    char *out = cli_path("run-%s", at->server);
+    const char *locks = choose_locks(at, !signal);
+    int after_ms = signal ? 50 + roll(LATEST_MS) : 0;
     cli_start(&cli, NULL,
-              ARGS("run", at->workload, "--lock", at->locks, "--url", backend_url(at, live),
-                   "--set", "run.duration=300ms", "--set", "run.warmup=50ms", "--set",
-                   "load.clients=4", "--set", "check.store=backend", "--no-page", "--out", out));
+              ARGS("run", at->workload, "--lock", locks, "--url", host->url, "--set",
+                   "run.duration=300ms", "--set", "run.warmup=50ms", "--set", "load.clients=4",
+                   "--set", "check.store=backend", "--no-page", "--out", out));
     int64_t until_ns = lb_now() + after_ms * LB_MS_NS;
     while (lb_now() < until_ns) cli_nap_ms(2);
     if (signal) kill(cli.pid, signal);
     cli_wait(&cli);
     bool began = strstr(cli.err, ": will be made there: ") != NULL;
     bool cut_off = cli.code == CLI_KILLED + SIGKILL && began;
-    *ret_told = cut_off && waits_to_be_told(&cli);
+    ending.told = cut_off && waits_to_be_told(&cli);
     if (!signal) assert_code(&cli, 0);
     if (!signal) assert_true(began);
     if (!signal && stays(at)) assert_has(cli.err, "left on ");
     cli_free(&cli);
     folder_remove(out);
-    return after_ms;
+    snprintf(ending.text, sizeof ending.text, "%.60s ended by signal %d after %d ms", locks, signal,
+             after_ms);
+    return ending;
 }
 
-static void clean_up(const struct guest_case *at, const struct live_place *live) {
-    struct cli cli = cli_run(NULL, ARGS("clean", "--url", backend_url(at, live)));
+static void clean_url(const char *url) {
+    struct cli cli = cli_run(NULL, ARGS("clean", "--url", url));
     assert_code(&cli, 0);
     cli_free(&cli);
 }
 
 /* Fails unless the server holds that, or will soon: it notices the end of a killed client in its own
  * time. */
-static void assert_holds(const struct guest_case *at, const struct live_place *live,
-                         const char *before, const char *what) {
+static void assert_holds(const struct host *host, const char *before, const char *what) {
     int64_t until_ns = lb_now() + QUIET_S * LB_S_NS;
-    char *now = shell(live, at->list);
+    char *now = shell(&host->live, host->at->list);
     while (strcmp(now, before) != 0 && lb_now() < until_ns) {
         free(now);
         cli_nap_ms(200);
-        now = shell(live, at->list);
+        now = shell(&host->live, host->at->list);
     }
     if (strcmp(now, before) != 0)
-        fail_msg("%s, %s: the server held\n%s\nand holds\n%s", at->backend, what, before, now);
+        fail_msg("%s, %s: the server held\n%s\nand holds\n%s", host->at->server, what, before, now);
     free(now);
 }
 
-static void end_runs_of(const struct guest_case *at) {
+/* The server of a case. live.missing: why there is none. */
+static struct host open_host(const struct guest_case *at) {
     static const char *const no_sets[] = {NULL};
-    const char *wish = getenv("RANDOM_KILLS");
-    int kills = wish ? atoi(wish) : KILLS;
-    struct live_place live = live_open(at->lock, no_sets);
-    LIVE_NEEDS(&live);
-    clean_up(at, &live); /* what made the server ready for this test */
-    free(shell(&live, at->keep));
-    char *before = shell(&live, at->list);
-    assert_true(strlen(before) > 0);
-    for (int i = 0; i < kills; i++) {
-        char what[80];
-        int signal = i == 0 ? 0 : i % 2 ? SIGKILL : SIGINT;
-        bool told = false;
-        int after_ms = run_and_end(at, &live, signal, &told);
-        if (told || stays(at)) clean_up(at, &live); /* all others tidy up themselves */
-        snprintf(what, sizeof what, "ended by signal %d after %d ms", signal, after_ms);
-        assert_holds(at, &live, before, what);
+    struct host host = {.at = at};
+    char first[64], *dir = cli_path("guests");
+    if (strcmp(at->server, "file") == 0) {
+        assert_int_equal(mkdir(dir, 0755), 0);
+        setenv("DIR", dir, 1);
+        snprintf(host.url, sizeof host.url, "file=file://%s", dir);
+        return host;
     }
-    free(before);
-    live_close(&live);
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(at->locks, ","), at->locks);
+    host.live = live_open_at(at->server, first, no_sets);
+    if (!host.live.missing)
+        snprintf(host.url, sizeof host.url, "%s", backend_url(at->backend, &host.live));
+    return host;
 }
 
-static void end_runs_on(const char *backend) {
-    dice ^= (unsigned long long)lb_now();
+static void close_host(struct host *host) {
+    if (host->live.place) live_close(&host->live);
+}
+
+static void end_runs_at(const struct host *host, int kills) {
+    const struct guest_case *at = host->at;
+    clean_url(host->url); /* what made the server ready for this test */
+    free(shell(&host->live, at->keep));
+    char *before = shell(&host->live, at->list);
+    assert_true(strlen(before) > 0);
+    for (int i = 0; i < kills; i++) {
+        struct ending ending = run_and_end(host, i == 0 ? 0 : i % 2 ? SIGKILL : SIGINT);
+        if (ending.told || stays(at)) clean_url(host->url); /* all others tidy up themselves */
+        assert_holds(host, before, ending.text);
+    }
+    free(before);
+}
+
+static void end_runs_on(const char *server) {
+    const char *kills = getenv("RANDOM_KILLS"), *seed = getenv("RANDOM_SEED");
+    unsigned long long first = seed ? strtoull(seed, NULL, 10) : (unsigned long long)lb_now();
+    print_message("RANDOM_SEED=%llu\n", first);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        if (strcmp(cases[i].backend, backend) == 0) end_runs_of(&cases[i]);
+        if (strcmp(cases[i].server, server) != 0) continue;
+        dice = first ^ 0x9e3779b97f4a7c15u;
+        struct host host = open_host(&cases[i]);
+        LIVE_NEEDS(&host.live);
+        end_runs_at(&host, kills ? atoi(kills) : KILLS);
+        close_host(&host);
     }
 }
 
@@ -201,8 +291,28 @@ TEST(redis_holds_what_it_held_before) {
     end_runs_on("redis");
 }
 
+TEST(redis_replicas_holds_what_it_held_before) {
+    end_runs_on("redis-replicas");
+}
+
+TEST(redis_sentinel_holds_what_it_held_before) {
+    end_runs_on("redis-sentinel");
+}
+
+TEST(redis_cluster_holds_what_it_held_before) {
+    end_runs_on("redis-cluster");
+}
+
+TEST(redis_independents_holds_what_it_held_before) {
+    end_runs_on("redis-independents");
+}
+
 TEST(etcd_holds_what_it_held_before) {
     end_runs_on("etcd");
+}
+
+TEST(etcd_3_holds_what_it_held_before) {
+    end_runs_on("etcd-3");
 }
 
 TEST(postgres_holds_what_it_held_before) {
@@ -217,12 +327,24 @@ TEST(zookeeper_holds_what_it_held_before) {
     end_runs_on("zookeeper");
 }
 
+TEST(zookeeper_3_holds_what_it_held_before) {
+    end_runs_on("zookeeper-3");
+}
+
 TEST(nats_holds_what_it_held_before) {
     end_runs_on("nats");
 }
 
+TEST(nats_3_holds_what_it_held_before) {
+    end_runs_on("nats-3");
+}
+
 TEST(memcached_holds_what_it_held_before) {
     end_runs_on("memcached");
+}
+
+TEST(folder_holds_what_it_held_before) {
+    end_runs_on("file");
 }
 
 /* ---- what people own ---- */
@@ -231,10 +353,9 @@ TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
     static const char *const no_sets[] = {NULL};
     struct live_place live = live_open("pg-advisory", no_sets);
     LIVE_NEEDS(&live);
-    const struct guest_case postgres = {.backend = "postgres"};
     free(shell(&live, "psql -q $URL -c 'create sequence lockbench_fence'"));
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "pg-row", "--url",
-                                        backend_url(&postgres, &live), "--out", cli_path("mine")));
+                                        backend_url("postgres", &live), "--out", cli_path("mine")));
     assert_true(cli.code != 0);
     assert_has(cli.err, "SEQUENCE lockbench_fence that lockbench did not make");
     cli_free(&cli);
@@ -242,7 +363,7 @@ TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
         shell(&live, "psql -XAtq $URL -c 'select last_value, is_called from lockbench_fence'");
     assert_string_equal(used, "1|f\n");
     free(used);
-    clean_up(&postgres, &live);
+    clean_url(backend_url("postgres", &live));
     used = shell(&live, "psql -XAtq $URL -c \"select relname from pg_class where relname like "
                         "'lockbench%'\"");
     assert_string_equal(used, "lockbench_fence\n");
@@ -264,16 +385,16 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
          "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT get --prefix --keys-only '' | grep ."},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
-        const struct guest_case at = {.backend = named[i].backend};
         struct live_place live = live_open(named[i].lock, no_sets);
         LIVE_NEEDS(&live);
         free(shell(&live, named[i].keep));
-        struct cli cli = cli_run(NULL, ARGS("clean", "--url", backend_url(&at, &live), "--key",
-                                            "orders/7", "--dry-run"));
+        struct cli cli = cli_run(NULL, ARGS("clean", "--url", backend_url(named[i].backend, &live),
+                                            "--key", "orders/7", "--dry-run"));
         assert_code(&cli, 0);
         assert_int_equal(cli_lines(cli.out), 2);
         cli_free(&cli);
-        cli = cli_run(NULL, ARGS("clean", "--url", backend_url(&at, &live), "--key", "orders/7"));
+        cli = cli_run(NULL, ARGS("clean", "--url", backend_url(named[i].backend, &live), "--key",
+                                 "orders/7"));
         assert_code(&cli, 0);
         assert_int_equal(cli_lines(cli.out), 2);
         cli_free(&cli);
@@ -316,13 +437,12 @@ TEST(a_tenant_uses_names_with_its_prefix) {
 /* etcd lists keys by their beginning, so clean is told it. */
 TEST(keys_behind_a_prefix_are_found_on_etcd) {
     static const char *const no_sets[] = {NULL};
-    const struct guest_case at = {.backend = "etcd"};
     struct live_place live = live_open("etcd-mutex", no_sets);
     LIVE_NEEDS(&live);
     free(shell(&live, "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT put "
                       "team1/lockbench-01234567-0:guarded 1"));
     struct cli cli =
-        cli_run(NULL, ARGS("clean", "--url", backend_url(&at, &live), "--key-prefix", "team1/"));
+        cli_run(NULL, ARGS("clean", "--url", backend_url("etcd", &live), "--key-prefix", "team1/"));
     assert_code(&cli, 0);
     assert_has(cli.out, "key team1/lockbench-01234567-0:guarded: removed");
     cli_free(&cli);
@@ -348,14 +468,13 @@ TEST(many_keys_are_made_ready_and_removed) {
          "redis-cli -p $PORT dbsize", "0\n"},
     };
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
-        const struct guest_case at = {.backend = many[i].backend};
         struct live_place live = live_open(many[i].lock, no_sets);
         LIVE_NEEDS(&live);
         struct cli cli =
             cli_run(NULL, ARGS("run", many[i].workload, "--lock", many[i].run, "--url",
-                               backend_url(&at, &live), "--set", "load.keys=200000", "--set",
-                               "load.clients=2", "--set", "run.duration=200ms", "--no-page",
-                               "--out", cli_path("many-%s", many[i].backend)));
+                               backend_url(many[i].backend, &live), "--set", "load.keys=200000",
+                               "--set", "load.clients=2", "--set", "run.duration=200ms",
+                               "--no-page", "--out", cli_path("many-%s", many[i].backend)));
         assert_code(&cli, 0);
         assert_lacks(cli.err, "left on ");
         cli_free(&cli);
@@ -375,7 +494,6 @@ static char *scans_of(const struct live_place *live) {
 
 TEST(a_guest_asks_for_its_own_names_only) {
     static const char *const no_sets[] = {NULL};
-    const struct guest_case at = {.backend = "redis"};
     struct live_place live = live_open("redis-setnx", no_sets);
     LIVE_NEEDS(&live);
     const char *const residue[] = {"check.residue=names", "check.residue=scan"};
@@ -383,7 +501,7 @@ TEST(a_guest_asks_for_its_own_names_only) {
     for (int i = 0; i < 2; i++) {
         struct cli cli =
             cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-fair", "--set", residue[i], "--url",
-                               backend_url(&at, &live), "--out", cli_path("asks-%d", i)));
+                               backend_url("redis", &live), "--out", cli_path("asks-%d", i)));
         assert_code(&cli, 0);
         cli_free(&cli);
         char *said = scans_of(&live);
