@@ -125,13 +125,23 @@ $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
 $(B)/bench/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
-# What reads files, and nothing that would need a server's library.
-FUZZ := $(sort $(wildcard bench/fuzz/fuzz_*.c))
-$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(patsubst %.c,$(B)/%.o,$(wildcard results/format/*.c results/stats/*.c bench/oplog/*.c) $(addprefix bench/base/,base64.c check_verdict.c err.c nearest.c promise_verdict.c utf8.c) \
-    $(addprefix bench/,option/arena.c option/text.c workload/workfile.c) drivers/url.c)
+# What reads strangers' bytes. Of a driver its own code runs, with a fuzzed server in the place of sockets, engine and clock;
+# of etcd's also in the place of libcurl.
+FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/fuzz/fuzz_$(folder)%),$(wildcard bench/fuzz/fuzz_*.c)))
+FUZZ_SERVER := $(patsubst %,$(B)/bench/fuzz/%.o,fuzzed_server lock_life)
+$(B)/objects.a: $(OBJ)
+	$(Q)rm -f $@ && ar rcs $@ $^
+$(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/fuzz/fuzz_$(name) $(B)/bench/fuzz/replay_$(name)): FUZZ_DRIVERS := $(FUZZ_SERVER) -Wl,--wrap=clock_gettime \
+    $(filter-out %/drivers/sock.o,$(filter $(B)/drivers/%,$(OBJ)))
+$(B)/bench/fuzz/fuzz_etcd $(B)/bench/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
+$(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(shell $(PKG) --libs jansson zlib) $(shell $(PKG) --libs hiredis 2>/dev/null) -lpthread -lm
-$(B)/bench/fuzz/fuzz_resp: $(B)/drivers/redis/reply.o
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
+# Without the fuzzer: for the test that repeats the seeds.
+$(B)/bench/fuzz/replay_%: $(B)/bench/fuzz/fuzz_%.o $(B)/bench/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
+$(B)/bench/tests/test_fuzz_seeds: | $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -179,7 +189,7 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
 FUZZ_SECONDS ?= 600
-fuzz: ## the readers of result files, URLs, workloads and RESP on inputs that nobody thought of, FUZZ_SECONDS (600) each
+fuzz: ## the readers of result files, URLs, workloads and servers' answers on inputs that nobody thought of, FUZZ_SECONDS (600) each
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@bench/fuzz/run .build/fuzz/bench/fuzz $(FUZZ_SECONDS)

@@ -140,7 +140,8 @@ const struct command command_clean = {
         "Removes the keys, tables, buckets, znodes and leases that earlier runs left on a server, and\n"
         "prints each. It knows them by their marks: a key has lockbench-XXXXXXXX-N in its name, and a\n"
         "table, a bucket or a znode says \"made by lockbench\". It touches nothing else. Let no run be\n"
-        "on the server meanwhile: its keys have the same marks.",
+        "on the server meanwhile: its keys have the same marks. What a killed run had asked for last may\n"
+        "be made a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

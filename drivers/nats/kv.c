@@ -248,16 +248,22 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
                    "nats: the key changes too often to find out whether it is ours");
 }
 
-/* The figure after name in the answer to a question about the bucket's stream; -1 if there is
- * none. */
-static int64_t stream_figure(struct lb_session *session, const char *name, struct lb_err *err) {
-    char subject[128];
+/* The figure called name in the answer to a question about the bucket's stream. 0, or -1 with err. */
+static int stream_figure(struct lb_session *session, const char *name, int64_t *ret_figure,
+                         struct lb_err *err) {
+    char subject[128], member[48];
     struct nats_message answer;
     snprintf(subject, sizeof subject, "$JS.API.STREAM.INFO.KV_%s", kv_of(session)->bucket);
+    snprintf(member, sizeof member, "\"%s\":", name);
     if (nats_request(session, subject, NULL, "", &answer) != LB_OK)
         return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    const char *at = strstr(answer.data, name);
-    return at ? strtoll(at + strlen(name), NULL, 10) : -1;
+    const char *at = strstr(answer.data, member);
+    int64_t figure = at ? strtoll(at + strlen(member), NULL, 10) : -1;
+    if (figure < 0)
+        return err_set(err, LB_EXIT_MACHINE, "nats: the answer about bucket %s has no %s",
+                       kv_of(session)->bucket, name);
+    *ret_figure = figure;
+    return 0;
 }
 
 /* Writes the name of the bucket for a lease. Returns the age at which its entries end. */
@@ -316,15 +322,18 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
     if (!error) return 0;
     /* Another program made a bucket of this name: its own age counts, and its own replicas. */
-    int64_t age_ns = stream_figure(session, "\"max_age\":", err);
-    if (age_ns <= 0)
+    int64_t age_ns, replicas;
+    if (stream_figure(session, "max_age", &age_ns, err) != 0 ||
+        stream_figure(session, "num_replicas", &replicas, err) != 0)
+        return -1;
+    if (age_ns == 0)
         return err_set(
             err, LB_EXIT_USAGE,
             "nats: bucket %s exists, and its entries never end: choose another nats-kv.bucket",
             kv->bucket);
     kv->max_age_ns = age_ns;
-    nats->replicas = (int)stream_figure(session, "\"num_replicas\":", err);
-    return nats->replicas > 0 || !err->code ? 0 : -1;
+    nats->replicas = (int)replicas;
+    return 0;
 }
 
 /* Counts the subjects with the prefix that have an entry. */
@@ -371,10 +380,10 @@ static int kv_residue(struct lb_session *session, const char *prefix,
     if (failed) return -1;
     /* Consumers of watches: the server drops them in its own time. */
     int64_t until_ns = lb_now() + LB_S_NS, consumers;
-    while ((consumers = stream_figure(session, "\"consumer_count\":", err)) > 0 &&
-           lb_now() < until_ns)
+    while ((failed = stream_figure(session, "consumer_count", &consumers, err)) == 0 &&
+           consumers > 0 && lb_now() < until_ns)
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
-    if (consumers < 0) return -1;
+    if (failed) return -1;
     if (consumers > 0 && residue.count == 0)
         snprintf(residue.example, sizeof residue.example, "a consumer of %s",
                  kv_of(session)->bucket);

@@ -1,66 +1,13 @@
-/* facts: what a ZooKeeper server says of itself, by its four-letter words. A server may forbid them
- * (only srvr is allowed by default): then the fact is missing, which is no error. They are asked of
- * the server that the session is connected to, over a connection of their own. */
+/* facts: what a ZooKeeper server says of itself. They are asked of the server that the session is connected to, over
+ * a connection of their own. */
 #include "drivers/zookeeper/session.h"
 
-#include <errno.h>
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "drivers/facts.h"
-#include "drivers/wait.h"
-
-ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
-               size_t size, int64_t deadline_ns) {
-    size_t used = 0;
-    ssize_t result = -1;
-    int fd = socket(host->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0) return -1;
-    if (connect(fd, (const struct sockaddr *)host, host_len) != 0 && errno != EINPROGRESS) goto out;
-    if (lb_wait_fd(fd, LB_WRITABLE, deadline_ns) <= 0) goto out;
-    if (send(fd, word, strlen(word), MSG_NOSIGNAL) != (ssize_t)strlen(word)) goto out;
-    for (;;) {
-        if (used == size - 1) {
-            out[used] = '\0';
-            result = (ssize_t)used;
-            goto out;
-        }
-        ssize_t got = recv(fd, out + used, size - 1 - used, 0);
-        if (got == 0) {
-            out[used] = '\0';
-            result = (ssize_t)used;
-            goto out;
-        }
-        if (got > 0) {
-            used += (size_t)got;
-        } else if (errno != EAGAIN || lb_wait_fd(fd, LB_READABLE, deadline_ns) <= 0) {
-            goto out;
-        }
-    }
-out:
-    lb_fd_forget(fd);
-    close(fd);
-    return result;
-}
-
-/* The text after `label`, up to any of `ends`, as a fact. */
-static void add_fact(struct lb_facts *facts, const char *answer, const char *label,
-                     const char *ends, const char *name) {
-    const char *at = strstr(answer, label);
-    if (!at) return;
-    at += strlen(label);
-    lb_fact(facts, name, "%.*s", (int)strcspn(at, ends), at);
-}
-
-/* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
-static int count_servers(const char *conf) {
-    int count = 0;
-    for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++)
-        count++;
-    return count ? count : 1;
-}
+#include "drivers/zookeeper/words.h"
 
 int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err) {
     struct zk_session *z = zk_session_of(session);
@@ -75,18 +22,10 @@ int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *
     if (getnameinfo((struct sockaddr *)&peer, len, address, sizeof address, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) == 0)
         lb_fact(facts, "connected_to", "%s:%s", address, port);
-    if (zk_ask(&peer, len, "srvr", answer, sizeof answer, deadline_ns) > 0) {
-        add_fact(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
-        add_fact(facts, answer, "Mode: ", "\r\n", "mode");
-        facts->alone = strstr(answer, "Mode: standalone") != NULL;
-    }
-    if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0 &&
-        strstr(answer, "tickTime=")) {
-        add_fact(facts, answer, "tickTime=", "\r\n", "tick_ms");
-        add_fact(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
-        add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
-        lb_fact(facts, "ensemble", "%d", count_servers(answer));
-    }
+    if (zk_ask(&peer, len, "srvr", answer, sizeof answer, deadline_ns) > 0)
+        zk_read_srvr(answer, facts);
+    if (zk_ask(&peer, len, "conf", answer, sizeof answer, deadline_ns) > 0)
+        zk_read_conf(answer, facts);
     const struct zk_server *server = session->server->state;
     stunnel_facts(&server->stunnel, &server->tls, facts);
     lb_facts_durability(

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/zookeeper/words.h"
+
 #define DEPTH_MAX 3
 #define WATCHES_BYTES 65536
 
@@ -15,12 +17,6 @@ struct walk {
     struct zk_session *z;
     struct lb_residue *residue;
 };
-
-static void note_left(struct lb_residue *residue, const char *what, const char *path, int len) {
-    if (residue->count++ == 0)
-        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
-                 path);
-}
 
 /* Counts the nodes below a path whose names begin with the prefix. ZOK, or a failure. */
 static int count_below(const struct walk *walking, const char *path, const char *begin, int depth) {
@@ -33,23 +29,13 @@ static int count_below(const struct walk *walking, const char *path, const char 
         snprintf(below, sizeof below, "%s/%s", path, names.name[i]);
         rc = zk_exists(walking->z, below, &stat);
         if (rc == ZOK && stat.ephemeralOwner != 0)
-            note_left(walking->residue, "znode", below, (int)strlen(below));
+            zk_note_left(walking->residue, "znode", below, (int)strlen(below));
         if (rc == ZOK && stat.numChildren > 0 && depth > 0)
             rc = count_below(walking, below, "", depth - 1);
         if (rc == ZNONODE) rc = ZOK; /* a container that was just removed */
     }
     zk_names_done(&names);
     return rc == ZNONODE ? ZOK : rc;
-}
-
-/* The answer to wchp has a line for each watched path, followed by a line for each session that
- * watches it. */
-static void count_watches(const char *answer, const char *begin, struct lb_residue *residue) {
-    for (const char *line = answer; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, begin, strlen(begin)) == 0)
-            note_left(residue, "watch on", line, (int)strcspn(line, "\r\n"));
-    }
 }
 
 int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
@@ -77,7 +63,7 @@ int zk_residue(struct lb_session *session, const char *prefix, struct lb_residue
     for (int i = 0; i < server->host_count && i < ZK_HOSTS_MAX; i++) {
         if (zk_ask(&server->host[i], server->host_len[i], "wchp", answer, WATCHES_BYTES,
                    deadline_ns) > 0)
-            count_watches(answer, begin, &residue);
+            zk_count_watches(answer, begin, &residue);
     }
     free(answer);
     *ret_residue = residue;

@@ -126,12 +126,8 @@ bool zk_session_over(const struct zk_session *z);
 void zk_session_enlist(struct zk_session *z, struct zk_idler *idler);
 void zk_session_delist(struct zk_session *z, struct zk_idler *idler);
 
-/* Four-letter words over connections of their own. Facts about the server that the session is
- * connected to. */
+/* Facts about the server that the session is connected to. */
 int zk_facts(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
-/* Asks one word of the server at an address; its answer's length, cut to what fits, or -1. */
-ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
-               size_t size, int64_t deadline_ns);
 
 /* Removes what lockbench left on the server; see drivers/clean.h. */
 lb_clean_fn zk_clean;

@@ -1,4 +1,4 @@
-/* fuzz_resp: replies of a Redis server that may be none, in pieces: whatever comes, what was kept lies within the
+/* fuzz_redis_reply: replies of a Redis server that may be none, in pieces: whatever comes, what was kept lies within the
  * connection's own memory and ends with a NUL. The first byte is the size of the pieces. */
 #include <stdint.h>
 #include <stdlib.h>

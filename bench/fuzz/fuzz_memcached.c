@@ -1,0 +1,13 @@
+/* fuzz_memcached: a memcached server that may be none. */
+#include "bench/fuzz/fuzzed_server.h"
+#include "bench/fuzz/lock_life.h"
+
+extern const struct lb_lock lock_memcached_add;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    fuzzed_server_begin(data, size);
+    lock_life(&lock_memcached_add, "memcached://127.0.0.1:11211");
+    return 0;
+}

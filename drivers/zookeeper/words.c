@@ -1,0 +1,90 @@
+/* words: see words.h. */
+#include "drivers/zookeeper/words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drivers/facts.h"
+#include "drivers/wait.h"
+
+ssize_t zk_ask(const struct sockaddr_storage *host, socklen_t host_len, const char *word, char *out,
+               size_t size, int64_t deadline_ns) {
+    size_t used = 0;
+    ssize_t result = -1;
+    int fd = socket(host->ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    if (connect(fd, (const struct sockaddr *)host, host_len) != 0 && errno != EINPROGRESS) goto out;
+    if (lb_wait_fd(fd, LB_WRITABLE, deadline_ns) <= 0) goto out;
+    if (send(fd, word, strlen(word), MSG_NOSIGNAL) != (ssize_t)strlen(word)) goto out;
+    for (;;) {
+        if (used == size - 1) {
+            out[used] = '\0';
+            result = (ssize_t)used;
+            goto out;
+        }
+        ssize_t got = recv(fd, out + used, size - 1 - used, 0);
+        if (got == 0) {
+            out[used] = '\0';
+            result = (ssize_t)used;
+            goto out;
+        }
+        if (got > 0) {
+            used += (size_t)got;
+        } else if (errno != EAGAIN || lb_wait_fd(fd, LB_READABLE, deadline_ns) <= 0) {
+            goto out;
+        }
+    }
+out:
+    lb_fd_forget(fd);
+    close(fd);
+    return result;
+}
+
+/* The text after `label`, up to any of `ends`, as a fact. */
+static void add_fact(struct lb_facts *facts, const char *answer, const char *label,
+                     const char *ends, const char *name) {
+    const char *at = strstr(answer, label);
+    if (!at) return;
+    at += strlen(label);
+    lb_fact(facts, name, "%.*s", (int)strcspn(at, ends), at);
+}
+
+/* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
+static int count_servers(const char *conf) {
+    int count = 0;
+    for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++)
+        count++;
+    return count ? count : 1;
+}
+
+void zk_read_srvr(const char *answer, struct lb_facts *facts) {
+    add_fact(facts, answer, "Zookeeper version: ", "-, \r\n", "version");
+    add_fact(facts, answer, "Mode: ", "\r\n", "mode");
+    facts->alone = strstr(answer, "Mode: standalone") != NULL;
+}
+
+void zk_read_conf(const char *answer, struct lb_facts *facts) {
+    if (!strstr(answer, "tickTime=")) return;
+    add_fact(facts, answer, "tickTime=", "\r\n", "tick_ms");
+    add_fact(facts, answer, "minSessionTimeout=", "\r\n", "session_timeout_min_ms");
+    add_fact(facts, answer, "maxSessionTimeout=", "\r\n", "session_timeout_max_ms");
+    lb_fact(facts, "ensemble", "%d", count_servers(answer));
+}
+
+void zk_note_left(struct lb_residue *residue, const char *what, const char *path, int len) {
+    if (residue->count++ == 0)
+        snprintf(residue->example, sizeof residue->example, "%s %.*s", what, len < 140 ? len : 140,
+                 path);
+}
+
+/* The answer to wchp has a line for each watched path, followed by a line for each session that
+ * watches it. */
+void zk_count_watches(const char *answer, const char *begin, struct lb_residue *residue) {
+    for (const char *line = answer; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, begin, strlen(begin)) == 0)
+            zk_note_left(residue, "watch on", line, (int)strcspn(line, "\r\n"));
+    }
+}
