@@ -10,6 +10,7 @@
 
 #include "bench/base/durability.h"
 #include "bench/engine/loop.h"
+#include "bench/option/text.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/workload/faults.h"
@@ -115,8 +116,36 @@ static bool is_interrupted(void *arg) {
     return *watched_interrupts > 0;
 }
 
-static bool is_wired(const struct place_ask *ask) {
-    return ask->wired || ask->distance.wired;
+/* The connections that are to be led through the wire, as TOPO_WIRED_ bits. */
+static unsigned wires_of(const struct place_ask *ask) {
+    unsigned wires = ask->wired ? TOPO_WIRED_CLIENTS | TOPO_WIRED_PEERS : 0;
+    if (ask->distance.wired) wires |= TOPO_WIRED_CLIENTS;
+    if (ask->peer_distance.wired) wires |= TOPO_WIRED_PEERS;
+    return wires;
+}
+
+/* "etcd-3+tls+peers-5ms": servers that are set up in another way are another topology. */
+static void name_topology(struct place *place, const char *name, const struct place_ask *ask,
+                          bool peers) {
+    char rtt[32], far[48] = "";
+    if (peers)
+        snprintf(far, sizeof far, "+peers-%s",
+                 duration_text(ask->peer_distance.rtt_ns, rtt, sizeof rtt));
+    snprintf(place->topology, sizeof place->topology, "%s%s%s", name, ask->tls ? "+tls" : "", far);
+}
+
+/* Starts the wire before the servers; one server alone has no peers. */
+static int wire_own(struct place *place, const struct place_ask *ask, const struct topo_info *info,
+                    struct topo_wish *wish, struct lb_err *err) {
+    unsigned wires = wires_of(ask);
+    bool peers = ask->peer_distance.wired && info->nodes > 1;
+    const struct distance none = {.wired = false};
+    if (info->nodes == 1) wires &= ~(unsigned)TOPO_WIRED_PEERS;
+    if (!wires) return 0;
+    place->wiring = place_wire_start(info, wires, wish, err);
+    if (!place->wiring) return -1;
+    return place_wire_distance(place->wiring, &ask->distance, peers ? &ask->peer_distance : &none,
+                               err);
 }
 
 static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
@@ -128,16 +157,12 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
-    snprintf(place->topology, sizeof place->topology, "%s%s", name, ask->tls ? "+tls" : "");
+    name_topology(place, name, ask, ask->peer_distance.wired && info.nodes > 1);
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
     wish.clock = ask->clock && info.clock;
-    if (is_wired(ask)) {
-        place->wiring = place_wire_start(&info, &wish, err);
-        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
-            return -1;
-    }
+    if (wire_own(place, ask, &info, &wish, err) != 0) return -1;
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
     watched_interrupts = ask->interrupts;
@@ -160,9 +185,10 @@ static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_
 /* Reaches the server of a URL, through a wire if that is asked for. */
 static int reach_url(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
-    if (is_wired(ask)) {
+    const struct distance none = {.wired = false};
+    if (wires_of(ask) & TOPO_WIRED_CLIENTS) {
         place->wiring = place_wire_reach(ask->url, err);
-        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, err) != 0)
+        if (!place->wiring || place_wire_distance(place->wiring, &ask->distance, &none, err) != 0)
             return -1;
         place->server.routes = place->wiring->routes;
         place->server.route_count = place->wiring->route_count;
@@ -232,7 +258,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
     place->server = (struct lb_server){
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
-    if (is_wired(ask) && !backend->topologies) {
+    if (wires_of(ask) && !backend->topologies) {
         failed = err_set(err, LB_EXIT_USAGE, "no wire leads to what has no server");
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");

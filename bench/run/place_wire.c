@@ -37,13 +37,16 @@ static void aim_wire(const int *ports, int count, void *arg) {
     for (int i = 0; i < count; i++) wire_aim(wired->wiring.wire, info->nodes + i, ports[i], err);
 }
 
-struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
-                                    struct lb_err *err) {
+struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
+                                    struct topo_wish *wish, struct lb_err *err) {
     struct wire_end ends[WIRE_ENDS_MAX] = {{0}};
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX], all = info->nodes * info->ports;
-    bool clients = info->wired & TOPO_WIRED_CLIENTS, peers = info->wired & TOPO_WIRED_PEERS;
+    bool clients = info->wired & wires & TOPO_WIRED_CLIENTS;
+    bool peers = info->wired & wires & TOPO_WIRED_PEERS;
     struct wired *wired = NULL;
-    if (!info->wired) {
+    if (wires == TOPO_WIRED_PEERS && !peers) {
+        err_set(err, LB_EXIT_USAGE, "no wire can lie between the servers of %s", info->name);
+    } else if (!clients && !peers) {
         err_set(err, LB_EXIT_USAGE,
                 "%s can't be led through a wire: its servers tell clients their own addresses",
                 info->name);
@@ -181,19 +184,26 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err) {
     return &wired->wiring;
 }
 
-int place_wire_distance(const struct place_wire *wiring, const struct distance *distance,
-                        struct lb_err *err) {
+static int delay_ends(const struct place_wire *wiring, uint64_t ends,
+                      const struct distance *distance, struct lb_err *err) {
     /* rounded up: no round trip is shorter than asked for */
-    const struct wire_fault delay = {.kind = WIRE_DELAY,
-                                     .ends = wiring->client_ends,
-                                     .way = WIRE_BOTH,
-                                     .by_ns = (distance->rtt_ns + 1) / 2};
-    if (!distance->wired) return 0;
-    if (!wiring->client_ends)
-        return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
-                       ((const struct wired *)wiring)->info.name);
-    if (distance->rtt_ns == 0) return 0;
+    const struct wire_fault delay = {
+        .kind = WIRE_DELAY, .ends = ends, .way = WIRE_BOTH, .by_ns = (distance->rtt_ns + 1) / 2};
+    if (!distance->wired || distance->rtt_ns == 0) return 0;
     return wire_set(wiring->wire, &delay, err) < 0 ? -1 : 0;
+}
+
+int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
+                        const struct distance *peers, struct lb_err *err) {
+    const char *name = ((const struct wired *)wiring)->info.name;
+    if (clients->wired && !wiring->client_ends)
+        return err_set(err, LB_EXIT_USAGE, "servers.rtt: no wire can lead clients to %s: " TELLS,
+                       name);
+    if (peers->wired && !wiring->peer_ends)
+        return err_set(err, LB_EXIT_USAGE,
+                       "servers.peer_rtt: no wire can lie between the servers of %s", name);
+    if (delay_ends(wiring, wiring->client_ends, clients, err) != 0) return -1;
+    return delay_ends(wiring, wiring->peer_ends, peers, err);
 }
 
 int place_wire_check(const struct place_wire *wiring, struct lb_err *err) {

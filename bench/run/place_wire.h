@@ -17,11 +17,12 @@ struct place_wire {
     int route_count;
 };
 
-/* Starts the wire that the topology allows, before its servers, and fills in what the servers are
- * started with; that lives as long as the place. Returns 0, or -1 with err: the topology allows
+/* Starts the wire, before its servers, and fills in what the servers are
+ * started with; that lives as long as the place. wires: TOPO_WIRED_ bits, the connections that are led through
+ * it where the topology allows that. Returns 0, or -1 with err: the topology allows
  * none (LB_EXIT_USAGE), or no wire can be started. */
-struct place_wire *place_wire_start(const struct topo_info *info, struct topo_wish *wish,
-                                    struct lb_err *err);
+struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
+                                    struct topo_wish *wish, struct lb_err *err);
 
 /* Starts a wire to the servers of a user's URL. Their names are resolved once. Returns NULL with err
  * (LB_EXIT_USAGE): the URL has no port; its servers tell clients their own addresses; it has options that choose
@@ -31,10 +32,10 @@ struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 /* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */
 int place_wire_check_url(const char *url, struct lb_err *err);
 
-/* Delays the bytes of clients from now on. Returns 0, or -1 with err: clients are not led through the wire
- * (LB_EXIT_USAGE), or the wire has ended. */
-int place_wire_distance(const struct place_wire *wiring, const struct distance *distance,
-                        struct lb_err *err);
+/* Delays the bytes of clients, and those of servers among themselves, from now on. Returns 0, or -1 with err: they
+ * are not led through the wire (LB_EXIT_USAGE), or the wire has ended. */
+int place_wire_distance(const struct place_wire *wiring, const struct distance *clients,
+                        const struct distance *peers, struct lb_err *err);
 
 /* Returns 0 while the wire forwards to the ports of the servers; -1 with err. Accepts a place
  * without a wire. */

@@ -337,6 +337,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     bool far = own || place_ask.url;
     place_ask.wired = far && plan_acts_on(of->plan, ON_WIRES);
     if (far) place_ask.distance = of->distance;
+    if (own) place_ask.peer_distance = of->plan->peer_distance;
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;
@@ -582,6 +583,11 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         if (place_check_url(&place, err) != 0) return -1;
         if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
         struct lb_err why = {0};
+        if (ask->plan->peer_distance.wired)
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "%s: servers.peer_rtt: the servers of %s are at --url, and not lockbench's",
+                stages[i].plan->name, stages[i].lock->lock->backend->name);
         if (stages[i].distance.wired && place_wire_check_url(place.url, &why) != 0)
             return err_set(err, LB_EXIT_USAGE, "%s: servers.rtt: %s", stages[i].plan->name,
                            why.text);

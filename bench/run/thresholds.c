@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/option/text.h"
 #include "bench/run/promise.h"
 #include "bench/run/stage_log.h"
 #include "results/format/response.h"
@@ -46,8 +47,11 @@ static bool makes_promises(const struct plan_lock *lock) {
 static struct threshold_row *threshold_row(struct thresholds *thresholds,
                                            const struct plan_stage *of) {
     char topology[sizeof thresholds->rows->topology];
-    snprintf(topology, sizeof topology, "%s%s", of->topology ? of->topology : "",
-             of->tls ? "+tls" : "");
+    char rtt[40], far[48] = "";
+    if (of->distance.wired)
+        snprintf(far, sizeof far, "+rtt-%s", duration_text(of->distance.rtt_ns, rtt, sizeof rtt));
+    snprintf(topology, sizeof topology, "%s%s%s", of->topology ? of->topology : "",
+             of->tls ? "+tls" : "", far);
     for (int i = 0; i < thresholds->row_count; i++) {
         struct threshold_row *row = &thresholds->rows[i];
         if (row->lock == of->lock && strcmp(row->topology, topology) == 0 &&

@@ -28,9 +28,10 @@ TEST(each_stage_is_at_its_distance) {
     static const double rtts_ns[] = {-1, 0, 5e6};
     cli_need("redis");
     char *out = cli_path("own");
-    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,mem-mutex", SMALL,
-                                        "--set", "servers.rtt=none, 0, 5ms", "--out", out));
-    assert_code(&cli, 0);
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,mem-mutex", SMALL, "--set",
+                           "servers.rtt=none, 0, 5ms", "--slo", "acquire.p50<=1m", "--out", out));
+    assert_code(&cli, 5); /* the window is too short to tell */
     json_t *run = cli_result(out), *stage;
     size_t index;
     int seen = 0;
@@ -44,7 +45,8 @@ TEST(each_stage_is_at_its_distance) {
     }
     assert_int_equal(seen, 3);
     assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
-    /* Each distance is a table of its own. */
+    /* A promise is kept or broken at each of them, and each is a table of its own. */
+    assert_int_equal(json_array_size(cli_get(run, "slo")), 4);
     assert_has(cli.out, ", rtt +0\n");
     assert_has(cli.out, ", rtt +5ms");
     json_decref(run);
@@ -80,6 +82,49 @@ TEST(tls_goes_through_the_wire) {
     assert_far(cli_get(run, "stages.0"), 2e6);
     assert_has(cli_text_at(run, "stages.0.encryption"), "TLSv1.");
     json_decref(run);
+    cli_free(&cli);
+}
+
+/* What a majority, or a replica, has to confirm takes a round trip between servers; clients stay where they are. */
+TEST(servers_of_a_cluster_are_far_from_each_other) {
+    static const char *const topologies[] = {"etcd-3", "zookeeper-3", "redis-replicas",
+                                             "memcached"};
+    for (size_t i = 0; i < 4; i++) cli_need(topologies[i]);
+    char *out = cli_path("peers");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex,zk-lock,redis-wait,memcached-add",
+                           SMALL, "--set", "servers.topology=etcd-3,zookeeper-3,redis-replicas",
+                           "--set", "servers.peer_rtt=4ms", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out), *stage;
+    size_t index;
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
+    json_array_foreach(cli_get(run, "stages"), index, stage) {
+        const char *topology = cli_text_at(stage, "topology");
+        assert_true(rtt_of(stage) == -1);
+        /* One server has no peers. */
+        if (strcmp(topology, "memcached") == 0) continue;
+        if (!strstr(topology, "+peers-4ms")) fail_msg("it is %s", topology);
+        double ns = cli_number_at(stage, "latency_ns.acquire.min");
+        if (ns < 4e6) fail_msg("%s: an acquire took %g ns", topology, ns);
+    }
+    json_decref(run);
+    cli_free(&cli);
+}
+
+TEST(no_distance_between_servers_that_have_no_wire) {
+    cli_need("nats-3");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "nats-kv", SMALL, "--set",
+                           "servers.topology=nats-3", "--set", "servers.peer_rtt=1ms"));
+    assert_true(cli.code != 0);
+    assert_has(cli.err, "no wire can lie between the servers of nats-3");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex", "--url", "etcd=etcd://h:1",
+                             "--set", "servers.peer_rtt=1ms"));
+    assert_code(&cli, 1);
+    assert_int_equal(cli_lines(cli.err), 1);
+    assert_has(cli.err, "servers.peer_rtt: the servers of etcd are at --url");
     cli_free(&cli);
 }
 

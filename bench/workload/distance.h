@@ -10,6 +10,7 @@
 
 /* struct plan: .distances and their count. "none" (no wire), "1ms", "none, 0, 500us, 20ms" */
 extern const struct lb_option_type type_distances;
+extern const struct lb_option_type type_distance; /* struct distance: one of these */
 
 /* How clients of the index-th stage reach servers; embedded locks have none to reach. False: there is none of this
  * number. */

@@ -162,7 +162,7 @@ struct plan_lock {
 /* In the order of the choices of servers.tls. */
 enum plan_tls { PLAN_TLS_NO, PLAN_TLS_YES, PLAN_TLS_BOTH };
 
-/* How clients reach their servers: directly, or through the wire, which adds rtt_ns (0 = nothing) to a round trip,
+/* How clients, or servers among themselves, reach servers: directly, or through the wire, which adds rtt_ns (0 = nothing) to a round trip,
  * half of it each way. */
 struct distance {
     bool wired;
@@ -238,6 +238,7 @@ struct plan {
     enum plan_tls tls;      /* of servers of our own */
     struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
     int distance_count;                         /* at least 1 */
+    struct distance peer_distance;              /* of the servers of a cluster from each other */
 
     struct plan_lock *locks;
     int lock_count;

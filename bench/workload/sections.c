@@ -212,6 +212,9 @@ static const struct lb_option servers_keys[] = {
      "whether servers started by lockbench speak TLS, with certificates made for them; both: each lock without and with it"},
     {"rtt", &type_distances, offsetof(struct plan, distances), "none", 0, DISTANCE_MAX_NS, "none",
      "round trip that a wire of lockbench's adds between clients and their servers, half of it each way; one stage for each; 0: through the wire without delay; none: without the wire"},
+    {"peer_rtt", &type_distance, offsetof(struct plan, peer_distance), "none", 0, DISTANCE_MAX_NS,
+     "none",
+     "the same between the servers of a cluster that lockbench starts, each from each; part of the topology's name in the results"},
     {0},
 };
 static const struct section table[] = {
