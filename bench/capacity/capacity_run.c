@@ -131,6 +131,7 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
     *ret = (struct plan_stage){.plan = &capacity_run->probe_plan,
                                .lock = lock_search->lock,
                                .topology = lock_search->on,
+                               .tls = lock_search->on && plan->tls == PLAN_TLS_YES,
                                .distance = lock_search->on ? plan->distances[0]
                                                            : (struct distance){.wired = false},
                                .clients = plan->clients[0]};

@@ -157,11 +157,15 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
 }
 
-/* Refuses a plan with several numbers of clients, with a latch, or without locks. */
+/* Refuses a plan with several numbers of clients or kinds of servers, with a latch, or without locks. */
 static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: load.clients is the pool of clients: one number, not a ladder");
+    if (plan->distance_count > 1 || plan->tls == PLAN_TLS_BOTH)
+        return err_set(err, LB_EXIT_USAGE,
+                       "capacity: %s has several values; a search is at one of them",
+                       plan->distance_count > 1 ? "servers.rtt" : "servers.tls");
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (lock->primitive == LB_LATCH)

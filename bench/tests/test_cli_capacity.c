@@ -34,6 +34,8 @@ TEST(nonsense_is_refused_in_one_line) {
         {{"capacity", "sim", "--clients", "--set", "load.clients=4"}, "--most ends it"},
         {{"capacity", "sim", "--set", "load.clients=1,2"}, "one number, not a ladder"},
         {{"capacity", "sim", "--url", "nowhere"}, "BACKEND=URL"},
+        {{"capacity", "sim", "--set", "servers.rtt=0,1ms"}, "servers.rtt has several values"},
+        {{"capacity", "sim", "--set", "servers.tls=both"}, "servers.tls has several values"},
         {{"capacity", "mem-latch"}, "mem-latch"},
         {{"capacity", "sim", "--out", ""}, "--out"},
         {{"capacity", "sim", "--json", "--sloo", "x"}, "--slo"},

@@ -263,10 +263,11 @@ static void write_picture(FILE *out, const struct report *report, const struct r
 
 static void write_sentence(FILE *out, const struct report *report, const struct report_group *group,
                            struct bar *bars) {
-    char clients[NUMBER_TEXT_MAX];
+    char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
     int said = 0;
-    fprintf(out, "<p class=\"lead\">Leading with %s client%s: ",
-            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s");
+    fprintf(out, "<p class=\"lead\">Leading with %s client%s%s: ",
+            number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
+            report_rtt_text(group->rtt_ns, rtt));
     for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
         int leader = leader_of(group, bars, bars_of(group, c, bars));
         if (leader < 0) continue;

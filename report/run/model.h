@@ -145,7 +145,10 @@ bool report_incomplete(const struct run_stage *stage);
  * Malloced; NULL when out of memory. */
 char *report_load_text(const struct run_stage *stage);
 
-/* The same without the round trip that the wire adds: what is asked, wherever the servers are. */
+/* ", rtt +5ms"; "" for NAN, where no wire adds one. Writes at most NUMBER_TEXT_MAX bytes; returns text. */
+char *report_rtt_text(double rtt_ns, char *text);
+
+/* The load without the round trip that the wire adds: what is asked, wherever the servers are. */
 char *report_near_load_text(const struct run_stage *stage);
 
 /* Fills report->groups from runs and locks; part of report_make. 0, or -1 when out of memory. */

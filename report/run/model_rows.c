@@ -20,6 +20,17 @@ static const char *or_zero(const char *text) {
     return text && *text ? text : "0";
 }
 
+char *report_rtt_text(double rtt_ns, char *text) {
+    bool in_ms = rtt_ns >= 1e6;
+    text[0] = '\0';
+    if (rtt_ns >= 0)
+        snprintf(text, NUMBER_TEXT_MAX, ", rtt +%g%s", rtt_ns / (in_ms ? 1e6 : 1e3),
+                 in_ms        ? "ms"
+                 : rtt_ns > 0 ? "us"
+                              : "");
+    return text;
+}
+
 /* What a stage asks of its lock beyond one exclusive grant at a time. */
 static void write_mode(FILE *out, const struct run_stage *stage) {
     const char *primitive = stage->primitive ? stage->primitive : "";
@@ -40,12 +51,8 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
-    bool in_ms = stage->rtt_ns >= 1e6;
-    if (stage->rtt_ns >= 0)
-        fprintf(out, ", rtt +%g%s", stage->rtt_ns / (in_ms ? 1e6 : 1e3),
-                in_ms               ? "ms"
-                : stage->rtt_ns > 0 ? "us"
-                                    : "");
+    char rtt[NUMBER_TEXT_MAX];
+    fputs(report_rtt_text(stage->rtt_ns, rtt), out);
     const char *fault = stage->fault ? stage->fault : "none";
     if (strcmp(fault, "pause") == 0) {
         fprintf(out, ", processes paused");

@@ -29,12 +29,13 @@ static void add_answer(struct doc *doc, const struct report *report, const struc
 
 static void add_question(struct doc *doc, const struct answers *answers, enum question question) {
     const struct report_group *group = answer_group(answers, question);
-    char title[100], clients[NUMBER_TEXT_MAX];
-    snprintf(title, sizeof title, "%s%s%s%s", answer_title(answers, question), group ? ", " : "",
+    char title[200], clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
+    snprintf(title, sizeof title, "%s%s%s%s%s", answer_title(answers, question), group ? ", " : "",
              group ? number_count_text(group->clients, clients) : "",
              !group                ? ""
              : group->clients == 1 ? " client"
-                                   : " clients");
+                                   : " clients",
+             group ? report_rtt_text(group->rtt_ns, rtt) : "");
     doc_column(doc, &(struct doc_column){.title = title, .below = true, .words = true});
 }
 

@@ -119,6 +119,17 @@ TEST(what_does_not_last_is_no_change) {
     report_free(report);
 }
 
+TEST(a_round_trip_is_told_in_one_unit) {
+    static const struct {
+        double rtt_ns;
+        const char *text;
+    } cases[] = {{NAN, ""},           {0, ", rtt +0"},         {500e3, ", rtt +500us"},
+                 {1e6, ", rtt +1ms"}, {1.5e6, ", rtt +1.5ms"}, {1e9, ", rtt +1000ms"}};
+    char text[NUMBER_TEXT_MAX];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(report_rtt_text(cases[i].rtt_ns, text), cases[i].text);
+}
+
 TEST(one_distance_is_no_section) {
     struct report *report = report_of(
         STAGE("a", "memory", 5000000, 100, 1000) "," STAGE("b", "memory", 5000000, 100, 2000), "");
