@@ -1,6 +1,7 @@
 /* fuzz_etcd: an etcd that may be none. HTTP/2 is libcurl's: this stands in the place of drivers/etcd/http.c, and brings each
  * transfer frames of gRPC. The first byte of an answer says how the transfer ends: below 17 with that status of gRPC,
- * otherwise as TRANSFER_* say, or with a connection that broke. The first byte of all chooses the lock. */
+ * otherwise as TRANSFER_* say, or with a connection that broke. The first byte of all chooses the lock,
+ * and whether there is an account. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,8 @@
 #include "bench/fuzz/lock_life.h"
 #include "drivers/etcd/http.h"
 #include "drivers/wait.h"
+
+#define ACCOUNT_FROM 3 /* a first byte from here on: with a user and a password */
 
 enum { STATUSES = 17, TRANSFER_NO_STATUS = 'n', TRANSFER_OPEN = 'o', TRANSFER_NO_GRPC = 'h' };
 
@@ -124,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                                   &lock_etcd_chubby};
     if (size == 0) return 0;
     fuzzed_server_begin(data + 1, size - 1);
-    lock_life(locks[data[0] % (sizeof locks / sizeof *locks)], "etcd://127.0.0.1:2379");
+    lock_life(locks[data[0] % (sizeof locks / sizeof *locks)],
+              data[0] < ACCOUNT_FROM ? "etcd://127.0.0.1:2379" : "etcd://me:secret@127.0.0.1:2379");
     return 0;
 }

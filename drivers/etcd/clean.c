@@ -45,19 +45,38 @@ static bool is_wanted(const struct lb_cleaning *cleaning, const char *key, size_
                                            : lb_clean_wants(cleaning, key, len);
 }
 
-/* Removes the wanted ones of an answer. Notes in `from` (ETCD_KEY_MAX + 1) the first key behind them.
- * 0, or -1 with err. */
-static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse *page, size_t root,
-                      const struct lb_cleaning *cleaning, char *from, size_t *from_len,
+/* Keys that begin with a text, a page after the other. */
+struct walk {
+    size_t root_len, asked_len;  /* of `from`: the root, and all that each key begins with */
+    char from[ETCD_KEY_MAX + 1]; /* the first key that has not been seen */
+    size_t from_len;
+};
+
+/* Whether a key is one that the request for this page asked for. */
+static bool was_asked_for(const struct walk *walk, const ProtobufCBinaryData *key) {
+    size_t both = key->len < walk->from_len ? key->len : walk->from_len;
+    if (key->len < walk->asked_len || memcmp(key->data, walk->from, walk->asked_len) != 0)
+        return false;
+    int order = memcmp(key->data, walk->from, both);
+    return order > 0 || (order == 0 && key->len >= walk->from_len);
+}
+
+/* Removes the wanted ones of an answer. *ret_moved: whether the walk comes further by it. 0, or -1 with err. */
+static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse *page,
+                      struct walk *walk, const struct lb_cleaning *cleaning, bool *ret_moved,
                       struct lb_err *err) {
+    *ret_moved = false;
     for (size_t i = 0; i < page->n_kvs; i++) {
         const ProtobufCBinaryData *key = &page->kvs[i]->key;
         const char *text = (const char *)key->data;
+        if (!was_asked_for(walk, key))
+            return err_set(err, LB_EXIT_MACHINE, "etcd answers with a key that was not asked for");
         if (key->len >= ETCD_KEY_MAX) continue; /* none of ours is so long */
-        memcpy(from, text, key->len);
-        from[key->len] = '\0';
-        *from_len = key->len + 1;
-        if (!is_wanted(cleaning, text + root, key->len - root)) continue;
+        memcpy(walk->from, text, key->len);
+        walk->from[key->len] = '\0';
+        walk->from_len = key->len + 1;
+        *ret_moved = true;
+        if (!is_wanted(cleaning, text + walk->root_len, key->len - walk->root_len)) continue;
         if (!lb_clean_found(cleaning, "key", "%.*s", (int)key->len, text)) continue;
         if (delete_range(e, *key, (ProtobufCBinaryData){0}, err) != 0) return -1;
     }
@@ -67,19 +86,23 @@ static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse 
 /* The keys that begin with a root and the text behind it. */
 static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char *root,
                       const char *begin, const struct lb_cleaning *cleaning, struct lb_err *err) {
-    char from[ETCD_KEY_MAX + 1], end[ETCD_KEY_MAX];
-    size_t len = (size_t)snprintf(from, ETCD_KEY_MAX, "%s%s", root, begin);
-    size_t end_len = etcd_prefix_end(from, len, end);
+    struct walk walk = {.root_len = strlen(root)};
+    char end[ETCD_KEY_MAX];
+    walk.from_len = (size_t)snprintf(walk.from, ETCD_KEY_MAX, "%s%s", root, begin);
+    walk.asked_len = walk.from_len;
+    size_t end_len = etcd_prefix_end(walk.from, walk.from_len, end);
     for (bool more = true; more && !lb_stopping();) {
         Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
-        range.key = bytes_of(from, len);
+        bool moved;
+        range.key = bytes_of(walk.from, walk.from_len);
         range.range_end = bytes_of(end, end_len);
         range.limit = PAGE;
         range.keys_only = 1;
         if (etcd_call(line, &etcd_range, &range.base, err) != LB_OK) return -1;
         const Etcdserverpb__RangeResponse *page = etcd_answer(line);
-        more = page->more && page->n_kvs > 0;
-        if (clean_page(e, page, strlen(root), cleaning, from, &len, err) != 0) return -1;
+        more = page->more;
+        if (clean_page(e, page, &walk, cleaning, &moved, err) != 0) return -1;
+        more = more && moved;
     }
     return 0;
 }

@@ -9,9 +9,10 @@
 #include "drivers/clean.h"
 #include "drivers/wait.h"
 
-#define RETRY_NS (500 * LB_MS_NS) /* as the Go client does after a lost connection */
-#define GOODBYE_NS (1 * LB_S_NS)  /* how long to wait for the server to end a lease */
-#define ALREADY_THERE 9           /* gRPC's failed precondition: a lease of that number */
+#define RETRY_NS (500 * LB_MS_NS)     /* as the Go client does after a lost connection */
+#define GOODBYE_NS (1 * LB_S_NS)      /* how long to wait for the server to end a lease */
+#define TTL_MAX_S INT64_C(9000000000) /* etcd's MaxLeaseTTL */
+#define ALREADY_THERE 9               /* gRPC's failed precondition: a lease of that number */
 /* The first four bytes of each lease of ours, by which it is known: "lock". */
 #define MARK INT64_C(0x6c6f636b)
 
@@ -30,6 +31,11 @@ enum lb_outcome etcd_granted(struct lb_session *session) {
                    "etcd: the answer came when the lease was over by our clock");
 }
 
+/* A time-to-live out of an answer, within the bounds of what etcd gives. */
+static int64_t sane_ttl_s(int64_t ttl_s) {
+    return ttl_s < 0 ? 0 : ttl_s > TTL_MAX_S ? TTL_MAX_S : ttl_s;
+}
+
 /* One keepalive. LB_OK, and the time-to-live that it has now: 0 = the server knows it no more. */
 static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t *ret_ttl_s) {
     Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
@@ -37,7 +43,8 @@ static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t 
     request.id = lease;
     enum lb_outcome outcome = etcd_call(&e->keep, &etcd_lease_keep_alive, &request.base, &err);
     if (outcome != LB_OK) return outcome;
-    *ret_ttl_s = ((const Etcdserverpb__LeaseKeepAliveResponse *)etcd_answer(&e->keep))->ttl;
+    const Etcdserverpb__LeaseKeepAliveResponse *answer = etcd_answer(&e->keep);
+    *ret_ttl_s = sane_ttl_s(answer->ttl);
     return LB_OK;
 }
 
@@ -55,7 +62,7 @@ static void renew(struct etcd_session *e) {
     }
     if (e->lease != lease || e->ending) return; /* the session gave the lease up meanwhile */
     if (outcome == LB_OK && known) {
-        e->alive_until_ns = sent_ns + ttl_s * LB_S_NS;
+        e->alive_until_ns = lb_after(sent_ns, ttl_s * LB_S_NS);
         lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
         e->keep_due_ns = sent_ns + ttl_s * LB_S_NS / 3;
         return;
@@ -91,7 +98,7 @@ static enum lb_outcome grant(struct etcd_session *e, int64_t asked_s, int64_t *r
         if (outcome != LB_OK) return outcome;
         const Etcdserverpb__LeaseGrantResponse *answer = etcd_answer(&e->call);
         *ret_lease = answer->id;
-        *ret_ttl_s = answer->ttl;
+        *ret_ttl_s = sane_ttl_s(answer->ttl);
         return LB_OK;
     }
 }
@@ -104,7 +111,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
     e->lost = false;
     /* The server's shortest lease is one and a half election timeouts: 2 s by default. */
     if (grant(e, e->asked_ttl_s, &e->lease, &e->ttl_s, err) != LB_OK) return -1;
-    e->alive_until_ns = sent_ns + e->ttl_s * LB_S_NS;
+    e->alive_until_ns = lb_after(sent_ns, e->ttl_s * LB_S_NS);
     lb_session_renewed(e->owner, lb_after(e->alive_until_ns, e->grace_ns));
     if (trace_s > 0 && grant(e, e->ttl_s + trace_s, &e->trace, &ignored_s, err) != LB_OK) return -1;
     e->keep_due_ns = sent_ns + e->ttl_s * LB_S_NS / 3;

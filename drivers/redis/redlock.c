@@ -70,11 +70,14 @@ int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
 }
 
 /* Sends the release on the connections that carried the SET. True if a majority has done it or will
- * do it in that order: then this client holds nothing, now and later. */
+ * do it in that order: then this client holds nothing, now and later. False with session->err. */
 static bool undo(struct lb_session *session, const struct lb_request *request,
                  const struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
-    if (votes.yes + votes.no + votes.late < majority(votes.count)) return false;
+    if (votes.yes + votes.no + votes.late < majority(votes.count)) {
+        no_majority(session, &votes, true);
+        return false;
+    }
     session->err.code = 0; /* a minority that is not reachable does not matter */
     return true;
 }
