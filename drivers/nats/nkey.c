@@ -1,5 +1,6 @@
 /* nkey: see nkey.h. A seed is base32 of two bytes of prefix, 32 of the key, and a CRC16; a public key is base32 of one
  * byte of prefix, 32 of the key, and a CRC16, the low byte first. */
+#define _GNU_SOURCE
 #include "drivers/nats/nkey.h"
 
 #include <errno.h>
@@ -52,6 +53,7 @@ static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
     if (((bytes[0] & 7) << 5 | bytes[1] >> 3) != PREFIX_USER) return -1;
     if ((bytes[34] | bytes[35] << 8) != crc16(bytes, 34)) return -1;
     memcpy(key, bytes + 2, KEY_BYTES);
+    explicit_bzero(bytes, sizeof bytes);
     return 0;
 }
 
@@ -126,9 +128,8 @@ static int read_file(const char *option, const char *path, char text[FILE_BYTES]
     return 0;
 }
 
-struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
-    char text[FILE_BYTES];
-    if (read_file("nkey", path, text, err) != 0) return NULL;
+/* The key of a seed file's text. */
+static struct nkey *key_of_seed(const char *text, const char *path, struct lb_err *err) {
     struct nkey *key = calloc(1, sizeof *key);
     if (!key) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -145,6 +146,14 @@ struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
     return NULL;
 }
 
+struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
+    char text[FILE_BYTES];
+    bool read = read_file("nkey", path, text, err) == 0;
+    struct nkey *key = read ? key_of_seed(text, path, err) : NULL;
+    explicit_bzero(text, sizeof text);
+    return key;
+}
+
 /* The line after the one that begins a section. NULL: there is none. */
 static const char *line_of_section(const char *text, const char *begin, size_t *ret_len) {
     const char *at = strstr(text, begin);
@@ -155,10 +164,9 @@ static const char *line_of_section(const char *text, const char *begin, size_t *
     return *ret_len > 0 ? at : NULL;
 }
 
-struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
-    char text[FILE_BYTES];
+/* The key and the JWT of a credentials file's text. */
+static struct nkey *key_of_creds(const char *text, const char *path, struct lb_err *err) {
     size_t jwt_len = 0, seed_len = 0;
-    if (read_file("creds", path, text, err) != 0) return NULL;
     const char *jwt = line_of_section(text, "BEGIN NATS USER JWT", &jwt_len);
     const char *seed = line_of_section(text, "BEGIN USER NKEY SEED", &seed_len);
     struct nkey *key = calloc(1, sizeof *key);
@@ -179,8 +187,16 @@ struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
     return NULL;
 }
 
+struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
+    char text[FILE_BYTES];
+    bool read = read_file("creds", path, text, err) == 0;
+    struct nkey *key = read ? key_of_creds(text, path, err) : NULL;
+    explicit_bzero(text, sizeof text);
+    return key;
+}
+
 void nkey_free(struct nkey *key) {
-    if (key) memset(key->seed, 0, sizeof key->seed);
+    if (key) explicit_bzero(key->seed, sizeof key->seed);
     free(key);
 }
 

@@ -32,6 +32,7 @@ TEST(redis_over_tls) {
     tls_start(2, "expired", REDIS "tls-auth-clients optional\nEND");
     tls_start(3, "server", REDIS "tls-auth-clients yes\nEND");
     tls_start(4, "server", "exec redis-server --bind 127.0.0.1 --port $PORT --dir $DIR --save ''");
+    tls_start(5, "server", REDIS "tls-auth-clients optional\nbind 127.0.0.1 ::1\nEND");
     static const struct tls_case cases[] = {
         {"right",
          0,
@@ -40,6 +41,12 @@ TEST(redis_over_tls) {
          0,
          {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
         {"a user", 0, "rediss://worker:" TLS_SECRET "@localhost:%d", SIGNED, 0, {"TLSv1.3"}},
+        {"an address of IPv6",
+         5,
+         "rediss://:" TLS_SECRET "@[::1]:%d",
+         SIGNED,
+         0,
+         {"\"tls_verified\": \"host name and authority\""}},
         {"no authority", 0, "rediss://:" TLS_SECRET "@127.0.0.1:%d", NULL, 1, {"tls_ca"}},
         {"wrong authority",
          0,
@@ -127,6 +134,47 @@ TEST(redis_over_tls) {
     tls_start(0, "byname", REDIS "tls-auth-clients optional\nEND");
     tls_verify("redis", "redis-setnx", 0, "rediss://worker:" TLS_SECRET "@localhost:%d", SIGNED,
                true);
+}
+
+/* Sentinels may have another login than the servers that they watch. */
+TEST(sentinels_have_a_login_of_their_own) {
+    needs("redis-server");
+    tls_start(0, "",
+              "exec redis-server --bind 127.0.0.1 --port $PORT --dir $DIR --save '' "
+              "--requirepass " TLS_SECRET);
+    setenv("PRIMARY", tls_text("%d", tls_servers[0].port), 1);
+    tls_start(
+        1, "",
+        "cat >$DIR/conf <<END\nbind 127.0.0.1\nport $PORT\ndir $DIR\n"
+        "user default on >SentinelWord ~* &* +@all\nuser worker on >SentinelWord ~* &* +@all\n"
+        "sentinel monitor mymaster 127.0.0.1 $PRIMARY 1\n"
+        "sentinel auth-pass mymaster " TLS_SECRET "\nEND\n"
+        "exec redis-server $DIR/conf --sentinel");
+    cli_write(cli_path("certificates/default-login"), ":SentinelWord\n");
+    cli_write(cli_path("certificates/user-login"), "worker:SentinelWord\n");
+    cli_write(cli_path("certificates/wrong-login"), "worker:" TLS_SECRET "\n");
+    cli_write(cli_path("certificates/no-login"), TLS_SECRET "\n");
+#define SENTINEL "redis+sentinel://:" TLS_SECRET "@127.0.0.1:%d/mymaster"
+    static const struct tls_case cases[] = {
+        {"the default user's", 1, SENTINEL, "sentinel_login=default-login", 0, {NULL}},
+        {"a user's", 1, SENTINEL, "sentinel_login=user-login", 0, {NULL}},
+        {"a wrong one", 1, SENTINEL, "sentinel_login=wrong-login", 1, {"WRONGPASS"}},
+        {"none", 1, SENTINEL, NULL, 1, {"NOAUTH"}},
+        {"a file without a login",
+         1,
+         SENTINEL,
+         "sentinel_login=no-login",
+         1,
+         {"its first line must be user:password"}},
+        {"no file", 1, SENTINEL, "sentinel_login=absent", 1, {"No such file"}},
+        {"a server that is no Sentinel",
+         0,
+         "redis://:" TLS_SECRET "@127.0.0.1:%d",
+         "sentinel_login=user-login",
+         1,
+         {"the URL is not redis+sentinel://"}},
+    };
+    TLS_RUN("redis", "redis-setnx", cases);
 }
 
 /* --- memcached --- */
