@@ -41,4 +41,9 @@ static inline int64_t lb_after(int64_t start_ns, int64_t delta_ns) {
     return never ? LB_NEVER : start_ns + delta_ns;
 }
 
+/* Milliseconds that a server told, at least 0, as nanoseconds; more than there can be is LB_NEVER. */
+static inline int64_t lb_of_ms(int64_t ms) {
+    return ms > LB_NEVER / LB_MS_NS ? LB_NEVER : ms * LB_MS_NS;
+}
+
 #endif

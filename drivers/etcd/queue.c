@@ -99,6 +99,8 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
                        "etcd: a transaction's answer lacks what was asked for");
     }
     place->revision = own ? own->create_revision : answer->header->revision;
+    if (place->revision <= 0)
+        return lb_fail(session, LB_UNKNOWN, "etcd: an answer without a revision");
     *ret_first = !oldest || oldest->create_revision == place->revision;
     return LB_OK;
 }
@@ -162,7 +164,9 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
     struct etcd_session *e = etcd_session_of(session);
     char key[ETCD_KEY_MAX];
     int64_t created = seen->create_revision;
-    size_t len = seen->key.len < sizeof key ? seen->key.len : 0; /* none of ours is longer */
+    size_t len = seen->key.len;
+    if (len == 0 || len >= sizeof key || revision <= 0 || revision == INT64_MAX)
+        return lb_fail(session, LB_UNKNOWN, "etcd: the answer has no key that can be watched");
     memcpy(key, seen->key.data, len);
     int64_t start = from == ETCD_FROM_NOW ? 0 : revision + (from == ETCD_FROM_NEXT);
     enum lb_outcome outcome = etcd_watch_start(e, bytes_of(key, len), start);

@@ -105,8 +105,9 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     }
     if (reply->value.type != REDIS_STRING) return redis_refuse(one->session, reply);
     if (reply->value.text[0] == ':') {
-        long long left_ms = strtoll(reply->value.text + 1, NULL, 10) - redisson_now_ms();
-        *ret_left_ns = left_ms > 0 ? left_ms * LB_MS_NS : 0;
+        long long end_ms = strtoll(reply->value.text + 1, NULL, 10);
+        long long asked_ms = redisson_now_ms();
+        *ret_left_ns = end_ms > asked_ms ? lb_of_ms(end_ms - asked_ms) : 0;
         return LB_BUSY;
     }
     if (!synced) {

@@ -13,7 +13,7 @@ void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]
 }
 
 int64_t rlock_left_ns(long long pttl) {
-    return pttl < 0 ? LB_NEVER : pttl * LB_MS_NS;
+    return pttl < 0 ? LB_NEVER : lb_of_ms(pttl);
 }
 
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {

@@ -4,6 +4,9 @@
  * Needs: servers. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
+#include <sched.h>
+#include <sys/mount.h>
+
 #include "drivers/tests/tls_help.h"
 
 /* One ZooKeeper with two ports; two tunnels with wrong certificates lead to the second one. */
@@ -208,6 +211,38 @@ TEST(the_tunnel_ends_with_a_program_that_is_killed) {
     cli_wait(&cli);
     for (int64_t until_ns = lb_now() + 20 * LB_S_NS; is_running(pid); cli_nap_ms(5))
         assert_true(lb_now() < until_ns);
+    cli_free(&cli);
+}
+
+/* In the child: no stunnel is where it was. Root alone may do this without a namespace of users. */
+static void hide_stunnel(void *arg) {
+    static const char *const places[] = {"/usr/bin/stunnel4", "/usr/bin/stunnel",
+                                         "/usr/local/bin/stunnel", "/usr/sbin/stunnel"};
+    (void)arg;
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
+        _exit(125);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (access(places[i], F_OK) == 0 && mount("/dev/null", places[i], NULL, MS_BIND, NULL) != 0)
+            _exit(125);
+    }
+}
+
+TEST(a_missing_stunnel_is_named) {
+    const char *args[CLI_ARGS_MAX] = {
+        "run",    "smoke",
+        "--url",  tls_text("zookeeper=zks://" ACCOUNT "127.0.0.1:%d", tls_servers[SERVER].port),
+        "--out",  cli_path("no-stunnel"),
+        "--lock", "zk-lock"};
+    args[tls_sets("zookeeper", FILES, args, 8)] = NULL;
+    struct cli_how how = {.prepare = hide_stunnel};
+    struct cli cli = cli_run(&how, args);
+    if (cli.code == 125) {
+        print_message("[ SKIPPED ] only root can hide stunnel here\n");
+        skip();
+    }
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_int_equal(cli_problems(&cli), 1);
+    assert_has(cli.err, "install stunnel4");
     cli_free(&cli);
 }
 
