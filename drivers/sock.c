@@ -127,7 +127,7 @@ struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_t
     BIO_meth_set_write(shared->method, bio_write);
     BIO_meth_set_read(shared->method, bio_read);
     BIO_meth_set_ctrl(shared->method, bio_ctrl);
-    shared->verify = tls->verify;
+    shared->verify = lb_tls_of(tls, NULL).verify;
     SSL_CTX_set_min_proto_version(shared->context, TLS1_2_VERSION);
     SSL_CTX_set_options(shared->context, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_mode(shared->context,

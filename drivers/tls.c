@@ -10,12 +10,13 @@
 #include "drivers/facts.h"
 
 bool lb_tls_is_set(const struct lb_tls *tls) {
-    return tls->ca || tls->cert || tls->key || tls->verify != LB_TLS_FULL;
+    return tls->ca || tls->cert || tls->key || tls->verify != LB_TLS_AUTO;
 }
 
 struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca) {
     struct lb_tls tls = *options;
     if (!tls.ca) tls.ca = server_ca;
+    if (tls.verify == LB_TLS_AUTO) tls.verify = LB_TLS_FULL;
     return tls;
 }
 
@@ -79,7 +80,8 @@ const char *lb_tls_advice(const char *message) {
 
 void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
                          const char *cipher) {
-    static const char *const verified[] = {[LB_TLS_FULL] = "host name and authority",
+    static const char *const verified[] = {[LB_TLS_AUTO] = "host name and authority",
+                                           [LB_TLS_FULL] = "host name and authority",
                                            [LB_TLS_CA] = "authority",
                                            [LB_TLS_NONE] = "nothing"};
     bool encrypted = protocol && *protocol;

@@ -15,6 +15,7 @@ struct lb_facts;
 
 /* In the order of the option's choices. */
 enum lb_tls_verify {
+    LB_TLS_AUTO, /* not given: as LB_TLS_FULL where the URL asks for encryption; lb_tls_of says so */
     LB_TLS_FULL, /* the certificate has the URL's host name, and the authority signed it */
     LB_TLS_CA,   /* the authority signed it, for whatever host */
     LB_TLS_NONE
@@ -28,44 +29,44 @@ struct lb_tls {
 };
 
 /* For the option table of a backend whose options have a `struct lb_tls` as this member. */
-#define LB_TLS_OPTIONS(options, member)                                                            \
-    {"tls_ca",                                                                                     \
-     LB_OPT_TEXT,                                                                                  \
-     offsetof(options, member.ca),                                                                 \
-     NULL,                                                                                         \
-     0,                                                                                            \
-     0,                                                                                            \
-     NULL,                                                                                         \
-     "file of the authorities that may have signed the server's certificate (PEM); those of the "  \
-     "machine if not given"},                                                                      \
-        {"tls_cert",                                                                               \
-         LB_OPT_TEXT,                                                                              \
-         offsetof(options, member.cert),                                                           \
-         NULL,                                                                                     \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "file of the client's own certificate (PEM), for servers that ask for one"},              \
-        {"tls_key",                                                                                \
-         LB_OPT_TEXT,                                                                              \
-         offsetof(options, member.key),                                                            \
-         NULL,                                                                                     \
-         0,                                                                                        \
-         0,                                                                                        \
-         NULL,                                                                                     \
-         "file of its private key (PEM); tls_cert if not given"},                                  \
-    {                                                                                              \
-        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "full", 0, 0,             \
-            "full,ca,none",                                                                        \
-            "what is checked of the server's certificate: host name and authority, the authority " \
-            "alone, nothing"                                                                       \
+#define LB_TLS_OPTIONS(options, member)                                                                   \
+    {"tls_ca",                                                                                            \
+     LB_OPT_TEXT,                                                                                         \
+     offsetof(options, member.ca),                                                                        \
+     NULL,                                                                                                \
+     0,                                                                                                   \
+     0,                                                                                                   \
+     NULL,                                                                                                \
+     "file of the authorities that may have signed the server's certificate (PEM); those of the "         \
+     "machine if not given"},                                                                             \
+        {"tls_cert",                                                                                      \
+         LB_OPT_TEXT,                                                                                     \
+         offsetof(options, member.cert),                                                                  \
+         NULL,                                                                                            \
+         0,                                                                                               \
+         0,                                                                                               \
+         NULL,                                                                                            \
+         "file of the client's own certificate (PEM), for servers that ask for one"},                     \
+        {"tls_key",                                                                                       \
+         LB_OPT_TEXT,                                                                                     \
+         offsetof(options, member.key),                                                                   \
+         NULL,                                                                                            \
+         0,                                                                                               \
+         0,                                                                                               \
+         NULL,                                                                                            \
+         "file of its private key (PEM); tls_cert if not given"},                                         \
+    {                                                                                                     \
+        "tls_verify", LB_OPT_CHOICE32, offsetof(options, member.verify), "auto", 0, 0,                    \
+            "auto,full,ca,none",                                                                          \
+            "what is checked of the server's certificate: host name and authority (full), the authority " \
+            "alone, nothing; auto is full where the URL asks for TLS"                                     \
     }
 
 /* Whether any of the options was given. */
 bool lb_tls_is_set(const struct lb_tls *tls);
 
-/* What holds: the options, and the authority of a server that lockbench started (lb_server.ca, may be NULL)
- * where they name none. Borrows the texts. */
+/* What holds: the options, LB_TLS_FULL in the place of LB_TLS_AUTO, and the authority of a server that lockbench
+ * started (lb_server.ca, may be NULL) where they name none. Borrows the texts. */
 struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
 
 /* Refuses options that can't be meant: for a URL that asks for no encryption (asked: what would, "etcds://"),

@@ -128,6 +128,12 @@ TEST(redis_over_tls) {
          2,
          {"does the server speak TLS"}},
         {"options without TLS", 4, "redis://127.0.0.1:%d", SIGNED, 1, {"rediss://"}},
+        {"verification without TLS",
+         4,
+         "redis://127.0.0.1:%d",
+         "tls_verify=full",
+         1,
+         {"rediss://"}},
         {"what nothing reads", 4, "redis://127.0.0.1:%d?timeout=5", NULL, 1, {"nothing reads"}},
     };
     TLS_RUN("redis", "redis-setnx", cases);
