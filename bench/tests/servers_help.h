@@ -119,6 +119,21 @@ static inline const char *help_ask_redis(int port, const char *words, const char
     return text;
 }
 
+/* The same of memcached, whose login is a "set" of any key. */
+static inline const char *help_ask_memcached(const struct topo *topo, const char *words,
+                                             const char *until) {
+    char login[120];
+    const char *secret = topo_about(topo)->secret;
+    int fd = help_connect(topo_port(topo, 0, 0));
+    if (fd < 0) return "";
+    snprintf(login, sizeof login, "set login 0 0 %zu\r\nlockbench %s\r\n",
+             strlen("lockbench ") + strlen(secret), secret);
+    help_say(fd, login, "\r\n");
+    const char *text = help_say(fd, words, until);
+    close(fd);
+    return text;
+}
+
 /* A topology's folder from one of its nodes'. */
 static inline void help_parent(const char *node_dir, char *folder, size_t size) {
     snprintf(folder, size, "%s", node_dir);

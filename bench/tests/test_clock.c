@@ -170,11 +170,11 @@ static void mariadb_tells_another_time(void **state) {
 static void memcached_does_not_mind(void **state) {
     (void)state;
     struct topo *topo = started("memcached", (struct topo_wish){.clock = true});
-    int port = topo_port(topo, 0, 0);
-    assert_string_equal(help_ask(port, "set lock 0 600 2\r\nme\r\n", "\r\n"), "STORED\r\n");
+    assert_string_equal(help_ask_memcached(topo, "set lock 0 600 2\r\nme\r\n", "\r\n"),
+                        "STORED\r\n");
     step(topo, 0, 3600);
     help_nap_ms(2500); /* its own tick is a second */
-    assert_non_null(strstr(help_ask(port, "get lock\r\n", "END\r\n"), "me"));
+    assert_non_null(strstr(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "me"));
     topo_stop(topo);
 }
 

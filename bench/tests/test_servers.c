@@ -22,7 +22,9 @@ static const struct shipped {
     const char *stranger;
 } shipped[] = {
     {"redis", "PING\r\n", "-NOAUTH", "redis-cli -p $PORT config get dir | grep -q NOAUTH"},
-    {"memcached", "version\r\n", "VERSION ", NULL},
+    {"memcached", "version\r\n", "unauthenticated",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf \"version\\r\\nquit\\r\\n\" >&3; timeout 5 cat <&3' | "
+     "grep -q unauthenticated"},
     {"etcd", "GET /version HTTP/1.0\r\n\r\n", "etcdserver", NULL},
     {"zookeeper", "ruok", "imok", NULL},
     {"nats", NULL, NULL,

@@ -108,14 +108,15 @@ static void redis_throws_keys_away(void **state) {
 static void memcached_throws_items_away(void **state) {
     (void)state;
     struct topo *topo = started("memcached", (struct topo_wish){0});
-    int port = topo_port(topo, 0, 0);
     char text[100];
-    assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
+    assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
+                        "STORED\r\n");
     for (int i = 0; i < 3; i++)
-        assert_non_null(strstr(help_ask(port, "get lock\r\n", "END\r\n"), "me"));
+        assert_non_null(strstr(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "me"));
     assert_true(atoi(act(topo, "evict", NULL, text, sizeof text)) > 10000);
-    assert_string_equal(help_ask(port, "get lock\r\n", "END\r\n"), "END\r\n");
-    assert_string_equal(help_ask(port, "set lock 0 60 2\r\nme\r\n", "\r\n"), "STORED\r\n");
+    assert_string_equal(help_ask_memcached(topo, "get lock\r\n", "END\r\n"), "END\r\n");
+    assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
+                        "STORED\r\n");
     topo_stop(topo);
 }
 

@@ -55,6 +55,9 @@ struct host {
 #define NATS_LIST                                                                                  \
     TALK(NATS_LOGIN "PUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'"
 
+/* The secret has 32 characters. */
+#define MEMCACHED_LOGIN "set login 0 0 42\\r\\nlockbench '$SECRET'\\r\\n"
+
 #define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
 
 static const struct guest_case cases[] = {
@@ -95,8 +98,9 @@ static const struct guest_case cases[] = {
     /* One client at a time: several on three servers of Debian's version are not kept apart. */
     {"nats-3", "nats", "nats-kv", "uncontended", NATS_KEEP, NATS_LIST},
     /* Of what it can't list, all must have an end of its own. */
-    {"memcached", "memcached", "memcached-add", "contended", TALK("set mine 0 0 1\\r\\n1\\r\\n"),
-     TALK("lru_crawler metadump all\\r\\n") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
+    {"memcached", "memcached", "memcached-add", "contended",
+     TALK(MEMCACHED_LOGIN "set mine 0 0 1\\r\\n1\\r\\n"),
+     TALK(MEMCACHED_LOGIN "lru_crawler metadump all\\r\\n") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
     {"file", "file", "file-flock,file-ofd,file-lockfile", "contended",
      "touch $DIR/mine.lock $DIR/lockbench-mine.lockfile", "ls -A $DIR"},
 };
@@ -541,7 +545,7 @@ TEST(what_is_left_of_own_names_is_found) {
         {"redis-fair", "redis-cli -p $PORT mset 'redisson_lock_queue:{lockbench-00000000-1}' 1"},
         {"redis-permit", "redis-cli -p $PORT set '{lockbench-00000000-1}:timeout' 1"},
         {"redis-segmented", "redis-cli -p $PORT set '{lockbench-00000000-1}:seg:2' 1"},
-        {"memcached-add", TALK("set lockbench-00000000-1 0 9 1\r\n1\r\n")},
+        {"memcached-add", TALK(MEMCACHED_LOGIN "set lockbench-00000000-1 0 9 1\\r\\n1\\r\\n")},
     };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
         struct live_place live = live_open(left[i].lock, no_sets);

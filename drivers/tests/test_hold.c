@@ -169,8 +169,10 @@ TEST(kazoo_meets_it) {
     "' >&3; timeout 10 sed -E '/" until "/q' <&3\""
 
 TEST(a_memcached_client_meets_it) {
-    MEET("memcached-add",
-         {"memcached-add", SAY("get " KEY "\\r\\n", "END") " | grep -c VALUE", "1", "0"});
+    MEET("memcached-add", {"memcached-add",
+                           SAY("set login 0 0 42\\r\\nlockbench $SECRET\\r\\nget " KEY "\\r\\n",
+                               "END") " | grep -c VALUE",
+                           "1", "0"});
 }
 
 /* The entry's value is 16 hexadecimal digits; a deleted one has none. */
