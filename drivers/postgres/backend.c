@@ -8,7 +8,8 @@ const struct lb_backend backend_postgres = {
     .name = "postgres",
     .summary = "PostgreSQL, one server, by libpq",
     .schemes = pg_schemes,
-    .topologies = (const char *const[]){"postgres", "postgres-pgbouncer", NULL},
+    .topologies =
+        (const char *const[]){"postgres", "postgres-pgbouncer", "postgres-replicas", NULL},
     .expected = pg_advisory_xact_expected,
     .missing = "built without libpq",
     .install = "libpq-dev postgresql",
