@@ -29,9 +29,18 @@ export function firstGroup(data) {
   return data.groups.find((g) => g.contended) ?? data.groups.find((g) => g.alone) ?? data.groups[0];
 }
 
-/** What stands beside each figure that compares locks. */
-export const guaranteeColumns = [{ name: 'lock' }, { name: 'durability' }, { name: 'guarantee' }, { name: 'topology' }];
+/** What stands beside each figure that compares locks: behind the figures, which a phone shows first. */
+const standing = [{ name: 'durability' }, { name: 'guarantee' }, { name: 'topology' }];
 export function guaranteeOf(data, lock) {
   const { guarantee, topology } = data.standing[lock.index];
   return [lock.label, data.durabilities[lock.durability], guarantee, topology ?? '–'];
+}
+
+/** The columns of a table with a row a lock; name: of the first one. */
+export const lockColumns = (figures, name = 'lock') => [{ name }, ...figures, ...standing];
+
+/** A row of such a table. */
+export function lockRow(data, lock, figures, name) {
+  const [label, ...rest] = guaranteeOf(data, lock);
+  return [name ?? label, ...figures, ...rest];
 }

@@ -1,5 +1,5 @@
 // cost: what a grant costs: processor time of clients and server stacked, or commands, or bytes; cheapest first.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
@@ -15,9 +15,9 @@ const exact = (row, key) => row.figures[`cost.${key}`] ?? null;
 
 function table(rows, data) {
   return {
-    columns: [...guaranteeColumns, { name: 'client CPU', format: time }, { name: 'server CPU', format: time }, { name: 'commands' }, { name: 'wake-ups' }, { name: 'bytes' }],
-    rows: rows.toReversed().map((row) => [...guaranteeOf(data, row.lock), exact(row, 'client_cpu_ns_per_grant'), exact(row, 'server_cpu_ns_per_grant'),
-      exact(row, 'commands_per_grant'), exact(row, 'wakeups_per_grant'), exact(row, 'bytes_per_grant')]),
+    columns: lockColumns([{ name: 'client CPU', format: time }, { name: 'server CPU', format: time }, { name: 'commands' }, { name: 'wake-ups' }, { name: 'bytes' }]),
+    rows: rows.toReversed().map((row) => lockRow(data, row.lock, [exact(row, 'client_cpu_ns_per_grant'), exact(row, 'server_cpu_ns_per_grant'),
+      exact(row, 'commands_per_grant'), exact(row, 'wakeups_per_grant'), exact(row, 'bytes_per_grant')])),
   };
 }
 

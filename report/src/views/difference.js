@@ -3,7 +3,7 @@
 // Where both have repeats, the line is the median of the differences of all pairs of repeats (Hodges and Lehmann) and the band
 // goes from the least to the greatest of them. One run of each has no band: its waits depend on each other, and it says nothing
 // of another run.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, percentile, time } from '../format.js';
 import { histogramsOf, median, percentAt, stepsOf } from '../histogram.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -44,7 +44,7 @@ function draw({ data, state, theme, choice }) {
       columns: [{ name: 'percentile' }, { name: `A: ${a.lock.label}`, format: time }, { name: `B: ${b.lock.label}`, format: time }, { name, format }, { name: 'low', format }, { name: 'high', format }],
       rows: points.map((p) => [`${percentAt(p.x).toFixed(Math.max(1, Math.ceil(Math.log10(p.x))))} %`, p.a, p.b, p.value, p.low, p.high]),
     }, {
-      title: 'What is compared', columns: guaranteeColumns, rows: [a, b].map((row) => guaranteeOf(data, row.lock)),
+      title: 'What is compared', columns: lockColumns([]), rows: [a, b].map((row) => lockRow(data, row.lock, [])),
     }],
     option: {
       tooltip: tooltip(theme, {

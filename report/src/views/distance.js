@@ -1,6 +1,6 @@
 // distance: a figure over the round trip that the wire adds, for one load: a step for each, since they range from nothing to
 // many milliseconds, and since the way without the wire is no number among them.
-import { guaranteeColumns, guaranteeOf } from '../data.js';
+import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
 import { colourOf, dashOf } from '../theme.js';
@@ -47,8 +47,8 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: names.room, top: 34, bottom: 34, containLabel: true },
     },
     tables: [{
-      columns: [...guaranteeColumns, ...steps.map((step) => ({ name: step, format }))],
-      rows: shown.map((lock) => [...guaranteeOf(data, lock), ...groups.map((group) => valueAt(group, lock))]),
+      columns: lockColumns(steps.map((step) => ({ name: step, format }))),
+      rows: shown.map((lock) => lockRow(data, lock, groups.map((group) => valueAt(group, lock)))),
     }],
   };
 }

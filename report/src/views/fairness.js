@@ -1,6 +1,6 @@
 // fairness: who was served. In the long run: Lorenz curves of grants a client, and one lock's clients side by side; in the
 // short run: how many clients a window of grants has (LWSS), and how soon one comes again (MTTR).
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -74,9 +74,9 @@ function drawShort(rows, theme) {
 
 function table(rows, data) {
   return {
-    columns: [...guaranteeColumns, ...['clients', 'least', 'most', 'Jain', 'least share', 'LWSS', 'in a window of', 'MTTR', 'longest run'].map((name) => ({ name }))],
-    rows: rows.map(({ lock, perClient, figures }) => [...guaranteeOf(data, lock), perClient.length, Math.min(...perClient), Math.max(...perClient), figures['fairness.jain'] ?? null, figures['fairness.min_share'] ?? null,
-      figures['fairness.lwss'] ?? null, figures['fairness.lwss_window'] ?? null, figures['fairness.mttr'] ?? null, figures['fairness.longest_run'] ?? null]),
+    columns: lockColumns(['clients', 'least', 'most', 'Jain', 'least share', 'LWSS', 'in a window of', 'MTTR', 'longest run'].map((name) => ({ name }))),
+    rows: rows.map(({ lock, perClient, figures }) => lockRow(data, lock, [perClient.length, Math.min(...perClient), Math.max(...perClient), figures['fairness.jain'] ?? null, figures['fairness.min_share'] ?? null,
+      figures['fairness.lwss'] ?? null, figures['fairness.lwss_window'] ?? null, figures['fairness.mttr'] ?? null, figures['fairness.longest_run'] ?? null])),
   };
 }
 

@@ -1,5 +1,5 @@
 // handoff: p50, p90 and p99 of each lock as dots on one logarithmic axis, shortest first.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -15,8 +15,8 @@ function draw({ data, state, theme, choice }) {
   rows.sort((a, b) => partOf(b, 'p50') - partOf(a, 'p50'));
   return {
     tables: [{
-      columns: [...guaranteeColumns, ...parts.map((part) => ({ name: `handoff ${part}`, format: time }))],
-      rows: [...rows].reverse().map((row) => [...guaranteeOf(data, row.lock), ...parts.map((part) => partOf(row, part))]),
+      columns: lockColumns(parts.map((part) => ({ name: `handoff ${part}`, format: time }))),
+      rows: [...rows].reverse().map((row) => lockRow(data, row.lock, parts.map((part) => partOf(row, part)))),
     }],
     height: 90 + 30 * rows.length,
     option: {

@@ -1,6 +1,6 @@
 // percentiles: value over 1 / (1 - quantile), both axes logarithmic: the tail gets as much room as the middle. And any
 // percentile of all locks as a table.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, percentile, time } from '../format.js';
 import { curveOf, histogramsOf, percentileOf } from '../histogram.js';
 import { endLabels } from '../labels.js';
@@ -34,10 +34,10 @@ function anyTable(data, rows, percent, used) {
   const shown = used.filter((metric) => rows.some((row) => has(row, metric)));
   return {
     title: `${percent} % of the times were at most`, open: true,
-    columns: [...guaranteeColumns, { name: 'acquires' }, ...shown.map((metric) => ({ name: metrics[metric], format: time }))],
-    rows: rows.map((row) => [
-      ...guaranteeOf(data, row.lock), histogramsOf(row, 'acquire').reduce((sum, h) => sum + h.count, 0), ...shown.map((metric) => percentileOf(row, metric, percent) ?? null),
-    ]),
+    columns: lockColumns([...shown.map((metric) => ({ name: metrics[metric], format: time })), { name: 'acquires' }]),
+    rows: rows.map((row) => lockRow(data, row.lock, [
+      ...shown.map((metric) => percentileOf(row, metric, percent) ?? null), histogramsOf(row, 'acquire').reduce((sum, h) => sum + h.count, 0),
+    ])),
   };
 }
 

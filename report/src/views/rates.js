@@ -1,6 +1,6 @@
 // rates: latency from due to held over the offered rate, each way that the sweep went by itself; the promise and its
 // answer, and what M/D/1 says of the wait for one hot key: the acquire itself comes on top of it.
-import { guaranteeColumns, guaranteeOf } from '../data.js';
+import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -73,8 +73,8 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: 28, top: 34, bottom: 58, containLabel: true },
     },
     tables: [{
-      columns: [...guaranteeColumns, { name: 'way' }, { name: 'offered', format: rate }, { name: 'granted', format: rate }, ...['mean', 'p50', 'p90', 'p99', 'p99.9'].map((name) => ({ name, format: time })), { name: 'not started' }, { name: 'samples' }, { name: 'stage' }],
-      rows: shown.flatMap((line) => line.points.map((p) => [...guaranteeOf(data, data.locks[line.lock]), ways[p.leg] ?? '–', p.offered, p.achieved, p.mean, p.p50, p.p90, p.p99, p.p999, p.missed ?? null, p.count ?? null, p.stage ?? '–'])),
+      columns: lockColumns([{ name: 'way' }, { name: 'offered', format: rate }, { name: 'granted', format: rate }, ...['mean', 'p50', 'p90', 'p99', 'p99.9'].map((name) => ({ name, format: time })), { name: 'not started' }, { name: 'samples' }, { name: 'stage' }]),
+      rows: shown.flatMap((line) => line.points.map((p) => lockRow(data, data.locks[line.lock], [ways[p.leg] ?? '–', p.offered, p.achieved, p.mean, p.p50, p.p90, p.p99, p.p999, p.missed ?? null, p.count ?? null, p.stage ?? '–']))),
     }],
   };
 }

@@ -1,5 +1,5 @@
 // ratio: one figure of every lock with its interval, the best of each durability first, and how far the others are.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, guaranteeOf, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
@@ -73,9 +73,9 @@ function draw({ data, state, theme, choice }) {
       grid: { left: 8, right: 28, top: 22, bottom: 34, containLabel: true },
     },
     tables: [{
-      columns: [...guaranteeColumns, ...['verdict', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 4 ? format : times }))],
-      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => [...guaranteeOf(data, row.lock), row.lock.state, value,
-        low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null]),
+      columns: lockColumns(['verdict', name, 'from', 'to', 'stands on', 'to the best', 'over all figures'].map((column, i) => ({ name: column, format: i < 4 ? format : times }))),
+      rows: bars.toReversed().map(({ row, value, low, high, kind, count, ratio, mean }) => lockRow(data, row.lock, [row.lock.state, value,
+        low ?? null, high ?? null, kind ? stands[kind](count) : 'one figure of one run', ratio ?? null, mean ?? null])),
     }],
   };
 }

@@ -1,6 +1,6 @@
 // recovery: how long each trial took from a fault to the next grant: a dot a trial, or bars when there are many, against
 // the band that theory allows.
-import { guaranteeColumns, guaranteeOf } from '../data.js';
+import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -74,9 +74,9 @@ function draw({ data, state, theme, choice }) {
     note: `The band is what theory allows. ${shown.some(({ all: more }) => more) ? 'Of so many trials every few are drawn; choose one lock for all of them. ' : ''}${shown.filter(({ unrecovered }) => unrecovered > 0).map(({ name, unrecovered }) => `${name}: ${unrecovered} never recovered.`).join(' ')}`,
     option: one ? histogram(one, theme) : strip(shown, theme),
     tables: [{
-      columns: [{ name: 'lock and fault' }, ...guaranteeColumns.slice(1), { name: 'trials' }, ...['least', 'p50', 'p90', 'most'].map((name) => ({ name, format: time })), { name: 'theory' }, { name: 'longer than theory' }, { name: 'never' }],
-      rows: shown.map((line) => [line.name, ...guaranteeOf(data, line.lock).slice(1), all(line).length, all(line)[0] ?? null, quantile(all(line), 0.5) ?? null, quantile(all(line), 0.9) ?? null, all(line)[all(line).length - 1] ?? null,
-        theoryOf(line), line.theoryMax === null ? null : all(line).filter((ns) => ns > line.theoryMax).length, line.unrecovered]),
+      columns: lockColumns([{ name: 'trials' }, ...['least', 'p50', 'p90', 'most'].map((name) => ({ name, format: time })), { name: 'theory' }, { name: 'longer than theory' }, { name: 'never' }], 'lock and fault'),
+      rows: shown.map((line) => lockRow(data, line.lock, [all(line).length, all(line)[0] ?? null, quantile(all(line), 0.5) ?? null, quantile(all(line), 0.9) ?? null, all(line)[all(line).length - 1] ?? null,
+        theoryOf(line), line.theoryMax === null ? null : all(line).filter((ns) => ns > line.theoryMax).length, line.unrecovered], line.name)),
     }],
   };
 }

@@ -1,6 +1,6 @@
 // scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted to
 // it, waiting and handoff by choice.
-import { guaranteeColumns, guaranteeOf } from '../data.js';
+import { guaranteeOf, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
 import { colourOf, dashOf } from '../theme.js';
@@ -28,9 +28,9 @@ function lawTable(lines, data) {
   const part = (of) => [of[0], of[1], of[2]];
   return {
     title: 'The fitted law',
-    columns: [...guaranteeColumns, ...['lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name }))],
-    rows: lines.map(({ lock, law, why }) => [...guaranteeOf(data, data.locks[lock]), ...(law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
-      : [null, null, null, null, null, null, null, null, null, null, null, null, why])]),
+    columns: lockColumns(['lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name }))),
+    rows: lines.map(({ lock, law, why }) => lockRow(data, data.locks[lock], law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
+      : [null, null, null, null, null, null, null, null, null, null, null, null, why])),
   };
 }
 

@@ -1,5 +1,5 @@
 // series: how it went, interval by interval: the rate offered and achieved, percentiles, lag, with what was done marked.
-import { firstGroup, guaranteeColumns, guaranteeOf } from '../data.js';
+import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
 import { markTable, marksOf } from '../marks.js';
@@ -57,7 +57,7 @@ function draw({ data, state, theme, choice }) {
   return {
     option,
     note: [rows.some((row) => row.repeats.length > 1) && 'Of repeats, the typical one.', merged > 1 && `Up to ${merged} seconds an interval.`, figure && 'A percentile of too few times is left out: an interval needs 10 for p50, 500 for p99.'].filter(Boolean).join(' '),
-    tables: [figures, markTable(rows), { title: 'What is compared', columns: guaranteeColumns, rows: rows.map((row) => guaranteeOf(data, row.lock)) }].filter(Boolean),
+    tables: [figures, markTable(rows), { title: 'What is compared', columns: lockColumns([]), rows: rows.map((row) => lockRow(data, row.lock, [])) }].filter(Boolean),
   };
 }
 
