@@ -19,8 +19,12 @@ static const struct counter {
     const char *backend, *script;
 } counters[] = {
     {"redis", "redis-cli -p $PORT dbsize"},
-    {"memcached", "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf \"stats\\r\\n\" >&3; "
-                  "timeout 10 sed /END/q <&3' | sed -n 's/STAT curr_items \\([0-9]*\\).*/\\1/p'"},
+    {"memcached",
+     "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; login=\"lockbench $MEMCACHED_SECRET\"; "
+     "[ -z \"$MEMCACHED_SECRET\" ] || "
+     "printf \"set login 0 0 ${#login}\\r\\n$login\\r\\n\" >&3; "
+     "printf \"stats\\r\\n\" >&3; "
+     "timeout 10 sed /END/q <&3' | sed -n 's/STAT curr_items \\([0-9]*\\).*/\\1/p'"},
     {"zookeeper",
      "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf srvr >&3; timeout 10 cat <&3' | "
      "sed -n 's/Node count: //p'"},

@@ -14,6 +14,7 @@
 #include "bench/base/clock.h"
 
 #define OBJECTS "/dev/shm/PostgreSQL."
+#define DETACH_NS (10 * LB_S_NS) /* until killed processes have ended, on a busy machine */
 
 static void add_item(struct shm_list *list, const struct shm_item *item) {
     for (int i = 0; i < list->count; i++) {
@@ -92,7 +93,7 @@ static bool segment_stays(int segment) {
 }
 
 void shm_remove(struct shm_list *list) {
-    int64_t until_ns = lb_now() + LB_S_NS;
+    int64_t until_ns = lb_now() + DETACH_NS;
     for (int i = 0; i < list->count; i++) {
         const struct shm_item *item = &list->items[i];
         if (*item->object) unlink(item->object);

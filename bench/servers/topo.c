@@ -248,8 +248,10 @@ const struct topo_info *topo_about(const struct topo *topo) {
 }
 
 void topo_login(const struct topo *topo) {
-    static const char *const names[][2] = {
-        {"redis", "REDISCLI_AUTH"}, {"postgres", "PGPASSWORD"}, {"mariadb", "MYSQL_PWD"}};
+    static const char *const names[][2] = {{"redis", "REDISCLI_AUTH"},
+                                           {"postgres", "PGPASSWORD"},
+                                           {"mariadb", "MYSQL_PWD"},
+                                           {"memcached", "MEMCACHED_SECRET"}};
     for (size_t i = 0; topo && i < sizeof names / sizeof *names; i++) {
         if (strncmp(topo->info.name, names[i][0], strlen(names[i][0])) == 0)
             setenv(names[i][1], topo->info.secret, 1);
