@@ -17,16 +17,4 @@ TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
     json_decref(check);
 }
 
-/* The control: where no commit waits for a standby, the same fault loses rows that were acknowledged. */
-TEST(a_standby_that_nobody_waits_for_loses_rows) {
-    struct cli cli =
-        cli_run(NULL, ARGS("check", "pg-table", "--fault", "primary-lost", "--set",
-                           "servers.durability=none", "--out", cli_path("asynchronous")));
-    assert_code(&cli, LB_EXIT_VIOLATED);
-    cli_free(&cli);
-    json_t *check = check_result(cli_path("asynchronous"));
-    check_assert(check, "pg-table", "primary-lost", "violated");
-    json_decref(check);
-}
-
 TEST_MAIN(cli_setup, cli_teardown)
