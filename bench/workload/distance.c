@@ -46,13 +46,12 @@ static int read_distances(const struct lb_option *option, const char *text, void
     return 0;
 }
 
-static void format_one(const struct lb_option *option, const struct distance *one, char *text,
-                       size_t size) {
-    if (one->wired) {
-        duration_text(one->rtt_ns, text, size);
-    } else {
-        snprintf(text, size, "%s", option->choices);
-    }
+/* Returns text. */
+static char *format_one(const struct lb_option *option, const struct distance *one, char *text,
+                        size_t size) {
+    if (one->wired) return duration_text(one->rtt_ns, text, size);
+    snprintf(text, size, "%s", option->choices);
+    return text;
 }
 
 static void format_distances(const struct lb_option *option, const void *values, char *text,
@@ -60,11 +59,9 @@ static void format_distances(const struct lb_option *option, const void *values,
     const struct plan *plan = values;
     size_t used = 0;
     for (int i = 0; i < plan->distance_count && used < size; i++) {
-        const struct distance *one = &plan->distances[i];
-        char rtt[40];
+        char one[40];
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "",
-                                 one->wired ? duration_text(one->rtt_ns, rtt, sizeof rtt)
-                                            : option->choices);
+                                 format_one(option, &plan->distances[i], one, sizeof one));
     }
 }
 

@@ -49,12 +49,12 @@ static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
         bits -= 8;
         if (used < sizeof bytes) bytes[used++] = (unsigned char)(buffer >> bits);
     }
-    if (used != sizeof bytes || (bytes[0] & 0xf8) != PREFIX_SEED) return -1;
-    if (((bytes[0] & 7) << 5 | bytes[1] >> 3) != PREFIX_USER) return -1;
-    if ((bytes[34] | bytes[35] << 8) != crc16(bytes, 34)) return -1;
-    memcpy(key, bytes + 2, KEY_BYTES);
+    bool good = used == sizeof bytes && (bytes[0] & 0xf8) == PREFIX_SEED &&
+                ((bytes[0] & 7) << 5 | bytes[1] >> 3) == PREFIX_USER &&
+                (bytes[34] | bytes[35] << 8) == crc16(bytes, 34);
+    if (good) memcpy(key, bytes + 2, KEY_BYTES);
     explicit_bzero(bytes, sizeof bytes);
-    return 0;
+    return good ? 0 : -1;
 }
 
 #ifdef LB_OPENSSL
@@ -128,32 +128,6 @@ static int read_file(const char *option, const char *path, char text[FILE_BYTES]
     return 0;
 }
 
-/* The key of a seed file's text. */
-static struct nkey *key_of_seed(const char *text, const char *path, struct lb_err *err) {
-    struct nkey *key = calloc(1, sizeof *key);
-    if (!key) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-    } else if (from_seed(text, key->seed) != 0) {
-        err_set(err, LB_EXIT_USAGE, "nats.nkey: %s does not begin with the seed of a user (SU...)",
-                path);
-    } else if (name_public(key) != 0) {
-        err_set(err, LB_EXIT_MACHINE,
-                "nats.nkey: this lockbench was built without OpenSSL: install libssl-dev");
-    } else {
-        return key;
-    }
-    nkey_free(key);
-    return NULL;
-}
-
-struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
-    char text[FILE_BYTES];
-    bool read = read_file("nkey", path, text, err) == 0;
-    struct nkey *key = read ? key_of_seed(text, path, err) : NULL;
-    explicit_bzero(text, sizeof text);
-    return key;
-}
-
 /* The line after the one that begins a section. NULL: there is none. */
 static const char *line_of_section(const char *text, const char *begin, size_t *ret_len) {
     const char *at = strstr(text, begin);
@@ -164,35 +138,44 @@ static const char *line_of_section(const char *text, const char *begin, size_t *
     return *ret_len > 0 ? at : NULL;
 }
 
-/* The key and the JWT of a credentials file's text. */
-static struct nkey *key_of_creds(const char *text, const char *path, struct lb_err *err) {
+/* Fills the key from a file's text: a seed, or credentials. 0, or -1 with err. */
+static int fill_key(struct nkey *key, const char *text, bool creds, const char *path,
+                    struct lb_err *err) {
     size_t jwt_len = 0, seed_len = 0;
-    const char *jwt = line_of_section(text, "BEGIN NATS USER JWT", &jwt_len);
-    const char *seed = line_of_section(text, "BEGIN USER NKEY SEED", &seed_len);
+    const char *seed = creds ? line_of_section(text, "BEGIN USER NKEY SEED", &seed_len) : text;
+    const char *jwt = creds ? line_of_section(text, "BEGIN NATS USER JWT", &jwt_len) : NULL;
+    if (!seed || (creds && !jwt) || from_seed(seed, key->seed) != 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       creds ? "nats.creds: %s has no user's JWT with the seed of its key"
+                             : "nats.nkey: %s does not begin with the seed of a user (SU...)",
+                       path);
+    if (name_public(key) != 0)
+        return err_set(err, LB_EXIT_MACHINE,
+                       "nats.%s: this lockbench was built without OpenSSL: install libssl-dev",
+                       creds ? "creds" : "nkey");
+    key->jwt = creds;
+    if (creds) snprintf(key->identity, sizeof key->identity, "%.*s", (int)jwt_len, jwt);
+    return 0;
+}
+
+static struct nkey *read_key(const char *path, bool creds, struct lb_err *err) {
+    char text[FILE_BYTES] = "";
     struct nkey *key = calloc(1, sizeof *key);
-    if (!key) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-    } else if (!jwt || !seed || from_seed(seed, key->seed) != 0) {
-        err_set(err, LB_EXIT_USAGE, "nats.creds: %s has no user's JWT with the seed of its key",
-                path);
-    } else if (name_public(key) != 0) {
-        err_set(err, LB_EXIT_MACHINE,
-                "nats.creds: this lockbench was built without OpenSSL: install libssl-dev");
-    } else {
-        key->jwt = true;
-        memcpy(key->identity, jwt, jwt_len);
-        return key;
-    }
+    int failed = key ? read_file(creds ? "creds" : "nkey", path, text, err)
+                     : err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!failed) failed = fill_key(key, text, creds, path, err);
+    explicit_bzero(text, sizeof text);
+    if (!failed) return key;
     nkey_free(key);
     return NULL;
 }
 
+struct nkey *nkey_read_seed(const char *path, struct lb_err *err) {
+    return read_key(path, false, err);
+}
+
 struct nkey *nkey_read_creds(const char *path, struct lb_err *err) {
-    char text[FILE_BYTES];
-    bool read = read_file("creds", path, text, err) == 0;
-    struct nkey *key = read ? key_of_creds(text, path, err) : NULL;
-    explicit_bzero(text, sizeof text);
-    return key;
+    return read_key(path, true, err);
 }
 
 void nkey_free(struct nkey *key) {

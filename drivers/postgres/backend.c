@@ -6,7 +6,7 @@ static const char *const pg_schemes[] = {"postgres", "postgresql", NULL};
 
 const struct lb_backend backend_postgres = {
     .name = "postgres",
-    .summary = "PostgreSQL, one server, by libpq",
+    .summary = "PostgreSQL by libpq: one server, behind PgBouncer, or a primary with standbys",
     .schemes = pg_schemes,
     .topologies =
         (const char *const[]){"postgres", "postgres-pgbouncer", "postgres-replicas", NULL},

@@ -165,7 +165,10 @@ static const struct result_field skip_fields[] = {
 static const struct result_field slo_fields[] = {
     ROW(run_slo, TEXT, slo, "slo", .help = "the promise as it was written"),
     ROW(run_slo, TEXT, lock, "lock", .help = "the lock that it is about"),
-    ROW(run_slo, TEXT, topology, "topology", .help = "servers that it ran on; null for none"),
+    ROW(run_slo, TEXT, topology, "topology",
+        .help =
+            "servers that it ran on, with +tls and +rtt-5ms behind the name where clients reached "
+            "them so; null for none"),
     ROW(run_slo, COUNT, clients, "clients", .help = "clients that shared the lock"),
     ROW(run_slo, COUNT, readers, "readers", .unit = "%",
         .help = "attempts that were shared (readers)"),
