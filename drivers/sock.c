@@ -274,6 +274,10 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
     return refuse(sock, error, err);
 }
 
+void sock_forget_errors(void) {
+    ERR_clear_error();
+}
+
 void sock_end(struct sock *sock) {
     if (sock->ssl) {
         if (SSL_is_init_finished(sock->ssl)) SSL_shutdown(sock->ssl);
@@ -328,6 +332,8 @@ const char *sock_error(const struct sock *sock, int error) {
     (void)sock;
     return strerror(error);
 }
+
+void sock_forget_errors(void) {}
 
 void sock_end(struct sock *sock) {
     (void)sock;

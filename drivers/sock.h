@@ -48,6 +48,10 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
 ssize_t sock_send(struct sock *sock, const void *data, size_t len);
 ssize_t sock_recv(struct sock *sock, void *data, size_t size);
 
+/* Empties OpenSSL's queue of errors of this thread. A library that does not do so before it asks OpenSSL takes what
+ * another connection of the thread has left for its own. */
+void sock_forget_errors(void);
+
 /* As lb_wait_edge on the socket: waits for one of the events, or for what TLS waits for in its place. */
 int sock_wait(struct sock *sock, int events, int64_t deadline_ns);
 

@@ -144,6 +144,8 @@ const char *sock_advice(const struct sock *sock, const char *scheme) {
     return "";
 }
 
+void sock_forget_errors(void) {}
+
 uint64_t sock_take_bytes(struct sock *sock) {
     uint64_t bytes = sock->bytes;
     sock->bytes = 0;

@@ -20,6 +20,7 @@ static int wait_connecting(struct lb_session *session, int asked, int64_t deadli
     struct lb_poll wait = {fd, events, 0};
     int ready = lb_wait_any(&wait, 1, deadline_ns);
     lb_fd_forget(fd);
+    maria_tls_before_call(session);
     return ready > 0 ? asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE) : maria_give_up(state->mysql);
 }
 

@@ -71,8 +71,7 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
 /* COM_PING: the protocol's own empty round trip; the server parses nothing. */
 static enum lb_outcome maria_ping(struct lb_session *session, int64_t deadline_ns) {
     struct maria_session *state = session->state;
-    if (!state->mysql || state->dead) return lb_fail(session, LB_BROKEN, "mariadb: not connected");
-    state->timed_out = false;
+    if (!maria_is_up(session)) return LB_BROKEN;
     session->commands++;
     int failed = 0;
     int asked = mysql_ping_start(&failed, state->mysql);

@@ -54,6 +54,9 @@ void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host)
 /* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name, libmariadb logs in
  * unencrypted where the server does not offer TLS. False = no TLS is offered; the connection must end there. */
 bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
+/* Before each call of libmariadb that may read or write: of a thread's connections, one that has failed must not
+ * fail the next. */
+void maria_tls_before_call(const struct lb_session *session);
 /* Refuses a connection that is not encrypted although it should be. 0, or -1 with err. */
 int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err);
 /* What to do about a failed connection, ": ..." or "". */
@@ -66,6 +69,9 @@ int maria_give_up(MYSQL *mysql);
 
 /* Waits for what a _start or _cont call asks for; gives what to hand to _cont. */
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);
+
+/* Before each statement: readies the session for it. False, with session->err: there is no connection. */
+bool maria_is_up(struct lb_session *session);
 
 /* Marks the connection dead. libmariadb may have closed the socket already. */
 void maria_die(struct lb_session *session);

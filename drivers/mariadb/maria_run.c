@@ -43,6 +43,7 @@ int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
                  ((asked & MYSQL_WAIT_WRITE) ? LB_WRITABLE : 0);
     /* libmariadb asks only after it has met EAGAIN, which is what an edge needs. */
     int ready = lb_wait_edge(state->fd, events, deadline_ns);
+    maria_tls_before_call(session);
     state->timed_out = ready <= 0;
     if (ready <= 0) return maria_give_up(state->mysql);
     return asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
@@ -84,9 +85,10 @@ static enum lb_outcome statement_failed(struct lb_session *session, MYSQL_STMT *
     return maria_failed(session, mysql_stmt_errno(statement), mysql_stmt_error(statement));
 }
 
-static bool is_up(struct lb_session *session) {
+bool maria_is_up(struct lb_session *session) {
     struct maria_session *state = session->state;
     state->timed_out = false;
+    maria_tls_before_call(session);
     if (state->mysql && !state->dead) return true;
     lb_fail(session, LB_BROKEN, "mariadb: not connected");
     return false;
@@ -95,7 +97,7 @@ static bool is_up(struct lb_session *session) {
 MYSQL_STMT *maria_prepare(struct lb_session *session, const char *sql, MYSQL_BIND *args,
                           struct maria_row *row, int64_t deadline_ns, struct lb_err *err) {
     struct maria_session *state = session->state;
-    if (!is_up(session)) goto failed;
+    if (!maria_is_up(session)) goto failed;
     MYSQL_STMT *statement =
         state->statement_count < MARIA_STATEMENTS_MAX ? mysql_stmt_init(state->mysql) : NULL;
     if (!statement) {
@@ -153,7 +155,7 @@ static enum lb_outcome fetch_row(struct lb_session *session, MYSQL_STMT *stateme
 
 enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, struct maria_row *row,
                           int64_t deadline_ns) {
-    if (!is_up(session)) return LB_BROKEN;
+    if (!maria_is_up(session)) return LB_BROKEN;
     session->commands++;
     int failed = 0;
     int asked = mysql_stmt_execute_start(&failed, statement);
@@ -172,7 +174,7 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
 enum lb_outcome maria_query(struct lb_session *session, const char *sql, int64_t deadline_ns,
                             MYSQL_RES **ret_result) {
     struct maria_session *state = session->state;
-    if (!is_up(session)) return LB_BROKEN;
+    if (!maria_is_up(session)) return LB_BROKEN;
     MYSQL *mysql = state->mysql;
     session->commands++;
     int failed = 0;

@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 
 #include "drivers/facts.h"
+#include "drivers/sock.h"
 #include "drivers/wait.h"
 
 #define SECURE_TRANSPORT_REQUIRED 3159 /* not in the header of every version */
@@ -75,6 +76,11 @@ bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t 
            !lb_stopping())
         lb_sleep_until(lb_now() + LB_MS_NS);
     return seen > 0;
+}
+
+void maria_tls_before_call(const struct lb_session *session) {
+    const struct maria_server *server = session->server->state;
+    if (server->encrypted) sock_forget_errors();
 }
 
 int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err) {
