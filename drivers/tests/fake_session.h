@@ -17,6 +17,7 @@ struct fake_session {
     int64_t wait_ns, lease_ns; /* wait 0 = try */
     bool release, renew;       /* after an acquire that was granted */
     bool settle;               /* instead of all that */
+    bool setup;                /* the lock's setup belongs to connect */
     bool refused;              /* connect is to fail */
     int64_t connect_ns;        /* it may take; 0 = 20 s */
     int connected;
@@ -54,6 +55,8 @@ static inline void fake_talk(void *arg) {
     if (fake->connected == 0)
         fake->connected = backend->connector->connect(
             &session, lb_now() + (fake->connect_ns ? fake->connect_ns : 20 * LB_S_NS), &fake->err);
+    if (fake->connected == 0 && fake->setup)
+        fake->connected = fake->lock->algorithm->setup(&session, &fake->err);
     fake->commands = session.commands;
     if (fake->connected == 0 && fake->settle) {
         fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);

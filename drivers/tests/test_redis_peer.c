@@ -121,4 +121,62 @@ TEST(test_a_waiter_asks_again) {
     assert_int_equal(fake.commands, 4);
 }
 
+/* A word of a command, as it is sent. */
+#define WORD(len, text) "$" #len "\r\n" text "\r\n"
+
+TEST(test_the_servers_own_comparisons) {
+    static const struct {
+        const char *release, *await;
+    } cases[] = {{"release=delifeq", "*3\r\n" WORD(7, "DELIFEQ") WORD(1, "k")},
+                 {"release=delex", "*4\r\n" WORD(5, "DELEX") WORD(1, "k") WORD(4, "IFEQ")}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        fake.setup = fake.renew = true;
+        fake.sets = (const char *const[]){cases[i].release, "renew=ifeq", NULL};
+        /* The setup asks with a key of nobody's. */
+        char *seen = FAKE_PLAY(
+            &fake, "redis", LOADED, {.await = "lockbench-probe-", .say = ":0\r\n"},
+            {.await = "lockbench-probe-", .say = "$-1\r\n"}, {.await = "NX", .say = "+OK\r\n"},
+            {.await = WORD(4, "IFEQ"), .say = "+OK\r\n"},
+            {.await = cases[i].await, .say = ":1\r\n"});
+        free(seen);
+        assert_int_equal(fake.released, LB_OK);
+    }
+}
+
+TEST(test_a_comparison_that_fails_is_a_loss) {
+    struct fake_session fake = fake_new();
+    fake.renew = true;
+    fake.sets = (const char *const[]){"release=delifeq", "renew=ifeq", NULL};
+    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX", .say = "+OK\r\n"},
+                   {.await = "IFEQ", .say = "$-1\r\n"}, {.await = "DELIFEQ", .say = ":0\r\n"}));
+    assert_int_equal(fake.renewed, LB_LOST);
+    assert_int_equal(fake.released, LB_LOST);
+}
+
+/* Before anything is locked. */
+TEST(test_a_server_without_these_comparisons) {
+    static const struct {
+        const char *set, *answer, *said;
+    } cases[] = {
+        {"release=delifeq", "-ERR unknown command 'DELIFEQ', with args beginning with: \r\n",
+         "this server has no DELIFEQ (release=delifeq needs Valkey 9.0)"},
+        {"release=delex", "-ERR unknown command 'DELEX', with args beginning with: \r\n",
+         "this server has no DELEX (release=delex needs Redis 8.4 or Valkey 9.2)"},
+        {"renew=ifeq", "-ERR syntax error\r\n",
+         "this server has no SET IFEQ (renew=ifeq needs Redis 8.4 or Valkey 8.1)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake_session fake = fake_new();
+        fake.setup = fake.refused = true;
+        fake.sets = (const char *const[]){cases[i].set, NULL};
+        char *seen = FAKE_PLAY(&fake, "redis", LOADED,
+                               {.await = "lockbench-probe-", .say = cases[i].answer});
+        if (!strstr(fake.err.text, cases[i].said)) fail_msg("it says: %s", fake.err.text);
+        assert_int_equal(fake.err.code, LB_EXIT_USAGE);
+        assert_null(strstr(seen, "$2\r\nNX\r\n"));
+        free(seen);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
