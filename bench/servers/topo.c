@@ -248,13 +248,19 @@ const struct topo_info *topo_about(const struct topo *topo) {
 }
 
 void topo_login(const struct topo *topo) {
-    static const char *const names[][2] = {{"redis", "REDISCLI_AUTH"},
-                                           {"postgres", "PGPASSWORD"},
-                                           {"mariadb", "MYSQL_PWD"},
-                                           {"memcached", "MEMCACHED_SECRET"}};
-    for (size_t i = 0; topo && i < sizeof names / sizeof *names; i++) {
-        if (strncmp(topo->info.name, names[i][0], strlen(names[i][0])) == 0)
-            setenv(names[i][1], topo->info.secret, 1);
+    static const struct {
+        const char *topologies, *name, *format;
+    } logins[] = {{"redis", "REDISCLI_AUTH", "%s"},
+                  {"postgres", "PGPASSWORD", "%s"},
+                  {"mariadb", "MYSQL_PWD", "%s"},
+                  {"memcached", "MEMCACHED_SECRET", "%s"},
+                  {"etcd", "ETCDCTL_USER", "lockbench:%s"}};
+    for (size_t i = 0; topo && i < sizeof logins / sizeof *logins; i++) {
+        char value[sizeof topo->info.secret + 20];
+        if (strncmp(topo->info.name, logins[i].topologies, strlen(logins[i].topologies)) != 0)
+            continue;
+        snprintf(value, sizeof value, logins[i].format, topo->info.secret);
+        setenv(logins[i].name, value, 1);
     }
 }
 

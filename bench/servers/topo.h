@@ -79,7 +79,7 @@ void topo_stop_all(void);
 const struct topo_info *topo_about(const struct topo *topo);
 
 /* Sets the environment variable from which this server's own client programs (redis-cli, psql,
- * mariadb) read their password, or a script for memcached MEMCACHED_SECRET, for children started from now on. NULL:
+ * mariadb, etcdctl) read their password, or a script for memcached MEMCACHED_SECRET, for children started from now on. NULL:
  * nothing. Before threads. */
 void topo_login(const struct topo *topo);
 /* The durability that it runs with, in words. */

@@ -78,7 +78,7 @@ static enum lb_outcome outcome_of(int status) {
         return LB_OK;
     case 3: /* invalid argument, wrong password too */
     case ETCD_DENIED:
-    case 9:  /* failed precondition: authentication is not enabled */
+    case ETCD_UNREADY:
     case 12: /* unimplemented */
     case ETCD_UNAUTHENTICATED:
         return LB_REFUSED;
@@ -175,9 +175,14 @@ int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
     request.name = server->user;
     request.password = server->password;
     line->transfer.without_token = true; /* etcd refuses even this with a token that has ended */
-    enum lb_outcome outcome = call_once(line, &etcd_authenticate, &request.base, err);
+    struct lb_err why = {0};
+    enum lb_outcome outcome = call_once(line, &etcd_authenticate, &request.base, &why);
     line->transfer.without_token = false;
-    if (outcome != LB_OK) return -1;
+    /* A server that has just lost its data has no accounts until somebody makes them again. */
+    if (outcome != LB_OK && line->status == ETCD_UNREADY)
+        return err_set(err, LB_EXIT_MACHINE,
+                       "%s: leave user and password out of the URL, or enable it", why.text);
+    if (outcome != LB_OK) return err_set(err, why.code, "%s", why.text);
     const Etcdserverpb__AuthenticateResponse *answer = etcd_answer(line);
     if (answer->token && http_token(&line->session->http, answer->token) == 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);

@@ -15,6 +15,7 @@
 #include "drivers/wait.h"
 
 #define ETCD_PORT 2379
+#define ACCOUNTS_PATIENCE_NS (2 * LB_S_NS)
 #define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
 
 /* The numeric address of a host, so that no connection waits for a look-up: the first address that
@@ -113,6 +114,20 @@ static void etcd_disconnect(struct lb_session *session) {
     e->owner = NULL;
 }
 
+/* A server that has lost its data has no accounts until somebody makes them again: a client that came at once would
+ * otherwise be told that its user is not wanted there. */
+static int log_in(struct etcd_session *e, int64_t deadline_ns, struct lb_err *err) {
+    int64_t until_ns = lb_now() + ACCOUNTS_PATIENCE_NS;
+    if (until_ns > deadline_ns) until_ns = deadline_ns;
+    for (;;) {
+        struct lb_err why = {0};
+        if (etcd_authenticate_on(&e->call, &why) == 0) return 0;
+        if (e->call.status != ETCD_UNREADY || lb_now() >= until_ns || lb_stopping())
+            return err_set(err, why.code, "%s", why.text);
+        lb_sleep_until(lb_now() + 10 * LB_MS_NS);
+    }
+}
+
 /* A session with one member. It counts only if the member knows a leader: a lease needs one, a
  * linearizable read too. */
 static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
@@ -131,7 +146,7 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
         etcd_line_init(&e->watch, e, ANSWER_BYTES, 2048, err) != 0) {
         return -1;
     }
-    if (etcd_authenticate_on(&e->call, err) != 0) return -1;
+    if (log_in(e, deadline_ns, err) != 0) return -1;
     if (session->lock->algorithm->prepare &&
         session->lock->algorithm->prepare(session, deadline_ns, err) != 0)
         return -1;

@@ -11,7 +11,8 @@
  *
  * There is no Lock that does not wait: who wants to try, or has waited for long enough, finds its
  * key in the queue behind another, and cancels the call; the server then deletes the key. That
- * deletion comes at any time, and would hit the same name made anew, so it is waited for. */
+ * deletion comes at any time, and would hit the same name made anew, so it is waited for. On a server with accounts the
+ * driver deletes the key: the server's deletion is refused there. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
@@ -100,6 +101,15 @@ static enum lb_outcome wait_deleted(struct lb_session *session, const struct etc
     }
 }
 
+/* After the call was cancelled: LB_OK when our key is gone. Where clients have accounts, the server can't delete it:
+ * it does so without the client's token (etcd 3.4), and is refused. So we do. */
+static enum lb_outcome leave_queue(struct lb_session *session, const struct etcd_place *place) {
+    const struct etcd_server *server = session->server->state;
+    if (!server->user[0]) return wait_deleted(session, place);
+    enum lb_outcome outcome = etcd_place_leave(session, place);
+    return outcome == LB_LOST ? LB_OK : outcome;
+}
+
 /* The deadline has passed and Lock was not answered: is it our turn, or another client's? LB_OK:
  * the lock is ours after all; LB_TIMEOUT: it is not, and our key is deleted. */
 static enum lb_outcome give_up(struct lb_session *session, const struct lb_request *request,
@@ -114,7 +124,7 @@ static enum lb_outcome give_up(struct lb_session *session, const struct lb_reque
         if (!behind) continue; /* first, or not there yet: the answer is on its way */
         etcd_watch_stop(e);
         /* The lease takes along what the server would delete. */
-        outcome = per_grant(session) ? etcd_lease_stop(e) : wait_deleted(session, place);
+        outcome = per_grant(session) ? etcd_lease_stop(e) : leave_queue(session, place);
         if (outcome != LB_OK) return LB_UNKNOWN;
         session->err.code = 0;
         return LB_TIMEOUT;
@@ -217,19 +227,21 @@ const struct lb_lock lock_etcd_lock = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
-    .about = {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
-              .incompatible = ETCD_INCOMPATIBLE,
-              .order = "first come, first served (create revision)",
-              .token = "create revision of the holder's key",
-              .hazards =
-                  "without the checks of this driver the service grants to dead clients (etcd 3.4) "
-                  "and unlocks for any client; one lease is one owner: its second Lock succeeds at "
-                  "once; giving up costs five requests",
-              .acquire_requests = 2,
-              .release_requests = 2,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = 3 * LB_S_NS},
+    .about =
+        {.compatible = "any client of the service (jetcd), etcdctl lock, etcd-mutex",
+         .incompatible = ETCD_INCOMPATIBLE,
+         .order = "first come, first served (create revision)",
+         .token = "create revision of the holder's key",
+         .hazards =
+             "without the checks of this driver the service grants to dead clients (etcd 3.4) "
+             "and unlocks for any client; one lease is one owner: its second Lock succeeds at "
+             "once; giving up costs five requests; on a server with accounts a client that gives up has to "
+             "delete its key itself, as this driver does: the server is refused (etcd 3.4)",
+         .acquire_requests = 2,
+         .release_requests = 2,
+         .guarantee = LB_ON_MAJORITY,
+         .crash = LB_CRASH_SESSION,
+         .crash_slack_ns = 3 * LB_S_NS},
     .store = &etcd_store.store,
     .algorithm = &algorithm,
 };

@@ -35,7 +35,13 @@ extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_wa
     etcd_unlock, etcd_status, etcd_member_list, etcd_authenticate;
 
 /* gRPC's status codes, as far as we tell them apart. */
-enum { ETCD_OK = 0, ETCD_NOT_FOUND = 5, ETCD_DENIED = 7, ETCD_UNAUTHENTICATED = 16 };
+enum {
+    ETCD_OK = 0,
+    ETCD_NOT_FOUND = 5,
+    ETCD_DENIED = 7,
+    ETCD_UNREADY = 9, /* failed precondition: authentication is not enabled */
+    ETCD_UNAUTHENTICATED = 16
+};
 
 /* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts
  * (a watch, a call of the lock service) a third. */

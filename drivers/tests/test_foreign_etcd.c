@@ -18,6 +18,16 @@ static const char *endpoint(const struct live_place *live) {
     return text;
 }
 
+static bool as_root;
+
+/* The account of the next etcdctl: another server's has another password. */
+static void log_in(const struct live_place *live) {
+    char root[80];
+    topo_login(live->place->topo);
+    snprintf(root, sizeof root, "root:%s", topo_about(live->place->topo)->secret);
+    if (as_root) setenv("ETCDCTL_USER", root, 1);
+}
+
 /* Runs etcdctl with some words and reads the first line that it writes, "" if none. */
 static const char *etcdctl(const struct live_place *live, const char *const *words) {
     static char line[4096];
@@ -25,6 +35,7 @@ static const char *etcdctl(const struct live_place *live, const char *const *wor
     for (int i = 0; words[i]; i++) argv[i + 2] = words[i];
     struct foreign foreign;
     size_t used = 0;
+    log_in(live);
     foreign_start(&foreign, argv);
     for (ssize_t got = 1; got > 0 && used < sizeof line - 1; used += (size_t)got) {
         got = read(foreign.from, line + used, sizeof line - 1 - used);
@@ -65,6 +76,7 @@ static bool wait_for_keys(const struct live_place *live, int count) {
 
 static void lock_by_etcdctl(struct foreign *foreign, const struct live_place *live) {
     const char *const argv[] = {"etcdctl", endpoint(live), "lock", KEY, NULL};
+    log_in(live);
     foreign_start(foreign, argv);
 }
 
@@ -342,19 +354,25 @@ static const char *login(const struct live_place *live, const char *credentials)
 
 static void users_and_passwords(void *arg) {
     const struct live_place *live = arg;
-    ETCDCTL(live, "user", "add", "root:s3cret");
-    ETCDCTL(live, "user", "grant-role", "root", "root");
-    ETCDCTL(live, "auth", "enable");
-    const char *wrong = login(live, "root:s3cret@");
+    char right[80];
+    snprintf(right, sizeof right, "lockbench:%s@", topo_about(live->place->topo)->secret);
+    const char *wrong = login(live, right);
     CHECK(!*wrong, "%s", wrong);
-    wrong = login(live, "root:wr0ng@");
+    wrong = login(live, "lockbench:wr0ng@");
     CHECK(strncmp(wrong, "1: ", 3) == 0, "a wrong password is a usage error: %s", wrong);
     CHECK(!strstr(wrong, "wr0ng"), "%s", wrong);
     wrong = login(live, "");
     CHECK(*wrong, "no password, and yet let in");
-    ETCDCTL(live, "--user=root:s3cret", "auth", "disable");
+    CHECK(!strstr(ETCDCTL(live, "user", "list"), "root"), "the clients' account rules the server");
+    as_root = true;
+    ETCDCTL(live, "auth", "disable");
     wrong = login(live, "");
     CHECK(!*wrong, "%s", wrong);
+    /* As after a loss of all data, until the accounts are made again. */
+    wrong = login(live, right);
+    CHECK(strncmp(wrong, "2: ", 3) == 0 && strstr(wrong, "not enabled"), "%s", wrong);
+    ETCDCTL(live, "auth", "enable");
+    as_root = false;
 }
 
 /* What a waiter is told whose lease ends in the queue, before the holder lets go. Its keeper asks
