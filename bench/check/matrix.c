@@ -188,8 +188,7 @@ static const char *why_not(const struct matrix_wish *wish, const struct plan *pl
     for (int i = 0; wish->why_not && !reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
-        reason =
-            wish->why_not(wish->why_not_context, lock, topology, plan->durability, ret_install);
+        reason = wish->why_not(wish->why_not_context, lock, topology, plan, ret_install);
     }
     return reason;
 }

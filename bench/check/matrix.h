@@ -71,7 +71,7 @@ struct matrix_wish {
     const char *folder; /* the workloads */
     /* As in struct plan_wish; may be NULL. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
-                           const char *durability, const char **ret_install);
+                           const struct plan *plan, const char **ret_install);
     /* What starting a topology's servers takes of the jobs that run at once, from 1; NULL = 1 for
      * all. */
     int (*weigh)(void *context, const char *topology);

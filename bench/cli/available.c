@@ -13,7 +13,7 @@ struct available_topology {
     struct topo_info info;
     struct lb_err no_script; /* why the script can't be asked; code 0 = it was */
     char reason[300];        /* what is missing, as a phrase */
-    struct lb_err refused;   /* why it can't give the durability that was asked for last */
+    struct lb_err refused;   /* why it can't give what was asked for last */
 };
 
 int available_init(struct available *available, const char *folder, struct lb_err *err) {
@@ -63,8 +63,25 @@ static const char *url_of(const struct available *available, const struct lb_bac
     return NULL;
 }
 
+/* What the topology, with the servers that the plan asks for, lacks here. */
+static const char *lacks(struct available_topology *item, const struct plan *plan,
+                         const char **ret_install) {
+    struct topo_info info = item->info;
+    const struct topo_flavour flavour = plan ? place_flavour(plan) : (struct topo_flavour){0};
+    item->refused = (struct lb_err){0};
+    if (topo_info_flavour(&info, &flavour, &item->refused) != 0) return item->refused.text;
+    if (*info.missing) {
+        if (*info.install) *ret_install = item->info.install;
+        snprintf(item->reason, sizeof item->reason, "%s not found on this machine", info.missing);
+        return item->reason;
+    }
+    if (plan && !topo_durability_of(&item->info, plan->durability, &item->refused))
+        return item->refused.text;
+    return NULL;
+}
+
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *topology, const char *durability,
+                              const char *topology, const struct plan *plan,
                               const char **ret_install) {
     *ret_install = NULL;
     if (lb_unavailable(backend)) {
@@ -75,16 +92,7 @@ const char *available_why_not(struct available *available, const struct lb_backe
     struct available_topology *item =
         ask_topology(available, topology ? topology : backend->topologies[0]);
     if (item->no_script.code) return item->no_script.text;
-    if (*item->info.missing) {
-        if (*item->info.install) *ret_install = item->info.install;
-        snprintf(item->reason, sizeof item->reason, "%s not found on this machine",
-                 item->info.missing);
-        return item->reason;
-    }
-    item->refused = (struct lb_err){0};
-    if (durability && !topo_durability_of(&item->info, durability, &item->refused))
-        return item->refused.text;
-    return NULL;
+    return lacks(item, plan, ret_install);
 }
 
 const char *available_lock(struct available *available, const struct lb_lock *lock,
@@ -106,9 +114,8 @@ static bool same_scheme(const char *a, const char *b) {
 }
 
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
-                               const char *durability, const char **ret_install) {
-    const char *reason =
-        available_why_not(context, lock->backend, topology, durability, ret_install);
+                               const struct plan *plan, const char **ret_install) {
+    const char *reason = available_why_not(context, lock->backend, topology, plan, ret_install);
     const char *url = url_of(context, lock->backend);
     if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {

@@ -30,11 +30,11 @@ void available_done(struct available *available);
 /* The backend's server runs already (--url, borrowed): no script is needed. */
 void available_url(struct available *available, const struct lb_backend *backend, const char *url);
 
-/* Why a backend can't run here on a topology of its locks (NULL = its default) with this
- * durability (NULL = any), or NULL if it can. ret_install: what to install, or NULL when that
+/* Why a backend can't run here on a topology of its locks (NULL = its default) with the servers that
+ * the plan asks for (NULL = those of the script), or NULL if it can. ret_install: what to install, or NULL when that
  * would not help. */
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
-                              const char *topology, const char *durability,
+                              const char *topology, const struct plan *plan,
                               const char **ret_install);
 
 /* The same of a lock on its default topology. */
@@ -48,7 +48,7 @@ const struct topo_info *available_info(struct available *available, const char *
 /* As struct plan_wish wants it: context is the struct available. A lock that needs servers of its
  * own kind can't run on another kind's URL. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
-                               const char *durability, const char **ret_install);
+                               const struct plan *plan, const char **ret_install);
 
 /* As struct matrix_wish wants it: why the plan's faults can't act on the server of the lock's backend; NULL =
  * they can, or lockbench starts that server. */

@@ -124,14 +124,36 @@ static unsigned wires_of(const struct place_ask *ask) {
     return wires;
 }
 
-/* "etcd-3+tls+peers-5ms": servers that are set up in another way are another topology. */
-static void name_topology(struct place *place, const char *name, const struct place_ask *ask,
-                          bool peers) {
-    char rtt[32], far[48] = "";
+struct topo_flavour place_flavour(const struct plan *plan) {
+    return (struct topo_flavour){.program = plan->program,
+                                 .min_replicas = plan->min_replicas,
+                                 .min_replicas_lag_ns = plan->min_replicas_lag_ns};
+}
+
+/* "redis-replicas+tls+min-replicas-1+peers-5ms": servers that are set up in another way are another topology. */
+static void name_topology(struct place *place, const struct topo_info *info,
+                          const struct place_ask *ask, bool peers) {
+    char rtt[32], far[48] = "", wants[64] = "";
+    if (info->min_replicas > 0)
+        snprintf(wants, sizeof wants, "+min-replicas-%d-%ds", info->min_replicas,
+                 info->min_replicas_lag_s);
     if (peers)
         snprintf(far, sizeof far, "+peers-%s",
                  duration_text(ask->peer_distance.rtt_ns, rtt, sizeof rtt));
-    snprintf(place->topology, sizeof place->topology, "%s%s%s", name, ask->tls ? "+tls" : "", far);
+    snprintf(place->topology, sizeof place->topology, "%s%s%s%s", info->name,
+             ask->tls ? "+tls" : "", wants, far);
+}
+
+/* "redis+valkey-8.0.1": so are those of another program, by what they say of themselves. */
+static void name_program(struct place *place) {
+    const char *version = lb_facts_value(&place->facts, "version");
+    size_t len = strlen(place->topology), room = sizeof place->topology - len;
+    bool named = version && !(*version >= '0' && *version <= '9');
+    snprintf(place->topology + len, room, "+%s%s%.40s", named ? "" : place->server.backend->name,
+             named ? "" : "-", version ? version : "unknown");
+    for (char *c = place->topology + len; *c; c++) {
+        if (*c == ' ') *c = '-';
+    }
 }
 
 /* Starts the wire before the servers; one server alone has no peers. */
@@ -153,11 +175,12 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     struct topo_info info;
     const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
+    if (topo_info_flavour(&info, &ask->flavour, err) != 0) return -1;
     if (ask->tls && topo_info_tls(&info, err) != 0) return -1;
     struct topo_wish wish = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);
     if (!durability) return -1;
-    name_topology(place, name, ask, ask->peer_distance.wired && info.nodes > 1);
+    name_topology(place, &info, ask, ask->peer_distance.wired && info.nodes > 1);
     snprintf(place->durability, sizeof place->durability, "%s", durability->text);
     place->durability_class = durability_name(durability_from(durability->class));
     place->started_by = "lockbench";
@@ -170,7 +193,9 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
                              .answers = backend_answers,
                              .give_up = is_interrupted,
                              .arg = inquiry};
-    return topo_ready(place->topo, &wait, err);
+    if (topo_ready(place->topo, &wait, err) != 0) return -1;
+    if (info.other_program) name_program(place);
+    return 0;
 }
 
 static int reach_server(struct place *place, struct inquiry *inquiry, struct lb_err *err) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "bench/run/place_wire.h"
+#include "bench/servers/flavour.h"
 #include "bench/servers/topo.h"
 #include "bench/workload/plan.h"
 #include "drivers/facts.h"
@@ -21,11 +22,12 @@ struct place_url {
 struct place_ask {
     /* any lock of the backend: its options are used for the first requests to the server */
     const struct plan_lock *lock;
-    const char *url;        /* from --url; NULL = start our own servers, or embedded */
-    const char *topology;   /* which of the lock's topologies to start; NULL = its first */
-    const char *topologies; /* the folder compose/local */
-    const char *durability; /* "default", "none", "sync" */
-    bool tls;               /* start servers of our own with TLS */
+    const char *url;             /* from --url; NULL = start our own servers, or embedded */
+    const char *topology;        /* which of the lock's topologies to start; NULL = its first */
+    const char *topologies;      /* the folder compose/local */
+    const char *durability;      /* "default", "none", "sync" */
+    struct topo_flavour flavour; /* of servers of our own */
+    bool tls;                    /* start servers of our own with TLS */
     /* lead clients, and servers among themselves, through a wire (wire.h), as far as the topology's
      * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;
@@ -41,7 +43,7 @@ struct place {
     struct topo *topo; /* NULL = embedded, or not our own */
     const char *urls[TOPO_NODES_MAX];
     char dir[512]; /* embedded backends' own folder; "" = none */
-    char topology[64], durability[256];
+    char topology[192], durability[256];
     char encryption[96];          /* of the clients' connections, in words; "" = none */
     const char *durability_class; /* the server's: a word of bench/base/durability.h, or NULL */
     struct lb_facts facts;
@@ -49,6 +51,9 @@ struct place {
     struct place_wire *wiring; /* NULL: not asked for */
     bool in_use; /* some threads did not return: place_close leaves its memory to them */
 };
+
+/* What the plan asks of the servers; borrows the plan's texts. */
+struct topo_flavour place_flavour(const struct plan *plan);
 
 /* Refuses a URL of the ask that can't be right, before anything is started: LB_EXIT_USAGE. It asks no
  * server, and what only a server or a name service can tell is no reason. Returns 0, or -1 with err. */

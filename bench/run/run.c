@@ -331,6 +331,7 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
                                   .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
+                                  .flavour = place_flavour(ask->plan),
                                   .tls = of->tls,
                                   .interrupts = ask->interrupts};
     bool own = !place_ask.url && of->lock->lock->backend->topologies;
@@ -569,6 +570,13 @@ static void save_result(struct run_state *run, struct run_end *end) {
     }
 }
 
+/* The first key that asks something of servers which only those that lockbench starts can do; NULL = none. */
+static const char *asked_of_ours(const struct plan *plan) {
+    if (plan->peer_distance.wired) return "servers.peer_rtt";
+    if (*plan->program) return "servers.program";
+    return plan->min_replicas > 0 ? "servers.min_replicas" : NULL;
+}
+
 /* A run of an hour must not end without a backend for a slip of the pen, nor say "clean" of a fault that
  * could not act. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
@@ -583,11 +591,11 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         if (place_check_url(&place, err) != 0) return -1;
         if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;
         struct lb_err why = {0};
-        if (ask->plan->peer_distance.wired)
-            return err_set(
-                err, LB_EXIT_USAGE,
-                "%s: servers.peer_rtt: the servers of %s are at --url, and not lockbench's",
-                stages[i].plan->name, stages[i].lock->lock->backend->name);
+        const char *ours = asked_of_ours(ask->plan);
+        if (ours)
+            return err_set(err, LB_EXIT_USAGE,
+                           "%s: %s: the servers of %s are at --url, and not lockbench's",
+                           stages[i].plan->name, ours, stages[i].lock->lock->backend->name);
         if (stages[i].distance.wired && place_wire_check_url(place.url, &why) != 0)
             return err_set(err, LB_EXIT_USAGE, "%s: servers.rtt: %s", stages[i].plan->name,
                            why.text);

@@ -15,7 +15,7 @@
 /* One lock under one load. */
 struct threshold_row {
     const struct plan_lock *lock;
-    char topology[64]; /* "" = embedded */
+    char topology[192]; /* "" = embedded */
     int clients, readers;
     double rate_per_s;
     struct slo_evidence evidence[THRESHOLDS_MAX];

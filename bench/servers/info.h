@@ -47,8 +47,13 @@ struct topo_info {
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
     /* the file in compose/acts that it shares with other topologies; "" = none */
     char library[64];
-    bool clock;     /* topo_clock works on this topology */
-    unsigned wired; /* TOPO_WIRED_ bits; 0 = nothing */
+    /* the server's program, which servers.program may replace (flavour.h); "" = it may not */
+    char program[512];
+    bool other_program;                   /* it was replaced */
+    bool min_replicas_offered;            /* servers.min_replicas can be asked of its primary */
+    int min_replicas, min_replicas_lag_s; /* what was asked; 0 = nothing */
+    bool clock;                           /* topo_clock works on this topology */
+    unsigned wired;                       /* TOPO_WIRED_ bits; 0 = nothing */
 };
 
 /* Whether the topology offers an action. */

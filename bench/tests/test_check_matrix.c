@@ -219,9 +219,9 @@ TEST(what_is_asked_for_must_be_there) {
 }
 
 static const char *nothing_here(void *context, const struct lb_lock *lock, const char *topology,
-                                const char *durability, const char **ret_install) {
+                                const struct plan *plan, const char **ret_install) {
     (void)context;
-    (void)durability;
+    (void)plan;
     *ret_install = topology ? "toyd" : NULL;
     return lock->backend->topologies ? "toyd not found" : NULL;
 }
@@ -245,15 +245,15 @@ TEST(what_this_machine_lacks_is_said) {
 }
 
 static const char *no_script(void *context, const struct lb_lock *lock, const char *topology,
-                             const char *durability, const char **ret_install) {
-    (void)context, (void)topology, (void)durability;
+                             const struct plan *plan, const char **ret_install) {
+    (void)context, (void)topology, (void)plan;
     *ret_install = NULL;
     return lock->backend->topologies ? "its script does not answer" : NULL;
 }
 
 static const char *one_server_only(void *context, const struct lb_lock *lock, const char *topology,
-                                   const char *durability, const char **ret_install) {
-    (void)context, (void)lock, (void)durability;
+                                   const struct plan *plan, const char **ret_install) {
+    (void)context, (void)lock, (void)plan;
     *ret_install = "more";
     return strcmp(topology, "redis") == 0 ? NULL : "replicas not found";
 }

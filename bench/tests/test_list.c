@@ -50,17 +50,23 @@ static void free_list(struct list *list) {
     available_done(&list->available);
 }
 
+/* A plan that wants this durability. */
+#define PLAN(wanted)                                                                               \
+    &(const struct plan) {                                                                         \
+        .durability = (wanted)                                                                     \
+    }
+
 TEST(a_server_that_is_there_makes_available) {
     const char *install;
     if (!served) skip();
     write_script("");
     struct list list = make_list();
     assert_null(available_why_not(&list.available, served, NULL, NULL, &install));
-    assert_null(available_why_not(&list.available, served, NULL, "none", &install));
-    assert_non_null(
-        strstr(available_why_not(&list.available, served, NULL, "sync", &install), "no disk"));
+    assert_null(available_why_not(&list.available, served, NULL, PLAN("none"), &install));
+    assert_non_null(strstr(available_why_not(&list.available, served, NULL, PLAN("sync"), &install),
+                           "no disk"));
     assert_null(install);
-    assert_null(available_why_not(&list.available, served, NULL, "default", &install));
+    assert_null(available_why_not(&list.available, served, NULL, PLAN("default"), &install));
     assert_string_equal(available_info(&list.available, served->topologies[0])->summary, "one toy");
     free_list(&list);
 }
@@ -86,7 +92,7 @@ TEST(a_missing_server_says_why_and_what_to_install) {
     assert_non_null(strstr(found->fix, "apt-get install toyd"));
     /* A server that runs elsewhere needs nothing here. */
     available_url(&list.available, served, "toy://here");
-    assert_null(available_why_not(&list.available, served, NULL, "sync", &install));
+    assert_null(available_why_not(&list.available, served, NULL, PLAN("sync"), &install));
     free_list(&list);
 }
 

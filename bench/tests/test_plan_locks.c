@@ -10,10 +10,10 @@
 
 /* A machine without whatever mem-mutex would need, and with memory as the only durability. */
 static const char *not_mem_mutex(void *context, const struct lb_lock *lock, const char *topology,
-                                 const char *durability, const char **ret_install) {
+                                 const struct plan *plan, const char **ret_install) {
     (void)topology;
     *(int *)context += 1;
-    if (strcmp(durability, "sync") == 0) return "keeps nothing";
+    if (strcmp(plan->durability, "sync") == 0) return "keeps nothing";
     if (strcmp(lock->name, "mem-mutex") != 0) return NULL;
     *ret_install = "libmemory";
     return "no memory here";

@@ -74,8 +74,8 @@ static struct obstacle machine_obstacle(const struct plan *plan, const struct lb
     for (int i = 0; wish->why_not && !obstacle.reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
         if (!topology && i > 0) break;
-        obstacle.reason = wish->why_not(wish->why_not_context, lock, topology, plan->durability,
-                                        &obstacle.install);
+        obstacle.reason =
+            wish->why_not(wish->why_not_context, lock, topology, plan, &obstacle.install);
         if (obstacle.reason) obstacle.code = LB_EXIT_MACHINE;
     }
     return obstacle;

@@ -239,6 +239,9 @@ struct plan {
     struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
     int distance_count;                         /* at least 1 */
     struct distance peer_distance;              /* of the servers of a cluster from each other */
+    const char *program; /* that is started in place of the topologies' own servers; "" = none */
+    int min_replicas;    /* without which a primary refuses writes; 0 = it does not ask */
+    int64_t min_replicas_lag_ns;
 
     struct plan_lock *locks;
     int lock_count;
@@ -266,11 +269,11 @@ struct plan_wish {
     /* --slo: promises beside those of the workload */
     const char *const *promises;
     int promise_count;
-    /* Returns why a lock can't run here on this topology (NULL = embedded) with this durability
-     * (for example a missing server), or NULL if it can. The caller provides it, since a plan asks
+    /* Returns why a lock can't run here on this topology (NULL = embedded) with the servers that the
+     * plan asks for (for example a missing one), or NULL if it can. The caller provides it, since a plan asks
      * no server; may be NULL. ret_install: what to install, or NULL. Both texts are copied. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
-                           const char *durability, const char **ret_install);
+                           const struct plan *plan, const char **ret_install);
     void *why_not_context;
 };
 

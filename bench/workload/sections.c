@@ -215,6 +215,13 @@ static const struct lb_option servers_keys[] = {
     {"peer_rtt", &type_distance, offsetof(struct plan, peer_distance), "none", 0, DISTANCE_MAX_NS,
      "none",
      "the same between the servers of a cluster that lockbench starts, each from each; part of the topology's name in the results"},
+    {"program", LB_OPT_TEXT, offsetof(struct plan, program), "", 0, 500, NULL,
+     "server to start in place of the topology's own, of the same protocol: a path, or a name in PATH, as valkey-server for Redis; what it says it is becomes part of the topology's name in the results"},
+    {"min_replicas", LB_OPT_INT32, offsetof(struct plan, min_replicas), "0", 0, 15, NULL,
+     "replicas without which a Redis primary refuses writes (min-replicas-to-write); part of the topology's name in the results"},
+    {"min_replicas_lag", LB_OPT_DURATION, offsetof(struct plan, min_replicas_lag_ns), "10s",
+     LB_S_NS, HOUR_NS, NULL,
+     "replicas that were silent for longer do not count (min-replicas-max-lag); rounded up to seconds"},
     {0},
 };
 static const struct section table[] = {

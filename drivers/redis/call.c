@@ -310,7 +310,7 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
 
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {
     static const char *const final[] = {"NOAUTH", "WRONGPASS", "WRONGTYPE", "NOPERM",
-                                        "ERR",    "READONLY",  "CROSSSLOT"};
+                                        "ERR",    "READONLY",  "CROSSSLOT", "NOREPLICAS"};
     const char *text =
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
     enum lb_outcome outcome = LB_BROKEN;

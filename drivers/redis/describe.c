@@ -2,6 +2,7 @@
  * redis_impl.h. */
 #include "drivers/redis/redis_impl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,25 @@ static void info_fact(struct lb_facts *facts, const char *info, const char *line
                       const char *fact_name) {
     const char *at = info_line(info, line_name);
     if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
+}
+
+/* "7.0.15" of Redis; of others that speak its protocol "valkey 8.0.1", since their redis_version is that of the Redis
+ * that they are compatible with. */
+static void describe_version(struct lb_facts *facts, const char *info) {
+    const char *name = info_line(info, "\nserver_name:");
+    char line[40];
+    if (name) {
+        int len = (int)strcspn(name, "\r\n");
+        snprintf(line, sizeof line, "\n%.*s_version:", len < 20 ? len : 20, name);
+        const char *version = info_line(info, line);
+        if (version && strncmp(name, "redis", 5) != 0) {
+            lb_fact(facts, "version", "%.*s %.*s", len, name, (int)strcspn(version, "\r\n"),
+                    version);
+            info_fact(facts, info, "redis_version:", "redis_compatible");
+            return;
+        }
+    }
+    info_fact(facts, info, "redis_version:", "version");
 }
 
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node,
@@ -138,7 +158,7 @@ int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb
     if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply,
                   err) != 0)
         return -1;
-    info_fact(facts, reply->value.text, "redis_version:", "version");
+    describe_version(facts, reply->value.text);
     info_fact(facts, reply->value.text, "redis_mode:", "mode");
     sock_facts(&node->conn->sock, &((const struct redis_options *)session->server->options)->tls,
                facts);

@@ -1,0 +1,87 @@
+/* flavour: see flavour.h. */
+#include "bench/servers/flavour.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+
+static bool is_program(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The program's path, which is in PATH if it is a mere name. Servers have working folders of their own, so it is
+ * absolute. Links stay: what it is called may tell a program what to be. */
+static int find_program(const char *program, char *ret_path, size_t size, struct lb_err *err) {
+    char real[PATH_MAX], tried[PATH_MAX];
+    const char *places = getenv("PATH");
+    bool found = false;
+    if (strchr(program, '/')) {
+        char *folder = getcwd(tried, sizeof tried);
+        snprintf(real, sizeof real, "%s%s%s",
+                 *program == '/' ? ""
+                 : folder        ? folder
+                                 : "",
+                 *program == '/' ? "" : "/", program);
+        found = is_program(program);
+    } else {
+        for (const char *at = places ? places : ""; *at && !found; at += *at == ':') {
+            size_t len = strcspn(at, ":");
+            snprintf(tried, sizeof tried, "%.*s/%s", (int)len, at, program);
+            found = *tried == '/' && is_program(tried);
+            if (found) snprintf(real, sizeof real, "%s", tried);
+            at += len;
+        }
+    }
+    if (!found || strlen(real) >= size)
+        return err_set(err, LB_EXIT_MACHINE, "servers.program: there is no program %.200s",
+                       program);
+    strcpy(ret_path, real);
+    return 0;
+}
+
+/* Takes a name out of "redis-server, redis-cli": up to the comma, with what may follow the name, as a version. */
+static void take_out(char *list, const char *name) {
+    char kept[256] = "";
+    size_t used = 0;
+    for (char *rest = list, *word; (word = strsep(&rest, ","));) {
+        word += strspn(word, " ");
+        if (!*word || strncmp(word, name, strlen(name)) == 0) continue;
+        used += (size_t)snprintf(kept + used, sizeof kept - used, used ? ", %s" : "%s", word);
+    }
+    strcpy(list, kept);
+}
+
+int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour,
+                      struct lb_err *err) {
+    bool other = flavour->program && *flavour->program;
+    if (other && !*info->program)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "servers.program: %s can't be started with another program: its script does not offer it",
+            info->name);
+    if (flavour->min_replicas > 0 && !info->min_replicas_offered)
+        return err_set(err, LB_EXIT_USAGE,
+                       "servers.min_replicas: %s has no primary that can be told to want replicas",
+                       info->name);
+    if (flavour->min_replicas >= info->nodes)
+        return err_set(err, LB_EXIT_USAGE,
+                       "servers.min_replicas: %s has %d replicas, so %d are too many", info->name,
+                       info->nodes - 1, flavour->min_replicas);
+    if (other) {
+        char path[sizeof info->program];
+        if (find_program(flavour->program, path, sizeof path, err) != 0) return -1;
+        take_out(info->missing, info->program);
+        strcpy(info->program, path);
+        info->other_program = true;
+    }
+    info->min_replicas = flavour->min_replicas;
+    info->min_replicas_lag_s = (int)((flavour->min_replicas_lag_ns + LB_S_NS - 1) / LB_S_NS);
+    return 0;
+}
