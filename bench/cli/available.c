@@ -120,7 +120,9 @@ const char *available_for_plan(void *context, const struct lb_lock *lock, const 
     if (reason || !url || !lock->topologies || !lock->topologies[0]) return reason;
     for (const char *const *name = lock->topologies; *name; name++) {
         const struct available_topology *fit = ask_topology(context, *name);
-        if (fit->no_script.code || same_scheme(fit->info.url, url)) return NULL;
+        if (fit->no_script.code || same_scheme(fit->info.url, url) ||
+            same_scheme(fit->info.url_tls, url))
+            return NULL;
     }
     struct available_topology *item = ask_topology(context, lock->topologies[0]);
     snprintf(item->reason, sizeof item->reason, "needs other servers than that URL's: %.*s://",

@@ -95,6 +95,11 @@ bool redis_are_independent(const struct lb_session *session) {
     return redis_server_of(session)->mode == REDIS_INDEPENDENTS;
 }
 
+bool redis_may_have_replicas(const struct lb_session *session) {
+    enum redis_mode mode = redis_server_of(session)->mode;
+    return mode == REDIS_REPLICAS || mode == REDIS_SENTINEL || mode == REDIS_CLUSTER;
+}
+
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session)) {
     redis_state_of(session)->end = end;
 }

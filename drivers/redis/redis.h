@@ -78,6 +78,9 @@ int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
 bool redis_are_independent(const struct lb_session *session);
+/* Whether the servers were given as a primary with others behind it. A single server is asked for no replicas, even
+ * if it has some, as Redisson does. */
+bool redis_may_have_replicas(const struct lb_session *session);
 
 /* How many replicas the node has connected now, by its INFO replication. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);

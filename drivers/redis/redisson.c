@@ -75,16 +75,6 @@ static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node
     return LB_OK;
 }
 
-/* Whether the servers were given as a primary with others behind it: Redisson asks a single server
- * for no replicas, even if it has some. */
-static bool may_have_replicas(const struct lb_session *session) {
-    static const char *const schemes[] = {"redis+replicas:", "redis+sentinel:", "redis+cluster:"};
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        if (strncmp(session->server->urls[0], schemes[i], strlen(schemes[i])) == 0) return true;
-    }
-    return false;
-}
-
 enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_node *node,
                                     const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
@@ -94,7 +84,7 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
     struct redis_node *serving = node;
     int replicas = 0;
     *ret_synced = true;
-    if (options->check_synced && may_have_replicas(session)) {
+    if (options->check_synced && redis_may_have_replicas(session)) {
         if (!node) outcome = redis_node_of(session, words[0].text, words[0].len, &serving);
         if (outcome == LB_OK) outcome = replicas_of(session, serving, &replicas);
         if (outcome != LB_OK) return outcome;
