@@ -141,7 +141,8 @@ $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
 $(B)/bench/fuzz/replay_%: $(B)/bench/fuzz/fuzz_%.o $(B)/bench/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
-$(B)/bench/tests/test_fuzz_seeds: | $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
+REPLAYS := $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
+$(B)/bench/tests/test_fuzz_seeds: | $(REPLAYS)
 include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
@@ -164,7 +165,7 @@ export T
 PRINT_CHOSEN := $(MAKE) -s --no-print-directory print-chosen
 print-chosen:
 	@echo $(CHOSEN)
-chosen: $(B)/lockbench $(CHOSEN:%=$(B)/%)
+chosen: $(B)/lockbench $(CHOSEN:%=$(B)/%) $(if $(filter %/test_fuzz_seeds,$(CHOSEN)),$(REPLAYS))
 	@$(foreach t,$(LEFT_OUT_TESTS:%.c=%),echo "SKIP $(t): it needs a client library that is missing";)true
 quick: ## the tests that need no server: in 90 s after a build. T=WORD: only those with WORD in their folder or name
 	@compose/install quick
@@ -178,7 +179,7 @@ truths: ## the known truths of these locks under faults, each over five seeds: 8
 	@compose/install test
 	@$(BUILD) lockbench $(B)/$(TRUTHS)
 	@bench/tests/run $(B) $(TRUTHS)
-tests: $(TESTS:%.c=$(B)/%)
+tests: $(TESTS:%.c=$(B)/%) $(REPLAYS)
 asan: ## all tests under AddressSanitizer and UBSan
 	@compose/install test
 	@$(BUILD) VARIANT=asan chosen

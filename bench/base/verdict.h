@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "bench/base/clock.h"
+
 enum verdict {
     /* Of the exclusion in a stage, from good to bad. */
     VERDICT_UNCHECKED, /* no grant in the window */
@@ -26,6 +28,10 @@ enum verdict {
     VERDICT_CONTROL_MISSED,  /* of a run: the checks are not to be trusted */
     VERDICTS
 };
+
+/* For so long more than its theory says nobody calls a lock stuck: longer than a slow server, an election or a busy
+ * machine takes. */
+#define VERDICT_STUCK_PATIENCE_NS (5 * LB_S_NS)
 
 /* "clean", "control-missed", ... */
 const char *verdict_name(enum verdict verdict);

@@ -10,10 +10,9 @@
 #include "drivers/scenario.h"
 #include "results/format/check_read.h"
 
-/* A key is stuck when the recovery took longer than CELL_STUCK_TIMES its theory at the most and a
- * little. */
+/* A key is stuck when the recovery took longer than CELL_STUCK_TIMES its theory at the most and
+ * VERDICT_STUCK_PATIENCE_NS. */
 #define CELL_STUCK_TIMES 3
-#define CELL_STUCK_SLACK_NS (2 * INT64_C(1000000000))
 /* So long before the window's end its servers must have settled, or nobody can say that it does not
  * recover. */
 #define CELL_AWAY_S 3

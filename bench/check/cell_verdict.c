@@ -134,7 +134,7 @@ static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
     *ret_max_ns = stage->recovery_max;
     *ret_theory_ns = stage->theory_max;
     /* false where one of them is not known */
-    return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + CELL_STUCK_SLACK_NS;
+    return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + VERDICT_STUCK_PATIENCE_NS;
 }
 
 /* Since when the lock has had the servers that a fault left or gave back, as time in the window;

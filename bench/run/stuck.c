@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#define PATIENCE_NS (5 * LB_S_NS)
+#include "bench/base/verdict.h"
+
 #define LOOK_NS (200 * LB_MS_NS)
 #define STALL_NS (2 * LB_S_NS) /* between two looks: the machine stood still, and its clients too */
 
@@ -23,7 +24,7 @@ static int64_t explained_ns(const struct shared *shared) {
 }
 
 int64_t stuck_patience_ns(const struct shared *shared) {
-    int64_t most_ns = PATIENCE_NS + shared->lock->lock->about.crash_slack_ns;
+    int64_t most_ns = VERDICT_STUCK_PATIENCE_NS + shared->lock->lock->about.crash_slack_ns;
     int64_t lease_ns = explained_ns(shared);
     return most_ns < lease_ns ? most_ns : lease_ns;
 }
