@@ -55,7 +55,10 @@ static const char *need_valkey(void) {
     snprintf(command, sizeof command, "'%s/compose/unpack-valkey' %s", cli_root, valkey_folder);
     FILE *out = popen(command, "r");
     bool told = out && fgets(program, sizeof program, out);
-    if (!out || pclose(out) != 0 || !told) fail_msg("Valkey could not be unpacked");
+    if (!out || pclose(out) != 0 || !told) { /* a network without Debian's backports */
+        print_message("[ SKIPPED ] valkey-server is missing, and compose/unpack-valkey failed\n");
+        skip();
+    }
     program[strcspn(program, "\n")] = '\0';
     return program;
 }
