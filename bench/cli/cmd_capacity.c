@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/base/output.h"
@@ -31,6 +30,7 @@ struct wish {
     struct urls urls;
     bool by_clients;
     enum report_format format;
+    enum progress_kind progress;
     double most; /* 0 = not given */
     int64_t time_ns;
     struct stage_promise slo; /* what slo_word comes to */
@@ -67,6 +67,7 @@ static const struct arg args[] = {
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
+    PROGRESS_ARG,
     {{"json", ARG_PICK, offsetof(struct wish, format), .min = REPORT_JSON,
       .help = "print capacity.json"},
      NULL},
@@ -219,7 +220,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (file_limit_raise(plan->clients[0], err) != 0) return -1;
-    progress_init(&progress, isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_NONE);
+    progress_init(&progress, wish->progress);
     struct capacity_run_ask capacity_run_ask = {.plan = plan,
                                                 .slo = wish->slo,
                                                 .by_clients = wish->by_clients,

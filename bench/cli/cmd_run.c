@@ -75,12 +75,7 @@ static const struct arg args[] = {
     {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with this instead of what the new runs have; repeatable"},
      "SECTION.KEY=VALUE"},
-    {{"progress", LB_OPT_CHOICE32, offsetof(struct wish, progress), "auto",
-      .choices = PROGRESS_KINDS,
-      .help =
-          "what to show while it runs, on standard error: none, a line a stage, a bar; default: a bar on a terminal, "
-          "otherwise lines"},
-     "none|line|bar"},
+    PROGRESS_ARG,
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),
       .help = "leave out report.html, the page beside the result"},
      NULL},

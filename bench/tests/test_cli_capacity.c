@@ -212,6 +212,10 @@ TEST(a_search_by_clients_stays_below_what_can_be_done) {
     assert_int_equal(lock->by, CAPACITY_BY_CLIENTS);
     if (lock->answered) assert_true(lock->value <= 5 && lock->value == floor(lock->value));
     assert_has(cli.out, "The most clients");
+    assert_has(
+        cli.err,
+        "probes for at most"); /* how long it takes, and each probe, also without a terminal */
+    assert_has(cli.err, " probe  1 ");
     assert_has(cli.out, "think 1ms");
     assert_lacks(cli.err, "does not carry this rate"); /* nobody asked for a rate */
     assert_lacks(cli.out, "does not carry this rate");
