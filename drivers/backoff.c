@@ -4,11 +4,7 @@
 #include "drivers/wait.h"
 
 const struct lb_known_cause backoff_causes[] = {
-    {"fairness.jain", .below = 0.8,
-     .cause =
-         "whoever releases asks again at once while the others sleep between two tries, so few "
-         "clients get most of the grants, and acquire p50 is theirs",
-     .option = "poll_max"},
+    BACKOFF_CAUSE_OF_UNFAIRNESS("poll_max"),
     {0},
 };
 

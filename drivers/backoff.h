@@ -51,6 +51,17 @@ struct backoff_options {
 /* What polling does to who is served. */
 extern const struct lb_known_cause backoff_causes[];
 
+/* The cause that all locks have whose waiters sleep between two tries; longest: the option with their longest sleep. */
+#define BACKOFF_CAUSE_OF_UNFAIRNESS(longest)                                                       \
+    {                                                                                              \
+        "fairness.jain",                                                                           \
+            .below = 0.8,                                                                          \
+            .cause =                                                                               \
+                "whoever releases asks again at once while the others sleep between two tries, "   \
+                "so few clients get most of the grants, and acquire p50 is theirs",                \
+            .option = (longest)                                                                    \
+    }
+
 struct backoff {
     const struct backoff_options *options;
     double next_ns;

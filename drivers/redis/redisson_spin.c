@@ -3,6 +3,7 @@
  * every node. */
 #include "drivers/redis/redisson_rlock.h"
 
+#include "drivers/backoff.h"
 #include "drivers/wait.h"
 
 struct spin_options {
@@ -60,8 +61,11 @@ static const struct lb_option spin_options[] = {
 static const struct redisson_recipe recipe = {
     .unlock = unlock_once, .keys = rlock_keys, .channels = rlock_channels};
 
+static const struct lb_known_cause spin_causes[] = {BACKOFF_CAUSE_OF_UNFAIRNESS("max_delay"), {0}};
+
 static const struct lb_algorithm algorithm = {
     .options = spin_options,
+    .causes = spin_causes,
     .options_bytes = sizeof(struct spin_options),
     .session_bytes = sizeof(struct redisson_session),
     .grant_bytes = sizeof(struct rlock_grant),
