@@ -134,6 +134,8 @@ static void cluster_fails_over(struct trial *trial) {
     int primary = holder_of(redis_slot(key.name, key.len)), replica = primary + 3;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
+    /* A replica that has never had its primary's data is not promoted. */
+    MUST(trial, strcmp(cli(primary, "wait 1 60000"), "1") == 0, "the replica does not follow");
     MUST(trial, topo_kill(topo, primary, &err) == 0, "%s", err.text);
     if (!acquire_somehow(trial, client, &key)) return;
     MUST(trial, strcmp(cli(replica, "role"), "master") == 0, "the replica is no primary");

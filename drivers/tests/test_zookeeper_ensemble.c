@@ -102,7 +102,8 @@ static void a_lock_outlives(int (*victim)(const struct live_client *holder)) {
         lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     }
     CHECK(asks(&other, 0) == LB_BUSY, "%s", other.session.err.text);
-    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    enum lb_outcome outcome = live_release(&holder);
+    CHECK(outcome == LB_OK, "%s: %s", lb_outcome_name(outcome), holder.session.err.text);
     CHECK(asks(&other, SOON) == LB_OK, "%s", other.session.err.text);
     CHECK(other.grant.token > token, "tokens grow over a leader's death");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
