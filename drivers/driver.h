@@ -352,6 +352,10 @@ struct lb_names;
 typedef void lb_names_fn(const struct lb_session *session, const struct lb_request *request,
                          struct lb_names *names);
 
+/* The most file descriptors that one session of session->lock takes in a stage of so many keys. The session is not
+ * connected; its server is open. */
+typedef int lb_descriptors_fn(const struct lb_session *session, uint32_t keys);
+
 /* Writes the name and the version of the client library that is linked, "hiredis 0.14.1". Returns
  * text. */
 typedef const char *lb_library_fn(char *text, size_t size);
@@ -365,9 +369,10 @@ struct lb_connector {
     lb_connect_fn *connect;       /* may be NULL */
     lb_disconnect_fn *disconnect; /* may be NULL */
     lb_describe_fn *describe;
-    lb_ping_fn *ping;       /* NULL = there is nobody to ping */
-    lb_library_fn *library; /* NULL = the backend needs none */
-    lb_clean_fn *clean;     /* NULL = nothing outlives the run */
+    lb_ping_fn *ping;               /* NULL = there is nobody to ping */
+    lb_library_fn *library;         /* NULL = the backend needs none */
+    lb_clean_fn *clean;             /* NULL = nothing outlives the run */
+    lb_descriptors_fn *descriptors; /* NULL = one: its connection */
 };
 
 /* What a backend is. */
@@ -394,6 +399,7 @@ struct lb_backend {
 struct lb_algorithm {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
     size_t options_bytes, session_bytes, grant_bytes;
+    int connections; /* of a session to each server that it speaks with; 0 = one */
     const struct lb_known_cause *causes; /* may be NULL */
     lb_setup_fn *setup;                  /* may be NULL */
     /* What each session needs of this lock (prepared statements): called by the backend's own

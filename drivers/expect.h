@@ -130,6 +130,29 @@
             VIOLATED("leases end by the server's wall clock: all of them end at once"),            \
         [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's lease lasts one minute longer")
 
+/* The last three: a request of which its client knows no more may still be on its way, and no end undoes it. */
+#define EXPECT_SQL_FLAG                                                                            \
+    [LB_SCENARIO_NONE] = SAFE("one UPDATE sets the flag if it is not set"),                        \
+    [LB_SCENARIO_PAUSE] = SAFE("nothing ends by time; others wait"),                               \
+    [LB_SCENARIO_HOLDER_KILL] = STUCK("nobody clears a dead holder's flag"),                       \
+    [LB_SCENARIO_WAITER_KILL] = STUCK("a waiter that dies while it sets the flag leaves it set"),  \
+    [LB_SCENARIO_SERVER_RESTART] =                                                                 \
+        SAFE("the row is on disk before the answer, and nothing ends by time"),                    \
+    [LB_SCENARIO_SERVER_EMPTY] = STUCK("without its row there is no flag to set"),                 \
+    [LB_SCENARIO_TERMINATED] = SAFE("the row outlives its holder's connection"),                   \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),                                      \
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),                                        \
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token"),           \
+    [LB_SCENARIO_WIRE_ONE_WAY] = SAFE("what is in doubt is settled by the owner's token"),         \
+    [LB_SCENARIO_SERVER_PAUSE] =                                                                   \
+        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),                 \
+    [LB_SCENARIO_WIRE_CUT] =                                                                       \
+        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),                 \
+    [LB_SCENARIO_WIRE_RESET] =                                                                     \
+        STUCK("an UPDATE that runs after its client gave up leaves the flag set")
+
 #define EXPECT_SQL_OPTIMISTIC                                                                      \
     [LB_SCENARIO_NONE] = SAFE("a write is refused if the version has changed since it was read"),  \
     [LB_SCENARIO_PAUSE] = SAFE("a late write is refused by its version"),                          \

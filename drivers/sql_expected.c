@@ -22,6 +22,10 @@ const struct lb_expectation sql_lease_expected[LB_SCENARIOS] = {
     EXPECT_SQL_LEASE,
 };
 
+const struct lb_expectation sql_flag_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_FLAG,
+};
+
 const struct lb_expectation sql_optimistic_expected[LB_SCENARIOS] = {
     EXPECT_SQL_OPTIMISTIC,
 };

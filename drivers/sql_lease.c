@@ -1,6 +1,6 @@
 /* sql_lease: a row with an owner and an end, both checked and set by the database's own clock. Two
  * recipes use it: one deletes the row to free it and so needs a sweeper for dead owners' rows, the
- * other keeps the row and takes it over when its time is up.
+ * other keeps the row and takes it over when its time is up. A third has a flag instead of an end.
  *
  * One statement each to take, to free, to renew. Waits by polling; no order. The owner is a random
  * token, new with each attempt; a statement that finds another owner, or its own row past its end,
@@ -62,7 +62,8 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
         enum lb_outcome outcome = sql_run(session, SQL_TAKE, sql_soon(session), &answer);
         if (outcome == LB_OK && answer.rows > 0) {
             grant->token = (uint64_t)answer.number[0];
-            grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
+            bool ends = session->lock->caps & LB_CAP_LEASE;
+            grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
             return LB_OK;
         }
         if (outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
@@ -95,8 +96,16 @@ enum lb_outcome sql_lease_release(struct lb_session *session, const struct lb_re
     return if_mine(session, request, grant, SQL_FREE);
 }
 
-static enum lb_outcome lease_renew(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
+/* A flag that is not cleared now stays set. So what a dead connection could not clear is in doubt, and settled over
+ * another one. */
+static enum lb_outcome flag_release(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    enum lb_outcome outcome = sql_lease_release(session, request, grant);
+    return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
+}
+
+enum lb_outcome sql_lease_renew(struct lb_session *session, const struct lb_request *request,
+                                struct lb_grant *grant) {
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = if_mine(session, request, grant, SQL_RENEW);
     if (outcome == LB_OK) grant->lease_end_ns = lb_after(sent_ns, request->lease_ns);
@@ -120,7 +129,26 @@ const struct lb_algorithm sql_lease_algorithm = {
     .prepare = sql_prepare,
     .acquire = sql_lease_acquire,
     .release = sql_lease_release,
-    .renew = lease_renew,
+    .renew = sql_lease_renew,
+    .settle = sql_lease_settle,
+    .residue = sql_residue,
+    .names = sql_names,
+};
+
+const struct lb_algorithm sql_flag_algorithm = {
+    .options = sql_poll_options,
+    .causes = backoff_causes,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .setup = sql_setup,
+    .prepare = sql_prepare,
+    .arm = sql_arm,
+    .disarm = sql_disarm,
+    .arm_range = sql_arm_range,
+    .disarm_range = sql_disarm_range,
+    .acquire = sql_lease_acquire,
+    .release = flag_release,
     .settle = sql_lease_settle,
     .residue = sql_residue,
     .names = sql_names,
@@ -136,7 +164,7 @@ const struct lb_algorithm sql_table_algorithm = {
     .prepare = sql_prepare,
     .acquire = sql_lease_acquire,
     .release = sql_lease_release,
-    .renew = lease_renew,
+    .renew = sql_lease_renew,
     .settle = sql_lease_settle,
     .residue = sql_residue,
     .names = sql_names,

@@ -5,7 +5,7 @@
  * its algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
  * know neither SQL nor a client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
- *   sql_lease.c        a row with an owner and an end, by the database's clock
+ *   sql_lease.c        a row with an owner and an end, by the database's clock; or without an end
  *   sql_optimistic.c   a row with a version */
 #ifndef DRIVERS_SQL_LOCK_H
 #define DRIVERS_SQL_LOCK_H
@@ -144,16 +144,17 @@ struct sql_options {
     struct backoff_options poll;
     int64_t sweep, sweep_every_ns;
 };
-enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY };
+enum { SQL_SWEEP_WAITERS, SQL_SWEEP_NOBODY, SQL_SWEEP_ONE };
 /* polling; where the server queues: retries after a deadlock */
 extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
+extern const struct lb_option sql_swept_options[]; /* the same, where there can be a sweeper */
 
 /* What locks may show in each scenario, LB_SCENARIOS entries each: held by a connection, held by a
- * transaction that drew its token from a sequence, a row with an end, a row with a version; see
+ * transaction that drew its token from a sequence, a row with an end, a row with a flag, a row with a version; see
  * sql_expected.c. */
 extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
-    sql_optimistic_expected[];
+    sql_flag_expected[], sql_optimistic_expected[];
 
 /* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also where there is
  * no session. */
@@ -188,6 +189,11 @@ lb_residue_fn sql_count_left;
 extern const struct lb_algorithm sql_transaction_algorithm;
 /* A row with an owner and an end; the second also with rows to sweep. */
 extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
+/* A row with an owner and no end. */
+extern const struct lb_algorithm sql_flag_algorithm;
+#define SQL_FLAG_HAZARDS                                                                           \
+    "a holder that dies leaves the flag set: nobody gets the lock until somebody clears it by "    \
+    "hand, who must be sure that the holder is dead; without its row nobody gets it either"
 /* A row with a version. */
 extern const struct lb_algorithm sql_optimistic_algorithm;
 
@@ -200,6 +206,7 @@ lb_residue_fn sql_residue;                       /* the port's */
 lb_names_fn sql_names; /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;
+lb_renew_fn sql_lease_renew;
 lb_settle_fn sql_lease_settle;
 
 #endif

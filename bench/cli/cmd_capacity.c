@@ -11,7 +11,6 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/capacity_show.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
@@ -219,7 +218,6 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
     struct run_end end;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    if (file_limit_raise(plan->clients[0], err) != 0) return -1;
     progress_init(&progress, wish->progress);
     struct capacity_run_ask capacity_run_ask = {.plan = plan,
                                                 .slo = wish->slo,

@@ -8,7 +8,6 @@
 #include "bench/base/output.h"
 #include "bench/cli/alternate.h"
 #include "bench/cli/cli.h"
-#include "bench/cli/file_limit.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
@@ -87,17 +86,6 @@ static const struct arg args[] = {
      NULL},
     {{0}, NULL},
 };
-
-static int most_clients(const struct plan *plan) {
-    int most = 0;
-    for (int i = 0; i < plan->clients_count; i++)
-        most = plan->clients[i] > most ? plan->clients[i] : most;
-    for (int i = 0; i < plan->lock_count; i++) {
-        int elsewhere = plan->locks[i].plan ? most_clients(plan->locks[i].plan) : 0;
-        most = elsewhere > most ? elsewhere : most;
-    }
-    return most;
-}
 
 static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err) {
     if (!as_json) {
@@ -193,7 +181,6 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    if (file_limit_raise(most_clients(plan), err) != 0) return -1;
     struct progress progress;
     progress_init(&progress, wish->progress);
     struct exporter *exporter = NULL;

@@ -19,6 +19,7 @@ const struct conform_check conform_checks[] = {
      CONFORM_ALL, conform_again},
     {"says what it is, answers a ping", CONFORM_ANY, 0, 0, BASIC, CONFORM_ALL, conform_describe},
     {"counts its commands, as many as it says", CONFORM_ANY, 0, 0, 0, REAL, conform_commands},
+    {"opens no more files than it says", CONFORM_ANY, 0, 0, 0, REAL, conform_descriptors},
     {"busy while another holds it", EXCLUDES, TRY, 0, BASIC, REAL, conform_busy},
     {"a deadline in the past asks once", EXCLUDES, TRY, 0, 0, REAL, conform_past},
     {"keys are independent", EXCLUDES, TRY, 0, 0, REAL, conform_keys},

@@ -98,6 +98,7 @@ void conform_past(struct trial *trial);
 void conform_keys(struct trial *trial);
 void conform_describe(struct trial *trial);
 void conform_commands(struct trial *trial);
+void conform_descriptors(struct trial *trial);
 /* conform_wait.c */
 void conform_timed(struct trial *trial);
 void conform_short(struct trial *trial);

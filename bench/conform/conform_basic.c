@@ -1,10 +1,12 @@
 /* conform_basic: one client at a time, and two that only ask. */
+#include <dirent.h>
 #include <string.h>
 
 #include "bench/conform/conform.h"
 #include "drivers/facts.h"
 
 #define CYCLES 40
+#define LOOP_FILES 2 /* of a thread with a loop of its own */
 
 static void cycle_often(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
@@ -90,6 +92,39 @@ void conform_commands(struct trial *trial) {
          acquire, release);
     if (lb_topologies(lock))
         MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
+}
+
+/* The files that this process has open; below 0 if it can't look. */
+static int open_files(void) {
+    DIR *dir = opendir("/proc/self/fd");
+    int count = 0;
+    if (!dir) return -1;
+    while (readdir(dir)) count++;
+    closedir(dir);
+    return count;
+}
+
+/* One client more takes no more of them than its driver states; also one that waits, since some listen on a connection
+ * of their own. */
+void conform_descriptors(struct trial *trial) {
+    const struct lb_lock *lock = trial->lock->lock;
+    lb_descriptors_fn *descriptors = lock->backend->connector->descriptors;
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial);
+    if (!holder) return;
+    bool waits = (lock->caps & LB_CAP_WAIT) && lock->primitive == LB_MUTEX;
+    if (waits) MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    int before = open_files();
+    struct actor *client = actor_new(trial);
+    if (!client) return;
+    int loop = trial->threads ? LOOP_FILES : 0;
+    int stated = descriptors ? descriptors(&client->session, 1) : 1;
+    actor_begin_acquire(client, &key, waits ? trial_soon() : TRIAL_TRY);
+    if (waits) trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    int taken = open_files() - before - loop;
+    if (waits) MUST_GIVE(holder, actor_release(holder), LB_OK);
+    if (actor_end(client) == LB_OK) actor_release(client);
+    MUST(trial, taken <= stated, "a client opens %d files, its driver states %d", taken, stated);
 }
 
 void conform_busy(struct trial *trial) {

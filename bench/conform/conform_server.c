@@ -61,6 +61,11 @@ void conform_killed_server(struct trial *trial) {
     for (int i = 0; i < WAITERS; i++) {
         MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
     }
+    /* Nobody else frees what was not released. */
+    if (!(trial->lock->lock->claims & LB_CLAIM_CRASH_RELEASE) && outcome == LB_UNKNOWN) {
+        MUST(trial, actor_open_again(holder), "can't connect again: %s", holder->err.text);
+        MUST_GIVE(holder, actor_settle(holder), LB_OK);
+    }
     /* A server without a disk has forgotten what it was told once. */
     if (trial->lock->lock->algorithm->arm)
         MUST(trial, actor_arm(waiters[0]) == 0, "can't be armed again: %s", waiters[0]->err.text);

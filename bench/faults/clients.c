@@ -1,16 +1,18 @@
 /* clients: worker processes that are stopped or killed, and renewals that are held back; see
  * kinds.h.
  *
- * A process that carries several clients takes all of them along. Renewals are held back where the
+ * A process that carries several clients takes all of them along, and a pause what they have started, where a client's
+ * library may be. Renewals are held back where the
  * suite makes them (watchdog.c). A session that a helper of the driver keeps alive (ZooKeeper's
  * pings, an etcd lease's keep-alive) is out of reach, and the log says so. */
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
 #include "bench/faults/log.h"
 #include "bench/faults/victims.h"
-#include "bench/servers/proc.h"
+#include "bench/servers/proc_signal.h"
 
 static int64_t last_beat(const struct shared *shared, int process) {
     int first, end = workers_threads(shared, process, &first);
@@ -63,7 +65,8 @@ enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *
     act->first_client = victim.first;
     act->client_count = victim.end - victim.first;
     act->beat_ns = last_beat(faults->shared, victim.process);
-    act->stood = proc_stands(workers_pid(faults->workers, victim.process));
+    pid_t pid = workers_pid(faults->workers, victim.process);
+    act->stood = proc_signal_tree(pid, SIGSTOP) == 0 && proc_stands(pid);
     fault_oplog_stall(faults, act, begin_ns, LB_NEVER);
     return FAULT_DONE;
 }
@@ -89,6 +92,7 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
         fault_log_sign(fault, stood, "its threads %s for %.3f s", stood ? "stood still" : "went on",
                        (double)(now_ns - fault->begin_ns) / 1e9);
     }
+    proc_signal_tree(pid, SIGCONT);
     workers_pause(faults->workers, act->process, false);
     fault->end_ns = lb_now();
     fault_oplog_stall(faults, act, fault->begin_ns, fault->end_ns);

@@ -13,6 +13,8 @@
 
 struct session;
 
+#define CLIENTS_OPENING 128 /* of a thread, at the same time, before the load */
+
 /* What the clients of one thread have in common. */
 struct worker {
     struct shared *shared;
@@ -24,6 +26,9 @@ struct worker {
      * slots that fall due before ours_until_ns wait because of the stall. */
     bool behind;
     int64_t ours_until_ns;
+    /* Clients open their first session one after the other at each of these gates. Servers give up on a new connection
+     * that says nothing for a second or two, and that is what thousands at once would do. */
+    struct gate opening[CLIENTS_OPENING];
 };
 
 /* What an attempt that takes several keys at once needs besides. */

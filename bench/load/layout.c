@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/base/processors.h"
+#include "bench/load/descriptors.h"
 #include "bench/load/order.h"
 #include "bench/load/store.h"
 #include "bench/load/trace.h"
@@ -144,35 +145,42 @@ static void link_heartbeats(struct shared *shared) {
     }
 }
 
-struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock, int clients,
-                          struct lb_err *err) {
-    struct shared shape = {.plan = plan,
-                           .lock = lock,
-                           .clients = clients,
-                           .threads = thread_count(plan, lock->lock, clients),
-                           .entry = entry_kind_of(plan, lock->lock),
-                           .key_count = keys_count(&plan->keys, clients),
-                           .slots = 1,
-                           .depth = 1};
+/* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
+static int take_shape(struct shared *shape, struct lb_err *err) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    int clients = shape->clients;
+    shape->threads = thread_count(plan, lock, clients);
+    shape->entry = entry_kind_of(plan, lock);
+    shape->key_count = keys_count(&plan->keys, clients);
+    shape->slots = shape->depth = 1;
     /* The baseline, which measures the tool's own cost, has no lock: each client gets a cell of its
      * own, so that the checks cost as much as with a lock. */
-    shape.own_cells = lock->lock->caps & LB_CAP_BASELINE;
-    if (shape.entry == ENTRY_SLOT && plan->bound > 0) shape.slots = plan->bound;
-    shape.cell_count = shape.own_cells ? (uint32_t)clients : shape.key_count * shape.slots;
-    if ((lock->lock->caps & LB_CAP_REENTRANT) && plan->depth > 1)
-        shape.depth = (uint32_t)plan->depth;
-    shape.churn =
-        plan->churn && plan->clients_per_session <= 1 && lock->lock->primitive != LB_LATCH;
+    shape->own_cells = lock->caps & LB_CAP_BASELINE;
+    if (shape->entry == ENTRY_SLOT && plan->bound > 0) shape->slots = plan->bound;
+    shape->cell_count = shape->own_cells ? (uint32_t)clients : shape->key_count * shape->slots;
+    if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
+    shape->churn = plan->churn && plan->clients_per_session <= 1 && lock->primitive != LB_LATCH;
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
-    shape.no_hold = plan->hold.mean_ns == 0 && shape.depth == 1 &&
-                    (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
-    shape.one_key =
-        (plan->keys.pick == KEYS_OWN || shape.key_count == 1) && shape.entry != ENTRY_CELLS;
-    shape.processes = plan->processes < shape.threads ? plan->processes : shape.threads;
+    shape->no_hold = plan->hold.mean_ns == 0 && shape->depth == 1 &&
+                     (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
+    shape->one_key =
+        (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
+    shape->processes = plan->processes < shape->threads ? plan->processes : shape->threads;
+    shape->processes = descriptors_processes(shape, err);
+    if (shape->processes < 0) return -1;
+    if (shape->threads < shape->processes) shape->threads = shape->processes;
     /* a careful holder reads the clock at the end of its hold */
-    if (plan->careful && !shape.own_cells) shape.no_hold = false;
-    store_shape(&shape);
-    shape.reacquire_keys = reacquire_key_count(&shape);
+    if (plan->careful && !shape->own_cells) shape->no_hold = false;
+    store_shape(shape);
+    shape->reacquire_keys = reacquire_key_count(shape);
+    return 0;
+}
+
+struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
+                          struct lb_server *server, int clients, struct lb_err *err) {
+    struct shared shape = {.plan = plan, .lock = lock, .server = server, .clients = clients};
+    if (take_shape(&shape, err) != 0) return NULL;
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);
     size_t bytes = carver.at;

@@ -261,6 +261,20 @@ static int prepare_keys(struct client *client, struct lb_err *err) {
     return 0;
 }
 
+/* Opens the session when it is the client's turn. 0, or -1 with err. */
+static int open_in_turn(struct client *client, struct lb_err *err) {
+    const struct shared *shared = client->worker->shared;
+    struct gate *gate = &client->worker->opening[client->index % CLIENTS_OPENING];
+    if (!gate_enter(gate, shared->connect_deadline_ns))
+        return err_set(err, LB_EXIT_MACHINE,
+                       "its turn to connect did not come: the clients before it took too long");
+    int64_t begin_ns = lb_now();
+    int failed = session_open(client->session, shared->connect_deadline_ns, err);
+    if (!failed) client->stats->connect_ns = lb_now() - begin_ns;
+    gate_leave(gate);
+    return failed;
+}
+
 /* Opens the session, or waits for the client that does. */
 static void open_first(struct client *client) {
     struct session *session = client->session;
@@ -269,9 +283,7 @@ static void open_first(struct client *client) {
     if (client->stats->guest) {
         while (!session->tried) lb_sleep_until(lb_now() + FIRST_LOOK_NS);
     } else {
-        int64_t begin_ns = lb_now();
-        session->failed = session_open(session, shared->connect_deadline_ns, &err) != 0;
-        if (!session->failed) client->stats->connect_ns = lb_now() - begin_ns;
+        session->failed = open_in_turn(client, &err) != 0;
         if (!session->failed && client->index == 0)
             session->failed = prepare_keys(client, &err) != 0;
         session->tried = true;

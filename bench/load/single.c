@@ -14,10 +14,9 @@
 
 int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
                 struct lb_err *err) {
-    *single = (struct single){.shared = shared_new(plan, &plan->locks[0], 1, err)};
+    *single = (struct single){.shared = shared_new(plan, &plan->locks[0], server, 1, err)};
     struct shared *shared = single->shared;
     if (!shared) return -1;
-    shared->server = server;
     shared->seed = (uint64_t)lb_wall_now() ^ (uint64_t)lb_now(); /* tokens must differ each time */
     single->worker = (struct worker){.shared = shared, .stats = &shared->worker[0]};
     if (session_init(&single->session, &single->worker, &single->client, 0, 1) == 0 &&

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#define FILES_SPARE 200 /* descriptors of a server beside its connections */
+
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -19,12 +21,19 @@ void perf_print(const char *what, const char *goal, double *ratios, int count) {
     fflush(stdout);
 }
 
+int perf_clients(int wanted) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;
+    rlim_t most = files.rlim_max > 2 * FILES_SPARE ? files.rlim_max - FILES_SPARE : FILES_SPARE;
+    return most < (rlim_t)wanted ? (int)most : wanted;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct lb_err *err);
-} subjects[] = {{"null", perf_null},      {"redis", perf_redis}, {"pg", perf_pg},
-                {"ping", perf_ping},      {"crowd", perf_crowd}, {"wire", perf_wire},
-                {"history", perf_history}};
+} subjects[] = {{"null", perf_null}, {"threads", perf_threads}, {"redis", perf_redis},
+                {"pg", perf_pg},     {"ping", perf_ping},       {"crowd", perf_crowd},
+                {"wire", perf_wire}, {"history", perf_history}};
 
 int main(int argc, char **argv) {
     int code = 0;

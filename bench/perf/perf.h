@@ -12,11 +12,15 @@
  * ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
+/* So many clients, or as many as a server can have that inherits the hard limit on open files. */
+int perf_clients(int wanted);
+
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
-int perf_redis(struct lb_err *err);   /* against redis-benchmark */
+int perf_threads(struct lb_err *err); /* what a second thread adds */
+int perf_redis(struct lb_err *err);   /* against redis-benchmark and a bare epoll loop */
 int perf_pg(struct lb_err *err);      /* against pgbench */
 int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
-int perf_crowd(struct lb_err *err);   /* 2,000 clients in one process */
+int perf_crowd(struct lb_err *err);   /* 2,000 and 20,000 clients: memory, time */
 int perf_wire(struct lb_err *err);    /* a round trip through the wire against a direct one */
 int perf_history(struct lb_err *err); /* ten million operations judged */
 

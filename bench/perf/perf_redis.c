@@ -1,10 +1,11 @@
-/* perf_redis: redis-setnx on a key a client against redis-benchmark doing the same SET and the same
- * EVALSHA over as many connections, both on one thread, on one server of ours. A cycle is two
- * commands. */
+/* perf_redis: redis-setnx on a key a client against redis-benchmark and against a bare epoll loop (floor.h), which do
+ * the same SET and the same EVALSHA over as many connections, each on one thread, on one server of ours. A cycle is
+ * two commands. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/perf/floor.h"
 #include "bench/perf/ours.h"
 #include "bench/perf/perf.h"
 #include "bench/perf/theirs.h"
@@ -12,6 +13,7 @@
 
 #define REQUESTS "60000"
 #define REQUESTS_NUMBER 60000
+#define MANY 20000
 
 static const char script[] =
     "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) else return 0 end";
@@ -87,33 +89,72 @@ static int load_script(const char *port, char sha1[41], struct lb_err *err) {
     return 0;
 }
 
-static int compare_with_hiredis(const struct ours *ours, const char *port, const char *sha1,
-                                int clients, struct lb_err *err) {
+/* Ours: commands a second, and client CPU a command. 0, or -1 with err. */
+static int our_figures(const struct ours *ours, int clients, struct figures *ret_figures,
+                       struct lb_err *err) {
+    struct stage *stage = ours_run(ours, clients, err);
+    if (!stage) return -1;
+    *ret_figures = (struct figures){2 * (double)stage->result.ok * 1e9 / (double)stage->window_ns,
+                                    stage->client_cpu_ns / (double)stage->commands};
+    stage_free(stage);
+    return 0;
+}
+
+/* One printed line a figure: ours by theirs, over the rounds. */
+static void print_ratios(const char *whose, int clients, const char *rate_goal,
+                         const char *cpu_goal, double *rates, double *cpus) {
+    char what[80];
+    snprintf(what, sizeof what, "redis-setnx / %s, commands/s, %d conn.", whose, clients);
+    perf_print(what, rate_goal, rates, PERF_ROUNDS);
+    snprintf(what, sizeof what, "redis-setnx / %s, CPU a command, %d conn.", whose, clients);
+    perf_print(what, cpu_goal, cpus, PERF_ROUNDS);
+}
+
+static void print_last_pair(int clients, const struct figures *ours, const struct figures *theirs) {
+    printf("    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
+           "client CPU a command\n",
+           clients, ours->rate_per_s, theirs->rate_per_s, ours->cpu_ns / 1e3, theirs->cpu_ns / 1e3);
+}
+
+static int compare_with_benchmark(const struct ours *ours, const char *port, const char *sha1,
+                                  int clients, struct lb_err *err) {
     double rates[PERF_ROUNDS], cpus[PERF_ROUNDS];
-    char connections[12], what[80];
+    struct figures mine, theirs;
+    char connections[12];
     snprintf(connections, sizeof connections, "%d", clients);
     for (int i = 0; i < PERF_ROUNDS; i++) {
-        struct figures theirs;
-        struct stage *stage = ours_run(ours, clients, err);
-        if (!stage) return -1;
-        double rate = 2 * (double)stage->result.ok * 1e9 / (double)stage->window_ns;
-        double cpu_ns = stage->client_cpu_ns / (double)stage->commands;
-        stage_free(stage);
+        if (our_figures(ours, clients, &mine, err) != 0) return -1;
         if (their_figures(port, connections, sha1, &theirs, err) != 0) return -1;
-        rates[i] = rate / theirs.rate_per_s;
-        cpus[i] = cpu_ns / theirs.cpu_ns;
-        if (i == PERF_ROUNDS - 1) {
-            printf(
-                "    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
-                "client CPU a "
-                "command\n",
-                clients, rate, theirs.rate_per_s, cpu_ns / 1e3, theirs.cpu_ns / 1e3);
-        }
+        rates[i] = mine.rate_per_s / theirs.rate_per_s;
+        cpus[i] = mine.cpu_ns / theirs.cpu_ns;
     }
-    snprintf(what, sizeof what, "redis-setnx / redis-benchmark, commands/s, %d conn.", clients);
-    perf_print(what, clients > 1 ? "at least 1.1" : "none", rates, PERF_ROUNDS);
-    snprintf(what, sizeof what, "redis-setnx / redis-benchmark, CPU a command, %d conn.", clients);
-    perf_print(what, clients > 1 ? "at most 0.8" : "none", cpus, PERF_ROUNDS);
+    print_last_pair(clients, &mine, &theirs);
+    bool one = clients == 1;
+    print_ratios("redis-benchmark", clients, one ? "none" : "at least 1.3",
+                 one ? "none" : "at most 0.65", rates, cpus);
+    return 0;
+}
+
+static int compare_with_floor(const struct ours *ours, int port, const char *sha1, int clients,
+                              struct lb_err *err) {
+    const struct floor_ask ask = {.port = port,
+                                  .password = getenv("REDISCLI_AUTH"),
+                                  .release_sha1 = sha1,
+                                  .connections = clients,
+                                  .warmup_ns = ours->plan->warmup_ns,
+                                  .duration_ns = ours->plan->duration_ns};
+    double rates[PERF_ROUNDS], cpus[PERF_ROUNDS];
+    struct figures mine, theirs;
+    for (int i = 0; i < PERF_ROUNDS; i++) {
+        struct floor_figures floor;
+        if (our_figures(ours, clients, &mine, err) != 0) return -1;
+        if (floor_run(&ask, &floor, err) != 0) return -1;
+        theirs = (struct figures){floor.rate_per_s, floor.cpu_ns};
+        rates[i] = mine.rate_per_s / theirs.rate_per_s;
+        cpus[i] = mine.cpu_ns / theirs.cpu_ns;
+    }
+    print_last_pair(clients, &mine, &theirs);
+    print_ratios("bare epoll loop", clients, "at least 0.9", "at most 1.25", rates, cpus);
     return 0;
 }
 
@@ -121,15 +162,18 @@ int perf_redis(struct lb_err *err) {
     static const char *const sets[] = {"run.duration=2s", "run.warmup=200ms", "load.threads=1",
                                        "load.keys=own",   "load.clients=256", NULL};
     static const int clients[] = {1, 16, 256};
+    const int connections[] = {16, 256, 2000, perf_clients(MANY)};
     struct ours ours;
-    struct url url;
+    struct url url = {0};
     char port[12], sha1[41];
     int failed = ours_open(&ours, "redis-setnx", sets, err);
     if (!failed) failed = url_parse(&url, ours.place->urls[0], 0, err);
     if (!failed) snprintf(port, sizeof port, "%d", url.port[0]);
     if (!failed) failed = load_script(port, sha1, err);
-    for (size_t i = 0; i < 3 && !failed; i++)
-        failed = compare_with_hiredis(&ours, port, sha1, clients[i], err);
+    for (size_t i = 0; i < sizeof clients / sizeof *clients && !failed; i++)
+        failed = compare_with_benchmark(&ours, port, sha1, clients[i], err);
+    for (size_t i = 0; i < sizeof connections / sizeof *connections && !failed; i++)
+        failed = compare_with_floor(&ours, url.port[0], sha1, connections[i], err);
     ours_close(&ours);
     return failed;
 }

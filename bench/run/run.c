@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/load/descriptors.h"
 #include "bench/run/canary.h"
 #include "bench/run/environment.h"
 #include "bench/run/expect.h"
@@ -608,6 +609,13 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
     return 0;
 }
 
+/* Servers inherit this process's limit, and so it is raised before they start. */
+static void raise_servers_limit(const struct plan_stage *stages, int count) {
+    int most = 0;
+    for (int i = 0; i < count; i++) most = stages[i].clients > most ? stages[i].clients : most;
+    descriptors_raise(descriptors_of_servers(most));
+}
+
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err) {
     struct run_state run = {.ask = ask,
                             .exposition = {.version = ask->version},
@@ -624,6 +632,7 @@ int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_er
     if (thresholds_init(&run.thresholds, ask->plan, err) != 0) goto out;
     result = begin_run(&run, err);
     if (result != 0) goto out;
+    raise_servers_limit(stages, count);
     if (ask->next) {
         run_asked(&run);
     } else {

@@ -389,10 +389,9 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->stolen_ns = -1;
-    sup->shared = shared_new(ask->plan, ask->lock, ask->clients, err);
+    sup->shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, err);
     if (!sup->shared) return -1;
     struct shared *shared = sup->shared;
-    shared->server = ask->server;
     shared->seed = ask->seed;
     shared->arrival = ask->plan->arrival;
     if (ask->rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)

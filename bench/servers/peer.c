@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bench/servers/proc.h"
+
 #define ESTABLISHED 1 /* in /proc/net/tcp */
 
 struct inodes {
@@ -78,10 +80,13 @@ static size_t rows_of(const char *path, const struct inodes *inodes, struct peer
     return count;
 }
 
-struct peer *peers_of(const pid_t *pids, int count, size_t *ret_count) {
+struct peer *peers_of(const pid_t *roots, int count, size_t *ret_count) {
     struct inodes inodes = {0};
-    bool fits = true;
-    for (int i = 0; i < count && fits; i++) fits = sockets_of(pids[i], &inodes);
+    int processes = 0;
+    struct proc *tree = proc_tree(roots, count, &processes);
+    bool fits = tree != NULL;
+    for (int i = 0; i < processes && fits; i++) fits = sockets_of(tree[i].pid, &inodes);
+    free(tree);
     struct peer *peers = fits ? calloc(inodes.count + 1, sizeof *peers) : NULL;
     size_t found = 0;
     if (peers && inodes.count) {

@@ -12,9 +12,9 @@ struct peer {
     bool established;
 };
 
-/* Returns the TCP connections that these processes have open, sorted by their ports, *ret_count of
- * them; the caller frees the array. NULL when out of memory. */
-struct peer *peers_of(const pid_t *pids, int count, size_t *ret_count);
+/* Returns the TCP connections that these processes, and those below them, have open, sorted by their
+ * ports, *ret_count of them; the caller frees the array. NULL when out of memory. */
+struct peer *peers_of(const pid_t *roots, int count, size_t *ret_count);
 
 bool peers_have(const struct peer *peers, size_t count, int from, int to);
 

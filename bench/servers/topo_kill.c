@@ -10,42 +10,16 @@
 
 #include "bench/base/clock.h"
 #include "bench/servers/folder.h"
-#include "bench/servers/proc.h"
+#include "bench/servers/proc_signal.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/topo_node.h"
 
 #define END_NS (5 * LB_S_NS) /* for SIGKILL to act: freeing a JVM's memory takes time */
 
-/* Signals the tree, not the group, because PostgreSQL's backends lead groups of their own. */
-static void signal_tree(const struct proc *tree, int count, int signal) {
-    for (int i = 0; i < count; i++) kill(tree[i].pid, signal);
-    int64_t limit_ns = lb_now() + LB_S_NS;
-    for (int i = 0; i < count && signal == SIGSTOP; i++) {
-        while (!proc_stands(tree[i].pid) && lb_now() < limit_ns) lb_nap(100 * LB_US_NS);
-    }
-}
-
-/* Returns the node's processes, which the caller frees. stand: the first process is stopped before,
- * so that it can't start children unseen. NULL with errno if /proc can't be read; the process then
- * continues. */
-static struct proc *tree_of(const struct node *node, bool stand, int *ret_count) {
-    const struct proc head = {.pid = node->pid};
-    if (stand) signal_tree(&head, 1, SIGSTOP);
-    struct proc *tree = proc_tree(&node->pid, 1, ret_count);
-    int error = errno;
-    if (!tree && stand) kill(node->pid, SIGCONT);
-    errno = error;
-    return tree;
-}
-
+/* The tree, not the group, because PostgreSQL's backends lead groups of their own. */
 int topo_signal(struct topo *topo, int node, int signal) {
     if (!topo_node_runs(&topo->nodes[node])) return -1;
-    int count = 0;
-    struct proc *tree = tree_of(&topo->nodes[node], signal == SIGSTOP, &count);
-    if (!tree) return -1;
-    signal_tree(tree, count, signal);
-    free(tree);
-    return 0;
+    return proc_signal_tree(topo->nodes[node].pid, signal);
 }
 
 /* --- an end --- */
@@ -66,10 +40,10 @@ int topo_kill(struct topo *topo, int n, struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "%s has ended by itself",
                        topo_node_name(topo, n, name, sizeof name));
     int count = 0;
-    struct proc *tree = tree_of(node, true, &count);
+    struct proc *tree = proc_hold_tree(node->pid, true, &count);
     if (!tree) return err_set(err, LB_EXIT_MACHINE, "/proc: %s", strerror(errno));
     node->killed = true; /* set before the kill, so that topo_check does not report it */
-    signal_tree(tree, count, SIGKILL);
+    proc_signal_all(tree, count, SIGKILL);
     bool runs = true;
     for (int64_t limit_ns = lb_now() + END_NS; runs && lb_now() < limit_ns;) {
         runs = topo_node_runs(node);

@@ -81,8 +81,8 @@ struct wire_fault {
     enum wire_kind kind;
     uint64_t ends;     /* bit i = end i */
     enum wire_way way; /* delay, rate, swallow, stall; 0 = both */
-    /* only connections made by these processes, found by which process has the socket open; at most
-     * WIRE_PIDS_MAX. NULL = all. For processes of other accounts this needs the right to look at
+    /* only connections made by these processes or by those below them, found by which process has the
+     * socket open; at most WIRE_PIDS_MAX. NULL = all. For processes of other accounts this needs the right to look at
      * them. */
     const pid_t *pids;
     int pid_count;

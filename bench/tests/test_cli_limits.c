@@ -1,5 +1,5 @@
 /* A machine that is too small or closed: results that can't be written are told before the run, or
- * saved elsewhere after it; too few file descriptors are raised, or it is said how. */
+ * saved elsewhere after it; too few file descriptors are raised, or clients are spread over processes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -261,24 +261,53 @@ static void limit_files(void *arg) {
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){files->soft, files->hard});
 }
 
-TEST(too_few_descriptors_are_raised_or_told) {
-    char *out = cli_path("descriptors-raised"), *root_out = cli_path("descriptors-root");
-    const char *const *many = ARGS("run", "smoke", "--lock", "file-flock", "--set",
-                                   "load.clients=100", "--set", "load.keys=own", "--out", out);
-    struct files none = {.soft = 64, .hard = 64};
-    refused(&(struct cli_how){.prepare = limit_files, .arg = &none}, many, "ulimit -n");
-    struct files some = {.soft = 64, .hard = 4096};
-    struct cli cli = cli_run(&(struct cli_how){.prepare = limit_files, .arg = &some}, many);
-    assert_code(&cli, 0);
+/* Runs file-flock with 100 clients, each of which needs three descriptors, under these limits. */
+static struct cli run_with_files(struct files files, const char *out) {
+    return cli_run(&(struct cli_how){.prepare = limit_files, .arg = &files},
+                   ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100",
+                        "--set", "load.keys=own", "--out", out));
+}
+
+/* The number of processes of a run's first stage, which is complete. */
+static double processes_of(const char *out) {
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
+    double processes = cli_number_at(run, "stages.0.processes");
     json_decref(run);
+    return processes;
+}
+
+TEST(too_few_descriptors_are_raised) {
+    char *out = cli_path("descriptors-raised");
+    struct cli cli = run_with_files((struct files){.soft = 64, .hard = 4096}, out);
+    assert_code(&cli, 0);
+    assert_true(processes_of(out) == 1);
     cli_free(&cli);
+}
+
+TEST(clients_of_one_process_too_many_are_spread_over_several) {
+    char *out = cli_path("descriptors-spread");
+    struct cli cli = run_with_files((struct files){.soft = 64, .hard = 400}, out);
+    assert_code(&cli, 0);
+    assert_true(processes_of(out) > 1);
+    assert_has(cli.out, "more processes than load.processes asks for");
+    cli_free(&cli);
+}
+
+TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
+    char *out = cli_path("descriptors-none");
+    struct cli cli = run_with_files((struct files){.soft = 64, .hard = 64}, out);
+    assert_code(&cli, 2);
+    assert_has(cli.err, "lockbench: 100 clients need 556 file descriptors");
+    assert_has(cli.err, "ulimit -n 556");
+    cli_free(&cli);
+}
+
+TEST(root_raises_the_hard_limit) {
+    char *out = cli_path("descriptors-root");
     if (geteuid() != 0) return;
-    struct files root = {.soft = 64, .hard = 64, .keep_rights = true};
-    cli = cli_run(&(struct cli_how){.prepare = limit_files, .arg = &root},
-                  ARGS("run", "smoke", "--lock", "file-flock", "--set", "load.clients=100", "--out",
-                       root_out));
+    struct cli cli =
+        run_with_files((struct files){.soft = 64, .hard = 64, .keep_rights = true}, out);
     /* A container's root may lack the right. */
     if (cli.code != 0) assert_has(cli.err, "ulimit -n");
     cli_free(&cli);

@@ -2,6 +2,8 @@
  * whom they hit, that they really act, and that the log does not say so when they did not. And the
  * schedule. */
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,6 +86,69 @@ TEST(test_the_paused_does_not_run) {
     int64_t has = atomic_load(&toy_kept.granted[stage->faults.events[0].process]);
     assert_in_range(has, paused_had, paused_had + 1);
     stage_free(stage);
+}
+
+/* How often each client's own program has come round: a process below the client's, in a group of its own. */
+static struct programs { _Atomic int64_t rounds[TOY_CLIENTS]; } * programs;
+static pid_t program; /* of this client */
+static int64_t stood_at, others_at;
+static bool program_stood;
+
+static int program_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    uint32_t client = session->client % TOY_CLIENTS;
+    pid_t parent = getpid();
+    program = fork();
+    if (program == 0) {
+        setpgid(0, 0);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (; getppid() == parent; usleep(100)) atomic_fetch_add(&programs->rounds[client], 1);
+        _exit(0);
+    }
+    return toy_connect(session, deadline_ns, err);
+}
+
+static void program_disconnect(struct lb_session *session) {
+    kill(program, SIGKILL);
+    waitpid(program, NULL, 0);
+    toy_disconnect(session);
+}
+
+/* The paused client's program has not come round once while those of others did so 500 times. */
+static bool its_program_stands(const struct stage *stage) {
+    if (stage->faults.count == 0) return false;
+    int64_t rounds = atomic_load(&programs->rounds[stage->faults.events[0].process]), others = 0;
+    for (int i = 0; i < 4; i++) others += atomic_load(&programs->rounds[i]);
+    others -= rounds;
+    if (rounds != stood_at) {
+        stood_at = rounds;
+        others_at = others;
+    }
+    program_stood = others - others_at >= 500;
+    return program_stood;
+}
+
+/* A client's library may be in a program that it has started. */
+TEST(test_what_the_paused_has_started_stands_too) {
+    struct lb_connector connector = toy_connector;
+    struct lb_backend backend = toy_backend;
+    struct lb_lock lock = toy_mutex;
+    connector.connect = program_connect;
+    connector.disconnect = program_disconnect;
+    backend.connector = &connector;
+    lock.backend = &backend;
+    programs =
+        mmap(NULL, sizeof *programs, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(programs != MAP_FAILED);
+    stood_at = -1;
+    struct stage *stage = whole(
+        run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = its_program_stands},
+                SETS(PROCESSES, "fault.kind=pause", "fault.first=0", "fault.for=1h",
+                     "load.keys=own", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], true, "stood still");
+    assert_true(program_stood);
+    stage_free(stage);
+    munmap(programs, sizeof *programs);
 }
 
 /* Whether a process is stopped by a signal. */

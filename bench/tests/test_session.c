@@ -1,5 +1,6 @@
 /* test_session: sessions that several clients share, that are opened for each attempt, that are
  * renewed and that are lost; and what the holder learns of it. */
+#include "bench/load/client.h"
 #include "bench/tests/toy_help.h"
 
 #define RIGHT                                                                                      \
@@ -23,6 +24,18 @@ TEST(test_a_session_for_each) {
     stage_free(stage);
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 6 + 1); /* one described, one tidied up */
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
+}
+
+/* Thousands of connections at once would be more than a server lets in before it gives up on them. */
+TEST(test_sessions_open_in_turns) {
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.connect_ns = 5 * LB_MS_NS}, (struct stage_wish){0},
+                SETS("load.clients=400", "load.threads=1", "acquire.mode=try"));
+    assert_sums(stage);
+    assert_int_equal(stage->result.connect_count, 400);
+    stage_free(stage);
+    int64_t most = atomic_load(&toy_kept.most_opening);
+    assert_true(most > 1 && most <= CLIENTS_OPENING);
 }
 
 TEST(test_clients_share_sessions) {

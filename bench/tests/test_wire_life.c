@@ -18,13 +18,18 @@ struct child {
     int tell, hear;
 };
 
-/* 'c': connects; 's': sends an "x" on each connection; 'r': reads a byte of the last one and
+/* 'f': goes on in a child of its own; 'c': connects; 's': sends an "x" on each connection; 'r': reads a byte of the last one and
  * answers with what came. */
 static void child_main(int port, int tell, int hear) {
     int fds[8], count = 0;
     char command;
     while (read(hear, &command, 1) == 1) {
         char answer = command;
+        pid_t below = command == 'f' ? fork() : 0;
+        if (below > 0) {
+            waitpid(below, NULL, 0);
+            break;
+        }
         if (command == 'c' && count < 8) {
             fds[count] = wire_connect(port);
             if (fds[count++] < 0) answer = 'E';
@@ -75,6 +80,27 @@ static int accept_one(const struct rig *rig) {
     return fd;
 }
 
+/* A client may have its connection in a program that it has started. */
+TEST(strikes_what_is_below_a_given_process) {
+    struct rig rig;
+    rig_up(&rig);
+    struct child child = child_up(wire_port(rig.wire, 0));
+    struct pair ours = pair_up(&rig);
+    assert_int_equal(child_does(&child, 'f'), 'f');
+    assert_int_equal(child_does(&child, 'c'), 'c');
+    int theirs = accept_one(&rig);
+    int fault =
+        help_set(&rig, (struct wire_fault){.kind = WIRE_RESET, .pids = &child.pid, .pid_count = 1});
+    assert_int_equal(help_sign(&rig, fault).struck, 1);
+    char byte;
+    assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
+    help_pass(ours.client, ours.server, "untouched");
+    child_down(&child);
+    pair_down(&ours);
+    close(theirs);
+    rig_down(&rig);
+}
+
 TEST(strikes_only_given_processes) {
     struct rig rig;
     rig_up(&rig);
@@ -110,7 +136,7 @@ TEST(strikes_only_given_processes) {
     assert_int_equal(help_read(theirs, &byte, 1), -ECONNRESET);
 
     /* Of two processes at once; a fault that is for nobody strikes nobody. */
-    pid_t both[] = {child.pid, other.pid}, nobody = getppid();
+    pid_t both[] = {child.pid, other.pid}, nobody = wire_pid(rig.wire);
     assert_int_equal(child_does(&child, 'c'), 'c');
     int again = accept_one(&rig);
     fault =

@@ -50,9 +50,10 @@ struct toy_shared {
     } key[TOY_KEYS];
     _Atomic uint32_t takes;
     _Atomic int64_t acquires, releases, renewals, connects, open, armed;
-    _Atomic int64_t granted[TOY_CLIENTS]; /* to each client, by the mutex */
-    _Atomic int64_t most_inside;          /* driver calls of one session at a time */
-    _Atomic int64_t closed_inside;        /* disconnects while a call was under way */
+    _Atomic int64_t granted[TOY_CLIENTS];  /* to each client, by the mutex */
+    _Atomic int64_t most_inside;           /* driver calls of one session at a time */
+    _Atomic int64_t opening, most_opening; /* sessions at a time */
+    _Atomic int64_t closed_inside;         /* disconnects while a call was under way */
 };
 
 /* Of a session. */
@@ -88,7 +89,10 @@ static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, s
     struct toy_shared *shared = session->server->shared;
     atomic_fetch_add(&shared->connects, 1);
     atomic_fetch_add(&shared->open, 1);
+    int64_t opening = atomic_fetch_add(&shared->opening, 1) + 1;
+    if (opening > atomic_load(&shared->most_opening)) atomic_store(&shared->most_opening, opening);
     lb_sleep_until(lb_now() + 50 * LB_US_NS + toy.connect_ns);
+    atomic_fetch_sub(&shared->opening, 1);
     return 0;
 }
 

@@ -71,7 +71,7 @@ static const struct lb_option load_keys[] = {
     {"clients", &type_ladder, offsetof(struct plan, clients), "1", 1, PLAN_CLIENTS_MAX, NULL,
      "how many clients compete; one stage for each number"},
     {"processes", LB_OPT_INT32, offsetof(struct plan, processes), "1", 1, 256, NULL,
-     "worker processes over which the clients are distributed"},
+     "worker processes over which the clients are distributed; more, where one may not open the files of all clients"},
     {"threads", LB_OPT_INT32, offsetof(struct plan, threads), "auto", 1, 4096, "auto",
      "OS threads of all processes together; as many as clients: one for each client; auto: one for each two processors"},
     {"keys", &type_keyspace, offsetof(struct plan, keys), "1", 0, 0, NULL,

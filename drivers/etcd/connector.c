@@ -224,6 +224,13 @@ static const char *etcd_library(char *text, size_t size) {
     return text;
 }
 
+/* Its connection, and the two ends by which libcurl wakes itself. */
+static int etcd_descriptors(const struct lb_session *session, uint32_t keys) {
+    (void)session;
+    (void)keys;
+    return 3;
+}
+
 const struct lb_connector etcd_connector = {
     .options = etcd_option_table,
     .options_bytes = sizeof(struct etcd_options),
@@ -237,4 +244,5 @@ const struct lb_connector etcd_connector = {
     .ping = etcd_ping,
     .library = etcd_library,
     .clean = etcd_clean,
+    .descriptors = etcd_descriptors,
 };

@@ -73,8 +73,8 @@ enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_
 
 lb_names_fn etcd_names; /* one key for each contender */
 
-#define ETCD_INCOMPATIBLE                                                                           \
-    "the locks of npm's etcd3 and Python's etcd3: one key of the bare name, without a queue; they " \
-    "and this one can be held at once"
+#define ETCD_INCOMPATIBLE                                                                            \
+    "etcd-key and the locks of npm's etcd3 and Python's etcd3: one key of the bare name, without a " \
+    "queue; they and this one can be held at once"
 
 #endif

@@ -227,12 +227,20 @@ static const struct lb_option exec_options[] = {
 };
 static const struct lb_option null_options[] = {ANSWER_TIMEOUT, {0}};
 
+/* The pipe to its child, and the file that takes what the child says on its standard error. */
+static int exec_descriptors(const struct lb_session *session, uint32_t keys) {
+    (void)session;
+    (void)keys;
+    return 2;
+}
+
 static const struct lb_connector connector = {
     .session_bytes = sizeof(struct exec_session),
     .connect = exec_connect,
     .disconnect = exec_disconnect,
     .describe = exec_describe,
     .ping = exec_ping,
+    .descriptors = exec_descriptors,
 };
 
 const struct lb_backend backend_exec = {
@@ -286,8 +294,7 @@ const struct lb_lock lock_exec = {
     .needs = "exec.program",
     .about = {.compatible = "whatever the program's library is compatible with",
               .order = "the library's",
-              .hazards = "those of the library; a pause of the client does not stop the program, "
-                         "whose own threads go on",
+              .hazards = "those of the library",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,

@@ -132,6 +132,11 @@ int file_count(struct lb_session *session, const char *prefix, const char *suffi
 
 static const char *const file_schemes[] = {"file", NULL};
 
+static int file_descriptors(const struct lb_session *session, uint32_t keys) {
+    (void)session;
+    return keys < FILE_OPEN ? (int)keys : FILE_OPEN;
+}
+
 static const struct lb_connector connector = {
     .server_bytes = sizeof(struct file_server),
     .session_bytes = sizeof(struct file_session),
@@ -140,6 +145,7 @@ static const struct lb_connector connector = {
     .disconnect = file_disconnect,
     .describe = file_describe,
     .clean = file_clean,
+    .descriptors = file_descriptors,
 };
 
 const struct lb_backend backend_file = {

@@ -46,6 +46,12 @@ const struct lb_expectation pg_lease_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),
 };
 
+const struct lb_expectation pg_flag_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_FLAG,
+    [LB_SCENARIO_POOLED] = SAFE("a row belongs to its owner's name, over any session"),
+    [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),
+};
+
 const struct lb_expectation pg_optimistic_expected[LB_SCENARIOS] = {
     EXPECT_SQL_OPTIMISTIC,
     [LB_SCENARIO_POOLED] = SAFE("each write is one statement"),
@@ -66,4 +72,14 @@ const struct lb_expectation pg_unsafe_version_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_HOLDER_KILL] = VIOLATED("no write is ever refused"),
     [LB_SCENARIO_SERVER_RESTART] = VIOLATED("no write is ever refused"),
     [LB_SCENARIO_WIRE_CUT] = VIOLATED("no write is ever refused"),
+};
+
+#define COMES_BACK "a value that was changed and changed back looks untouched"
+
+const struct lb_expectation pg_unsafe_aba_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = VIOLATED(COMES_BACK),
+    [LB_SCENARIO_PAUSE] = VIOLATED(COMES_BACK),
+    [LB_SCENARIO_HOLDER_KILL] = VIOLATED(COMES_BACK),
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED(COMES_BACK),
+    [LB_SCENARIO_WIRE_CUT] = VIOLATED(COMES_BACK),
 };

@@ -27,7 +27,10 @@ struct pg_conninfo {
 
 #define PG_STATEMENTS_MAX 24 /* of a lock */
 
+struct pg_sweeper;
+
 struct pg_session {
+    struct pg_sweeper *sweeper; /* of this session, which its end ends; NULL = none */
     PGconn *conn;
     int fd;
     bool dead;  /* nothing may be sent any more */
@@ -71,6 +74,8 @@ int pg_connect_exit(const char *sqlstate);
  * which is several lines long and was made with PQERRORS_VERBOSE. sqlstate: "" if there is none in
  * it. */
 void pg_connect_message(const char *message, char ret_sqlstate[6], char *ret_line, size_t size);
+
+void pg_sweeper_end(struct pg_session *state); /* harmless without one */
 
 lb_connect_fn pg_connect;
 lb_disconnect_fn pg_disconnect;

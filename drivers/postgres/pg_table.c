@@ -5,7 +5,7 @@
  *
  * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
  * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
- * the articles do. A holder past its end is told that it has lost, even if nobody has swept yet.
+ * the articles do; with sweep=one a sweeper beside the first client does it, in a session of its own. A holder past its end is told that it has lost, even if nobody has swept yet.
  * Dead rows pile up for VACUUM. ON CONFLICT DO NOTHING instead of the error 23505: a failed INSERT
  * leaves a dead row and a line in the log. */
 #include "drivers/postgres/pg_sql.h"
@@ -27,6 +27,29 @@ static const struct sql_recipe recipe = {
         [SQL_SWEEP] = {PG_TABLE_SWEEP, ""},
         [SQL_LEFT] = {PG_TABLE_LEFT, "k"},
     }};
+
+static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct sql_options *options = session->options;
+    if (sql_prepare(session, deadline_ns, err) != 0) return -1;
+    bool sweeps = options->sweep == SQL_SWEEP_ONE && session->client == 0;
+    return sweeps ? pg_sweeper_start(session, err) : 0;
+}
+
+static const struct lb_algorithm algorithm = {
+    .options = sql_swept_options,
+    .causes = backoff_causes,
+    .options_bytes = sizeof(struct sql_options),
+    .session_bytes = SQL_SESSION_BYTES,
+    .grant_bytes = sizeof(struct sql_grant),
+    .setup = sql_setup,
+    .prepare = table_prepare,
+    .acquire = sql_lease_acquire,
+    .release = sql_lease_release,
+    .renew = sql_lease_renew,
+    .settle = sql_lease_settle,
+    .residue = sql_residue,
+    .names = sql_names,
+};
 
 const struct lb_lock lock_pg_table = {
     .name = "pg-table",
@@ -54,6 +77,6 @@ const struct lb_lock lock_pg_table = {
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
     .expected = pg_lease_expected,
-    .algorithm = &sql_table_algorithm,
+    .algorithm = &algorithm,
     .recipe = &recipe,
 };

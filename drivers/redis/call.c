@@ -211,7 +211,7 @@ enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
     return outcome;
 }
 
-/* --- to all nodes at once --- */
+/* --- to all nodes, at once or in turn --- */
 
 /* Makes a lost connection anew, not too often. */
 static bool revive(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
@@ -274,6 +274,17 @@ static void teach(struct lb_session *session, const struct redis_command *comman
     }
 }
 
+/* The nodes are released only when all have answered: an earlier round trip of another fiber would
+ * have overwritten the answers. */
+static void finish_all(struct lb_session *session, const struct redis_command *command,
+                       int64_t timeout_ns, struct redis_answer *answers, const bool *entered,
+                       int count) {
+    if (command->script) teach(session, command, timeout_ns, answers, count);
+    for (int i = 0; i < count; i++) {
+        if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
+    }
+}
+
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]) {
     int64_t deadline_ns = lb_now() + timeout_ns;
@@ -299,12 +310,25 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         if (entered[i] && answers[i].outcome == LB_OK)
             collect_answer(node, deadline_ns, &answers[i]);
     }
-    if (command->script) teach(session, command, timeout_ns, answers, count);
-    /* The nodes are released only now: an earlier round trip of another fiber would have
-     * overwritten the answers. */
+    finish_all(session, command, timeout_ns, answers, entered, count);
+    return count;
+}
+
+int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
+                      int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]) {
+    int count = redis_node_count(session);
+    bool entered[REDIS_NODES_MAX];
     for (int i = 0; i < count; i++) {
-        if (entered[i]) gate_leave(&redis_node_at(session, i)->gate);
+        struct redis_node *node = redis_node_at(session, i);
+        int64_t deadline_ns = lb_now() + timeout_ns;
+        answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
+        entered[i] = gate_enter(&node->gate, deadline_ns);
+        if (!entered[i]) continue;
+        bool up = (node->conn && !node->conn->dead) || revive(session, node, deadline_ns);
+        if (up) answers[i].outcome = send_to(session, node, command, deadline_ns);
+        if (answers[i].outcome == LB_OK) collect_answer(node, deadline_ns, &answers[i]);
     }
+    finish_all(session, command, timeout_ns, answers, entered, count);
     return count;
 }
 

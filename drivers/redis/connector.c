@@ -213,6 +213,25 @@ static const char *redis_library(char *text, size_t size) {
     return text;
 }
 
+/* A session has connections to each server of the URL, of a cluster only where it has met keys of theirs, and asks one
+ * more while it looks for the primary. */
+static int redis_descriptors(const struct lb_session *session, uint32_t keys) {
+    (void)keys;
+    const struct redis_server *server = redis_server_of(session);
+    int each = session->lock->algorithm->connections ? session->lock->algorithm->connections : 1;
+    switch (server->mode) {
+    case REDIS_SINGLE:
+        return each;
+    case REDIS_REPLICAS:
+    case REDIS_SENTINEL:
+        return each + 1;
+    case REDIS_CLUSTER:
+    case REDIS_INDEPENDENTS:
+        break;
+    }
+    return each * server->url.host_count;
+}
+
 const struct lb_connector redis_connector = {
     .options = redis_options,
     .options_bytes = sizeof(struct redis_options),
@@ -226,4 +245,5 @@ const struct lb_connector redis_connector = {
     .ping = redis_ping,
     .library = redis_library,
     .clean = redis_clean,
+    .descriptors = redis_descriptors,
 };

@@ -131,6 +131,11 @@ struct redis_answer {
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]);
 
+/* The same, but a node is asked when the one before it has answered or was late: each has
+ * timeout_ns of its own. */
+int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
+                      int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]);
+
 /* Fails the operation with the server's error reply: LB_REFUSED (auth, wrong type, unknown
  * command), else LB_BROKEN. */
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply);

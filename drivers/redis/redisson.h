@@ -157,7 +157,7 @@ lb_names_fn redisson_names;     /* tells them */
 extern const struct lb_option redisson_options[];
 #define REDISSON_MEMBERS                                                                           \
     .options = redisson_options, .options_bytes = sizeof(struct redisson_options),                 \
-    .session_bytes = sizeof(struct redisson_session), .residue = redisson_residue,                 \
-    .names = redisson_names
+    .session_bytes = sizeof(struct redisson_session), .connections = 2 /* one subscribes */,       \
+    .residue = redisson_residue, .names = redisson_names
 
 #endif

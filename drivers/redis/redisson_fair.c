@@ -164,6 +164,7 @@ static const struct lb_algorithm algorithm = {
     .options = fair_options,
     .options_bytes = sizeof(struct redisson_options),
     .session_bytes = sizeof(struct redisson_session),
+    .connections = 2, /* one subscribes */
     .grant_bytes = sizeof(struct fair_grant),
     .acquire = fair_acquire,
     .release = redisson_release,

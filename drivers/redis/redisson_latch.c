@@ -115,6 +115,7 @@ static const struct lb_algorithm algorithm = {
     .options = redisson_options,
     .options_bytes = sizeof(struct redisson_options),
     .session_bytes = sizeof(struct redisson_session),
+    .connections = 2, /* one subscribes */
     .arm = latch_arm,
     .disarm = latch_disarm,
     .acquire = latch_acquire,

@@ -2,8 +2,8 @@
  * granted it, for the lease less the time that the requests took and less the drift of the servers'
  * clocks. To the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible
  * with it and with redsync: the same key, a random token, the same effects of release and
- * extension. All servers are asked at once; one that does not answer in node_timeout has not
- * granted. It knows no order and mints no token; it can't, without consensus. What a late server is
+ * extension. All servers are asked at once, unless the option ask says to ask one after the other;
+ * one that does not answer in node_timeout has not granted. It knows no order and mints no token; it can't, without consensus. What a late server is
  * told to release comes behind what it was told to set, on one connection, so nothing stays behind.
  * A server that restarts empty within a lease may grant it again: with two of five that is a second
  * majority. redis.io: keep it out for a lease, or fsync always. */
@@ -28,7 +28,10 @@ static int majority(int count) {
 static struct votes ask_all(struct lb_session *session, const struct redis_command *command) {
     const struct redlock_options *options = session->options;
     struct redis_answer answers[REDIS_NODES_MAX];
-    struct votes votes = {.count = redis_all(session, command, options->node_timeout_ns, answers)};
+    struct votes votes = {0};
+    votes.count = options->ask == REDLOCK_SEQUENCE
+                      ? redis_all_in_turn(session, command, options->node_timeout_ns, answers)
+                      : redis_all(session, command, options->node_timeout_ns, answers);
     for (int i = 0; i < votes.count; i++) {
         const struct redis_value *value = answers[i].reply ? &answers[i].reply->value : NULL;
         votes.late += answers[i].late;
@@ -207,6 +210,10 @@ const struct lb_option redlock_option_table[] = {
      "part of the lease that the servers' clocks may be wrong by"},
     {"drift_more", LB_OPT_DURATION, offsetof(struct redlock_options, drift_more_ns), "2ms", 0, 1e9,
      NULL, "the same, on top, as a time: expiry is by whole milliseconds"},
+    {"ask", LB_OPT_CHOICE, offsetof(struct redlock_options, ask), "parallel", 0, 0,
+     "parallel,sequence",
+     "all servers at once, or one after the other as in redis.io's text: each has the whole node_timeout, and a grant "
+     "uses up the sum of their answers"},
     {0},
 };
 

@@ -6,14 +6,18 @@
 
 #include "drivers/redis/string.h"
 
+/* In the order of the option's choices. */
+enum redlock_ask { REDLOCK_PARALLEL, REDLOCK_SEQUENCE };
+
 struct redlock_options {
     struct string_options string; /* first: see string_poll */
     int64_t node_timeout_ns;
     double drift;
     int64_t drift_more_ns;
+    int64_t ask; /* enum redlock_ask */
 };
 
-/* SET NX PX on all servers at once; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
+/* SET NX PX on all servers, at once or in turn; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
  * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were
  * told to release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority can be reached;
  * LB_UNKNOWN: nor any more for the release. */

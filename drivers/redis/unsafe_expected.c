@@ -18,7 +18,15 @@ const struct lb_expectation unsafe_setnx_expire_expected[LB_SCENARIOS] = {
     FORGETS,
 };
 
-/* DEL without owner check, at once or after a GET. */
+const struct lb_expectation unsafe_setnx_forever_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("one atomic request grants it, and nothing ends by time"),
+    [LB_SCENARIO_PAUSE] = SAFE("nothing ends by time; others wait"),
+    [LB_SCENARIO_HOLDER_KILL] = STUCK("a dead holder's key has no expiry"),
+    [LB_SCENARIO_WIRE_CUT] = SAFE("nothing ends by time; others wait"),
+    FORGETS,
+};
+
+/* DEL without owner check, at once or after a GET; or an owner that several clients have. */
 const struct lb_expectation unsafe_del_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("no client releases late"),
     [LB_SCENARIO_PAUSE] =

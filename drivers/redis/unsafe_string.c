@@ -1,9 +1,10 @@
-/* unsafe-redis-setnx-expire, -del, -get-del, -ttl-short, -renew-late: redis-setnx with one mistake
- * each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
+/* unsafe-redis-setnx-expire, -setnx-forever, -del, -get-del, -owner-is-thread, -ttl-short, -renew-late: redis-setnx with
+ * one mistake each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
  * never to be used. */
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "drivers/wait.h"
@@ -45,6 +46,54 @@ static enum lb_outcome two_calls_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     return string_poll(session, request, grant, two_calls);
 }
+
+/* --- setnx-forever --- */
+
+static enum lb_outcome set_for_ever(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    long long set = 0;
+    enum lb_outcome outcome = ask_key(session, request, "SETNX", mine->token, &set);
+    if (outcome != LB_OK) return outcome;
+    if (!set) return LB_BUSY;
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome for_ever_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    return string_poll(session, request, grant, set_for_ever);
+}
+
+/* --- owner-is-thread --- */
+
+struct thread_options {
+    struct string_options string; /* first: see string_poll */
+    int64_t pool;
+};
+
+/* The name that a thread has in the pool of its own program, in the place of a random token and as long as one. */
+static enum lb_outcome try_as_thread(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    const struct thread_options *options = session->options;
+    struct string_grant *mine = grant->data;
+    snprintf(mine->token, sizeof mine->token, "pool-1-thread-%026u",
+             request->client % (uint32_t)options->pool + 1);
+    return string_try(session, request, grant);
+}
+
+static enum lb_outcome thread_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    return string_poll(session, request, grant, try_as_thread);
+}
+
+static const struct lb_option thread_options[] = {
+    BACKOFF_OPTIONS(struct thread_options, string.poll, "1ms", "64ms"),
+    {"pool", LB_OPT_INT, offsetof(struct thread_options, pool), "4", 1, 1000, NULL,
+     "threads of each program's pool: so many clients have names of their own"},
+    {0},
+};
 
 /* --- del, get-del --- */
 
@@ -149,6 +198,68 @@ const struct lb_lock lock_unsafe_redis_setnx_expire = {
          .exposed_as = LB_EXPOSED_STUCK},
     .expected = unsafe_setnx_expire_expected,
     .algorithm = &unsafe_redis_setnx_expire_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_setnx_forever_algorithm = {
+    STRING_MEMBERS,
+    .acquire = for_ever_acquire,
+    .release = string_release,
+};
+
+const struct lb_lock lock_unsafe_redis_setnx_forever = {
+    .name = "unsafe-redis-setnx-forever",
+    .summary = "SETNX without an expiry: a holder that dies keeps the lock for ever",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS & ~LB_CAP_LEASE,
+    .waits = "poll",
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_NEVER,
+         .mistake =
+             "introductory articles: SETNX and DEL alone; the key of a holder that dies has no "
+             "expiry, and no client gets the lock again",
+         .exposed_by = "crash",
+         .exposed_as = LB_EXPOSED_STUCK},
+    .expected = unsafe_setnx_forever_expected,
+    .algorithm = &unsafe_redis_setnx_forever_algorithm,
+};
+
+static const struct lb_algorithm unsafe_redis_owner_is_thread_algorithm = {
+    .options = thread_options,
+    .options_bytes = sizeof(struct thread_options),
+    .grant_bytes = sizeof(struct string_grant),
+    .acquire = thread_acquire,
+    .release = string_release,
+    .settle = string_settle,
+    .residue = string_residue,
+    .names = string_names,
+};
+
+const struct lb_lock lock_unsafe_redis_owner_is_thread = {
+    .name = "unsafe-redis-owner-is-thread",
+    .summary = "SET NX PX whose owner is the thread's name, which other programs' threads have too",
+    .backend = &backend_redis,
+    .primitive = LB_MUTEX,
+    .caps = UNSAFE_CAPS,
+    .waits = "poll",
+    .about =
+        {.order = "none",
+         .acquire_requests = 1,
+         .release_requests = 1,
+         .guarantee = LB_NO_GUARANTEE,
+         .crash = LB_CRASH_LEASE,
+         .crash_slack_ns = 100 * LB_MS_NS,
+         .mistake =
+             "introductory articles: the thread's id as the key's value; a holder whose lease has ended "
+             "deletes the lock of a thread of the same name in another program, and a third client enters",
+         .exposed_by = "late",
+         .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
+    .algorithm = &unsafe_redis_owner_is_thread_algorithm,
 };
 
 static const struct lb_algorithm unsafe_redis_del_algorithm = {

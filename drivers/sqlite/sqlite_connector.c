@@ -64,6 +64,13 @@ static const char *sqlite_library(char *text, size_t size) {
     return text;
 }
 
+/* Each database is its own file, its log and that log's index. */
+static int sqlite_descriptors(const struct lb_session *session, uint32_t keys) {
+    const struct sqlite_options *options = session->server->options;
+    return 3 *
+           (int)((int64_t)keys < options->open_databases ? (int64_t)keys : options->open_databases);
+}
+
 const struct lb_connector sqlite_connector = {
     .options = sqlite_option_table,
     .options_bytes = sizeof(struct sqlite_options),
@@ -73,4 +80,5 @@ const struct lb_connector sqlite_connector = {
     .disconnect = backend_disconnect,
     .describe = backend_describe,
     .library = sqlite_library,
+    .descriptors = sqlite_descriptors,
 };

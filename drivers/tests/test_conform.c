@@ -34,6 +34,10 @@ static const struct variant {
 } variants[] = {
     {.lock = "etcd-mutex", .set = "watch_from=now"},
     {.lock = "mem-rwlock", .set = "prefer=writer"},
+    {.lock = "pg-table",
+     .set = "sweep=one",
+     .only_near =
+         "the sweeper ends with the first client, and then nobody frees what the dead held"},
     {.lock = "sqlite-immediate", .set = "fence=yes", .more_caps = LB_CAP_FENCE},
     {.lock = "sqlite-immediate", .set = "journal=delete"},
     {.lock = "exec",
@@ -53,6 +57,15 @@ static const struct variant {
      .topology = "zookeeper",
      .file = "/usr/lib/python3/dist-packages/kazoo",
      .install = "python3-kazoo"},
+    {.lock = "exec",
+     .set = "program=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '/usr/share/java/*' "
+            "drivers/exec/examples/CuratorMutex.java",
+     .name = "curator",
+     .less_caps = LB_CAP_LEASE | LB_CAP_RENEW,
+     .more_caps = LB_CAP_SESSION,
+     .topology = "zookeeper",
+     .file = "/usr/share/java/curator-recipes.jar",
+     .install = "libcurator-recipes-java"},
 };
 
 /* Locks that get servers of their own, and why. */

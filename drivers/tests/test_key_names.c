@@ -71,6 +71,7 @@ TEST(names_are_as_the_servers_have_them) {
     expect_name("zk-lock", "/lockbench/a%2Fb");
     expect_name("zk-semaphore", "/lockbench/a%2Fb/leases");
     expect_name("etcd-mutex", "a/b/<lease in hex>");
+    expect_name("etcd-key", "a/b");
     expect_name("pg-row", "lockbench_row, name = 'a/b'");
     expect_name("mysql-getlock", "a/b");
     expect_name("file-flock", "a%2Fb.lock");

@@ -1,12 +1,13 @@
 /* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the
  * nodes of a cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five
- * hang or die.
+ * hang or die; and what a cluster makes of a script whose keys are in two slots.
  * Needs: servers. */
 #include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
 #include "drivers/tests/live_help.h"
 
 #include "drivers/redis/redis_impl.h"
+#include "drivers/redis/string.h"
 
 /* A lock on a topology of its own, for one test. */
 struct scene {
@@ -80,6 +81,37 @@ static bool acquire_somehow(struct trial *trial, struct actor *client,
 
 static int holder_of(unsigned slot) {
     return slot <= 5460 ? 0 : slot <= 10922 ? 1 : 2; /* as the topology's script has it */
+}
+
+/* A script that is given its owner's id as a key, as some libraries do: an id has a slot of its own.
+ * As an argument, or with the key's tag, the same id is taken. */
+static void ids_are_no_keys(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial);
+    const struct redis_reply *reply = NULL;
+    char id[32], tagged[LB_KEY_MAX + 16];
+    int number = 0;
+    if (!client) return;
+    do snprintf(id, sizeof id, "owner-%d", number++);
+    while (redis_slot(id, strlen(id)) == redis_slot(key.name, key.len));
+    redis_tagged(tagged, sizeof tagged, "", key.name, key.len, id);
+    struct redis_word words[] = {{key.name, key.len}, {id, 0}};
+    struct lb_session *session = &client->session;
+    MUST_GIVE(client, redis_eval(session, &script_string_release, 1, words, 2, &reply), LB_OK);
+    MUST(trial, reply->value.type == REDIS_INTEGER, "as an argument: %s", reply->value.text);
+    MUST_GIVE(client, redis_eval(session, &script_string_release, 2, words, 2, &reply), LB_OK);
+    MUST(trial, reply->value.type == REDIS_ERROR, "an id was taken as a key");
+    MUST(trial, strncmp(reply->value.text, "CROSSSLOT ", 10) == 0, "refused with %s",
+         reply->value.text);
+    MUST_GIVE(client, redis_refuse(session, reply), LB_REFUSED);
+    words[1].text = tagged;
+    const struct redis_word all[] = {words[0], words[1], {id, 0}};
+    MUST_GIVE(client, redis_eval(session, &script_string_release, 2, all, 3, &reply), LB_OK);
+    MUST(trial, reply->value.type == REDIS_INTEGER, "with the key's tag: %s", reply->value.text);
+}
+
+TEST_WITH(test_ids_are_no_keys, NULL, close_scene) {
+    play("redis-setnx", "redis-cluster", NULL, ids_are_no_keys);
 }
 
 /* A slot on its way: ASK; then at its new place: MOVED. The holder and the waiter go with it. */
@@ -282,6 +314,56 @@ TEST_WITH(test_replicas_hang, NULL, close_scene) {
 }
 
 /* --- Redlock --- */
+
+static void wait_for_key(struct trial *trial, int node, const struct trial_key *key) {
+    int64_t until_ns = trial_soon();
+    while (strcmp(cli(node, "exists %s", key->name), "1") != 0 && !trial_failed(trial)) {
+        MUST(trial, lb_now() < until_ns, "server %d was not asked", node);
+        trial_sleep_until(lb_now() + 10 * LB_MS_NS);
+    }
+}
+
+/* The second server of five hangs: whom a client asks meanwhile is the difference. */
+static void second_hangs(struct trial *trial, bool others_are_asked) {
+    struct topo *topo = scene.place->topo;
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial), *other = actor_new(trial);
+    if (!client || !other) return;
+    topo_signal(topo, 1, SIGSTOP);
+    actor_begin_acquire(client, &key, trial_soon());
+    wait_for_key(trial, others_are_asked ? 4 : 0, &key);
+    if (!others_are_asked) trial_sleep_until(lb_now() + 100 * LB_MS_NS);
+    MUST(trial, strcmp(cli(4, "exists %s", key.name), others_are_asked ? "1" : "0") == 0,
+         "the last server was asked before the second had answered");
+    MUST(trial, actor_is_busy(client), "got %s before all have answered",
+         lb_outcome_name(client->outcome));
+    topo_signal(topo, 1, SIGCONT);
+    MUST_GIVE(client, actor_end(client), LB_OK);
+    for (int node = 0; node < 5; node++) wait_for_key(trial, node, &key);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(client, actor_renew(client, 10 * LB_S_NS), LB_OK);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+}
+
+static void asks_in_parallel(struct trial *trial) {
+    second_hangs(trial, true);
+}
+
+static void asks_in_sequence(struct trial *trial) {
+    second_hangs(trial, false);
+}
+
+TEST_WITH(test_asks_in_parallel, NULL, close_scene) {
+    static const char *const sets[] = {"ask=parallel", "node_timeout=60s", NULL};
+    play("redis-redlock", "redis-independents", sets, asks_in_parallel);
+}
+
+TEST_WITH(test_asks_in_sequence, NULL, close_scene) {
+    static const char *const sets[] = {"ask=sequence", "node_timeout=60s", NULL};
+    play("redis-redlock", "redis-independents", sets, asks_in_sequence);
+}
 
 /* Two of five may be gone, dead or hanging; a third one may not. */
 static void servers_fall(struct trial *trial) {

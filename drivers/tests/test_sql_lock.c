@@ -132,6 +132,7 @@ static void fixture_init(struct fixture *f, const struct sql_recipe *recipe) {
                                      .deadline_ns = LB_NEVER,
                                      .lease_ns = 1500000001};
     f->lock.recipe = recipe;
+    f->lock.caps = LB_CAP_LEASE; /* transactions do not look */
     CHECK(sql_prepare(&f->session, LB_NEVER, &err) == 0, "%s", err.text);
 }
 

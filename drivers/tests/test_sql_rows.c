@@ -10,7 +10,7 @@
 /* InnoDB shows its waits anew only if nobody has looked for 100 ms. */
 #define LOOK_NS (150 * LB_MS_NS)
 
-enum { ROW, NOWAIT, TABLE, LEASE, VERSION, XACT, UNSAFE_OWNER, UNSAFE_VERSION };
+enum { ROW, NOWAIT, TABLE, LEASE, VERSION, XACT, UNSAFE_OWNER, UNSAFE_VERSION, UNSAFE_ABA };
 
 /* The same tests in two dialects. Every statement is about the key "it's"; those that are asked
  * give a line. */
@@ -29,9 +29,8 @@ struct dialect {
 };
 
 static struct dialect pg = {
-    .locks =
-        "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,unsafe-sql-owner-is-host,"
-        "unsafe-sql-version-compares-itself",
+    .locks = "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,"
+             "unsafe-sql-owner-is-host,unsafe-sql-version-compares-itself,unsafe-sql-aba",
     .home = "SELECT 1",
     .last_error = "\\echo :SQLSTATE",
     .is_locked = "55P03",
@@ -471,6 +470,39 @@ static void controls(void *arg) {
     live_client_done(&two);
 }
 
+static void write_once(struct live_client *client) {
+    CHECK(live_acquire(client, 0) == LB_OK, "%s", client->session.err.text);
+    CHECK(live_release(client) == LB_OK, "%s", client->session.err.text);
+}
+
+/* One write between a read and its write is noticed, two are not. */
+static void a_value_that_comes_back(void *arg) {
+    struct foreign foreign;
+    struct live_client slow, quick;
+    struct lb_err err = {0};
+    (void)arg;
+    stranger_comes(&foreign, &pg);
+    come(&slow, &pg, UNSAFE_ABA);
+    come(&quick, &pg, UNSAFE_ABA);
+    CHECK(slow.session.lock->algorithm->arm(&slow.session, &slow.request, &err) == 0, "%s",
+          err.text);
+    CHECK(live_acquire(&slow, 0) == LB_OK, "%s", slow.session.err.text);
+    write_once(&quick);
+    SAYS(&foreign, pg.version, "2/1");
+    CHECK(live_release(&slow) == LB_BUSY, "the value is another");
+    CHECK(live_acquire(&slow, 0) == LB_OK, "%s", slow.session.err.text);
+    write_once(&quick);
+    write_once(&quick);
+    SAYS(&foreign, pg.version, "4/1");
+    CHECK(live_release(&slow) == LB_OK, "the value is what it was");
+    SAYS(&foreign, pg.version, "3/0"); /* four updates, of which two are lost */
+    CHECK(slow.session.lock->algorithm->disarm(&slow.session, &slow.request, &err) == 0, "%s",
+          err.text);
+    foreign_end(&foreign);
+    live_client_done(&slow);
+    live_client_done(&quick);
+}
+
 static void run(struct dialect *words, void (*body)(void *)) {
     LIVE_NEEDS(&words->sql);
     live_run(body, words);
@@ -487,6 +519,7 @@ ON(pg, versions)
 ON(pg, advisory)
 ON(pg, deadlock)
 ON(pg, controls)
+ON(pg, a_value_that_comes_back)
 ON(my, rows)
 ON(my, table)
 ON(my, lease)

@@ -27,6 +27,11 @@ static void add_executor(struct doc *doc, const struct run *run) {
             "stalls, p99 of the worst stage: %s",
             least, most, processes, processes == 1 ? "" : "es", pinned ? "pinned" : "not pinned",
             number_time_text(stall, text));
+    const json_t *asked = json_object_get(json_object_get(run->plan, "load"), "processes");
+    if (json_is_integer(asked) && processes > (double)json_integer_value(asked))
+        doc_say(doc, TONE_PLAIN,
+                "These are more processes than load.processes asks for, since one may not open the "
+                "files of all clients (ulimit -n)");
 }
 
 /* The order in which the locks of the same servers ran. */

@@ -1,0 +1,20 @@
+/* descriptors: how many worker processes a stage's clients need, since the system limits the files that one
+ * process may open. This module raises the limit as far as the system lets it, and never lowers it. */
+#ifndef BENCH_LOAD_DESCRIPTORS_H
+#define BENCH_LOAD_DESCRIPTORS_H
+
+#include "bench/load/shared.h"
+
+/* Raises the limit on open files of this process, and so of the servers and workers that it starts from now on, to
+ * `wanted` or as near to it as the system lets it. Returns the limit in force. */
+uint64_t descriptors_raise(uint64_t wanted);
+
+/* The limit that servers should have for so many clients: many keep a file or two besides each connection. */
+uint64_t descriptors_of_servers(int clients);
+
+/* The number of worker processes for a stage that has its plan, lock, server, clients, threads and keys: at least
+ * shape->processes, and more where one process may not open the files of all its clients. -1 with err
+ * (LB_EXIT_MACHINE) if no number will do. */
+int descriptors_processes(const struct shared *shape, struct lb_err *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* proc_signal: a signal to a process and to all that it has started, also to what leads a group of its own.
+ *
+ * It waits for no end: who kills looks for that itself. */
+#ifndef BENCH_SERVERS_PROC_SIGNAL_H
+#define BENCH_SERVERS_PROC_SIGNAL_H
+
+#include "bench/servers/proc.h"
+
+/* Returns the processes of the tree, the root first, and their number. stand: the root is stopped before, so that it
+ * starts nothing unseen. The caller frees the array. NULL with errno if /proc can't be read; the root then
+ * continues. */
+struct proc *proc_hold_tree(pid_t root, bool stand, int *ret_count);
+
+/* Sends the signal to each; after SIGSTOP it waits, 1 s at most, until they stand. */
+void proc_signal_all(const struct proc *tree, int count, int signal);
+
+/* Both, for the tree below root. Returns 0, or -1 with errno if /proc can't be read. */
+int proc_signal_tree(pid_t root, int signal);
+
+#endif

@@ -1,0 +1,191 @@
+/* etcd-key: one key for all contenders: the client whose transaction creates it, on its session's lease, holds;
+ * the others watch that key, and all of them try again when it is deleted. The lock of npm's etcd3 and Python's
+ * etcd3.
+ *
+ * 1 + 1 round trips uncontended, and nothing to clean up for a waiter that gives up: it has written nothing. But
+ * each release wakes every waiter to try a transaction and set a watch, and only one succeeds: for contrast with
+ * etcd-mutex. Nobody queues, so waiters may starve. The token is the key's create revision.
+ *
+ * A waiter watches from the revision after the one that it has read: etcd takes that up at once, unless another
+ * write came between. */
+#include "drivers/etcd/queue.h"
+#include "drivers/etcd/store.h"
+
+#include "drivers/key_names.h"
+#include "drivers/wait.h"
+
+struct key_grant {
+    int64_t lease;    /* that the key may hang on; 0 = nothing was sent */
+    int64_t revision; /* the key's create revision; 0 = not held */
+};
+
+static ProtobufCBinaryData key_of(const struct lb_request *request) {
+    return (ProtobufCBinaryData){request->key_len, (uint8_t *)(uintptr_t)request->key};
+}
+
+/* The key's create revision is this one; 0: there is no such key. */
+static Etcdserverpb__Compare created_at(const struct lb_request *request, int64_t revision) {
+    Etcdserverpb__Compare compare = ETCDSERVERPB__COMPARE__INIT;
+    compare.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
+    compare.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
+    compare.key = key_of(request);
+    compare.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
+    compare.create_revision = revision;
+    return compare;
+}
+
+/* IF there is no key THEN put it, ELSE get it. LB_OK: the key is ours, or *ret_seen has the holder's, which lies
+ * in the answer. */
+static enum lb_outcome create_key(struct lb_session *session, const struct lb_request *request,
+                                  struct key_grant *mine, const Etcdserverpb__KeyValue **ret_seen,
+                                  int64_t *ret_revision) {
+    struct etcd_session *e = etcd_session_of(session);
+    Etcdserverpb__Compare absent = created_at(request, 0), *compares[] = {&absent};
+    Etcdserverpb__PutRequest put = ETCDSERVERPB__PUT_REQUEST__INIT;
+    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op;
+    Etcdserverpb__RequestOp *success[] = {&put_op}, *failure[] = {&get_op};
+    put.key = get.key = absent.key;
+    put.lease = e->lease;
+    put_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
+    put_op.request_put = &put;
+    get_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
+    get_op.request_range = &get;
+
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = txn.n_success = txn.n_failure = 1;
+    txn.compare = compares;
+    txn.success = success;
+    txn.failure = failure;
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    if (outcome != LB_OK) {
+        if (e->call.status == ETCD_NOT_FOUND) etcd_lease_lost(e);
+        return outcome;
+    }
+    const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
+    const Etcdserverpb__RangeResponse *range = NULL;
+    if (answer->n_responses > 0 &&
+        answer->responses[0]->response_case == ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE)
+        range = answer->responses[0]->response_range;
+    bool complete = answer->succeeded || (range && range->n_kvs > 0);
+    if (!answer->header || answer->header->revision <= 0 || !complete)
+        return lb_fail(session, LB_UNKNOWN,
+                       "etcd: a transaction's answer lacks what was asked for");
+    *ret_revision = answer->header->revision;
+    *ret_seen = answer->succeeded ? NULL : range->kvs[0];
+    if (answer->succeeded) mine->revision = answer->header->revision;
+    return LB_OK;
+}
+
+static enum lb_outcome key_acquire(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct key_grant *mine = grant->data;
+    bool once = request->deadline_ns <= lb_now();
+    mine->lease = mine->revision = 0;
+    if (request->key_len == 0) return lb_fail(session, LB_REFUSED, "etcd: a lock needs a name");
+    for (;;) {
+        const Etcdserverpb__KeyValue *seen = NULL;
+        int64_t revision = 0;
+        if (e->lost || e->lease == 0)
+            return lb_fail(session, LB_BROKEN, "etcd: the session's lease has ended");
+        mine->lease = e->lease;
+        enum lb_outcome outcome = create_key(session, request, mine, &seen, &revision);
+        if (outcome == LB_OK && !seen) outcome = etcd_granted(session);
+        if (outcome != LB_OK) return outcome;
+        if (!seen) break;
+        if (once) return LB_BUSY;
+        if (lb_now() >= request->deadline_ns) return LB_TIMEOUT;
+        outcome = etcd_wait_deleted(session, seen, revision, ETCD_FROM_NEXT, request->deadline_ns);
+        if (outcome == LB_UNKNOWN) return LB_BROKEN; /* a waiter has written nothing */
+        if (outcome != LB_OK) return outcome;
+    }
+    grant->token = (uint64_t)mine->revision;
+    grant->lease_end_ns = LB_NEVER; /* as long as the session, whose keeper renews it */
+    return LB_OK;
+}
+
+/* IF the key is still the one that we created THEN delete it. */
+static enum lb_outcome key_release(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    struct etcd_session *e = etcd_session_of(session);
+    struct key_grant *mine = grant->data;
+    if (mine->revision == 0) return lb_fail(session, LB_LOST, "etcd: it was not held");
+
+    Etcdserverpb__Compare ours = created_at(request, mine->revision), *compares[] = {&ours};
+    Etcdserverpb__DeleteRangeRequest delete = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
+    Etcdserverpb__RequestOp op = ETCDSERVERPB__REQUEST_OP__INIT, *success[] = {&op};
+    delete.key = ours.key;
+    op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
+    op.request_delete_range = &delete;
+    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
+    txn.n_compare = txn.n_success = 1;
+    txn.compare = compares;
+    txn.success = success;
+    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    /* The request was not made in time: by our clock another client may hold it by now. */
+    if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) return LB_LOST;
+    if (outcome != LB_OK) return outcome;
+    mine->revision = 0;
+    if (!((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded)
+        return lb_fail(session, LB_LOST, "etcd: the lock was gone before its release");
+    return LB_OK;
+}
+
+/* Revokes the lease that the key may hang on: what is still on its way fails without it. */
+static enum lb_outcome key_settle(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    const struct key_grant *mine = grant->data;
+    (void)request;
+    return mine->lease ? etcd_lease_drop(etcd_session_of(session), mine->lease) : LB_OK;
+}
+
+static int key_residue(struct lb_session *session, const char *prefix,
+                       struct lb_residue *ret_residue, struct lb_err *err) {
+    return etcd_residue(session, "", prefix, ret_residue, err);
+}
+
+static void key_names(const struct lb_session *session, const struct lb_request *request,
+                      struct lb_names *names) {
+    (void)session;
+    lb_names_add(names, "key of the holder, which waiters watch", "%.*s", (int)request->key_len,
+                 request->key);
+}
+
+static const struct lb_algorithm algorithm = {
+    .grant_bytes = sizeof(struct key_grant),
+    .prepare = etcd_prepare_lease,
+    .acquire = key_acquire,
+    .release = key_release,
+    .settle = key_settle,
+    .residue = key_residue,
+    .names = key_names,
+};
+
+const struct lb_lock lock_etcd_key = {
+    .name = "etcd-key",
+    .summary = "one key on a lease that all waiters watch: each release wakes all of them (npm's "
+               "and Python's etcd3)",
+    .backend = &backend_etcd,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_FAILOVER | LB_CLAIM_CRASH_RELEASE,
+    .waits = "all waiters watch the key",
+    .about = {.compatible = "every client that creates the same key if it is absent: the locks of "
+                            "npm's etcd3 and Python's etcd3, with their prefix in the name (by "
+                            "their transaction; no test runs them)",
+              .incompatible = "etcd-mutex, etcd-lock, etcdctl lock: a key for each contender; they "
+                              "and this one can be held at once",
+              .order = "none",
+              .token = "create revision of the key",
+              .hazards =
+                  "a holder that is paused for longer than its lease continues; each release "
+                  "wakes every waiter: N requests for one grant; waiters may starve",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_MAJORITY,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns = 3 * LB_S_NS},
+    .store = &etcd_store.store,
+    .algorithm = &algorithm,
+};

@@ -1,0 +1,57 @@
+/* pg-flag: one row a key with a flag: UPDATE … SET locked = true WHERE NOT locked takes the lock, one changed row is
+ * success; UPDATE … SET locked = false frees it. The "status" or "is_running" column of many applications, with an
+ * owner beside it, so that a release frees only one's own. Compatible with whoever changes lockbench_flag's rows by
+ * the same rules.
+ *
+ * One round trip each. Waits by polling. Nothing ends by time: a pause loses nothing, and a holder that dies leaves
+ * the flag set until somebody clears it by hand. */
+#include "drivers/postgres/pg_sql.h"
+
+static const struct sql_recipe recipe = {
+    .port = &pg_port,
+    .schema = (const char *const[]){PG_MAKE("TABLE", "lockbench_flag",
+                                            " (name text PRIMARY KEY, locked boolean NOT NULL, "
+                                            "owner text NOT NULL)"),
+                                    NULL},
+    .table = "lockbench_flag",
+    .statement = {
+        [SQL_TAKE] = {"UPDATE lockbench_flag SET locked = true, owner = $2::text "
+                      "WHERE name = $1::text AND NOT locked",
+                      "ko"},
+        [SQL_FREE] = {"UPDATE lockbench_flag SET locked = false "
+                      "WHERE name = $1::text AND owner = $2::text AND locked",
+                      "ko"},
+        [SQL_ADD] = {"INSERT INTO lockbench_flag (name, locked, owner) "
+                     "VALUES ($1::text, false, '') ON CONFLICT DO NOTHING",
+                     "k"},
+        [SQL_REMOVE] = {"DELETE FROM lockbench_flag WHERE name = $1::text", "k"},
+        [SQL_ADD_MANY] = {"INSERT INTO lockbench_flag (name, locked, owner) "
+                          "SELECT $1::text || i, false, '' FROM " PG_NUMBERS
+                          " ON CONFLICT DO NOTHING",
+                          "kvx"},
+        [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_flag USING " PG_NUMBERS
+                             " WHERE name = $1::text || i",
+                             "kvx"},
+        [SQL_LEFT] = {"SELECT count(*) FROM lockbench_flag WHERE starts_with(name, $1::text)", "k"},
+    }};
+
+const struct lb_lock lock_pg_flag = {
+    .name = "pg-flag",
+    .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",
+    .backend = &backend_postgres,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
+    .waits = "poll",
+    .durability_note = "each grant and release writes the row and waits for the flush",
+    .about = {.compatible = "every client that updates lockbench_flag's rows by the same rules",
+              .order = "none",
+              .hazards = SQL_FLAG_HAZARDS,
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_NEVER},
+    .expected = pg_flag_expected,
+    .algorithm = &sql_flag_algorithm,
+    .recipe = &recipe,
+};

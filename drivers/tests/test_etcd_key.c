@@ -1,0 +1,127 @@
+/* etcd-key on a real server: a release wakes every waiter and serves one of them; a release deletes no other
+ * client's key; a waiter that gives up has left nothing.
+ * Needs: servers. */
+#include "drivers/tests/live_help.h"
+
+#include "drivers/etcd/session.h"
+
+#define CROWD 3
+#define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
+
+static struct live_place live;
+
+struct waiter {
+    struct live_client client;
+    struct lb_fiber *fiber;
+    enum lb_outcome outcome;
+};
+
+static void comes(struct live_client *client, const char *key) {
+    live_client_init(client, &live, key);
+    live_connect(client);
+}
+
+static void wait_for_it(void *arg) {
+    struct waiter *waiter = arg;
+    waiter->outcome = live_acquire(&waiter->client, SOON);
+}
+
+/* Has it the lock, or does the server watch the key for it? */
+static bool settled(const struct waiter *waiter) {
+    return waiter->outcome != LB_OUTCOMES ||
+           (etcd_session_of(&waiter->client.session)->watch_on &&
+            etcd_session_of(&waiter->client.session)->watch.transfer.busy);
+}
+
+static void wait_until_settled(const struct waiter *waiters, uint64_t wakeups) {
+    for (int64_t until_ns = lb_now() + SOON; lb_now() < until_ns;) {
+        int count = 0;
+        for (int i = 0; i < CROWD; i++)
+            count += settled(&waiters[i]) && waiters[i].client.session.wakeups >= wakeups;
+        if (count == CROWD) return;
+        lb_sleep_until(lb_now() + LB_MS_NS);
+    }
+    CHECK(false, "the waiters did not settle");
+}
+
+LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
+    struct live_client holder;
+    struct waiter waiters[CROWD];
+    comes(&holder, "herd");
+    CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+    uint64_t token = holder.grant.token;
+    for (int i = 0; i < CROWD; i++) {
+        comes(&waiters[i].client, "herd");
+        waiters[i].outcome = LB_OUTCOMES;
+        waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
+    }
+    wait_until_settled(waiters, 0);
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    wait_until_settled(waiters, 1);
+    int winner = -1, winners = 0;
+    for (int i = 0; i < CROWD; i++) {
+        if (waiters[i].outcome != LB_OK) continue;
+        winner = i;
+        winners++;
+    }
+    CHECK(winners == 1, "one of them gets it");
+    if (winners == 1) {
+        CHECK(waiters[winner].client.grant.token > token, "tokens grow");
+        /* Whoever held it before deletes nothing now. */
+        CHECK(live_release(&holder) == LB_LOST, "the second release of one grant");
+        CHECK(live_acquire(&holder, 0) == LB_BUSY, "%s", holder.session.err.text);
+        CHECK(live_release(&waiters[winner].client) == LB_OK);
+    }
+    /* The others: each takes it in turn. */
+    for (int i = 0; i < CROWD; i++) {
+        if (i == winner) continue;
+        for (int64_t until_ns = lb_now() + SOON;
+             waiters[i].outcome == LB_OUTCOMES && lb_now() < until_ns;) {
+            for (int j = 0; j < CROWD; j++) {
+                if (j == winner || waiters[j].outcome != LB_OK) continue;
+                CHECK(live_release(&waiters[j].client) == LB_OK);
+                waiters[j].outcome = LB_LOST; /* has been */
+            }
+            lb_sleep_until(lb_now() + LB_MS_NS);
+        }
+    }
+    for (int i = 0; i < CROWD; i++) {
+        lb_join(waiters[i].fiber);
+        if (i != winner && waiters[i].outcome == LB_OK)
+            CHECK(live_release(&waiters[i].client) == LB_OK);
+        live_client_done(&waiters[i].client);
+    }
+    live_client_done(&holder);
+}
+
+/* The key of a holder whose lease was revoked is made anew by another client, and stays its own. */
+LIVE(&live, a_late_release_deletes_no_other_clients_key) {
+    struct live_client late, next;
+    struct lb_residue residue = {0};
+    struct lb_err err = {0};
+    comes(&late, "late");
+    comes(&next, "late");
+    CHECK(live_acquire(&late, SOON) == LB_OK, "%s", late.session.err.text);
+    CHECK(etcd_lease_drop(etcd_session_of(&next.session), etcd_session_of(&late.session)->lease) ==
+          LB_OK);
+    CHECK(live_acquire(&next, SOON) == LB_OK, "%s", next.session.err.text);
+    CHECK(next.grant.token > late.grant.token, "tokens grow");
+    CHECK(live_release(&late) == LB_LOST, "it held nothing any more");
+    CHECK(etcd_residue(&next.session, "", "late", &residue, &err) == 0, "%s", err.text);
+    CHECK(residue.count > 0 && strcmp(residue.example, "key late") == 0, "'%s'", residue.example);
+    CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
+    live_client_done(&late);
+    live_client_done(&next);
+}
+
+FIXTURE(start) {
+    live = live_open("etcd-key", (const char *const[]){"etcd.command_timeout=3s", NULL});
+    return 0;
+}
+
+FIXTURE(stop) {
+    if (!live.missing) live_close(&live);
+    return 0;
+}
+
+TEST_MAIN(start, stop)
