@@ -61,13 +61,15 @@ void conform_killed_server(struct trial *trial) {
     for (int i = 0; i < WAITERS; i++) {
         MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
     }
-    /* Nobody else frees what was not released. */
-    if (!(trial->lock->lock->claims & LB_CLAIM_CRASH_RELEASE) && outcome == LB_UNKNOWN) {
+    /* Nobody else frees what was not released. A lock that settles nothing is armed anew below. */
+    const struct lb_lock *lock = trial->lock->lock;
+    if (!(lock->claims & LB_CLAIM_CRASH_RELEASE) && lock->algorithm->settle &&
+        outcome == LB_UNKNOWN) {
         MUST(trial, actor_open_again(holder), "can't connect again: %s", holder->err.text);
         MUST_GIVE(holder, actor_settle(holder), LB_OK);
     }
     /* A server without a disk has forgotten what it was told once. */
-    if (trial->lock->lock->algorithm->arm)
+    if (lock->algorithm->arm)
         MUST(trial, actor_arm(waiters[0]) == 0, "can't be armed again: %s", waiters[0]->err.text);
     MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);
     MUST_GIVE(waiters[1], actor_acquire(waiters[1], &key, TRIAL_TRY), LB_BUSY);

@@ -324,8 +324,8 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
         answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
         entered[i] = gate_enter(&node->gate, deadline_ns);
         if (!entered[i]) continue;
-        bool up = (node->conn && !node->conn->dead) || revive(session, node, deadline_ns);
-        if (up) answers[i].outcome = send_to(session, node, command, deadline_ns);
+        if ((!node->conn || node->conn->dead) && !revive(session, node, deadline_ns)) continue;
+        answers[i].outcome = send_to(session, node, command, deadline_ns);
         if (answers[i].outcome == LB_OK) collect_answer(node, deadline_ns, &answers[i]);
     }
     finish_all(session, command, timeout_ns, answers, entered, count);

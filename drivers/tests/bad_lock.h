@@ -42,6 +42,7 @@ enum bad_redis_fault {
     BAD_REDIS_CERTAIN,     /* an acquire in doubt is called busy */
     BAD_REDIS_UNSETTLED,   /* settle only says that it has settled */
     BAD_REDIS_UNCOUNTED,   /* commands are not counted */
+    BAD_REDIS_HOARDS,      /* each acquire opens a file that nobody closes */
     BAD_REDIS_SURE,        /* a release in doubt is called ok */
     BAD_REDIS_HOLDS_ON,    /* the lease is a hundred times as long as asked for */
     BAD_REDIS_NO_LEASE,    /* nothing ends by itself, though the grant says so */

@@ -1,4 +1,5 @@
 /* bad_redis: redis-setnx with one thing wrong each. See bad_lock.h. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,12 @@ static enum lb_outcome endless_acquire(struct lb_session *session, const struct 
     return outcome;
 }
 
+static enum lb_outcome hoarding_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return LB_REFUSED;
+    return registry_lock("redis-setnx")->algorithm->acquire(session, request, grant);
+}
+
 /* One more key, for "who had it last". */
 static enum lb_outcome tracing_release(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
@@ -93,6 +100,7 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_CERTAIN) bad->acquire = certain_acquire;
     if (fault == BAD_REDIS_UNSETTLED) bad->settle = idle_settle;
     if (fault == BAD_REDIS_UNCOUNTED) bad->acquire = uncounted_acquire;
+    if (fault == BAD_REDIS_HOARDS) bad->acquire = hoarding_acquire;
     if (fault == BAD_REDIS_SURE) bad->release = sure_release;
     if (fault == BAD_REDIS_HOLDS_ON) bad->acquire = long_acquire;
     if (fault == BAD_REDIS_NO_LEASE) bad->acquire = endless_acquire;

@@ -304,6 +304,7 @@ static const struct {
     {BAD_REDIS_UNSETTLED, "an answer cut off is in doubt, then settled"},
     {BAD_REDIS_UNSETTLED, "an answer that never comes is in doubt, then settled"},
     {BAD_REDIS_UNCOUNTED, "counts its commands, as many as it says"},
+    {BAD_REDIS_HOARDS, "opens no more files than it says"},
     {BAD_REDIS_SURE, "a release cut off is in doubt, then settled"},
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
     {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
