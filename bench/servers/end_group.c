@@ -11,22 +11,26 @@
 
 #define STAND_NS LB_S_NS /* for SIGSTOP to act */
 
-/* The processes of the group, and those below them, which may lead groups of their own as PostgreSQL's
- * backends do. The caller frees them. NULL if /proc can't be read. */
-static struct proc *all_of_group(pid_t group, int *ret_count) {
-    int count = 0;
-    *ret_count = 0;
-    struct proc *members = proc_group(group, &count);
-    pid_t *roots = calloc((size_t)count + 1, sizeof *roots);
-    struct proc *all = NULL;
+/* Looks for the group's processes and those below them, which may lead groups of their own as
+ * PostgreSQL's backends do. Those of the last look stay on the list: one that was being stopped may have
+ * left the group meanwhile. Replaces *procs, which the caller frees; leaves it if /proc can't be read. */
+static void look_again(pid_t group, struct proc **procs, int *count) {
+    int member_count = 0, found = 0, root_count = 0;
+    struct proc *members = proc_group(group, &member_count), *all = NULL;
+    pid_t *roots = calloc((size_t)(1 + member_count + *count), sizeof *roots);
     if (members && roots) {
-        roots[0] = group; /* in its first moment the leader is not in its group yet */
-        for (int i = 0; i < count; i++) roots[i + 1] = members[i].pid;
-        all = proc_tree(roots, count + 1, ret_count);
+        roots[root_count++] = group; /* in its first moment the leader is not in its group yet */
+        for (int i = 0; i < member_count; i++) roots[root_count++] = members[i].pid;
+        for (int i = 0; i < *count; i++) roots[root_count++] = (*procs)[i].pid;
+        all = proc_tree(roots, root_count, &found);
+    }
+    if (all) {
+        free(*procs);
+        *procs = all;
+        *count = found;
     }
     free(roots);
     free(members);
-    return all;
 }
 
 /* Stops those that do not stand. Returns whether all stood. */
@@ -41,13 +45,13 @@ static bool stop_procs(const struct proc *procs, int count) {
 }
 
 void end_group(pid_t group, struct shm_list *shm) {
+    struct proc *procs = NULL;
     int count = 0;
-    struct proc *procs = all_of_group(group, &count);
+    look_again(group, &procs, &count);
     for (int64_t until_ns = lb_now() + STAND_NS;
          !stop_procs(procs, count) && lb_now() < until_ns;) {
         lb_nap(100 * LB_US_NS);
-        free(procs);
-        procs = all_of_group(group, &count);
+        look_again(group, &procs, &count);
     }
     shm_find(procs, count, shm);
     for (int i = 0; i < count; i++) kill(procs[i].pid, SIGKILL);

@@ -3,9 +3,12 @@
 #define _GNU_SOURCE
 #include <linux/sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
@@ -146,6 +149,54 @@ TEST(processes_are_found) {
     waitpid(child, NULL, 0);
     assert_true(proc_cpu_ns(&self, 1) > 0);
     assert_int_equal(proc_cpu_ns(&child, 1), 0);
+}
+
+/* Like PostgreSQL's children right after their start: it leaves its group while the group is ended, and its parent is
+ * dead already. Returns the child; the dead leader is not waited for, so that its pid is not used again. */
+static pid_t leaving_child(int after_us, atomic_int *go, pid_t *ret_group) {
+    int fds[2];
+    pid_t child = 0;
+    siginfo_t ended;
+    assert_int_equal(pipe(fds), 0);
+    pid_t leader = fork();
+    if (leader == 0) {
+        setpgid(0, 0);
+        child = fork();
+        if (child != 0) _exit(write(fds[1], &child, sizeof child) < 0);
+        while (!atomic_load(go)) {
+        }
+        for (int64_t until_ns = lb_now() + after_us * LB_US_NS; lb_now() < until_ns;) {
+        }
+        setsid();
+        for (;;) pause();
+    }
+    assert_int_equal(read(fds[0], &child, sizeof child), sizeof child);
+    close(fds[0]);
+    close(fds[1]);
+    assert_int_equal(waitid(P_PID, (id_t)leader, &ended, WEXITED | WNOWAIT), 0);
+    *ret_group = leader;
+    return child;
+}
+
+/* A child that left before the first look is nobody's any more. One that was stopped is killed. */
+TEST(who_leaves_its_group_while_it_is_ended_is_killed) {
+    atomic_int *go =
+        mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(go, MAP_FAILED);
+    for (int i = 0; i < 100; i++) {
+        struct shm_list shm = {0};
+        pid_t group;
+        atomic_store(go, 0);
+        pid_t child = leaving_child(i * 30, go, &group);
+        atomic_store(go, 1);
+        end_group(group, &shm);
+        for (int looks = 0; looks < 100 && proc_runs(child); looks++) help_nap_ms(1);
+        bool stopped = proc_runs(child) && proc_stands(child);
+        if (proc_runs(child)) kill(child, SIGKILL);
+        waitpid(group, NULL, 0);
+        if (stopped) fail_msg("left after %d us: stopped, and never killed", i * 30);
+    }
+    munmap(go, sizeof *go);
 }
 
 /* A child that leads its own group and waits for its end. pid: which one it must have, or 0. Returns -1
