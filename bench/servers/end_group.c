@@ -17,7 +17,7 @@
 static void look_again(pid_t group, struct proc **procs, int *count) {
     int member_count = 0, found = 0, root_count = 0;
     struct proc *members = proc_group(group, &member_count), *all = NULL;
-    pid_t *roots = calloc((size_t)(1 + member_count + *count), sizeof *roots);
+    pid_t *roots = calloc(1 + (size_t)member_count + (size_t)*count, sizeof *roots);
     if (members && roots) {
         roots[root_count++] = group; /* in its first moment the leader is not in its group yet */
         for (int i = 0; i < member_count; i++) roots[root_count++] = members[i].pid;
