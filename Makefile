@@ -59,7 +59,7 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
@@ -87,6 +87,17 @@ lockbench: $(B)/lockbench
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(B)/clock_shim.so
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+# The program for several hosts: the same objects, and MPI, where that is there.
+MPI := $(firstword $(foreach module,ompi-c mpich,$(shell $(PKG) --exists $(module) 2>/dev/null && echo $(module))))
+ifneq ($(MPI),)
+all: lockbench-hosts
+lockbench-hosts: $(B)/lockbench-hosts
+	$(Q)ln -sf $< $@
+$(B)/bench/mpi/main.o: DEFS += $(shell $(PKG) --cflags $(MPI))
+$(B)/lockbench-hosts: $(B)/bench/mpi/main.o $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(B)/clock_shim.so
+	@echo "  link $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG) --libs $(MPI))
+endif
 # Other flags, or a library found that was missing, and all is compiled again.
 FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
@@ -153,6 +164,9 @@ run: ## install what is missing, build, compare every lock on real servers, writ
 	@compose/install run
 	@$(BUILD) lockbench
 	@./lockbench run compare
+hosts: ## build lockbench-hosts, the program for a run whose clients are on several hosts: bench/HOSTS.md
+	@compose/install hosts
+	@$(BUILD) lockbench-hosts
 check: ## put every lock through a pause, a killed holder, a server's restart and a cut wire: results/latest/report.html
 	@compose/install run
 	@$(BUILD) lockbench
@@ -165,7 +179,7 @@ export T
 PRINT_CHOSEN := $(MAKE) -s --no-print-directory print-chosen
 print-chosen:
 	@echo $(CHOSEN)
-chosen: $(B)/lockbench $(CHOSEN:%=$(B)/%) $(if $(filter %/test_fuzz_seeds,$(CHOSEN)),$(REPLAYS))
+chosen: $(B)/lockbench $(if $(MPI),$(B)/lockbench-hosts) $(CHOSEN:%=$(B)/%) $(if $(filter %/test_fuzz_seeds,$(CHOSEN)),$(REPLAYS))
 	@$(foreach t,$(LEFT_OUT_TESTS:%.c=%),echo "SKIP $(t): it needs a client library that is missing";)true
 quick: ## the tests that need no server: in 90 s after a build. T=WORD: only those with WORD in their folder or name
 	@compose/install quick
@@ -219,7 +233,7 @@ deb: ## make a Debian package of what is committed, .build/deb/lockbench_*.deb
 	@compose/install deb
 	@compose/deb
 clean: ## remove what was built, not the results
-	rm -rf .build lockbench
+	rm -rf .build lockbench lockbench-hosts
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run check quick test answers tests asan tsan fuzz bench lint table fields man install deb clean help
+.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint table fields man install deb clean help

@@ -12,6 +12,15 @@ extern const struct command command_run, command_check, command_compare, command
 /* All of them, in the order of the help; ends with NULL. */
 extern const struct command *const commands[];
 
+/* All of a program: picks the command, runs it, and returns the exit code. Call it on the main thread. */
+int cli_main(int argc, char **argv);
+
+/* Before cli_main, in a program that runs on several hosts: those with the clients. The caller keeps them. */
+struct hosts;
+void cli_join_hosts(struct hosts *hosts);
+/* NULL = there are none: this host does everything. */
+struct hosts *cli_hosts(void);
+
 /* The command of a name; NULL with err, which has the nearest name. */
 const struct command *command_find(const char *name, struct lb_err *err);
 

@@ -17,6 +17,7 @@
 #include "bench/cli/urls.h"
 #include "bench/run/canary.h"
 #include "bench/run/run.h"
+#include "bench/run/serve.h"
 #include "bench/slo/threshold.h"
 #include "report/report.h"
 
@@ -154,6 +155,7 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
 static int load_canary(const struct plan *plan, const struct plan_wish *usual, struct plan **ret,
                        struct lb_err *err) {
     char duration[60];
+    if (cli_hosts()) return 0; /* it measures this host, and the clients are on others */
     bool worth = plan_stages(plan) > 1 && plan_time_ns(plan) >= CANARY_LEAST_NS;
     if (plan->canary == CANARY_NO || (plan->canary == CANARY_AUTO && !worth)) return 0;
     snprintf(duration, sizeof duration, "run.duration=%dms", (int)(CANARY_STAGE_NS / LB_MS_NS));
@@ -184,6 +186,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     struct progress progress;
     progress_init(&progress, wish->progress);
     struct exporter *exporter = NULL;
+    if (cli_hosts() && serve_send_plan(cli_hosts(), plan, err) != 0) return -1;
     if (open_exporter(wish->metrics, &exporter, err) != 0) return -1;
     struct run_ask ask = {.plan = plan,
                           .canary = canary,
@@ -194,6 +197,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .topologies = topologies,
                           .version = LOCKBENCH_VERSION,
                           .command = command,
+                          .hosts = cli_hosts(),
                           .interrupts = interrupt_watch(),
                           .begin = progress_begin,
                           .news = progress_news,
@@ -336,6 +340,9 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         err_set(
             err, LB_EXIT_USAGE,
             "run: --metrics shows one run: leave it out where --repeat or --against make several");
+    } else if (repeat_is_asked(&wish->repeat) && cli_hosts()) {
+        err_set(err, LB_EXIT_USAGE,
+                "run: on several hosts one run at a time: leave out --repeat and --against");
     } else if (repeat_is_asked(&wish->repeat)) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {

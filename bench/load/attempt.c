@@ -78,7 +78,7 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
     recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */
-    if (entry->releasing_ns > started_ns)
+    if (entry->releasing_ns > started_ns && !client->worker->shared->split)
         recorder_add(recorder, METRIC_HANDOFF, acquired_ns - entry->releasing_ns);
     if (entry->run > client->stats->longest_run) client->stats->longest_run = entry->run;
 }

@@ -53,11 +53,23 @@ static uint64_t needed(const struct shared *shape, int processes) {
     return (uint64_t)divide_up(threads, processes) * (uint64_t)of_a_thread + SPARE;
 }
 
+int descriptors_check(const struct shared *shape, struct lb_err *err) {
+    uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
+    if (wanted <= limit) return 0;
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "each of %d processes needs %llu file descriptors, and the limit of a process here is "
+        "%llu: run `ulimit -n %llu` first",
+        shape->processes, (unsigned long long)wanted, (unsigned long long)limit,
+        (unsigned long long)wanted);
+}
+
 int descriptors_processes(const struct shared *shape, struct lb_err *err) {
     uint64_t wanted = needed(shape, shape->processes), limit = descriptors_raise(wanted);
     int processes = shape->processes;
-    int most = shape->clients < PROCESSES_MAX ? shape->clients : PROCESSES_MAX;
-    while (needed(shape, processes) > limit && processes < most) processes++;
+    int step = shape->host.count > 0 ? shape->host.count : 1; /* as many on each host */
+    int most = shape->clients < PROCESSES_MAX * step ? shape->clients : PROCESSES_MAX * step;
+    while (needed(shape, processes) > limit && processes + step <= most) processes += step;
     if (needed(shape, processes) <= limit) return processes;
     return err_set(
         err, LB_EXIT_MACHINE,

@@ -17,4 +17,8 @@ uint64_t descriptors_of_servers(int clients);
  * (LB_EXIT_MACHINE) if no number will do. */
 int descriptors_processes(const struct shared *shape, struct lb_err *err);
 
+/* The same for a number of processes that is settled, of which some are on this host. 0, or -1 with err
+ * (LB_EXIT_MACHINE) if the limit is too low here. */
+int descriptors_check(const struct shared *shape, struct lb_err *err);
+
 #endif

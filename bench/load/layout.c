@@ -83,7 +83,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
     if (shape->store.backend)
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
-    if (order_applies(lock))
+    if (order_applies(lock) && !shape->split)
         parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
     if (shape->reacquire_keys)
         parts.reacquire = carve_part(carver, clients * reacquire_bytes(shape->reacquire_keys));
@@ -121,7 +121,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
  * writers count. */
 static uint32_t reacquire_key_count(const struct shared *shape) {
     bool ordered = shape->entry == ENTRY_CELL || shape->entry == ENTRY_READERS;
-    if (!ordered) return 0;
+    if (!ordered || shape->split) return 0;
     return shape->key_count < REACQUIRE_KEYS ? shape->key_count : REACQUIRE_KEYS;
 }
 
@@ -145,12 +145,36 @@ static void link_heartbeats(struct shared *shared) {
     }
 }
 
+/* How the clients are spread over threads and processes: of several hosts each has as many. 0, or -1 with err. */
+static int spread_clients(struct shared *shape, struct lb_err *err) {
+    const struct plan *plan = shape->plan;
+    const struct lb_lock *lock = shape->lock->lock;
+    int hosts = shape->host.count > 0 ? shape->host.count : 1;
+    if (shape->clients < hosts)
+        return err_set(err, LB_EXIT_USAGE,
+                       "load.clients: %d clients for %d hosts: each host needs one", shape->clients,
+                       hosts);
+    if (shape->host.threads > 0) {
+        shape->threads = shape->host.threads;
+        shape->processes = shape->host.processes;
+        return descriptors_check(shape, err);
+    }
+    int each = (shape->clients + hosts - 1) / hosts;
+    int threads = thread_count(plan, lock, each) * hosts;
+    shape->threads = threads < shape->clients ? threads : shape->clients;
+    int own = shape->threads / hosts; /* of each host, at least */
+    shape->processes = (plan->processes < own ? plan->processes : own) * hosts;
+    shape->processes = descriptors_processes(shape, err);
+    if (shape->processes < 0) return -1;
+    if (shape->threads < shape->processes) shape->threads = shape->processes;
+    return 0;
+}
+
 /* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
 static int take_shape(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
     int clients = shape->clients;
-    shape->threads = thread_count(plan, lock, clients);
     shape->entry = entry_kind_of(plan, lock);
     shape->key_count = keys_count(&plan->keys, clients);
     shape->slots = shape->depth = 1;
@@ -166,10 +190,8 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
                      (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
     shape->one_key =
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;
-    shape->processes = plan->processes < shape->threads ? plan->processes : shape->threads;
-    shape->processes = descriptors_processes(shape, err);
-    if (shape->processes < 0) return -1;
-    if (shape->threads < shape->processes) shape->threads = shape->processes;
+    shape->split = shape->host.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
+    if (spread_clients(shape, err) != 0) return -1;
     /* a careful holder reads the clock at the end of its hold */
     if (plan->careful && !shape->own_cells) shape->no_hold = false;
     store_shape(shape);
@@ -178,8 +200,10 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
 }
 
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
-                          struct lb_server *server, int clients, struct lb_err *err) {
+                          struct lb_server *server, int clients, const struct load_host *host,
+                          struct lb_err *err) {
     struct shared shape = {.plan = plan, .lock = lock, .server = server, .clients = clients};
+    if (host) shape.host = *host;
     if (take_shape(&shape, err) != 0) return NULL;
     struct carver carver = {0};
     lay_out(NULL, &shape, &carver);

@@ -7,6 +7,7 @@
 /* Maps and lays out; the caller shared_frees. NULL with err (LB_EXIT_MACHINE: too little memory, and
  * which setting to lower). */
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
-                          struct lb_server *server, int clients, struct lb_err *err);
+                          struct lb_server *server, int clients, const struct load_host *host,
+                          struct lb_err *err);
 
 #endif

@@ -54,3 +54,36 @@ void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
     *ret_first = index * each + (index < more ? index : more);
     *ret_count = each + (index < more ? 1 : 0);
 }
+
+int shared_first_thread(const struct shared *shared, int process) {
+    return shared->threads * process / shared->processes;
+}
+
+int shared_own_processes(const struct shared *shared, int *ret_end) {
+    const struct load_host *host = &shared->host;
+    if (host->count == 0) {
+        *ret_end = shared->processes;
+        return 0;
+    }
+    int each = shared->processes / host->count;
+    int first = host->self == LOAD_HOST_NONE ? 0 : host->self * each;
+    *ret_end = host->self == LOAD_HOST_NONE ? 0 : first + each;
+    return first;
+}
+
+int shared_own_threads(const struct shared *shared, int *ret_end) {
+    int end, first = shared_own_processes(shared, &end);
+    *ret_end = shared_first_thread(shared, end);
+    return shared_first_thread(shared, first);
+}
+
+int shared_own_clients(const struct shared *shared, int *ret_end) {
+    int end, first = shared_own_threads(shared, &end);
+    uint32_t from = 0, last = 0, count = 0;
+    if (first < end) {
+        shared_slice(shared, first, &from, &count);
+        shared_slice(shared, end - 1, &last, &count);
+    }
+    *ret_end = (int)(last + count);
+    return (int)from;
+}

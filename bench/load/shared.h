@@ -31,6 +31,16 @@
 
 struct observer;
 
+/* The load host of this process. One run can have its clients on several machines; each of them has a mapping of
+ * the same layout for all clients, and fills the parts of its own threads. */
+struct load_host {
+    int count; /* of load hosts; 0 = one machine does everything */
+    int self;  /* 0 .. count - 1; LOAD_HOST_NONE = this machine judges, and has no clients */
+    /* of all hosts together, multiples of count; 0 = shared_new chooses */
+    int threads, processes;
+};
+#define LOAD_HOST_NONE (-1)
+
 /* What a grant lets its client into. */
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
@@ -119,6 +129,7 @@ struct worker_stats {
     int64_t arrivals_ns[ARRIVALS_KEPT]; /* when the first ones of the window were due */
     uint32_t arrival_count;
     struct cpu_span cpu, idle_cpu; /* in the window; while all clients idled before it */
+    int64_t first_start_ns;        /* when its first client went on to load; 0 = none did */
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
     bool dead; /* killed on purpose; the supervisor writes this one */
@@ -159,6 +170,9 @@ struct shared {
     struct arrival arrival; /* the plan's, with the stage's own rate */
     struct keypicker keys;
     int clients, threads, processes;
+    struct load_host host;
+    /* Clients of several hosts share keys, so that one host's cells do not see all grants of a key. */
+    bool split;
     int readers; /* per cent of attempts */
     /* Open loop: for so long after the window's end an arrival that was due before it may start. A
      * request that waited shorter than its promise's limit must not count as one that waited longer.
@@ -225,6 +239,15 @@ uint64_t shared_key_number(const struct shared *shared, uint32_t index);
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
 
 void shared_free(struct shared *shared);
+
+/* The threads, clients and worker processes of this host: all, where there is one. The first is returned, the end
+ * written. */
+int shared_own_threads(const struct shared *shared, int *ret_end);
+int shared_own_clients(const struct shared *shared, int *ret_end);
+int shared_own_processes(const struct shared *shared, int *ret_end);
+
+/* The first thread of a worker process, and of the process after the last one: the end. */
+int shared_first_thread(const struct shared *shared, int process);
 
 /* The clients that a thread serves: first .. first+count-1. Threads differ by at most one
  * client. */

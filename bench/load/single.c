@@ -14,7 +14,7 @@
 
 int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
                 struct lb_err *err) {
-    *single = (struct single){.shared = shared_new(plan, &plan->locks[0], server, 1, err)};
+    *single = (struct single){.shared = shared_new(plan, &plan->locks[0], server, 1, NULL, err)};
     struct shared *shared = single->shared;
     if (!shared) return -1;
     shared->seed = (uint64_t)lb_wall_now() ^ (uint64_t)lb_now(); /* tokens must differ each time */

@@ -15,6 +15,8 @@ void store_shape(struct shared *shape) {
     if (shape->plan->store == STORE_BACKEND && (shape->store.fenced || shape->plan->stock > 0)) {
         shape->store.backend = lock->store;
     }
+    /* A store in one host's memory does not see the writes of the others. */
+    if (shape->split && !shape->store.backend) shape->store = (struct shared_store){.kept = false};
     if (shape->store.backend) {
         shape->no_hold = false; /* the store's calls belong to the hold */
     }

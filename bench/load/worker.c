@@ -227,10 +227,6 @@ static void join_threads(struct workers *workers) {
     }
 }
 
-static int first_thread(const struct shared *shared, int process) {
-    return shared->threads * process / shared->processes;
-}
-
 static _Noreturn void process_main(struct workers *workers, int index, pid_t parent) {
     struct shared *shared = workers->shared;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -240,7 +236,7 @@ static _Noreturn void process_main(struct workers *workers, int index, pid_t par
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     struct lb_err err = {0};
-    int first = first_thread(shared, index), end = first_thread(shared, index + 1);
+    int first = shared_first_thread(shared, index), end = shared_first_thread(shared, index + 1);
     if (start_threads(workers, first, end, &err) != 0) {
         shared->worker[first].err = err;
         _exit(1);
@@ -266,7 +262,8 @@ struct workers *workers_start(struct shared *shared, struct lb_err *err) {
     }
     fflush(NULL);
     pid_t parent = getpid();
-    for (int i = 0; i < shared->processes; i++) {
+    int end, first = shared_own_processes(shared, &end);
+    for (int i = first; i < end; i++) {
         pid_t pid = fork();
         if (pid == 0) process_main(workers, i, parent);
         if (pid < 0) {
@@ -288,14 +285,14 @@ failed:
 }
 
 int workers_threads(const struct shared *shared, int process, int *ret_first) {
-    *ret_first = first_thread(shared, process);
-    return first_thread(shared, process + 1);
+    *ret_first = shared_first_thread(shared, process);
+    return shared_first_thread(shared, process + 1);
 }
 
 uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret_end) {
     uint32_t first, last, count;
-    shared_slice(shared, first_thread(shared, process), &first, &count);
-    shared_slice(shared, first_thread(shared, process + 1) - 1, &last, &count);
+    shared_slice(shared, shared_first_thread(shared, process), &first, &count);
+    shared_slice(shared, shared_first_thread(shared, process + 1) - 1, &last, &count);
     *ret_end = last + count;
     return first;
 }
@@ -320,7 +317,8 @@ int workers_pause(struct workers *workers, int process, bool stop) {
     struct shared *shared = workers->shared;
     pid_t pid = workers->processes[process];
     int64_t now_ns = lb_now();
-    for (int i = first_thread(shared, process); i < first_thread(shared, process + 1); i++) {
+    for (int i = shared_first_thread(shared, process); i < shared_first_thread(shared, process + 1);
+         i++) {
         struct stalls *stalls = &shared->worker[i].stalls;
         stalls_plan(stalls, stop ? now_ns : atomic_load(&stalls->planned_from_ns),
                     stop ? LB_NEVER : now_ns);
@@ -339,7 +337,8 @@ int workers_kill(struct workers *workers, int process) {
     }
     workers->processes[process] = 0;
     int64_t now_ns = lb_now();
-    for (int i = first_thread(shared, process); i < first_thread(shared, process + 1); i++) {
+    for (int i = shared_first_thread(shared, process); i < shared_first_thread(shared, process + 1);
+         i++) {
         shared->worker[i].dead = true;
     }
     for (uint32_t i = first; i < end; i++) {
@@ -355,7 +354,7 @@ int workers_kill(struct workers *workers, int process) {
 
 static void note_death(struct workers *workers, int index, int status) {
     struct shared *shared = workers->shared;
-    const struct lb_err *own = &shared->worker[first_thread(shared, index)].err;
+    const struct lb_err *own = &shared->worker[shared_first_thread(shared, index)].err;
     workers->processes[index] = 0;
     if (status == 0) return; /* all its clients have closed: a normal end */
     uint32_t end, first = workers_clients(shared, index, &end);

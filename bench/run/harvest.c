@@ -14,7 +14,8 @@
  * interval. False while some are missing. */
 static bool collect_recorders(struct harvest *harvest) {
     bool all = true;
-    for (int i = 0; i < harvest->shared->threads; i++) {
+    int end, first = shared_own_threads(harvest->shared, &end);
+    for (int i = first; i < end; i++) {
         struct recorder *recorder = &harvest->shared->worker[i].recorder;
         struct hist *const *side = recorder_taken(recorder);
         if (!side) {
@@ -65,7 +66,8 @@ static void write_log(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
 
 /* Asks all workers for their figures, and takes what comes in time. */
 static void gather_recorders(struct harvest *harvest, int64_t patience_ns) {
-    for (int i = 0; i < harvest->shared->threads; i++) {
+    int end, first = shared_own_threads(harvest->shared, &end);
+    for (int i = first; i < end; i++) {
         struct recorder *recorder = &harvest->shared->worker[i].recorder;
         if (recorder_taken(recorder)) recorder_ask(recorder);
     }
@@ -209,13 +211,19 @@ void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive) {
 }
 
 void harvest_rest(struct harvest *harvest) {
-    for (int i = 0; i < harvest->shared->threads; i++) {
+    int end, first = shared_own_threads(harvest->shared, &end);
+    for (int i = first; i < end; i++) {
         for (int side = 0; side < 2; side++) {
             struct hist *const *left = recorder_side(&harvest->shared->worker[i].recorder, side);
             for (int metric = 0; metric < METRICS; metric++)
                 hist_add(harvest->stage->hist[metric], left[metric]);
         }
     }
+}
+
+void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
+    write_log(harvest, begin_ns, end_ns);
+    for (int metric = 0; metric < METRICS; metric++) hist_reset(harvest->interval[metric]);
 }
 
 void harvest_close_log(struct harvest *harvest) {

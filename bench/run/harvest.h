@@ -43,6 +43,10 @@ void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 /* After the workers' end: adds to the totals what they did not hand over. */
 void harvest_rest(struct harvest *harvest);
 
+/* An interval that was measured elsewhere, and whose histograms the caller has put into harvest->interval: lines of the
+ * log. Empties the interval. */
+void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns);
+
 void harvest_close_log(struct harvest *harvest);
 void harvest_done(struct harvest *harvest);
 

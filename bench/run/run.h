@@ -41,6 +41,7 @@ struct run_ask {
     const char *topologies; /* the folder compose/local */
     const char *version;
     const char *command; /* the command that repeats the run; without a password */
+    struct hosts *hosts; /* that have the clients (bench/hosts); NULL = this one */
     const volatile sig_atomic_t *interrupts;
     /* Replaces the plan's stages by ones that depend on earlier results. next fills in a stage with
      * one of the plan's locks, by the plan or by a changed copy of it that lives until `took`; it

@@ -38,12 +38,22 @@ struct stage_promise {
 };
 
 struct stage;
+struct hosts;
+
+/* What the judge of several hosts settled for a load host. */
+struct stage_far {
+    int threads, processes; /* of all hosts together; 0 = nothing is settled */
+    const char *key_prefix;
+    uint64_t key_salt;
+};
 
 struct stage_ask {
     const struct plan *plan;
     const struct plan_lock *lock;
     struct lb_server *server;
-    struct topo *topo; /* NULL = not our own, so not watched */
+    struct topo *topo;    /* NULL = not our own, so not watched */
+    struct hosts *hosts;  /* the hosts of the run; NULL = this one does everything */
+    struct stage_far far; /* of a load host: what the judge settled */
     bool guest; /* the server is at --url: whatever way the stage ends, it is tidied up there */
     /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;

@@ -192,6 +192,7 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     }
     if ((lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE)
         result->inversions = sums.inversions;
+    if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
     stage->commands = sums.commands;
     fill_cost(stage, &sums, lock);
 }

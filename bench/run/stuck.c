@@ -34,7 +34,8 @@ void stuck_init(struct stuck *stuck, const struct shared *shared) {
     *stuck = (struct stuck){.shared = shared};
     bool holds = lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ||
                  lock->primitive == LB_SEMAPHORE;
-    if (!holds || (lock->caps & LB_CAP_BASELINE)) return;
+    /* A key that is free on this host may be held on another one. */
+    if (!holds || shared->split || (lock->caps & LB_CAP_BASELINE)) return;
     stuck->explained_ns = explained_ns(shared);
     stuck->patience_ns = stuck_patience_ns(shared);
     stuck->keys = calloc(shared->key_count, sizeof *stuck->keys);

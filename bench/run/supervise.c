@@ -16,6 +16,8 @@
 #include "bench/run/promise.h"
 #include "bench/run/self_check.h"
 #include "bench/run/stage_history.h"
+#include "bench/run/stage_hosts.h"
+#include "bench/run/stage_parts.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
@@ -44,6 +46,8 @@ struct supervisor {
     struct stuck stuck;
     struct faults faults;
     struct wall wall;
+    struct stage_hosts with; /* the other hosts of the run */
+    bool in_window;
     bool cut; /* the drain limit came before everybody had drained */
     struct harvest harvest;
     int seen_interrupts;
@@ -69,14 +73,27 @@ static void sleep_to(int64_t when_ns) {
 static void end_early(struct supervisor *sup) {
     int64_t now_ns = lb_now();
     struct shared *shared = sup->shared;
+    stage_hosts_end(&sup->with);
     if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
     int64_t cutoff_ns = now_ns + sup->ask->plan->drain_ns;
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
 }
 
-/* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker. */
+/* The other hosts: trouble there ends the stage here, too. */
+static void watch_hosts(struct supervisor *sup) {
+    struct lb_err err = {0};
+    bool ends = false;
+    bool failed = stage_hosts_look(&sup->with, sup->shared, sup->in_window, &ends, &err) != 0;
+    if (ends) err_set(&err, LB_EXIT_INTERRUPTED, "the judging host ended the stage");
+    if (!failed && !ends) return;
+    spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+    end_early(sup);
+}
+
+/* Looks for what ends a stage early: Ctrl-C, the end of its server or of a worker, trouble on another host. */
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
+    watch_hosts(sup);
     /* The signal may be another thread's. */
     int interrupts = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED);
     if (interrupts > sup->seen_interrupts) {
@@ -86,7 +103,7 @@ static void watch_for_trouble(struct supervisor *sup) {
     }
     if (sup->stage->status != STAGE_COMPLETE) return;
     bool server_ended = sup->ask->topo && topo_check(sup->ask->topo, &err) != 0;
-    if (server_ended || workers_check(sup->workers, &err) != 0) {
+    if (server_ended || (sup->workers && workers_check(sup->workers, &err) != 0)) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, err.text);
         end_early(sup);
         /* No server will answer, so there is no need to wait for the drain limit. */
@@ -124,7 +141,7 @@ static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
         sleep_to(lb_now() + LOOK_NS);
         watch_for_trouble(sup);
         struct lb_err err = {0};
-        if (workers_check(sup->workers, &err) != 0) return false;
+        if (sup->workers && workers_check(sup->workers, &err) != 0) return false;
     }
     return true;
 }
@@ -142,15 +159,15 @@ static void tell_armed(const struct supervisor *sup, int64_t *told_ns) {
     *told_ns = lb_now();
 }
 
-/* Waits until all clients are connected and the first one has pinged. -1: the stage has failed and
- * says why. */
-static int get_ready(struct supervisor *sup) {
+/* Waits until all clients of this host are connected. -1: the stage has failed and says why. */
+static int connect_clients(struct supervisor *sup) {
     struct shared *shared = sup->shared;
+    int end, first = shared_own_clients(shared, &end), clients = end - first;
     int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
     int64_t told_ns = lb_now();
     bool all = false;
     while (!all && sup->stage->status == STAGE_COMPLETE && lb_now() < deadline_ns) {
-        all = wait_count(sup, &shared->connected, shared->clients, lb_now() + 100 * LB_MS_NS);
+        all = wait_count(sup, &shared->connected, clients, lb_now() + 100 * LB_MS_NS);
         tell_armed(sup, &told_ns);
     }
     if (sup->stage->status != STAGE_COMPLETE) { /* Ctrl-C, or its server or a worker ended */
@@ -164,15 +181,35 @@ static int get_ready(struct supervisor *sup) {
         for (int i = 0; i < shared->threads && !err; i++) {
             if (shared->worker[i].err.code) err = &shared->worker[i].err;
         }
-        int missing = shared->clients - atomic_load(&shared->connected) + failed;
-        snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing,
-                 shared->clients, err ? ": " : " in time", err ? err->text : "");
+        int missing = clients - atomic_load(&shared->connected) + failed;
+        snprintf(text, sizeof text, "%d of %d clients could not connect%s%s", missing, clients,
+                 err ? ": " : " in time", err ? err->text : "");
         spoil_stage(sup, STAGE_FAILED, err ? err->code : LB_EXIT_MACHINE, text);
         return -1;
     }
-    atomic_store(&shared->phase, PHASE_PING);
-    wait_count(sup, &shared->pinged, 1, lb_now() + CONNECT_NS);
     return 0;
+}
+
+/* All hosts wait for each other; where one can't go on, the stage has failed. */
+static int meet_hosts(struct supervisor *sup, enum moment moment, int64_t deadline_ns) {
+    struct lb_err err = {0};
+    const struct lb_err *trouble = sup->stage->status == STAGE_FAILED ? &sup->stage->err : NULL;
+    if (stage_hosts_meet(&sup->with, moment, trouble, deadline_ns, &err) == 0) return 0;
+    spoil_stage(sup, STAGE_FAILED, err.code, err.text);
+    return -1;
+}
+
+/* Waits until all clients are connected, on every host, and the first one has pinged. -1: the stage has failed and
+ * says why. */
+static int get_ready(struct supervisor *sup) {
+    struct shared *shared = sup->shared;
+    int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
+    int failed = connect_clients(sup);
+    if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
+    atomic_store(&shared->phase, PHASE_PING);
+    if (stage_hosts_has_first(&sup->with))
+        wait_count(sup, &shared->pinged, 1, lb_now() + CONNECT_NS);
+    return meet_hosts(sup, MOMENT_PINGED, lb_now() + CONNECT_NS);
 }
 
 /* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
@@ -218,7 +255,10 @@ static void look_at_seconds(struct supervisor *sup, int64_t elapsed_ns) {
 static int64_t begin_load(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct plan *plan = sup->ask->plan;
+    struct lb_err err = {0};
     shared->go_ns = lb_now() + HEAD_START_NS;
+    if (stage_hosts_go(&sup->with, &shared->go_ns, &err) != 0)
+        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
     int64_t begin_ns = shared->go_ns + plan->warmup_ns, end_ns = begin_ns + plan->duration_ns;
     atomic_store(&shared->window_begin_ns, begin_ns);
     atomic_store(&shared->window_end_ns, end_ns);
@@ -242,6 +282,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
     sup->harvest.from_ns = begin_ns;
+    sup->in_window = true;
     for (;;) {
         int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
@@ -252,7 +293,8 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         }
         /* If less than half a second of the window is left, it is added to the interval before
          * it. */
-        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2) {
+        if (now_ns >= tick_ns && end_ns - tick_ns > LB_S_NS / 2 &&
+            !stage_hosts_judges(&sup->with)) {
             harvest_interval(&sup->harvest, tick_ns);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
@@ -260,24 +302,27 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) end_early(sup);
         supervise_turn(sup, end_ns);
     }
+    sup->in_window = false;
     faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
-    if (atomic_load(&sup->shared->window_end_ns) > begin_ns) harvest_window_end(&sup->harvest);
+    if (atomic_load(&sup->shared->window_end_ns) > begin_ns && !stage_hosts_judges(&sup->with))
+        harvest_window_end(&sup->harvest);
 }
 
 /* Until all clients have drained, or are given up. */
 static void supervise_drain(struct supervisor *sup) {
     struct shared *shared = sup->shared;
+    int end, first = shared_own_clients(shared, &end);
     for (;;) {
         int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
-        if (wait_count(sup, &shared->drained, shared->clients, lb_now() + 100 * LB_MS_NS)) return;
+        if (wait_count(sup, &shared->drained, end - first, lb_now() + 100 * LB_MS_NS)) return;
         go_on_with_faults(sup, lb_now());
         stuck_look(&sup->stuck, lb_now());
         wall_look(&sup->wall);
         struct lb_err err = {0};
-        if (workers_check(sup->workers, &err) != 0) return;
+        if (sup->workers && workers_check(sup->workers, &err) != 0) return;
         if (lb_now() >= limit_ns) {
             spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                         "a client did not come back from its driver after the drain limit");
@@ -309,12 +354,21 @@ static void look_for_adrift(struct supervisor *sup) {
     spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE, text);
 }
 
+/* All hosts have drained, or are lost. The judge waits for the slowest one. */
+static void meet_drained(struct supervisor *sup) {
+    struct lb_err err = {0};
+    int64_t cutoff_ns = atomic_load(&sup->shared->cutoff_ns);
+    if (stage_hosts_meet(&sup->with, MOMENT_DRAINED, NULL, lb_after(cutoff_ns, 2 * STUCK_NS), &err))
+        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+}
+
 /* Warm-up, window and drain. */
 static void supervise_load(struct supervisor *sup) {
     struct stage *stage = sup->stage;
     int64_t begin_ns = begin_load(sup), stolen_begin_ns = steal_now_ns();
     supervise_window(sup, begin_ns);
     supervise_drain(sup);
+    meet_drained(sup);
     int64_t drained_ns = lb_now();
     wall_look(&sup->wall);
     stage->wall_largest_ns = sup->wall.largest_ns;
@@ -331,7 +385,7 @@ static void supervise_load(struct supervisor *sup) {
     stage->warmup_ns = sup->ask->plan->warmup_ns;
     stage->drain_ns = drained_ns > end_ns ? drained_ns - end_ns : 0;
     struct lb_err ignored = {0};
-    if (stage->window_ns > 0)
+    if (stage->window_ns > 0 && sup->workers)
         harvest_last(&sup->harvest, drained_ns, workers_check(sup->workers, &ignored) == 0);
 }
 
@@ -343,10 +397,11 @@ static void close_sessions(struct supervisor *sup) {
     atomic_store(&shared->cutoff_ns, deadline_ns);
     if (sup->stage->status == STAGE_COMPLETE && !shared->client[0].dead) {
         atomic_store(&shared->phase, PHASE_PING2);
-        wait_count(sup, &shared->pinged, 2, deadline_ns);
+        if (stage_hosts_has_first(&sup->with)) wait_count(sup, &shared->pinged, 2, deadline_ns);
     }
+    int end, first = shared_own_clients(shared, &end);
     atomic_store(&shared->phase, PHASE_CLOSE);
-    if (!wait_count(sup, &shared->closed, shared->clients, deadline_ns + STUCK_NS) &&
+    if (!wait_count(sup, &shared->closed, end - first, deadline_ns + STUCK_NS) &&
         shared->processes == 1) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                     "a client did not come back from closing its session");
@@ -365,9 +420,22 @@ static void tidy_server(struct supervisor *sup) {
     tidy(shared, sup->stage, sure, guest);
 }
 
+/* A load host sends what it measured, and the judge adds it up. */
+static void exchange_parts(struct supervisor *sup) {
+    struct lb_err err = {0};
+    if (!sup->with.hosts || sup->stage->status == STAGE_FAILED) return;
+    if (!stage_hosts_judges(&sup->with)) harvest_close_log(&sup->harvest);
+    int failed =
+        stage_hosts_judges(&sup->with)
+            ? stage_parts_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
+            : stage_parts_deliver(sup->with.hosts, sup->stage, sup->shared, sup->ask->hlog_path,
+                                  &err);
+    if (failed) spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+}
+
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
-    if (!sup->stage->stuck) close_sessions(sup);
+    if (!sup->stage->stuck && sup->workers) close_sessions(sup);
     if (sup->stage->stuck && shared->processes == 1) { /* threads can't be ended from outside ... */
         snprintf(sup->stage->untidy, sizeof sup->stage->untidy, "%.190s", sup->stage->err.text);
         return;
@@ -375,12 +443,15 @@ static void close_down(struct supervisor *sup) {
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
     sup->stage->stuck = false;
-    tidy_server(sup);
     harvest_rest(&sup->harvest);
+    exchange_parts(sup);
+    if (!sup->with.hosts || stage_hosts_judges(&sup->with)) tidy_server(sup);
 }
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
+    const struct load_host host = stage_hosts_load_host(ask);
+    if (stage_hosts_check(ask, err) != 0) return -1;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     result_field_clear_all(run_stage_fields(), &sup->stage->result);
@@ -389,7 +460,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->stolen_ns = -1;
-    sup->shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, err);
+    sup->shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, &host, err);
     if (!sup->shared) return -1;
     struct shared *shared = sup->shared;
     shared->seed = ask->seed;
@@ -409,6 +480,10 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
              ask->plan->key_prefix, (unsigned)rng_u64(&rng));
     shared->key_salt = rng_u64(&rng) >> 2;
+    if (ask->far.key_prefix) {
+        snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s", ask->far.key_prefix);
+        shared->key_salt = ask->far.key_salt;
+    }
     stuck_init(&sup->stuck, shared);
     return harvest_begin(&sup->harvest, ask, sup->stage, shared, err);
 }
@@ -422,12 +497,21 @@ static int check_self(struct supervisor *sup, struct lb_err *err) {
     return failed;
 }
 
+/* The judge of several hosts has no workers of its own. False: the stage has failed. */
+static bool start_workers(struct supervisor *sup) {
+    if (!stage_hosts_judges(&sup->with)) {
+        sup->workers = workers_start(sup->shared, &sup->stage->err);
+        return sup->workers != NULL;
+    }
+    return stage_hosts_begin(&sup->with, sup->ask, sup->shared, &sup->stage->err) == 0;
+}
+
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
-    struct supervisor sup = {.ask = ask, .seen_interrupts = 0};
+    struct supervisor sup = {.ask = ask,
+                             .with = {.hosts = ask->hosts, .interrupts = ask->interrupts}};
     struct stage *stage = NULL;
     if (prepare_stage(&sup, err) != 0) goto out;
-    sup.workers = workers_start(sup.shared, &sup.stage->err);
-    if (sup.workers) {
+    if (start_workers(&sup)) {
         stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {
             measure_idle(&sup);
@@ -440,7 +524,9 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         close_down(&sup);
     } else {
         sup.stage->status = STAGE_FAILED;
+        meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
     }
+    if (sup.with.hosts && !stage_hosts_judges(&sup.with)) goto done; /* the judge sums up */
     stage_history_end(sup.stage, sup.shared);
     stuck_conclude(&sup.stuck, &sup.stage->stuck_keys, &sup.stage->idle_keys);
     stage_sum(sup.stage, sup.shared);
@@ -450,6 +536,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         sup.stage->status = STAGE_FAILED;
         sup.stage->err = undescribed;
     }
+done:
     stage = sup.stage;
     sup.stage = NULL;
 out:

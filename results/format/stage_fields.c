@@ -74,6 +74,27 @@ static const struct result_field series_items[] = {
     {.path = NULL},
 };
 
+static const struct result_field host_items[] = {
+    ITEM(TEXT, "name", "of the machine"),
+    ITEM(COUNT, "clients", "that it had"),
+    ITEM(SIGNED, "clock_offset_ns",
+         "its clock minus that of the judging host, at the window's begin", .unit = "ns"),
+    ITEM(
+        NS, "clock_error_ns",
+        "by how much that may be wrong at any moment of the stage: half the least round trip, and the "
+        "change between two measurements"),
+    ITEM(SIGNED, "start_ns", "its first client began so much later than was agreed", .unit = "ns"),
+    ITEM(COUNT, "grants", "in the window"),
+    ITEM(REAL, "cpu_share", "part of the window that its threads used, of one processor each"),
+    ITEM(NS, "lag_p99_ns", "how late its attempts started, p99"),
+    ITEM(NS, "hiccup_p99_ns", "how late its timers were, p99"),
+    ITEM(
+        REAL, "stolen_share",
+        "seconds of processor time that the host of this virtual machine took, a second; null = not known"),
+    ITEM(TEXT, "lost", "why its figures are missing; null = they are not"),
+    {.path = NULL},
+};
+
 static const struct result_field self_check_items[] = {
     ITEM(
         TEXT, "name",

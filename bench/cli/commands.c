@@ -1,0 +1,127 @@
+/* commands: see cli.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/base/nearest.h"
+#include "bench/base/output.h"
+#include "bench/cli/cli.h"
+#include "bench/cli/complete.h"
+#include "bench/cli/exit_codes.h"
+#include "bench/cli/man.h"
+#include "bench/cli/secrets.h"
+#include "report/doc/screen.h"
+
+const struct command *const commands[] = {
+    &command_run,      &command_check,  &command_plan,    &command_compare,
+    &command_capacity, &command_report, &command_history, &command_judge,
+    &command_list,     &command_doctor, &command_up,      &command_hold,
+    &command_clean,    &command_verify, &command_conform, NULL,
+};
+
+const struct command *command_find(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    nearest_offer(&nearest, "help");
+    for (int i = 0; commands[i]; i++) {
+        if (strcmp(name, commands[i]->name) == 0) return commands[i];
+        nearest_offer(&nearest, commands[i]->name);
+    }
+    err_set(err, LB_EXIT_USAGE, "unknown command '%.60s'%s; see lockbench --help", name,
+            nearest_hint(&nearest, hint, sizeof hint));
+    return NULL;
+}
+
+static struct hosts *joined; /* set once, before any command */
+
+void cli_join_hosts(struct hosts *hosts) {
+    joined = hosts;
+}
+
+struct hosts *cli_hosts(void) {
+    return joined;
+}
+
+static void help(FILE *out) {
+    const struct screen screen = {.out = out};
+    fprintf(out,
+            "lockbench %s: which distributed lock to use, how fast it is here, and whether it is "
+            "really a lock\n\n"
+            "usage: lockbench COMMAND [OPTIONS]\n\n",
+            LOCKBENCH_VERSION);
+    for (int i = 0; commands[i]; i++)
+        fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(out, "\n`lockbench help COMMAND` tells more. Exit codes:\n");
+    for (const struct exit_code *exit = exit_codes; exit->meaning; exit++)
+        screen_say(&screen, 8, TONE_PLAIN, "  %4d  %s", exit->code, exit->meaning);
+}
+
+/* `lockbench help [COMMAND]`. */
+static int help_main(const char *name) {
+    struct lb_err err = {0};
+    if (!name) {
+        help(stdout);
+        return LB_EXIT_OK;
+    }
+    const struct command *command = command_find(name, &err);
+    if (!command) return args_fail(&err);
+    args_help(command, stdout);
+    return LB_EXIT_OK;
+}
+
+/* The exit code; a failed write to standard output is an error. */
+static int flushed(int code) {
+    struct lb_err err = {0};
+    if (output_check(stdout, "to standard output", &err) == 0 || code != LB_EXIT_OK) return code;
+    return args_fail(&err);
+}
+
+/* If descriptor 0, 1 or 2 was closed at the start, the next file or socket would get its number, and what is
+ * printed would go there. /dev/null takes its place; it is opened for reading, so a write still fails and
+ * is reported. */
+static void reserve_standard_descriptors(void) {
+    int fd;
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd < 3) {
+    }
+    if (fd >= 3) close(fd);
+}
+
+int cli_main(int argc, char **argv) {
+    reserve_standard_descriptors();
+    /* A reader that goes away must not kill us before the servers are stopped, nor a limit on the
+     * size of files: both are errors of a write like others. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (argc < 2) {
+        help(stderr);
+        return LB_EXIT_USAGE;
+    }
+    argv = secrets_take(argc, argv);
+    if (!argv) {
+        struct lb_err err = {0};
+        err_set(&err, LB_EXIT_MACHINE, "out of memory");
+        return args_fail(&err);
+    }
+    const char *wish = argv[1];
+    if (strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 || strcmp(wish, "help") == 0)
+        return flushed(help_main(argv[2]));
+    if (strcmp(wish, "--version") == 0) {
+        version_write(stdout);
+        return flushed(LB_EXIT_OK);
+    }
+    if (strcmp(wish, "--complete") == 0) {
+        complete_words(argc - 2, argv + 2, stdout);
+        return flushed(LB_EXIT_OK);
+    }
+    struct lb_err err = {0};
+    if (strcmp(wish, "--man") == 0 && argc == 3)
+        return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
+    const struct command *command = command_find(wish, &err);
+    if (!command) return args_fail(&err);
+    return flushed(command_main(command, argc - 1, argv + 1));
+}

@@ -1,0 +1,284 @@
+/* hosts: see hosts.h. */
+#define _GNU_SOURCE
+#include "bench/hosts/hosts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXCHANGES 100           /* at the beginning */
+#define ANSWER_NS (2 * LB_S_NS) /* for a clock exchange: a load host looks every 50 ms at least */
+#define SEND_NS (10 * LB_S_NS)  /* for a message to leave */
+#define PARTS_NS                                                                                   \
+    (300 * LB_S_NS) /* ... with what a host measured: the judge takes one host after the other */
+#define QUICK_NS (3 * LB_MS_NS) /* after an exchange the next one is expected so soon */
+
+/* A message as it is sent: its blob follows. */
+struct packet {
+    uint32_t word;
+    uint32_t reserved;
+    int64_t value[MESSAGE_VALUES];
+    char text[240];
+};
+
+bool hosts_judges(const struct hosts *hosts) {
+    return hosts->link->self == 0;
+}
+
+int hosts_self(const struct hosts *hosts) {
+    return hosts->link->self - 1;
+}
+
+uint64_t hosts_program(struct lb_err *err) {
+    uint64_t hash = UINT64_C(14695981039346656037);
+    unsigned char bytes[65536];
+    ssize_t got = 0;
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && (got = read(fd, bytes, sizeof bytes)) > 0) {
+        for (ssize_t i = 0; i < got; i++) hash = (hash ^ bytes[i]) * UINT64_C(1099511628211);
+    }
+    if (fd < 0 || got < 0) {
+        err_set(err, LB_EXIT_MACHINE,
+                "this program can't be read to compare it with that of other hosts: %s",
+                strerror(errno));
+        hash = 0;
+    }
+    if (fd >= 0) close(fd);
+    return hash;
+}
+
+static int send_message(struct hosts *hosts, int rank, const struct message *message) {
+    size_t length = sizeof(struct packet) + message->blob_bytes;
+    struct packet *packet = length <= LINK_MESSAGE_MAX ? calloc(1, length) : NULL;
+    if (!packet) return -1;
+    packet->word = message->word;
+    memcpy(packet->value, message->value, sizeof packet->value);
+    memcpy(packet->text, message->text, sizeof packet->text);
+    if (message->blob_bytes > 0) memcpy(packet + 1, message->blob, message->blob_bytes);
+    int64_t limit_ns = message->word == WORD_PARTS ? PARTS_NS : SEND_NS;
+    int failed = hosts->link->send(hosts->link, rank, packet, length, lb_now() + limit_ns);
+    free(packet);
+    return failed;
+}
+
+/* 1, 0 when none came by then, -1 when the link is broken. */
+static int receive_message(struct hosts *hosts, int rank, struct message *ret,
+                           int64_t deadline_ns) {
+    void *bytes = NULL;
+    size_t length = 0;
+    int got = hosts->link->receive(hosts->link, rank, &bytes, &length, deadline_ns);
+    if (got != 1) return got;
+    struct packet packet = {0};
+    struct message message = {.blob_bytes = 0};
+    if (length >= sizeof packet) {
+        memcpy(&packet, bytes, sizeof packet);
+        message.word = (enum word)packet.word;
+        memcpy(message.value, packet.value, sizeof message.value);
+        memcpy(message.text, packet.text, sizeof message.text);
+        message.text[sizeof message.text - 1] = '\0';
+        message.blob_bytes = length - sizeof packet;
+        message.blob = message.blob_bytes > 0 ? malloc(message.blob_bytes) : NULL;
+        if (message.blob) memcpy(message.blob, (char *)bytes + sizeof packet, message.blob_bytes);
+    }
+    free(bytes);
+    if (length < sizeof packet || (message.blob_bytes > 0 && !message.blob)) return -1;
+    *ret = message;
+    return 1;
+}
+
+void hosts_free(struct hosts *hosts) {
+    if (!hosts) return;
+    if (hosts_judges(hosts)) hosts_tell_all(hosts, &(struct message){.word = WORD_LEAVE});
+    for (int i = 0; i < hosts->count; i++) {
+        if (hosts->host[i].has_kept) free(hosts->host[i].kept.blob);
+    }
+    free(hosts);
+}
+
+/* ---- the judge ---- */
+
+void hosts_lose(struct hosts *hosts, int host, const char *why) {
+    if (hosts->host[host].lost) return;
+    hosts->host[host].lost = true;
+    snprintf(hosts->host[host].why, sizeof hosts->host[host].why, "%s", why);
+}
+
+int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size) {
+    int lost = 0;
+    for (int i = 0; i < hosts->count; i++) {
+        const struct host *host = &hosts->host[i];
+        if (host->lost && lost++ == 0)
+            snprintf(ret_why, size, "host %d (%s) is lost: %s", i + 1, host->name, host->why);
+    }
+    return lost;
+}
+
+void hosts_tell(struct hosts *hosts, int host, const struct message *message) {
+    if (hosts->host[host].lost) return;
+    if (send_message(hosts, host + 1, message) != 0)
+        hosts_lose(hosts, host, "what was sent to it did not arrive");
+}
+
+void hosts_tell_all(struct hosts *hosts, const struct message *message) {
+    for (int i = 0; i < hosts->count; i++) hosts_tell(hosts, i, message);
+}
+
+void hosts_keep(struct hosts *hosts, int host, const struct message *message) {
+    hosts->host[host].kept = *message;
+    hosts->host[host].has_kept = true;
+}
+
+void hosts_expect(struct hosts *hosts) {
+    for (int i = 0; i < hosts->count; i++) {
+        hosts->host[i].heard_ns = lb_now();
+        hosts->host[i].grants = 0;
+    }
+}
+
+int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
+    struct host *of = &hosts->host[host];
+    if (of->has_kept) {
+        of->has_kept = false;
+        *ret = of->kept;
+        return 1;
+    }
+    while (!of->lost) {
+        int64_t silent_ns = of->heard_ns + HOST_SILENT_NS;
+        int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
+        struct message message;
+        int got = receive_message(hosts, host + 1, &message, until_ns);
+        if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
+        if (got == 0 && lb_now() >= silent_ns)
+            hosts_lose(hosts, host, "nothing came from it for 10 s");
+        if (got == 0 && !of->lost) return 0;
+        if (got <= 0) continue;
+        of->heard_ns = lb_now();
+        if (message.word != WORD_NEWS) {
+            *ret = message;
+            return 1;
+        }
+        of->grants = message.value[0];
+        free(message.blob);
+    }
+    return 0;
+}
+
+/* One exchange. False when the host has something else to say, which is kept, or does not answer. */
+static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *best) {
+    int64_t sent_ns = lb_now();
+    struct message ask = {.word = WORD_CLOCK, .value = {0, sent_ns}}, answer;
+    hosts_tell(hosts, host, &ask);
+    while (hosts_hear(hosts, host, &answer, sent_ns + ANSWER_NS) == 1) {
+        int64_t received_ns = lb_now();
+        if (answer.word != WORD_CLOCK) {
+            hosts_keep(hosts, host, &answer);
+            return false;
+        }
+        free(answer.blob);
+        if (answer.value[1] != sent_ns) continue; /* of an exchange that was given up */
+        clock_exchange(best, sent_ns, answer.value[0], received_ns);
+        return true;
+    }
+    return false;
+}
+
+void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
+    for (int i = 0; i < hosts->count; i++) {
+        struct clock_offset best = {0};
+        for (int k = 0; k < exchanges && !hosts->host[i].lost && !hosts->host[i].has_kept; k++) {
+            if (!exchange_clocks(hosts, i, &best)) break;
+        }
+        if (best.at_ns != 0) clock_add(&hosts->host[i].clock, &best);
+    }
+}
+
+/* ---- a load host ---- */
+
+int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err) {
+    if (send_message(hosts, 0, message) == 0) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) does not listen any more");
+}
+
+int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
+    for (;;) {
+        struct message message;
+        int got = receive_message(hosts, 0, &message, deadline_ns);
+        if (got < 0)
+            return err_set(err, LB_EXIT_MACHINE,
+                           "the connection to the judging host (rank 0) is broken");
+        if (got == 0) return 0;
+        if (message.word != WORD_CLOCK) {
+            *ret = message;
+            return 1;
+        }
+        free(message.blob);
+        struct message answer = {.word = WORD_CLOCK, .value = {lb_now(), message.value[1]}};
+        if (hosts_report(hosts, &answer, err) != 0) return -1;
+        /* Exchanges come in series, and a pause before an answer would make its offset worse. */
+        if (deadline_ns < lb_now() + QUICK_NS) deadline_ns = lb_now() + QUICK_NS;
+    }
+}
+
+/* ---- both ---- */
+
+static int tell_name(struct hosts *hosts, uint64_t program, struct lb_err *err) {
+    struct message hello = {.word = WORD_HELLO, .value = {(int64_t)program}};
+    char name[64] = "";
+    gethostname(name, sizeof name - 1);
+    snprintf(hello.text, sizeof hello.text, "%s", name);
+    return hosts_report(hosts, &hello, err);
+}
+
+static int hear_name(struct hosts *hosts, int i, uint64_t program, int64_t deadline_ns,
+                     struct lb_err *err) {
+    struct message hello;
+    struct host *host = &hosts->host[i];
+    host->heard_ns = deadline_ns; /* a host that starts late is not silent */
+    if (hosts_hear(hosts, i, &hello, deadline_ns) != 1)
+        return err_set(err, LB_EXIT_MACHINE,
+                       "host %d did not answer: is lockbench there, and the way to it open?",
+                       i + 1);
+    free(hello.blob);
+    snprintf(host->name, sizeof host->name, "%.63s", hello.text);
+    if (hello.word == WORD_HELLO && (uint64_t)hello.value[0] == program) return 0;
+    return err_set(
+        err, LB_EXIT_MACHINE,
+        "host %d (%s) runs another lockbench than this one: install the same program on every host",
+        i + 1, host->name);
+}
+
+struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *err) {
+    struct hosts *hosts = NULL;
+    uint64_t program = hosts_program(err);
+    int failed = program == 0;
+    if (link->count < 2 || link->count > HOSTS_MAX + 1) {
+        err_set(
+            err, LB_EXIT_USAGE,
+            "%d processes: there must be 2 to %d, the first to judge and the others with clients",
+            link->count, HOSTS_MAX + 1);
+        return NULL;
+    }
+    hosts = calloc(1, sizeof *hosts);
+    if (!hosts) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    hosts->link = link;
+    hosts->count = link->count - 1;
+    if (!hosts_judges(hosts)) {
+        if (!failed && tell_name(hosts, program, err) == 0) return hosts;
+        free(hosts);
+        return NULL;
+    }
+    for (int i = 0; i < hosts->count && !failed; i++)
+        failed = hear_name(hosts, i, program, deadline_ns, err);
+    if (!failed) {
+        hosts_measure_clocks(hosts, EXCHANGES);
+        return hosts;
+    }
+    hosts_free(hosts);
+    return NULL;
+}

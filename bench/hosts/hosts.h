@@ -1,0 +1,109 @@
+/* hosts: the processes of one run on several hosts: who they are, how they speak, and how far their clocks are apart.
+ *
+ * Rank 0 is the judge: it has the plan, the servers and the result, and no clients. Each other rank is a load host with
+ * a share of the clients. The judge asks and the load hosts answer; a load host speaks by itself only to report news and
+ * trouble. A load host from which nothing comes in time is lost: from then on nobody waits for it. */
+#ifndef BENCH_HOSTS_HOSTS_H
+#define BENCH_HOSTS_HOSTS_H
+
+#include "bench/base/clock.h"
+#include "bench/base/err.h"
+#include "bench/hosts/clocks.h"
+#include "bench/hosts/link.h"
+
+#define HOSTS_MAX 256
+#define HOST_SILENT_NS (10 * LB_S_NS) /* a load host that is not heard for so long is lost */
+
+enum word {
+    WORD_HELLO,   /* host -> judge: value[0] = hash of the program; text = name of the machine */
+    WORD_PLAN,    /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
+    WORD_READY,   /* host -> judge: done as asked; value[0] = of what */
+    WORD_STAGE,   /* judge -> host: blob = what is asked of the stage */
+    WORD_ON,      /* judge -> host: go on to the next moment; value[0] = the moment */
+    WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
+    WORD_GIVE_UP, /* judge -> host, before the load: end the stage, which measures nothing */
+    WORD_END,     /* judge -> host: end the window now */
+    WORD_NEWS,    /* host -> judge: value[0] = grants so far */
+    WORD_TROUBLE, /* host -> judge: text = why it can't go on; value[0] = exit code */
+    WORD_PARTS,   /* host -> judge: what it measured, in several messages; value[0] = which */
+    /* both ways: value[1] = when the judge asked; value[0] of the answer = the host's clock */
+    WORD_CLOCK,
+    WORD_LEAVE /* judge -> host: the run is over; or: this host is not wanted */
+};
+
+#define MESSAGE_VALUES 4
+
+struct message {
+    enum word word;
+    int64_t value[MESSAGE_VALUES];
+    char text[240];
+    void *blob; /* what follows; of a received one the caller frees it */
+    size_t blob_bytes;
+};
+
+/* One load host, as the judge knows it. */
+struct host {
+    char name[64];
+    struct clock_series clock;
+    bool lost;
+    char why[200];
+    int64_t heard_ns; /* when something last came from it */
+    int64_t grants;   /* by its last news, in this stage */
+    bool has_kept;    /* hosts_hear gives this message first */
+    struct message kept;
+};
+
+struct hosts {
+    struct link *link;
+    int count; /* of load hosts; rank i + 1 is host i */
+    struct host host[HOSTS_MAX];
+};
+
+bool hosts_judges(const struct hosts *hosts);
+/* This process among the load hosts; not of the judge. */
+int hosts_self(const struct hosts *hosts);
+
+/* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
+uint64_t hosts_program(struct lb_err *err);
+
+/* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with its
+ * own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not answer within
+ * deadline_ns (by lb_now()). The caller hosts_frees. */
+struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *err);
+/* The judge tells the load hosts that the run is over. Accepts NULL. */
+void hosts_free(struct hosts *hosts);
+
+/* ---- the judge ---- */
+
+/* Sends to one load host, unless it is lost. A host to which nothing can be sent is lost. */
+void hosts_tell(struct hosts *hosts, int host, const struct message *message);
+/* To all of them. */
+void hosts_tell_all(struct hosts *hosts, const struct message *message);
+
+/* The next message of a host by the deadline, without news: these are kept in host->grants. 1, or 0 when none came. A
+ * host that was silent for HOST_SILENT_NS before the deadline is not waited for: it is lost. */
+int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
+
+/* Puts a message back, for the next call of hosts_hear. At most one of each host. */
+void hosts_keep(struct hosts *hosts, int host, const struct message *message);
+
+/* From now on each host must be heard every HOST_SILENT_NS. */
+void hosts_expect(struct hosts *hosts);
+
+/* Measures the offset of each host's clock, with so many exchanges at least; a load host answers in hosts_wait and
+ * hosts_orders. */
+void hosts_measure_clocks(struct hosts *hosts, int exchanges);
+
+/* Counts a host out, for a reason. */
+void hosts_lose(struct hosts *hosts, int host, const char *why);
+/* How many are lost, and the reason for the first one in a sentence. */
+int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
+
+/* ---- a load host ---- */
+
+/* Sends to the judge. 0, or -1 with err when the judge does not listen. */
+int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);
+/* The judge's next message by the deadline; clock exchanges are answered meanwhile. 1, 0 when none came, -1 with err. */
+int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
+
+#endif

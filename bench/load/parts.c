@@ -1,0 +1,194 @@
+/* parts: see parts.h. */
+#include "bench/load/parts.h"
+
+#include <string.h>
+
+/* Which slices of the layout a host has. */
+struct slices {
+    int threads, threads_end, clients, clients_end;
+};
+
+/* What stands before the parts. The sizes tell another layout. */
+struct parts_head {
+    uint64_t mapping_bytes;
+    struct slices of;
+    int64_t unsure_ns;
+    int32_t adrift, lost;
+    struct findings findings;
+    struct store_counts counts;
+};
+
+static struct slices slices_of(const struct shared *shared) {
+    struct slices of = {0};
+    of.threads = shared_own_threads(shared, &of.threads_end);
+    of.clients = shared_own_clients(shared, &of.clients_end);
+    return of;
+}
+
+static int write_array(FILE *out, const void *array, size_t bytes, size_t count) {
+    return !array || count == 0 || fwrite(array, bytes, count, out) == count ? 0 : -1;
+}
+
+int parts_write(const struct shared *shared, FILE *out) {
+    struct slices of = slices_of(shared);
+    struct parts_head head = {.mapping_bytes = shared->bytes,
+                              .of = of,
+                              .unsure_ns = atomic_load(&shared->unsure_ns),
+                              .adrift = atomic_load(&shared->adrift),
+                              .lost = atomic_load(&shared->lost)};
+    memcpy(&head.findings, &shared->findings, sizeof head.findings);
+    memcpy(&head.counts, &shared->store.counts, sizeof head.counts);
+    size_t clients = (size_t)(of.clients_end - of.clients);
+    size_t threads = (size_t)(of.threads_end - of.threads);
+    int failed = write_array(out, &head, sizeof head, 1);
+    failed |= write_array(out, shared->client + of.clients, sizeof *shared->client, clients);
+    failed |= write_array(out, shared->findings.holders + of.clients,
+                          sizeof *shared->findings.holders, clients);
+    failed |= write_array(out, shared->worker + of.threads, sizeof *shared->worker, threads);
+    failed |= write_array(out, shared->cells, sizeof *shared->cells, shared->cell_count);
+    failed |= write_array(out, shared->store.keys, sizeof *shared->store.keys, shared->cell_count);
+    return failed;
+}
+
+/* The bytes, read from the front. */
+struct reader {
+    const char *at;
+    size_t left;
+};
+
+static const void *take_bytes(struct reader *reader, size_t bytes) {
+    const char *taken = reader->at;
+    if (bytes > reader->left) return NULL;
+    reader->at += bytes;
+    reader->left -= bytes;
+    return taken;
+}
+
+/* A time of another clock; 0 and LB_NEVER have no clock. */
+static int64_t our_time(int64_t theirs_ns, int64_t offset_ns) {
+    return theirs_ns == 0 || theirs_ns == LB_NEVER ? theirs_ns : theirs_ns - offset_ns;
+}
+
+static void add_count(_Atomic uint64_t *into, const _Atomic uint64_t *from) {
+    atomic_fetch_add(into, atomic_load(from));
+}
+
+static void add_clients(struct shared *shared, const struct slices *of, const char *bytes) {
+    memcpy(shared->client + of->clients, bytes,
+           (size_t)(of->clients_end - of->clients) * sizeof *shared->client);
+}
+
+/* The heartbeats that the others' pointers name are in another mapping. */
+static void add_holders(struct shared *shared, const struct slices *of, const char *bytes) {
+    for (int i = of->clients; i < of->clients_end; i++, bytes += sizeof(struct found)) {
+        struct found *holder = &shared->findings.holders[i];
+        const struct heartbeat *heartbeat = holder->heartbeat;
+        memcpy(holder, bytes, sizeof *holder);
+        holder->heartbeat = heartbeat;
+    }
+}
+
+/* The recorder's histograms are in another mapping; what they had is in the host's totals. */
+static void add_workers(struct shared *shared, const struct slices *of, int64_t offset_ns,
+                        const char *bytes) {
+    for (int i = of->threads; i < of->threads_end; i++, bytes += sizeof(struct worker_stats)) {
+        struct worker_stats *worker = &shared->worker[i];
+        struct recorder recorder;
+        struct hist *between = worker->between;
+        memcpy(&recorder, &worker->recorder, sizeof recorder);
+        memcpy(worker, bytes, sizeof *worker);
+        memcpy(&worker->recorder, &recorder, sizeof recorder);
+        worker->between = between;
+        worker->first_start_ns = our_time(worker->first_start_ns, offset_ns);
+        for (uint32_t k = 0; k < worker->arrival_count; k++)
+            worker->arrivals_ns[k] = our_time(worker->arrivals_ns[k], offset_ns);
+    }
+}
+
+/* Each host counts its own grants in its own cells: lost updates are those of one host. */
+static void add_cells(struct shared *shared, const char *bytes) {
+    for (uint32_t i = 0; i < shared->cell_count; i++, bytes += sizeof(struct cell)) {
+        struct cell theirs, *ours = &shared->cells[i];
+        memcpy(&theirs, bytes, sizeof theirs);
+        add_count(&ours->grants, &theirs.grants);
+        add_count(&ours->counter, &theirs.counter);
+        if (atomic_load(&theirs.token) > atomic_load(&ours->token))
+            atomic_store(&ours->token, atomic_load(&theirs.token));
+    }
+}
+
+/* Of a store in the backend, what each host wrote. */
+static void add_store(struct shared *shared, const char *bytes) {
+    for (uint32_t i = 0; bytes && i < shared->cell_count; i++, bytes += sizeof(struct guarded)) {
+        struct guarded theirs, *ours = &shared->store.keys[i];
+        memcpy(&theirs, bytes, sizeof theirs);
+        add_count(&ours->unfenced, &theirs.unfenced);
+        add_count(&ours->writes, &theirs.writes);
+        add_count(&ours->fenced_writes, &theirs.fenced_writes);
+    }
+}
+
+static struct holding our_holding(const struct holding *theirs, int64_t offset_ns) {
+    struct holding ours = *theirs;
+    ours.acquired_ns = our_time(theirs->acquired_ns, offset_ns);
+    ours.lease_end_ns = our_time(theirs->lease_end_ns, offset_ns);
+    return ours;
+}
+
+static void add_findings(struct findings *ours, const struct findings *theirs, int64_t offset_ns) {
+    add_count(&ours->double_holders, &theirs->double_holders);
+    add_count(&ours->expired_holders, &theirs->expired_holders);
+    add_count(&ours->token_errors, &theirs->token_errors);
+    add_count(&ours->detected, &theirs->detected);
+    add_count(&ours->early, &theirs->early);
+    if (atomic_load(&ours->first_state) != 0 || atomic_load(&theirs->first_state) != 2) return;
+    ours->first_key = theirs->first_key;
+    ours->first_holder = our_holding(&theirs->first_holder, offset_ns);
+    ours->first_intruder = our_holding(&theirs->first_intruder, offset_ns);
+    atomic_store(&ours->first_state, 2);
+}
+
+static void add_head(struct shared *shared, const struct parts_head *head, int64_t offset_ns) {
+    int64_t unsure_ns = our_time(head->unsure_ns, offset_ns);
+    add_findings(&shared->findings, &head->findings, offset_ns);
+    add_count(&shared->store.counts.stale, &head->counts.stale);
+    add_count(&shared->store.counts.stale_rejected, &head->counts.stale_rejected);
+    add_count(&shared->store.counts.stale_accepted, &head->counts.stale_accepted);
+    atomic_fetch_add(&shared->adrift, head->adrift);
+    atomic_fetch_add(&shared->lost, head->lost);
+    if (unsure_ns > atomic_load(&shared->unsure_ns)) atomic_store(&shared->unsure_ns, unsure_ns);
+}
+
+/* The slices that a host has here. */
+static struct slices slices_of_host(const struct shared *shared, int host) {
+    struct shared there = *shared;
+    there.host.self = host;
+    return slices_of(&there);
+}
+
+int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *bytes, size_t length,
+              struct lb_err *err) {
+    struct reader reader = {bytes, length};
+    struct slices of = slices_of_host(shared, host);
+    size_t client_count = (size_t)(of.clients_end - of.clients);
+    const void *head_bytes = take_bytes(&reader, sizeof(struct parts_head));
+    const void *clients = take_bytes(&reader, client_count * sizeof *shared->client);
+    const void *holders = take_bytes(&reader, client_count * sizeof(struct found));
+    const void *workers =
+        take_bytes(&reader, (size_t)(of.threads_end - of.threads) * sizeof *shared->worker);
+    const void *cells = take_bytes(&reader, shared->cell_count * sizeof *shared->cells);
+    size_t store_bytes = shared->store.keys ? shared->cell_count * sizeof *shared->store.keys : 0;
+    const void *store = take_bytes(&reader, store_bytes);
+    struct parts_head head;
+    if (head_bytes) memcpy(&head, head_bytes, sizeof head);
+    bool whole = head_bytes && clients && holders && workers && cells && store && reader.left == 0;
+    if (!whole || head.mapping_bytes != shared->bytes || memcmp(&head.of, &of, sizeof of) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "its figures are not those of its part of the stage");
+    add_head(shared, &head, offset_ns);
+    add_clients(shared, &of, clients);
+    add_holders(shared, &of, holders);
+    add_workers(shared, &of, offset_ns, workers);
+    add_cells(shared, cells);
+    add_store(shared, store_bytes ? store : NULL);
+    return 0;
+}

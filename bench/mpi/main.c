@@ -1,0 +1,132 @@
+/* main: the program lockbench-hosts: one run whose clients are on several hosts, started by mpirun, srun or an MPIJob.
+ *
+ * Rank 0 is `lockbench run` with the hosts joined; each other rank serves as a load host. MPI carries messages before and
+ * after the load, a report a second, and clock exchanges; what is measured never passes through it while it is measured.
+ * Nothing here is collective after MPI_Init, so that a host that is gone hangs nobody. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+#include "bench/cli/cli.h"
+#include "bench/hosts/hosts.h"
+#include "bench/run/serve.h"
+
+#define MEET_NS (60 * LB_S_NS)
+#define SPIN_NS (3 * LB_MS_NS) /* clock exchanges follow each other so soon */
+#define BRISK_NS LB_S_NS       /* ... and other messages */
+#define NAP_NS (200 * INT64_C(1000))
+#define LONG_NAP_NS LB_MS_NS
+
+static void rest_since(int64_t begin_ns) {
+    int64_t waited_ns = lb_now() - begin_ns;
+    if (waited_ns > SPIN_NS) lb_nap(waited_ns > BRISK_NS ? LONG_NAP_NS : NAP_NS);
+}
+
+static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
+                    int64_t deadline_ns) {
+    MPI_Request request;
+    int done = 0;
+    int64_t begin_ns = lb_now();
+    (void)link;
+    if (MPI_Isend(bytes, (int)length, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request) != MPI_SUCCESS)
+        return -1;
+    while (!done) {
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+        if (!done && lb_now() >= deadline_ns) {
+            MPI_Cancel(&request);
+            MPI_Request_free(&request);
+            return -1;
+        }
+        if (!done) rest_since(begin_ns);
+    }
+    return 0;
+}
+
+static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *ret_length,
+                       int64_t deadline_ns) {
+    int64_t begin_ns = lb_now();
+    (void)link;
+    for (;;) {
+        MPI_Message message;
+        MPI_Status status;
+        int there = 0, length = 0;
+        if (MPI_Improbe(from, 0, MPI_COMM_WORLD, &there, &message, &status) != MPI_SUCCESS)
+            return -1;
+        if (there) {
+            MPI_Get_count(&status, MPI_BYTE, &length);
+            void *bytes = malloc((size_t)length + 1);
+            if (!bytes) return -1;
+            if (MPI_Mrecv(bytes, length, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+                free(bytes);
+                return -1;
+            }
+            *ret_bytes = bytes;
+            *ret_length = (size_t)length;
+            return 1;
+        }
+        if (lb_now() >= deadline_ns) return 0;
+        rest_since(begin_ns);
+    }
+}
+
+static int fail(int rank, const struct lb_err *err) {
+    fprintf(stderr, "lockbench-hosts: rank %d: %s\n", rank, err->text);
+    return err->code;
+}
+
+static int serve(struct hosts *hosts, int rank) {
+    static const volatile sig_atomic_t none;
+    struct lb_err err = {0};
+    char workloads[512];
+    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) return fail(rank, &err);
+    if (serve_run(hosts, workloads, LOCKBENCH_VERSION, &none, &err) != 0) return fail(rank, &err);
+    return LB_EXIT_OK;
+}
+
+/* What every rank does; the exit code. */
+static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
+    struct lb_err err = {0};
+    char why[300];
+    if (argc < 2 || strcmp(argv[1], "run") != 0) {
+        err_set(&err, LB_EXIT_USAGE,
+                "only `run` works on several hosts: mpirun -np 3 lockbench-hosts run ...");
+        return link->self == 0 ? fail(0, &err) : err.code;
+    }
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    if (!hosts) {
+        *ret_lost = true;
+        return fail(link->self, &err);
+    }
+    if (!hosts_judges(hosts)) {
+        int code = serve(hosts, link->self);
+        *ret_lost = code != LB_EXIT_OK;
+        hosts_free(hosts);
+        return code;
+    }
+    cli_join_hosts(hosts);
+    int code = cli_main(argc, argv);
+    fflush(NULL);
+    *ret_lost = hosts_lost(hosts, why, sizeof why) > 0;
+    hosts_free(hosts);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    struct link link = {.send = mpi_send, .receive = mpi_receive};
+    int provided;
+    bool lost = false;
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        return LB_EXIT_MACHINE;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
+    MPI_Comm_size(MPI_COMM_WORLD, &link.count);
+    int code = take_part(&link, argc, argv, &lost);
+    fflush(NULL);
+    /* A host that is gone does not come to the end, and waiting for it would hang all others. */
+    if (lost) MPI_Abort(MPI_COMM_WORLD, code ? code : LB_EXIT_MACHINE);
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,191 @@
+/* serve: see serve.h. */
+#define _GNU_SOURCE
+#include "bench/run/serve.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/run/place.h"
+#include "bench/run/supervise.h"
+#include "bench/servers/folder.h"
+#include "bench/servers/janitor.h"
+
+#define PLAN_NS (30 * LB_S_NS)     /* for all hosts to read the plan */
+#define SILENCE_NS (600 * LB_S_NS) /* the judge may start servers, but is not silent for longer */
+
+/* ---- the judge ---- */
+
+/* The names of the plan's locks, separated by commas; the caller frees. */
+static char *lock_names(const struct plan *plan) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    for (int i = 0; out && i < plan->lock_count; i++)
+        fprintf(out, "%s%s", i ? "," : "", plan->locks[i].lock->name);
+    if (out) fclose(out);
+    return text;
+}
+
+/* Its locks in the first line, then the workload file that gives the same plan. */
+static char *plan_text(const struct plan *plan, size_t *ret_length) {
+    char *text = NULL, *names = lock_names(plan);
+    FILE *out = names ? open_memstream(&text, ret_length) : NULL;
+    if (out) {
+        fprintf(out, "%s\n", names);
+        plan_print(plan, out);
+        fclose(out);
+    }
+    free(names);
+    return text;
+}
+
+static int await_ready(struct hosts *hosts, int host, int64_t deadline_ns, struct lb_err *err) {
+    struct message message;
+    const char *name = hosts->host[host].name;
+    while (hosts_hear(hosts, host, &message, deadline_ns) == 1) {
+        free(message.blob);
+        if (message.word == WORD_READY) return 0;
+        if (message.word == WORD_TROUBLE)
+            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1, name,
+                           message.text);
+    }
+    return err_set(err, LB_EXIT_MACHINE, "host %d (%s) did not take the plan", host + 1, name);
+}
+
+int serve_send_plan(struct hosts *hosts, const struct plan *plan, struct lb_err *err) {
+    size_t length = 0;
+    char *text = plan_text(plan, &length);
+    int failed = 0;
+    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
+    hosts_expect(hosts);
+    hosts_tell_all(hosts, &(struct message){.word = WORD_PLAN, .blob = text, .blob_bytes = length});
+    free(text);
+    for (int i = 0; i < hosts->count && !failed; i++)
+        failed = await_ready(hosts, i, lb_now() + PLAN_NS, err);
+    return failed;
+}
+
+/* ---- a load host ---- */
+
+/* The server. */
+struct served {
+    struct hosts *hosts;
+    const char *workloads, *version;
+    const volatile sig_atomic_t *interrupts;
+    struct plan *plan;
+    char folder[512]; /* for the plan's file and the logs */
+};
+
+static int report_trouble(struct served *served, const struct lb_err *why, struct lb_err *err) {
+    struct message message = {.word = WORD_TROUBLE, .value = {why->code}};
+    snprintf(message.text, sizeof message.text, "%.230s", why->text);
+    return hosts_report(served->hosts, &message, err);
+}
+
+/* Reads the plan from the judge's text. 0, or -1 with err. */
+static int read_plan(struct served *served, const struct message *message, struct lb_err *err) {
+    char path[600];
+    const char *text = message->blob;
+    const char *line_end = text ? memchr(text, '\n', message->blob_bytes) : NULL;
+    if (!line_end) return err_set(err, LB_EXIT_MACHINE, "the plan that came is cut off");
+    size_t rest = message->blob_bytes - (size_t)(line_end + 1 - text);
+    char *names = strndup(text, (size_t)(line_end - text));
+    snprintf(path, sizeof path, "%s/plan.ini", served->folder);
+    FILE *file = fopen(path, "we");
+    bool written = file && fwrite(line_end + 1, 1, rest, file) == rest;
+    if (file && fclose(file) != 0) written = false;
+    if (!names || !written) {
+        free(names);
+        return err_set(err, LB_EXIT_MACHINE, "the plan can't be written to %s", path);
+    }
+    struct plan_wish wish = {.workload = path, .folder = served->workloads, .locks = names};
+    plan_free(served->plan);
+    served->plan = plan_load(&wish, err);
+    free(names);
+    return served->plan ? 0 : -1;
+}
+
+static const struct plan_lock *lock_of(const struct plan *plan, const char *name) {
+    for (int i = 0; plan && name && i < plan->lock_count; i++) {
+        if (strcmp(plan->locks[i].lock->name, name) == 0) return &plan->locks[i];
+    }
+    return NULL;
+}
+
+/* Runs this host's part. 0, or -1 with err when it could not even begin. */
+static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
+    const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
+    json_int_t seed, salt;
+    struct stage_ask ask = {
+        .hosts = served->hosts, .version = served->version, .interrupts = served->interrupts};
+    char hlog[700];
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:i, s:i}",
+                    "lock", &name, "id", &id, "clients", &ask.clients, "repeat", &ask.repeat,
+                    "readers", &ask.readers, "rate_per_s", &ask.rate_per_s, "seed", &seed,
+                    "key_prefix", &prefix, "key_salt", &salt, "threads", &ask.far.threads,
+                    "processes", &ask.far.processes) != 0 ||
+        !(ask.lock = lock_of(served->plan, name)))
+        return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
+    struct place_ask place_ask = {.lock = ask.lock, .url = url, .interrupts = served->interrupts};
+    struct place *place = place_open(&place_ask, err);
+    if (!place) return -1;
+    ask.plan = ask.lock->plan ? ask.lock->plan : served->plan;
+    ask.server = &place->server;
+    ask.seed = (uint64_t)seed;
+    ask.far.key_prefix = prefix;
+    ask.far.key_salt = (uint64_t)salt;
+    snprintf(ask.id, sizeof ask.id, "%s", id);
+    snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
+    ask.hlog_path = hlog;
+    struct stage *stage = stage_run(&ask, err);
+    place->in_use |= stage && stage->stuck;
+    stage_free(stage);
+    place_close(place);
+    return stage ? 0 : -1;
+}
+
+/* Does what a message asks. 0, or -1 with err: the judge does not listen. */
+static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
+    struct lb_err why = {0};
+    json_t *json;
+    switch (message->word) {
+    case WORD_PLAN:
+        if (read_plan(served, message, &why) != 0) return report_trouble(served, &why, err);
+        return hosts_report(served->hosts, &(struct message){.word = WORD_READY}, err);
+    case WORD_STAGE:
+        json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
+        if (run_part(served, json, &why) != 0) report_trouble(served, &why, err);
+        json_decref(json);
+        return 0;
+    default: /* a word to a stage that is over */
+        return 0;
+    }
+}
+
+int serve_run(struct hosts *hosts, const char *workloads, const char *version,
+              const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+    struct served served = {
+        .hosts = hosts, .workloads = workloads, .version = version, .interrupts = interrupts};
+    if (janitor_start(err) != 0) return -1;
+    if (folder_make(NULL, "hosts", served.folder, sizeof served.folder, err) != 0) return -1;
+    janitor_add_folder(served.folder);
+    int failed = 0;
+    for (;;) {
+        struct message message;
+        int got = hosts_wait(hosts, &message, lb_now() + SILENCE_NS, err);
+        if (got == 0)
+            err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for 10 minutes");
+        if (got != 1) failed = -1;
+        if (failed || message.word == WORD_LEAVE) break;
+        failed = serve_message(&served, &message, err);
+        free(message.blob);
+        if (failed) break;
+    }
+    plan_free(served.plan);
+    folder_remove(served.folder);
+    janitor_drop_folder(served.folder);
+    return failed;
+}

@@ -1,0 +1,248 @@
+/* stage_hosts: see stage_hosts.h. */
+#include "bench/run/stage_hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEWS_NS LB_S_NS
+#define CLOCK_NS (10 * LB_S_NS)
+#define EXCHANGES 20             /* in the window, of one measurement */
+#define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
+#define ANSWER_NS (60 * LB_S_NS) /* for the judge's word after everybody was to be ready */
+#define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
+
+bool stage_hosts_judges(const struct stage_hosts *with) {
+    return with->hosts && hosts_judges(with->hosts);
+}
+
+bool stage_hosts_has_first(const struct stage_hosts *with) {
+    return !with->hosts || (!hosts_judges(with->hosts) && hosts_self(with->hosts) == 0);
+}
+
+static int refuse(const struct stage_ask *ask, const char *why, struct lb_err *err) {
+    return err_set(err, LB_EXIT_USAGE, "%s can't run on several hosts: %s", ask->lock->lock->name,
+                   why);
+}
+
+int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {
+    const struct lb_lock *lock = ask->lock->lock;
+    bool apart = ask->plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
+    if (!ask->hosts) return 0;
+    if (!lock->backend->topologies && !apart)
+        return refuse(ask, "it lives in the memory or the files of one", err);
+    if (lock->primitive != LB_MUTEX && !(lock->caps & (LB_CAP_SLOTS | LB_CAP_BASELINE)))
+        return refuse(ask, "only locks with one holder at a time are checked there", err);
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (ask->plan->faults[i].kind != INJECT_NONE)
+            return refuse(ask, "faults act on one host; leave out the section [fault]", err);
+    }
+    if (ask->wire) return refuse(ask, "a wire leads to clients of one; leave out servers.rtt", err);
+    return 0;
+}
+
+struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
+    if (!ask->hosts) return (struct load_host){.count = 0};
+    bool judges = hosts_judges(ask->hosts);
+    return (struct load_host){.count = ask->hosts->count,
+                              .self = judges ? LOAD_HOST_NONE : hosts_self(ask->hosts),
+                              .threads = ask->far.threads,
+                              .processes = ask->far.processes};
+}
+
+/* What a load host must know of the stage besides its plan. */
+static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
+    const struct lb_server *server = ask->server;
+    json_t *url = server->url_count > 0 ? json_string(server->urls[0]) : json_null();
+    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:i, s:i}", "lock",
+                     ask->lock->lock->name, "id", ask->id, "url", url, "clients", ask->clients,
+                     "repeat", ask->repeat, "readers", ask->readers, "rate_per_s", ask->rate_per_s,
+                     "seed", (json_int_t)ask->seed, "key_prefix", shared->key_prefix, "key_salt",
+                     (json_int_t)shared->key_salt, "threads", shared->threads, "processes",
+                     shared->processes);
+}
+
+int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
+                      const struct shared *shared, struct lb_err *err) {
+    if (!stage_hosts_judges(with)) return 0;
+    char why[300];
+    hosts_expect(with->hosts);
+    hosts_measure_clocks(with->hosts, EXCHANGES);
+    if (hosts_lost(with->hosts, why, sizeof why) > 0)
+        return err_set(err, LB_EXIT_MACHINE, "%s", why);
+    json_t *json = ask_json(ask, shared);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory for what hosts are asked");
+    struct message message = {.word = WORD_STAGE, .blob = text, .blob_bytes = strlen(text)};
+    hosts_tell_all(with->hosts, &message);
+    free(text);
+    return 0;
+}
+
+/* ---- the moments ---- */
+
+/* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
+ * interrupted. */
+static int await_host(struct stage_hosts *with, int host, enum moment moment, int64_t deadline_ns,
+                      struct lb_err *err) {
+    struct hosts *hosts = with->hosts;
+    struct message message;
+    char why[300];
+    while (!hosts->host[host].lost) {
+        int64_t now_ns = lb_now(), next_ns = now_ns + LOOK_NS;
+        if (moment<MOMENT_DRAINED && * with->interrupts> 0)
+            return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
+        if (now_ns >= deadline_ns) {
+            hosts_lose(hosts, host, "it was not ready in time");
+            break;
+        }
+        if (hosts_hear(hosts, host, &message, next_ns < deadline_ns ? next_ns : deadline_ns) != 1)
+            continue;
+        free(message.blob);
+        if (message.word == WORD_READY && message.value[0] == (int64_t)moment) return 0;
+        if (message.word == WORD_TROUBLE)
+            return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1,
+                           hosts->host[host].name, message.text);
+    }
+    hosts_lost(hosts, why, sizeof why);
+    return err_set(err, LB_EXIT_MACHINE, "%s", why);
+}
+
+static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t deadline_ns,
+                         struct lb_err *err) {
+    struct hosts *hosts = with->hosts;
+    bool begun = moment >= MOMENT_DRAINED;
+    int failed = 0;
+    for (int i = 0; i < hosts->count; i++) {
+        struct lb_err why = {0};
+        if (await_host(with, i, moment, deadline_ns, &why) == 0 || begun) continue;
+        failed = err_set(err, why.code, "%s", why.text);
+    }
+    struct message on = {.word = failed ? WORD_GIVE_UP : WORD_ON, .value = {moment}};
+    hosts_tell_all(hosts, &on);
+    return failed;
+}
+
+static int report_ready(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
+                        struct lb_err *err) {
+    struct message message = {.word = trouble ? WORD_TROUBLE : WORD_READY, .value = {moment}};
+    if (trouble) {
+        message.value[0] = trouble->code;
+        snprintf(message.text, sizeof message.text, "%.230s", trouble->text);
+    }
+    return hosts_report(with->hosts, &message, err);
+}
+
+static int report_news(struct stage_hosts *with, const struct shared *shared, struct lb_err *err) {
+    int64_t now_ns = lb_now();
+    struct message news = {.word = WORD_NEWS};
+    if (now_ns - with->news_ns < NEWS_NS) return 0;
+    with->news_ns = now_ns;
+    for (int i = 0; shared && i < shared->threads; i++)
+        news.value[0] += (int64_t)atomic_load(&shared->worker[i].outcomes[LB_OK]);
+    return hosts_report(with->hosts, &news, err);
+}
+
+/* Waits for one of the judge's words, and reports that this host lives. 0, or -1 with err: the judge ends the stage, or
+ * does not answer. */
+static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_ns,
+                    struct message *ret, struct lb_err *err) {
+    struct message message;
+    if (with->has_kept && with->kept.word == word) {
+        with->has_kept = false;
+        *ret = with->kept;
+        return 0;
+    }
+    while (lb_now() < deadline_ns) {
+        if (report_news(with, NULL, err) != 0) return -1;
+        int got = hosts_wait(with->hosts, &message, lb_now() + LOOK_NS, err);
+        if (got < 0) return -1;
+        if (got == 0) continue;
+        free(message.blob);
+        if (message.word == word) {
+            *ret = message;
+            return 0;
+        }
+        if (message.word == WORD_LEAVE || message.word == WORD_GIVE_UP)
+            return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) ended the stage");
+    }
+    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for too long");
+}
+
+int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
+                     int64_t deadline_ns, struct lb_err *err) {
+    if (!with->hosts) return 0;
+    if (hosts_judges(with->hosts)) return meet_as_judge(with, moment, deadline_ns, err);
+    struct message on;
+    if (report_ready(with, moment, trouble, err) != 0) return -1;
+    if (trouble) return err_set(err, trouble->code, "%s", trouble->text);
+    return wait_for(with, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &on, err);
+}
+
+int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err) {
+    struct message go = {.word = WORD_GO};
+    if (!with->hosts) return 0;
+    if (!hosts_judges(with->hosts)) {
+        if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, &go, err) != 0) return -1;
+        *ret_go_ns = go.value[0];
+        return 0;
+    }
+    int64_t go_ns = lb_now() + GO_NS;
+    for (int i = 0; i < with->hosts->count; i++) {
+        go.value[0] = go_ns + clock_at(&with->hosts->host[i].clock, go_ns).offset_ns;
+        hosts_tell(with->hosts, i, &go);
+    }
+    *ret_go_ns = go_ns;
+    with->news_ns = go_ns;
+    return 0;
+}
+
+/* ---- while the load runs ---- */
+
+static int look_as_judge(struct stage_hosts *with, bool in_window, struct lb_err *err) {
+    struct hosts *hosts = with->hosts;
+    int failed = 0;
+    for (int i = 0; i < hosts->count; i++) {
+        struct message message;
+        if (hosts->host[i].has_kept || hosts_hear(hosts, i, &message, 0) != 1) continue;
+        if (message.word != WORD_TROUBLE) {
+            hosts_keep(hosts, i, &message);
+            continue;
+        }
+        failed = err_set(err, (int)message.value[0], "host %d (%s): %s", i + 1, hosts->host[i].name,
+                         message.text);
+        free(message.blob);
+    }
+    char why[300];
+    if (!with->told && hosts_lost(hosts, why, sizeof why) > 0) {
+        with->told = true;
+        failed = err_set(err, LB_EXIT_MACHINE, "%s", why);
+    }
+    if (in_window && lb_now() - with->news_ns > CLOCK_NS) {
+        with->news_ns = lb_now();
+        hosts_measure_clocks(hosts, EXCHANGES);
+    }
+    return failed;
+}
+
+int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool in_window,
+                     bool *ret_end, struct lb_err *err) {
+    struct message message;
+    if (!with->hosts) return 0;
+    if (hosts_judges(with->hosts)) return look_as_judge(with, in_window, err);
+    if (report_news(with, shared, err) != 0) return -1;
+    int got = hosts_wait(with->hosts, &message, 0, err);
+    if (got < 0) return -1;
+    if (got == 0) return 0;
+    free(message.blob);
+    *ret_end = message.word == WORD_END || message.word == WORD_LEAVE;
+    if (*ret_end) return 0;
+    with->has_kept = true;
+    with->kept = message;
+    return 0;
+}
+
+void stage_hosts_end(struct stage_hosts *with) {
+    if (stage_hosts_judges(with)) hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
+}

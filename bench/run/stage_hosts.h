@@ -1,0 +1,58 @@
+/* stage_hosts: one stage whose clients are on several hosts (bench/hosts): each host runs its part as a stage of its
+ * own, and at some moments all wait for each other. Nobody waits between the load's begin and its end.
+ *
+ * The judge has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile, and
+ * collects what they measured (stage_parts.h). */
+#ifndef BENCH_RUN_STAGE_HOSTS_H
+#define BENCH_RUN_STAGE_HOSTS_H
+
+#include "bench/hosts/hosts.h"
+#include "bench/load/shared.h"
+#include "bench/run/stage.h"
+
+/* Where all hosts wait for each other. */
+enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED, MOMENT_PINGED_AGAIN, MOMENT_CLOSED };
+
+/* What the supervisor of a stage keeps of it. */
+struct stage_hosts {
+    struct hosts *hosts; /* NULL = one host does everything, and no function below does anything */
+    int64_t news_ns;     /* when news was last sent, or clocks were last measured */
+    bool told;           /* the loss of a host was told */
+    bool has_kept;       /* a word of the judge that came before this host waited for it */
+    struct message kept;
+    const volatile sig_atomic_t
+        *interrupts; /* of the judge: Ctrl-C ends its waits before the load */
+};
+
+bool stage_hosts_judges(const struct stage_hosts *with);
+/* Whether client 0, who prepares the server and pings, is on this host. */
+bool stage_hosts_has_first(const struct stage_hosts *with);
+
+/* Refuses a stage that several hosts can't share: LB_EXIT_USAGE, which lock and why. */
+int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);
+
+/* The load host of this process, for shared_new; threads and processes of a load host as the judge chose them. */
+struct load_host stage_hosts_load_host(const struct stage_ask *ask);
+
+/* The judge asks all hosts for the stage, whose shape is settled. 0, or -1 with err. */
+int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
+                      const struct shared *shared, struct lb_err *err);
+
+/* All wait for each other. trouble: why this host can't go on, or NULL. A host that is lost is not waited for, but where
+ * nothing has been measured yet it ends the stage, as does any trouble. 0, or -1 with err. */
+int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
+                     int64_t deadline_ns, struct lb_err *err);
+
+/* When the load begins, by this host's clock: the judge chooses. 0, or -1 with err. */
+int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err);
+
+/* To be called every 50 ms at least while the stage runs. A load host reports its grants each second, and learns whether
+ * the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once; in_window: and measures
+ * the clocks every 10 s. */
+int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool in_window,
+                     bool *ret_end, struct lb_err *err);
+
+/* The judge ends the window of all hosts. */
+void stage_hosts_end(struct stage_hosts *with);
+
+#endif

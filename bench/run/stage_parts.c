@@ -1,0 +1,382 @@
+/* stage_parts: see stage_parts.h. */
+#include "bench/run/stage_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/load/parts.h"
+#include "bench/run/stage_log.h"
+#include "results/format/write.h"
+
+#define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
+#define INTERVALS_AT_ONCE 16      /* of the hosts' logs in memory */
+#define PATH_BYTES 800
+
+/* What a load host sends, each in a message. */
+enum piece { PIECE_MEMORY, PIECE_HISTOGRAMS, PIECE_STAGE, PIECE_LOG, PIECE_LAST };
+
+/* What else a load host's stage has; its seconds follow. */
+struct facts {
+    int64_t stolen_ns, window_ns, drain_ns, wall_largest_ns;
+    int32_t second_count, code;
+    double idle_s;
+    char error[200]; /* "" = the host's part of the stage is whole */
+};
+
+/* ---- a load host ---- */
+
+static int send_piece(struct hosts *hosts, enum piece piece, void *bytes, size_t length,
+                      struct lb_err *err) {
+    struct message message = {
+        .word = WORD_PARTS, .value = {piece}, .blob = bytes, .blob_bytes = length};
+    return hosts_report(hosts, &message, err);
+}
+
+static int write_memory(const struct stage *stage, const struct shared *shared, FILE *out) {
+    (void)stage;
+    return parts_write(shared, out);
+}
+
+static int write_histograms(const struct stage *stage, const struct shared *shared, FILE *out) {
+    (void)shared;
+    size_t bytes = hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS);
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (fwrite(stage->hist[metric], bytes, 1, out) != 1) return -1;
+    }
+    return 0;
+}
+
+static int write_facts(const struct stage *stage, const struct shared *shared, FILE *out) {
+    (void)shared;
+    struct facts facts = {.stolen_ns = stage->stolen_ns,
+                          .window_ns = stage->window_ns,
+                          .drain_ns = stage->drain_ns,
+                          .wall_largest_ns = stage->wall_largest_ns,
+                          .second_count = stage->second_count,
+                          .idle_s = stage->result.idle_s};
+    if (stage->status != STAGE_COMPLETE) {
+        facts.code = stage->err.code;
+        snprintf(facts.error, sizeof facts.error, "%.190s", stage->err.text);
+    }
+    size_t count = (size_t)stage->second_count;
+    if (fwrite(&facts, sizeof facts, 1, out) != 1) return -1;
+    return count == 0 || fwrite(stage->seconds, sizeof *stage->seconds, count, out) == count ? 0
+                                                                                             : -1;
+}
+
+typedef int piece_writer(const struct stage *stage, const struct shared *shared, FILE *out);
+
+static int deliver_piece(struct hosts *hosts, enum piece piece, piece_writer *write,
+                         const struct stage *stage, const struct shared *shared,
+                         struct lb_err *err) {
+    char *bytes = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&bytes, &length);
+    int failed = !out || write(stage, shared, out) != 0;
+    if (out && fclose(out) != 0) failed = 1;
+    failed = failed ? err_set(err, LB_EXIT_MACHINE, "out of memory for what was measured")
+                    : send_piece(hosts, piece, bytes, length, err);
+    free(bytes);
+    return failed;
+}
+
+static int deliver_log(struct hosts *hosts, const char *path, struct lb_err *err) {
+    FILE *file = fopen(path, "re");
+    char *bytes = NULL;
+    long length = -1;
+    int failed = 0;
+    if (file && fseek(file, 0, SEEK_END) == 0) length = ftell(file);
+    if (length >= 0) bytes = malloc((size_t)length + 1);
+    if (bytes) rewind(file);
+    if (!bytes || fread(bytes, 1, (size_t)length, file) != (size_t)length)
+        failed = err_set(err, LB_EXIT_MACHINE, "its log can't be read back");
+    else
+        failed = send_piece(hosts, PIECE_LOG, bytes, (size_t)length, err);
+    free(bytes);
+    if (file) fclose(file);
+    return failed;
+}
+
+int stage_parts_deliver(struct hosts *hosts, const struct stage *stage, const struct shared *shared,
+                        const char *hlog_path, struct lb_err *err) {
+    static const struct {
+        enum piece piece;
+        piece_writer *write;
+    } pieces[] = {{PIECE_MEMORY, write_memory},
+                  {PIECE_HISTOGRAMS, write_histograms},
+                  {PIECE_STAGE, write_facts}};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        if (deliver_piece(hosts, pieces[i].piece, pieces[i].write, stage, shared, err) != 0)
+            return -1;
+    }
+    if (deliver_log(hosts, hlog_path, err) != 0) return -1;
+    return send_piece(hosts, PIECE_LAST, NULL, 0, err);
+}
+
+/* ---- the judge ---- */
+
+/* The gathering. */
+struct gathering {
+    struct hosts *hosts;
+    struct stage *stage;
+    struct shared *shared;
+    struct harvest *harvest;
+    int host; /* whose pieces come */
+    struct facts facts[HOSTS_MAX];
+    bool whole[HOSTS_MAX];                     /* all its pieces came */
+    int64_t lag[HOSTS_MAX], hiccup[HOSTS_MAX]; /* p99 */
+    struct hist *merged[INTERVALS_AT_ONCE][METRICS];
+    int64_t length_ns[INTERVALS_AT_ONCE];
+    int from; /* the first interval of the block */
+};
+
+static struct clock_offset clock_of(const struct gathering *all, int host) {
+    return clock_at(&all->hosts->host[host].clock, atomic_load(&all->shared->window_begin_ns));
+}
+
+static int take_memory(struct gathering *all, const struct message *message, struct lb_err *err) {
+    return parts_add(all->shared, all->host, clock_of(all, all->host).offset_ns, message->blob,
+                     message->blob_bytes, err);
+}
+
+static int take_histograms(struct gathering *all, const struct message *message,
+                           struct lb_err *err) {
+    size_t bytes = hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS);
+    if (message->blob_bytes != bytes * METRICS)
+        return err_set(err, LB_EXIT_MACHINE, "its histograms are of another size");
+    for (int metric = 0; metric < METRICS; metric++) {
+        const struct hist *theirs =
+            (const void *)((const char *)message->blob + (size_t)metric * bytes);
+        hist_add(all->stage->hist[metric], theirs);
+        if (metric == METRIC_LAG) all->lag[all->host] = hist_quantile(theirs, 0.99);
+        if (metric == METRIC_HICCUP) all->hiccup[all->host] = hist_quantile(theirs, 0.99);
+    }
+    return 0;
+}
+
+/* The seconds of all hosts are the same ones, since their windows began at one moment. */
+static int add_seconds(struct stage *stage, const struct stage_second *theirs, int count) {
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        while (at < stage->second_count && (stage->seconds[at].draining != theirs[i].draining ||
+                                            (!theirs[i].draining && at != i)))
+            at++;
+        if (at < stage->second_count) {
+            stage->seconds[at].ok += theirs[i].ok;
+            continue;
+        }
+        struct stage_second *grown =
+            realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *grown);
+        if (!grown) return -1;
+        stage->seconds = grown;
+        grown[stage->second_count++] = theirs[i];
+    }
+    return 0;
+}
+
+static int take_facts(struct gathering *all, const struct message *message, struct lb_err *err) {
+    struct facts *facts = &all->facts[all->host];
+    struct stage *stage = all->stage;
+    if (message->blob_bytes < sizeof *facts)
+        return err_set(err, LB_EXIT_MACHINE, "its figures are cut off");
+    memcpy(facts, message->blob, sizeof *facts);
+    const char *seconds = (const char *)message->blob + sizeof *facts;
+    size_t left = message->blob_bytes - sizeof *facts;
+    if (facts->second_count < 0 ||
+        left != (size_t)facts->second_count * sizeof(struct stage_second))
+        return err_set(err, LB_EXIT_MACHINE, "its seconds are cut off");
+    if (add_seconds(stage, (const void *)seconds, facts->second_count) != 0)
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' seconds");
+    /* The worst host decides what may have blurred the figures. */
+    if (facts->stolen_ns > stage->stolen_ns) stage->stolen_ns = facts->stolen_ns;
+    if (facts->drain_ns > stage->drain_ns) stage->drain_ns = facts->drain_ns;
+    if (facts->wall_largest_ns > stage->wall_largest_ns)
+        stage->wall_largest_ns = facts->wall_largest_ns;
+    return 0;
+}
+
+/* "001-redis-setnx.host-2.hlog", beside the stage's own log. */
+static void name_log(const struct gathering *all, int host, char *path) {
+    const char *own = all->harvest->ask->hlog_path;
+    size_t length = strlen(own);
+    int stem = length > 5 && strcmp(own + length - 5, ".hlog") == 0 ? (int)length - 5 : (int)length;
+    snprintf(path, PATH_BYTES, "%.*s.host-%d.hlog", stem, own, host + 1);
+}
+
+static int take_log(struct gathering *all, const struct message *message, struct lb_err *err) {
+    char path[PATH_BYTES];
+    if (!all->harvest->ask->hlog_path) return 0;
+    name_log(all, all->host, path);
+    FILE *file = fopen(path, "we");
+    size_t bytes = message->blob_bytes;
+    bool written = file && (bytes == 0 || fwrite(message->blob, bytes, 1, file) == 1);
+    if (file && fclose(file) != 0) written = false;
+    return written ? 0 : err_set(err, LB_EXIT_MACHINE, "cannot write %s", path);
+}
+
+static int take_piece(struct gathering *all, const struct message *message, struct lb_err *err) {
+    switch ((enum piece)message->value[0]) {
+    case PIECE_MEMORY:
+        return take_memory(all, message, err);
+    case PIECE_HISTOGRAMS:
+        return take_histograms(all, message, err);
+    case PIECE_STAGE:
+        return take_facts(all, message, err);
+    case PIECE_LOG:
+        return take_log(all, message, err);
+    default:
+        all->whole[all->host] = true;
+        return 0;
+    }
+}
+
+/* All pieces of one host. 0, or -1 with err. */
+static int take_host(struct gathering *all, struct lb_err *err) {
+    struct hosts *hosts = all->hosts;
+    struct lb_err why = {0};
+    int64_t deadline_ns = lb_now() + GATHER_NS;
+    while (!all->whole[all->host] && !why.code) {
+        struct message message;
+        if (hosts_hear(hosts, all->host, &message, deadline_ns) != 1) {
+            hosts_lose(hosts, all->host, "its figures did not come in time");
+            err_set(&why, LB_EXIT_MACHINE, "%s", hosts->host[all->host].why);
+        } else if (message.word == WORD_PARTS) {
+            take_piece(all, &message, &why);
+        } else if (message.word == WORD_TROUBLE) {
+            err_set(&why, (int)message.value[0], "%s", message.text);
+        }
+        if (why.code && all->hosts->host[all->host].lost) break;
+        if (message.blob) free(message.blob);
+    }
+    if (!why.code && all->facts[all->host].error[0])
+        err_set(&why, all->facts[all->host].code, "%s", all->facts[all->host].error);
+    if (!why.code) return 0;
+    return err_set(err, why.code, "host %d (%s): %s", all->host + 1, hosts->host[all->host].name,
+                   why.text);
+}
+
+/* ---- the logs ---- */
+
+static void visit_interval(void *arg, enum metric metric, int interval, int64_t length_ns,
+                           const struct hist *hist) {
+    struct gathering *all = arg;
+    int at = interval - all->from;
+    if (at < 0 || at >= INTERVALS_AT_ONCE) return;
+    if (length_ns > all->length_ns[at]) all->length_ns[at] = length_ns;
+    hist_add(all->merged[at][metric], hist);
+}
+
+/* Gives the second the quantiles of all hosts. */
+static void mend_second(struct stage *stage, int index, struct hist *const *merged) {
+    if (index >= stage->second_count || stage->seconds[index].draining) return;
+    struct stage_second *second = &stage->seconds[index];
+    second->acquire_p50_ns = hist_quantile(merged[METRIC_ACQUIRE], 0.5);
+    second->acquire_p99_ns = hist_quantile(merged[METRIC_ACQUIRE], 0.99);
+    second->due_mean_ns = hist_mean(merged[METRIC_ACQUIRE_DUE]);
+}
+
+/* Adds up the block's intervals over all hosts, and writes them. Returns whether there were any. */
+static bool add_block(struct gathering *all, int64_t *begin_ns) {
+    struct lb_err unread = {0}; /* a log that is not there has its own message */
+    bool any = false;
+    memset(all->length_ns, 0, sizeof all->length_ns);
+    for (int host = 0; host < all->hosts->count; host++) {
+        char path[PATH_BYTES];
+        name_log(all, host, path);
+        if (all->whole[host]) stage_log_read(path, visit_interval, all, &unread);
+    }
+    for (int i = 0; i < INTERVALS_AT_ONCE && all->length_ns[i] > 0; i++) {
+        any = true;
+        mend_second(all->stage, all->from + i, all->merged[i]);
+        for (int metric = 0; metric < METRICS; metric++) {
+            hist_add(all->harvest->interval[metric], all->merged[i][metric]);
+            hist_reset(all->merged[i][metric]);
+        }
+        harvest_write(all->harvest, *begin_ns, *begin_ns + all->length_ns[i]);
+        *begin_ns += all->length_ns[i];
+    }
+    return any;
+}
+
+static int add_logs(struct gathering *all, struct lb_err *err) {
+    int64_t begin_ns = atomic_load(&all->shared->window_begin_ns);
+    bool room = true;
+    if (!all->harvest->ask->hlog_path) return 0;
+    for (int i = 0; i < INTERVALS_AT_ONCE * METRICS; i++) {
+        struct hist **merged = &all->merged[i / METRICS][i % METRICS];
+        *merged = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        room &= *merged != NULL;
+    }
+    while (room && add_block(all, &begin_ns)) all->from += INTERVALS_AT_ONCE;
+    for (int i = 0; i < INTERVALS_AT_ONCE * METRICS; i++)
+        hist_free(all->merged[i / METRICS][i % METRICS]);
+    return room ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' logs");
+}
+
+/* ---- the table of hosts ---- */
+
+/* The clients, grants, first start and processor time of one host. */
+static void sum_host(const struct gathering *all, int host, int *ret_clients, uint64_t *ret_grants,
+                     int64_t *ret_first_ns, double *ret_cpu) {
+    struct shared there = *all->shared;
+    there.host.self = host;
+    int end, first = shared_own_clients(&there, &end);
+    *ret_clients = end - first;
+    *ret_grants = 0;
+    *ret_first_ns = 0;
+    for (int i = first; i < end; i++) *ret_grants += there.client[i].grants;
+    first = shared_own_threads(&there, &end);
+    double cpu_ns = 0, span_ns = 0;
+    for (int i = first; i < end; i++) {
+        const struct worker_stats *worker = &there.worker[i];
+        if (worker->first_start_ns && (!*ret_first_ns || worker->first_start_ns < *ret_first_ns))
+            *ret_first_ns = worker->first_start_ns;
+        cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
+        span_ns += (double)(worker->cpu.end_ns - worker->cpu.begin_ns);
+    }
+    *ret_cpu = span_ns > 0 ? cpu_ns / span_ns : 0;
+}
+
+static json_t *host_json(const struct gathering *all, int host) {
+    const struct host *of = &all->hosts->host[host];
+    const struct facts *facts = &all->facts[host];
+    int clients;
+    uint64_t grants;
+    int64_t first_ns, begin_ns = atomic_load(&all->shared->window_begin_ns);
+    double cpu, took_ns = (double)(facts->window_ns + facts->drain_ns);
+    sum_host(all, host, &clients, &grants, &first_ns, &cpu);
+    bool known = all->whole[host] && facts->stolen_ns >= 0 && took_ns > 0;
+    json_t *stolen = known ? json_real((double)facts->stolen_ns / took_ns) : json_null();
+    json_t *start = first_ns ? json_integer(first_ns - all->shared->go_ns) : json_null();
+    return json_pack("{s:s, s:i, s:I, s:I, s:o, s:I, s:f, s:I, s:I, s:o, s:o}", "name", of->name,
+                     "clients", clients, "clock_offset_ns",
+                     (json_int_t)clock_of(all, host).offset_ns, "clock_error_ns",
+                     (json_int_t)clock_error_ns(&of->clock, begin_ns, lb_now()), "start_ns", start,
+                     "grants", (json_int_t)grants, "cpu_share", cpu, "lag_p99_ns",
+                     (json_int_t)all->lag[host], "hiccup_p99_ns", (json_int_t)all->hiccup[host],
+                     "stolen_share", stolen, "lost", of->lost ? json_string(of->why) : json_null());
+}
+
+int stage_parts_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
+                       struct harvest *harvest, struct lb_err *err) {
+    struct gathering *all = calloc(1, sizeof *all);
+    json_t *table = json_array();
+    int failed = 0;
+    if (!all || !table) {
+        free(all);
+        json_decref(table);
+        return err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' figures");
+    }
+    *all = (struct gathering){.hosts = hosts, .stage = stage, .shared = shared, .harvest = harvest};
+    for (all->host = 0; all->host < hosts->count; all->host++) {
+        if (take_host(all, err) != 0) failed = -1;
+    }
+    hosts_measure_clocks(hosts, 20);
+    if (add_logs(all, err) != 0) failed = -1;
+    for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));
+    stage->result.hosts = run_stage_keep(&stage->result, table);
+    free(all);
+    return failed;
+}

@@ -1,0 +1,247 @@
+/* test_hosts: a stage whose clients are in several processes that share nothing, joined by sockets as hosts are by MPI:
+ * the sums, and what happens to a host that dies or stands still. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "bench/hosts/hosts.h"
+#include "bench/run/serve.h"
+#include "bench/run/stage_log.h"
+#include "bench/tests/pipe_link.h"
+#include "bench/tests/stage_help.h"
+
+#define HOSTS 3
+#define LOOKS 20 /* of 50 ms, before a host is hurt */
+#define MEET_NS (20 * LB_S_NS)
+
+static char workloads[512];
+
+static int serve(struct link *link) {
+    struct lb_err err = {0};
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    int failed = !hosts || serve_run(hosts, workloads, "test", &no_interrupts, &err) != 0;
+    if (failed) fprintf(stderr, "rank %d: %s\n", link->self, err.text);
+    hosts_free(hosts);
+    return failed;
+}
+
+/* A run of one stage. */
+struct far_run {
+    struct pipe_link link;
+    pid_t pids[HOSTS + 1];
+    struct hosts *hosts;
+    struct plan *plan;
+    struct place *place;
+    char folder[64], hlog[100];
+    struct stage *stage;
+    int looks; /* of the supervisor, in the window */
+};
+
+static void begin_run(struct far_run *run, const char *lock, const char *const *sets) {
+    struct lb_err err = {0};
+    int count = 0;
+    while (sets[count]) count++;
+    *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};
+    assert_non_null(mkdtemp(run->folder));
+    snprintf(run->hlog, sizeof run->hlog, "%s/stage.hlog", run->folder);
+    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
+    assert_int_equal(pipe_link_fork(&run->link, HOSTS + 1, serve, run->pids), 0);
+    run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, &err);
+    if (!run->hosts) fail_msg("%s", err.text);
+    struct plan_wish wish = {
+        .workload = "smoke", .folder = workloads, .locks = lock, .sets = sets, .set_count = count};
+    run->plan = plan_load(&wish, &err);
+    if (!run->plan) fail_msg("%s", err.text);
+    if (serve_send_plan(run->hosts, run->plan, &err) != 0) fail_msg("%s", err.text);
+    struct place_ask place_ask = {.lock = &run->plan->locks[0],
+                                  .durability = run->plan->durability,
+                                  .interrupts = &no_interrupts};
+    run->place = place_open(&place_ask, &err);
+    if (!run->place) fail_msg("%s", err.text);
+}
+
+/* NULL with err when it could not even begin. */
+static struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
+                        struct lb_err *err) {
+    struct stage_ask ask = {.plan = run->plan,
+                            .lock = &run->plan->locks[0],
+                            .hosts = run->hosts,
+                            .server = &run->place->server,
+                            .clients = run->plan->clients[0],
+                            .id = "test",
+                            .topology = "test",
+                            .durability = "test",
+                            .version = "test",
+                            .hlog_path = run->hlog,
+                            .seed = run->plan->seed,
+                            .interrupts = &no_interrupts,
+                            .enough = enough,
+                            .enough_arg = run};
+    return run->stage = stage_run(&ask, err);
+}
+
+static void end_run(struct far_run *run) {
+    char command[100];
+    stage_free(run->stage);
+    place_close(run->place);
+    hosts_free(run->hosts);
+    plan_free(run->plan);
+    for (int rank = 1; rank <= HOSTS; rank++) {
+        kill(run->pids[rank], SIGCONT);
+        close(run->link.fds[rank]);
+        waitpid(run->pids[rank], NULL, 0);
+    }
+    snprintf(command, sizeof command, "rm -r %s", run->folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void count_values(void *arg, enum metric metric, int interval, int64_t length_ns,
+                         const struct hist *hist) {
+    struct hist *const *sums = arg;
+    (void)interval, (void)length_ns;
+    assert_int_equal(hist_add(sums[metric], hist), 0);
+}
+
+static void read_log(const char *path, struct hist **sums) {
+    struct lb_err err = {0};
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (!sums[metric]) sums[metric] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    }
+    if (stage_log_read(path, count_values, sums, &err) != 0) fail_msg("%s", err.text);
+}
+
+/* The merged buckets are those of the hosts' logs, one by one. */
+static void check_logs(const struct far_run *run) {
+    struct hist *merged[METRICS] = {0}, *summed[METRICS] = {0};
+    char path[200];
+    read_log(run->hlog, merged);
+    for (int host = 1; host <= HOSTS; host++) {
+        snprintf(path, sizeof path, "%s/stage.host-%d.hlog", run->folder, host);
+        read_log(path, summed);
+    }
+    for (int metric = 0; metric < METRICS; metric++) {
+        const struct hist *total = run->stage->hist[metric];
+        assert_int_equal(merged[metric]->count, summed[metric]->count);
+        for (int32_t slot = 0; slot < total->length; slot++) {
+            assert_int_equal(merged[metric]->counts[slot], summed[metric]->counts[slot]);
+            if (metric != METRIC_PING)
+                assert_int_equal(merged[metric]->counts[slot], total->counts[slot]);
+        }
+        hist_free(merged[metric]);
+        hist_free(summed[metric]);
+    }
+}
+
+TEST(test_the_sums_are_those_of_all_hosts) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, "null", SETS("load.clients=7", "run.duration=2s", "load.think=1ms"));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
+    const struct run_stage *result = &stage->result;
+    assert_true(result->attempts > 0);
+    assert_true(sum_outcomes(stage) == result->attempts);
+    assert_true(result->ok == (double)stage->hist[METRIC_ACQUIRE]->count);
+    double clients = 0, grants = 0;
+    size_t i;
+    const json_t *host;
+    assert_int_equal(json_array_size(result->hosts), HOSTS);
+    json_array_foreach(result->hosts, i, host) {
+        clients += json_number_value(json_object_get(host, "clients"));
+        grants += json_number_value(json_object_get(host, "grants"));
+        assert_true(json_is_null(json_object_get(host, "lost")));
+        /* Their clocks are one. */
+        json_int_t offset_ns = json_integer_value(json_object_get(host, "clock_offset_ns"));
+        json_int_t error_ns = json_integer_value(json_object_get(host, "clock_error_ns"));
+        assert_true(error_ns > 0 && llabs(offset_ns) <= error_ns);
+        assert_true(json_integer_value(json_object_get(host, "start_ns")) >= -error_ns);
+    }
+    assert_true(clients == 7 && grants == result->grants);
+    for (int client = 0; client < 7; client++) assert_true(stage->grants_per_client[client] > 0);
+    double seconds = 0;
+    for (int k = 0; k < stage->second_count; k++) seconds += (double)stage->seconds[k].ok;
+    assert_true(seconds == (double)stage->hist[METRIC_ACQUIRE]->count);
+    const json_t *check;
+    json_array_foreach(result->self_checks, i, check) {
+        const char *name = json_string_value(json_object_get(check, "name"));
+        const char *found = json_string_value(json_object_get(check, "result"));
+        if (strcmp(found, "failed") == 0) fail_msg("self-check %s", name);
+    }
+    check_logs(&run);
+    end_run(&run);
+}
+
+/* Clients of several hosts can't share what one host has in its memory. */
+TEST(test_a_lock_in_memory_is_refused) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, "mem-spin", SETS("load.clients=3"));
+    assert_null(go(&run, NULL, &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "mem-spin can't run on several hosts"));
+    end_run(&run);
+}
+
+static bool kill_one(void *arg, const struct stage *stage) {
+    struct far_run *run = arg;
+    (void)stage;
+    if (++run->looks == LOOKS) kill(run->pids[2], SIGKILL);
+    return false;
+}
+
+static bool stop_one(void *arg, const struct stage *stage) {
+    struct far_run *run = arg;
+    (void)stage;
+    if (++run->looks == LOOKS) kill(run->pids[3], SIGSTOP);
+    return false;
+}
+
+/* What the others measured is kept. */
+static void check_lost(bool (*hurt)(void *, const struct stage *), const char *words) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
+    int64_t began_ns = lb_now();
+    const struct stage *stage = go(&run, hurt, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
+    if (!strstr(stage->err.text, words)) fail_msg("%s", stage->err.text);
+    assert_true(stage->result.ok > 0);
+    assert_true(stage->window_ns < 60 * LB_S_NS);
+    assert_true(lb_now() - began_ns < 60 * LB_S_NS);
+    end_run(&run);
+}
+
+TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
+    check_lost(kill_one, "host 2 (");
+}
+
+TEST(test_a_host_that_stands_still_is_given_up) {
+    check_lost(stop_one, "nothing came from it for 10 s");
+}
+
+static int serve_another(struct link *link) {
+    struct hosts hosts = {.link = link, .count = link->count - 1};
+    struct lb_err err = {0};
+    struct message hello = {.word = WORD_HELLO, .value = {12345}, .text = "elsewhere"}, answer;
+    hosts_report(&hosts, &hello, &err);
+    return hosts_wait(&hosts, &answer, lb_now() + MEET_NS, &err) == 1 && answer.word == WORD_LEAVE
+               ? 0
+               : -1;
+}
+
+TEST(test_another_program_is_refused) {
+    struct pipe_link link;
+    struct lb_err err = {0};
+    pid_t pids[2];
+    int status = -1;
+    assert_int_equal(pipe_link_fork(&link, 2, serve_another, pids), 0);
+    assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &err));
+    assert_non_null(strstr(err.text, "host 1 (elsewhere) runs another lockbench"));
+    assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
+    assert_int_equal(status, 0);
+    close(link.fds[1]);
+}
+
+TEST_MAIN(NULL, NULL)
