@@ -219,7 +219,7 @@ bench: ## the tool's own cost, as ratios against four clock reads, redis-benchma
 lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
-	@bench/lint $(B) '$(DEFS) $(INCS)'
+	@bench/lint $(B) '$(DEFS) $(INCS) $(if $(MPI),$(shell $(PKG) --cflags $(MPI)))'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema

@@ -2,7 +2,7 @@
  * own, and at some moments all wait for each other. Nobody waits between the load's begin and its end.
  *
  * The judge has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile, and
- * collects what they measured (stage_parts.h). */
+ * collects what they measured (stage_pieces.h). */
 #ifndef BENCH_RUN_STAGE_HOSTS_H
 #define BENCH_RUN_STAGE_HOSTS_H
 

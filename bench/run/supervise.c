@@ -17,7 +17,7 @@
 #include "bench/run/self_check.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_hosts.h"
-#include "bench/run/stage_parts.h"
+#include "bench/run/stage_pieces.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
@@ -427,9 +427,9 @@ static void exchange_parts(struct supervisor *sup) {
     if (!stage_hosts_judges(&sup->with)) harvest_close_log(&sup->harvest);
     int failed =
         stage_hosts_judges(&sup->with)
-            ? stage_parts_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
-            : stage_parts_deliver(sup->with.hosts, sup->stage, sup->shared, sup->ask->hlog_path,
-                                  &err);
+            ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
+            : stage_pieces_deliver(sup->with.hosts, sup->stage, sup->shared, sup->ask->hlog_path,
+                                   &err);
     if (failed) spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
 }
 

@@ -1,5 +1,5 @@
-/* stage_parts: see stage_parts.h. */
-#include "bench/run/stage_parts.h"
+/* stage_pieces: see stage_pieces.h. */
+#include "bench/run/stage_pieces.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,8 +99,8 @@ static int deliver_log(struct hosts *hosts, const char *path, struct lb_err *err
     return failed;
 }
 
-int stage_parts_deliver(struct hosts *hosts, const struct stage *stage, const struct shared *shared,
-                        const char *hlog_path, struct lb_err *err) {
+int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
+                         const struct shared *shared, const char *hlog_path, struct lb_err *err) {
     static const struct {
         enum piece piece;
         piece_writer *write;
@@ -359,8 +359,8 @@ static json_t *host_json(const struct gathering *all, int host) {
                      "stolen_share", stolen, "lost", of->lost ? json_string(of->why) : json_null());
 }
 
-int stage_parts_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
-                       struct harvest *harvest, struct lb_err *err) {
+int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
+                        struct harvest *harvest, struct lb_err *err) {
     struct gathering *all = calloc(1, sizeof *all);
     json_t *table = json_array();
     int failed = 0;
