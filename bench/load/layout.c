@@ -88,7 +88,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->reacquire_keys)
         parts.reacquire = carve_part(carver, clients * reacquire_bytes(shape->reacquire_keys));
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
-    if (trace_applies(plan, lock)) parts.oplog = carve_part(carver, oplog_bytes(shape->threads));
+    if (trace_applies(plan, lock, shape->split))
+        parts.oplog = carve_part(carver, oplog_bytes(shape->threads));
     if (!shared) {
         carve_part(carver, (size_t)shape->threads * recorder_bytes());
         if (shape->reacquire_keys)

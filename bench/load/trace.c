@@ -5,9 +5,9 @@ _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKN
                    (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
                "a history's outcomes are the drivers'");
 
-bool trace_applies(const struct plan *plan, const struct lb_lock *lock) {
-    return plan->history && !(lock->caps & LB_CAP_BASELINE) && lock->primitive != LB_LATCH &&
-           lock->primitive != LB_OPTIMISTIC;
+bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split) {
+    return (plan->history || split) && !(lock->caps & LB_CAP_BASELINE) &&
+           lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
 }
 
 static enum oplog_model model_of(const struct shared *shared) {

@@ -7,7 +7,7 @@
 
 /* Whether a stage of this plan has a history: it asks for one, and the lock holds something for a
  * time. */
-bool trace_applies(const struct plan *plan, const struct lb_lock *lock);
+bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split);
 
 /* What the history is to be judged by; the window's ends as they are now. */
 struct oplog_rules trace_rules(const struct shared *shared);

@@ -339,6 +339,34 @@ void book_end(struct book *book, uint64_t dropped, bool whole) {
     }
 }
 
+static int64_t later(int64_t ns, int64_t by_ns) {
+    return ns == LB_NEVER ? LB_NEVER : ns + by_ns;
+}
+
+static void narrow_hold(struct hold *hold, int64_t error_ns) {
+    hold->called_ns -= error_ns;
+    hold->from_ns += error_ns;
+    hold->to_ns = later(hold->to_ns, -error_ns);
+    hold->inside_ns = later(hold->inside_ns, -error_ns);
+    hold->released_ns = later(hold->released_ns, error_ns);
+    if (hold->to_ns <= hold->from_ns) {
+        hold->to_ns = hold->from_ns;
+        hold->flags |= HOLD_UNSURE;
+    }
+    if (hold->inside_ns < hold->from_ns) hold->inside_ns = hold->from_ns;
+}
+
+void book_narrow(struct book *book) {
+    int64_t error_ns = book->rules.error_ns;
+    if (book->narrowed || error_ns == 0) return;
+    book->narrowed = true;
+    for (size_t i = 0; i < book->hold_count; i++) narrow_hold(&book->holds[i], error_ns);
+    for (size_t i = 0; i < book->try_count; i++) {
+        book->tries[i].called_ns -= error_ns;
+        book->tries[i].returned_ns += error_ns;
+    }
+}
+
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
     bool sure =
         hold->ended == OPLOG_OK || hold->ended == OPLOG_LOST || (hold->flags & HOLD_CONTINUED);

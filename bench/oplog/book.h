@@ -23,8 +23,10 @@ enum {
     HOLD_PIECE = 1 << 6,
     /* an acquire whose outcome is unknown: perhaps held, but nobody believes that it holds */
     HOLD_GHOST = 1 << 7,
-    HOLD_CONTINUED = 1 << 8, /* a piece follows */
-    HOLD_MISORDERED = 1 << 9 /* set by the judge: its token is not greater than an earlier one */
+    HOLD_CONTINUED = 1 << 8,  /* a piece follows */
+    HOLD_MISORDERED = 1 << 9, /* set by the judge: its token is not greater than an earlier one */
+    /* of several hosts: too short for their clocks to say when it was held */
+    HOLD_UNSURE = 1 << 10
 };
 
 /* A grant, or a piece of one. */
@@ -61,6 +63,7 @@ struct book {
     struct oplog_rules rules;
     uint64_t dropped;
     bool whole; /* the record is complete to its end */
+    bool narrowed;
     uint64_t ops;
     struct hold *holds;
     struct try *tries;
@@ -81,6 +84,11 @@ int book_add_rings(struct book *book, const struct oplog *oplog, struct lb_err *
 /* No more records come. */
 void book_end(struct book *book, uint64_t dropped, bool whole);
 void book_done(struct book *book);
+
+/* After book_end: takes the error of the hosts' clocks (rules.error_ns) off both ends of each hold, and adds it to both ends
+ * of each call, so that what still contradicts does so whatever the clocks were. Once; no effect where there is one
+ * clock. */
+void book_narrow(struct book *book);
 
 /* The latest time until which any client may have held this grant, by anybody's knowledge. */
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold);

@@ -149,11 +149,26 @@ failed:
     return NULL;
 }
 
-void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
-                       const char *lock, struct lb_err *err) {
+static void join_writer(struct oplog_writer *writer) {
     atomic_store(&writer->ends, true);
     if (writer->running) pthread_join(writer->thread, NULL);
     writer->running = false;
+}
+
+int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
+                     uint64_t dropped, struct lb_err *err) {
+    join_writer(writer);
+    atomic_fetch_add(&writer->history->rings[writer->history->threads].dropped, dropped);
+    if (!writer->err.code && writer->written + count > OPLOG_RECORDS_MAX)
+        give_up(writer, "more operations than can be judged");
+    if (!writer->err.code && write_all(writer, records, count * sizeof *records) == 0)
+        writer->written += count;
+    return writer->err.code ? err_set(err, writer->err.code, "%s", writer->err.text) : 0;
+}
+
+void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
+                       const char *lock, struct lb_err *err) {
+    join_writer(writer);
     if (!writer->err.code) take_all(writer, true);
     struct oplog_header header = header_of(writer->history);
     header.whole = writer->err.code == 0;

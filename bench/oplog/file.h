@@ -27,7 +27,8 @@ struct oplog_rules {
     uint32_t by_slot;
     uint32_t clients;
     uint32_t many_keys; /* one attempt takes several keys */
-    uint32_t reserved;
+    /* Clients ran on several hosts, and a time of one may be off by so much against one of another; 0 = one clock. */
+    uint32_t error_ns;
     int64_t lease_ns; /* the lease asked for; 0 = grants have no lease */
     /* a session, and what it holds, may end after this long without a heartbeat; 0 = nothing ends
      * for that reason */
@@ -69,6 +70,10 @@ struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path, s
  * writer must be freed in any case. */
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
                        const char *lock, struct lb_err *err);
+/* Adds records of another host to the file, when no thread writes into the rings any more and before
+ * oplog_writer_stop. dropped: those that are missing there. 0, or -1 with err. */
+int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
+                     uint64_t dropped, struct lb_err *err);
 void oplog_writer_free(struct oplog_writer *writer);
 
 /* A file that is open for reading. */

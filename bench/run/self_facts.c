@@ -47,7 +47,8 @@ static void take_log(struct self_facts *facts, const struct stage *stage,
     if (stage_log_read(ask->hlog_path, visit_log, counts, &unread) != 0) return;
     facts->log_read = true;
     for (int metric = 0; metric < METRICS; metric++) {
-        if (metric == METRIC_PING) continue; /* not in the log */
+        if (metric == METRIC_PING) continue;                  /* not in the log */
+        if (metric == METRIC_HANDOFF && ask->hosts) continue; /* made of the history */
         double apart = fabs((double)stage->hist[metric]->count - counts[metric]);
         facts->log_apart = fmax(facts->log_apart, apart);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/load/trace.h"
+#include "bench/oplog/order.h"
 
 #define CENTERS_MAX 64 /* moments around which the timeline is drawn */
 
@@ -180,6 +181,24 @@ static uint64_t dropped_of(const struct oplog *history) {
     return dropped;
 }
 
+/* The handoffs of keys that clients of several hosts share: no host's memory sees both sides. A client that asked before
+ * the holder called release, and got the key next, waited for it. */
+static int find_handoffs(struct stage *stage, const struct book *book, struct lb_err *err) {
+    uint32_t *order = order_holds_from(book, err);
+    if (!order) return -1;
+    for (size_t i = 1; i < book->hold_count; i++) {
+        const struct hold *before = &book->holds[order[i - 1]], *hold = &book->holds[order[i]];
+        bool follows = before->key == hold->key && !((before->flags | hold->flags) & HOLD_GHOST) &&
+                       before->to_ns <= hold->from_ns && hold->called_ns < before->to_ns;
+        bool measured =
+            hold->called_ns >= book->rules.begin_ns && hold->called_ns < book->rules.end_ns;
+        if (follows && measured)
+            hist_record(stage->hist[METRIC_HANDOFF], hold->from_ns - before->to_ns);
+    }
+    free(order);
+    return 0;
+}
+
 static void judge_history(struct stage *stage, const struct shared *shared) {
     struct stage_history *history = stage->history;
     struct book book;
@@ -191,6 +210,9 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         history->dropped = dropped_of(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, !stage->stuck);
+        if (shared->split) failed = find_handoffs(stage, &book, &err);
+    }
+    if (!failed) {
         failed = oplog_judge(&book, &history->judgement, &order, &err);
     }
     if (!failed) {
@@ -207,11 +229,21 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     book_done(&book);
 }
 
-void stage_history_end(struct stage *stage, struct shared *shared) {
+void stage_history_stop(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
     record_deaths(shared);
     history->rules = trace_rules(shared);
+    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
+}
+
+void stage_history_end(struct stage *stage, struct shared *shared) {
+    struct stage_history *history = stage->history;
+    if (!history || !history->writer) return;
+    if (shared->host.count == 0) record_deaths(shared); /* else the load hosts have done so */
+    history->rules = trace_rules(shared);
+    history->rules.error_ns =
+        history->error_ns < UINT32_MAX ? (uint32_t)history->error_ns : UINT32_MAX;
     oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
     judge_history(stage, shared);
     oplog_writer_free(history->writer);

@@ -14,6 +14,7 @@ struct stage_history {
     bool judged;
     struct lb_err err; /* why it is incomplete, or was not judged */
     struct oplog_rules rules;
+    int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
     uint64_t ops, dropped;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
@@ -25,6 +26,8 @@ struct stage_history {
 /* Starts to write beside the stage's log, after the workers have started. No effect where no oplog
  * is kept. */
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path);
+/* On a load host, when all clients have left: completes the file, which the judging host judges. */
+void stage_history_stop(struct stage *stage, struct shared *shared);
 /* To be called when all clients have left, before the stage is summed up: completes the file, and
  * judges. */
 void stage_history_end(struct stage *stage, struct shared *shared);

@@ -119,6 +119,8 @@ static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t d
         if (await_host(with, i, moment, deadline_ns, &why) == 0 || begun) continue;
         failed = err_set(err, why.code, "%s", why.text);
     }
+    /* The hosts wait for a word, and answer at once. The whole load lies between this measurement and the one before it. */
+    if (moment == MOMENT_DRAINED) hosts_measure_clocks(hosts, EXCHANGES);
     struct message on = {.word = failed ? WORD_GIVE_UP : WORD_ON, .value = {moment}};
     hosts_tell_all(hosts, &on);
     return failed;

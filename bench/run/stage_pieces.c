@@ -7,15 +7,24 @@
 #include <string.h>
 
 #include "bench/load/parts.h"
+#include "bench/run/stage_history.h"
 #include "bench/run/stage_log.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
+#define RECORDS_AT_ONCE 200000    /* of a history, in a message */
 #define INTERVALS_AT_ONCE 16      /* of the hosts' logs in memory */
 #define PATH_BYTES 800
 
 /* What a load host sends, each in a message. */
-enum piece { PIECE_MEMORY, PIECE_HISTOGRAMS, PIECE_STAGE, PIECE_LOG, PIECE_LAST };
+enum piece {
+    PIECE_MEMORY,
+    PIECE_HISTOGRAMS,
+    PIECE_STAGE,
+    PIECE_LOG,
+    PIECE_HISTORY, /* several; value[1] = operations that were dropped before it */
+    PIECE_LAST
+};
 
 /* What else a load host's stage has; its seconds follow. */
 struct facts {
@@ -99,6 +108,24 @@ static int deliver_log(struct hosts *hosts, const char *path, struct lb_err *err
     return failed;
 }
 
+static int deliver_history(struct hosts *hosts, const struct stage *stage, struct lb_err *err) {
+    struct oplog_file file;
+    int failed = 0;
+    if (!stage->history || !stage->history->writer) return 0;
+    if (oplog_reopen(&file, stage->history->writer, err) != 0) return -1;
+    for (size_t at = 0; at < file.count && !failed; at += RECORDS_AT_ONCE) {
+        size_t count = file.count - at < RECORDS_AT_ONCE ? file.count - at : RECORDS_AT_ONCE;
+        struct message message = {
+            .word = WORD_PARTS,
+            .value = {PIECE_HISTORY, at == 0 ? (int64_t)file.header.dropped : 0},
+            .blob = (void *)(uintptr_t)(file.records + at),
+            .blob_bytes = count * sizeof *file.records};
+        failed = hosts_report(hosts, &message, err);
+    }
+    oplog_close(&file);
+    return failed;
+}
+
 int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
                          const struct shared *shared, const char *hlog_path, struct lb_err *err) {
     static const struct {
@@ -112,6 +139,7 @@ int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
             return -1;
     }
     if (deliver_log(hosts, hlog_path, err) != 0) return -1;
+    if (deliver_history(hosts, stage, err) != 0) return -1;
     return send_piece(hosts, PIECE_LAST, NULL, 0, err);
 }
 
@@ -216,7 +244,28 @@ static int take_log(struct gathering *all, const struct message *message, struct
     return written ? 0 : err_set(err, LB_EXIT_MACHINE, "cannot write %s", path);
 }
 
-static int take_piece(struct gathering *all, const struct message *message, struct lb_err *err) {
+static int64_t our_time(const struct clock_series *clock, int64_t offset_ns, int64_t theirs_ns) {
+    if (theirs_ns == 0 || theirs_ns == LB_NEVER) return theirs_ns;
+    return theirs_ns - clock_at(clock, theirs_ns - offset_ns).offset_ns;
+}
+
+/* The operations of a host, by our clock. */
+static int take_history(struct gathering *all, struct message *message, struct lb_err *err) {
+    const struct clock_series *clock = &all->hosts->host[all->host].clock;
+    int64_t offset_ns = clock_of(all, all->host).offset_ns;
+    struct oplog_record *records = message->blob;
+    size_t count = message->blob_bytes / sizeof *records;
+    struct stage_history *history = all->stage->history;
+    if (!history || !history->writer) return 0;
+    for (size_t i = 0; i < count; i++) {
+        records[i].begin_ns = our_time(clock, offset_ns, records[i].begin_ns);
+        records[i].end_ns = our_time(clock, offset_ns, records[i].end_ns);
+        records[i].lease_end_ns = our_time(clock, offset_ns, records[i].lease_end_ns);
+    }
+    return oplog_writer_add(history->writer, records, count, (uint64_t)message->value[1], err);
+}
+
+static int take_piece(struct gathering *all, struct message *message, struct lb_err *err) {
     switch ((enum piece)message->value[0]) {
     case PIECE_MEMORY:
         return take_memory(all, message, err);
@@ -226,6 +275,8 @@ static int take_piece(struct gathering *all, const struct message *message, stru
         return take_facts(all, message, err);
     case PIECE_LOG:
         return take_log(all, message, err);
+    case PIECE_HISTORY:
+        return take_history(all, message, err);
     default:
         all->whole[all->host] = true;
         return 0;
@@ -344,19 +395,28 @@ static json_t *host_json(const struct gathering *all, int host) {
     const struct facts *facts = &all->facts[host];
     int clients;
     uint64_t grants;
-    int64_t first_ns, begin_ns = atomic_load(&all->shared->window_begin_ns);
+    int64_t first_ns;
     double cpu, took_ns = (double)(facts->window_ns + facts->drain_ns);
     sum_host(all, host, &clients, &grants, &first_ns, &cpu);
     bool known = all->whole[host] && facts->stolen_ns >= 0 && took_ns > 0;
     json_t *stolen = known ? json_real((double)facts->stolen_ns / took_ns) : json_null();
     json_t *start = first_ns ? json_integer(first_ns - all->shared->go_ns) : json_null();
-    return json_pack("{s:s, s:i, s:I, s:I, s:o, s:I, s:f, s:I, s:I, s:o, s:o}", "name", of->name,
-                     "clients", clients, "clock_offset_ns",
-                     (json_int_t)clock_of(all, host).offset_ns, "clock_error_ns",
-                     (json_int_t)clock_error_ns(&of->clock, begin_ns, lb_now()), "start_ns", start,
-                     "grants", (json_int_t)grants, "cpu_share", cpu, "lag_p99_ns",
-                     (json_int_t)all->lag[host], "hiccup_p99_ns", (json_int_t)all->hiccup[host],
-                     "stolen_share", stolen, "lost", of->lost ? json_string(of->why) : json_null());
+    return json_pack(
+        "{s:s, s:i, s:I, s:I, s:o, s:I, s:f, s:I, s:I, s:o, s:o}", "name", of->name, "clients",
+        clients, "clock_offset_ns", (json_int_t)clock_of(all, host).offset_ns, "clock_error_ns",
+        (json_int_t)clock_error_ns(&of->clock, all->shared->go_ns, lb_now()), "start_ns", start,
+        "grants", (json_int_t)grants, "cpu_share", cpu, "lag_p99_ns", (json_int_t)all->lag[host],
+        "hiccup_p99_ns", (json_int_t)all->hiccup[host], "stolen_share", stolen, "lost",
+        of->lost ? json_string(of->why) : json_null());
+}
+
+/* The greatest error of any host's clock while the load ran: the clocks were measured before it and after the drain. */
+static void note_error(struct gathering *all) {
+    int64_t from_ns = all->shared->go_ns;
+    for (int i = 0; all->stage->history && i < all->hosts->count; i++) {
+        int64_t error_ns = clock_error_ns(&all->hosts->host[i].clock, from_ns, lb_now());
+        if (error_ns > all->stage->history->error_ns) all->stage->history->error_ns = error_ns;
+    }
 }
 
 int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared *shared,
@@ -370,10 +430,10 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
         return err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' figures");
     }
     *all = (struct gathering){.hosts = hosts, .stage = stage, .shared = shared, .harvest = harvest};
+    note_error(all);
     for (all->host = 0; all->host < hosts->count; all->host++) {
         if (take_host(all, err) != 0) failed = -1;
     }
-    hosts_measure_clocks(hosts, 20);
     if (add_logs(all, err) != 0) failed = -1;
     for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));
     stage->result.hosts = run_stage_keep(&stage->result, table);

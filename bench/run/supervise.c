@@ -424,7 +424,10 @@ static void tidy_server(struct supervisor *sup) {
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
     if (!sup->with.hosts || sup->stage->status == STAGE_FAILED) return;
-    if (!stage_hosts_judges(&sup->with)) harvest_close_log(&sup->harvest);
+    if (!stage_hosts_judges(&sup->with)) {
+        harvest_close_log(&sup->harvest);
+        stage_history_stop(sup->stage, sup->shared);
+    }
     int failed =
         stage_hosts_judges(&sup->with)
             ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)
