@@ -126,6 +126,7 @@ static unsigned wires_of(const struct place_ask *ask) {
 
 struct topo_flavour place_flavour(const struct plan *plan) {
     return (struct topo_flavour){.program = plan->program,
+                                 .listen = plan->listen,
                                  .min_replicas = plan->min_replicas,
                                  .min_replicas_lag_ns = plan->min_replicas_lag_ns};
 }

@@ -576,6 +576,7 @@ static void save_result(struct run_state *run, struct run_end *end) {
 static const char *asked_of_ours(const struct plan *plan) {
     if (plan->peer_distance.wired) return "servers.peer_rtt";
     if (*plan->program) return "servers.program";
+    if (*plan->listen) return "servers.listen";
     return plan->min_replicas > 0 ? "servers.min_replicas" : NULL;
 }
 

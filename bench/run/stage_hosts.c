@@ -50,10 +50,22 @@ struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
                               .processes = ask->far.processes};
 }
 
+/* Where load hosts reach the server: a server of ours at the plan's servers.listen. */
+static json_t *url_json(const struct stage_ask *ask) {
+    static const char here[] = "@127.0.0.1:", bare[] = "//127.0.0.1:";
+    const char *url = ask->server->url_count > 0 ? ask->server->urls[0] : NULL;
+    if (!url) return json_null();
+    const char *at = strstr(url, here);
+    if (!at) at = strstr(url, bare);
+    if (!ask->topo || !at || !*ask->plan->listen) return json_string(url);
+    at = strchr(at, '1');
+    return json_sprintf("%.*s%s%s", (int)(at - url), url, ask->plan->listen,
+                        at + strlen("127.0.0.1"));
+}
+
 /* What a load host must know of the stage besides its plan. */
 static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
-    const struct lb_server *server = ask->server;
-    json_t *url = server->url_count > 0 ? json_string(server->urls[0]) : json_null();
+    json_t *url = url_json(ask);
     return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:i, s:i}", "lock",
                      ask->lock->lock->name, "id", ask->id, "url", url, "clients", ask->clients,
                      "repeat", ask->repeat, "readers", ask->readers, "rate_per_s", ask->rate_per_s,

@@ -1,6 +1,7 @@
 /* flavour: see flavour.h. */
 #include "bench/servers/flavour.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,9 +59,30 @@ static void take_out(char *list, const char *name) {
     strcpy(list, kept);
 }
 
+/* Where the servers listen, for other hosts. 0, or -1 with err. */
+static int choose_listen(struct topo_info *info, const char *listen, struct lb_err *err) {
+    struct in_addr address;
+    if (!listen || !*listen) return 0;
+    if (!info->listen_offered)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "servers.listen: the servers of %s can't be reached from other hosts: start them yourself, and use --url",
+            info->name);
+    if (info->tls)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "servers.listen: the certificates of lockbench's servers are for 127.0.0.1: leave out servers.tls");
+    if (strlen(listen) >= sizeof info->listen || inet_pton(AF_INET, listen, &address) != 1)
+        return err_set(err, LB_EXIT_USAGE,
+                       "servers.listen: \"%.60s\" is no IPv4 address, such as 10.0.0.1", listen);
+    strcpy(info->listen, listen);
+    return 0;
+}
+
 int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour,
                       struct lb_err *err) {
     bool other = flavour->program && *flavour->program;
+    if (choose_listen(info, flavour->listen, err) != 0) return -1;
     if (other && !*info->program)
         return err_set(
             err, LB_EXIT_USAGE,

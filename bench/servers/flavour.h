@@ -1,5 +1,5 @@
 /* flavour: servers of a topology that are not as its script starts them by itself: another program that speaks the same
- * protocol, or a primary that wants replicas. It starts nothing and does not look at what the program is. */
+ * protocol, a primary that wants replicas, or servers that other hosts reach. It starts nothing and does not look at what the program is. */
 #ifndef BENCH_SERVERS_FLAVOUR_H
 #define BENCH_SERVERS_FLAVOUR_H
 
@@ -7,9 +7,10 @@
 
 #include "bench/servers/info.h"
 
-/* servers.program, servers.min_replicas, servers.min_replicas_lag. Zeroed = as the script has it. */
+/* servers.program, servers.listen, servers.min_replicas, servers.min_replicas_lag. Zeroed = as the script has it. */
 struct topo_flavour {
     const char *program; /* a path, or a name in PATH; NULL or "" = the script's own */
+    const char *listen;  /* an IPv4 address besides 127.0.0.1; NULL or "" = none */
     int min_replicas;    /* a primary refuses writes with fewer replicas; 0 = it does not ask */
     int64_t min_replicas_lag_ns; /* a replica that was silent for longer does not count */
 };

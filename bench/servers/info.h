@@ -50,6 +50,8 @@ struct topo_info {
     /* the server's program, which servers.program may replace (flavour.h); "" = it may not */
     char program[512];
     bool other_program;                   /* it was replaced */
+    bool listen_offered;                  /* servers.listen can be asked of its servers */
+    char listen[16];                      /* what was asked; "" = nothing */
     bool min_replicas_offered;            /* servers.min_replicas can be asked of its primary */
     int min_replicas, min_replicas_lag_s; /* what was asked; 0 = nothing */
     bool clock;                           /* topo_clock works on this topology */

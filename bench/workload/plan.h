@@ -240,7 +240,9 @@ struct plan {
     int distance_count;                         /* at least 1 */
     struct distance peer_distance;              /* of the servers of a cluster from each other */
     const char *program; /* that is started in place of the topologies' own servers; "" = none */
-    int min_replicas;    /* without which a primary refuses writes; 0 = it does not ask */
+    const char
+        *listen;      /* servers of our own listen there, too, for other hosts; "" = they do not */
+    int min_replicas; /* without which a primary refuses writes; 0 = it does not ask */
     int64_t min_replicas_lag_ns;
 
     struct plan_lock *locks;

@@ -217,6 +217,8 @@ static const struct lb_option servers_keys[] = {
      "the same between the servers of a cluster that lockbench starts, each from each; part of the topology's name in the results"},
     {"program", LB_OPT_TEXT, offsetof(struct plan, program), "", 0, 500, NULL,
      "server to start in place of the topology's own, of the same protocol: a path, or a name in PATH, as valkey-server for Redis; what it says it is becomes part of the topology's name in the results"},
+    {"listen", LB_OPT_TEXT, offsetof(struct plan, listen), "", 0, 45, NULL,
+     "an IPv4 address of this machine at which its servers listen besides 127.0.0.1: the load hosts of a run on several hosts reach them there"},
     {"min_replicas", LB_OPT_INT32, offsetof(struct plan, min_replicas), "0", 0, 15, NULL,
      "replicas without which a Redis primary refuses writes (min-replicas-to-write); part of the topology's name in the results"},
     {"min_replicas_lag", LB_OPT_DURATION, offsetof(struct plan, min_replicas_lag_ns), "10s",
