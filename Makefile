@@ -94,7 +94,7 @@ all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
 $(B)/bench/mpi/main.o: DEFS += $(shell $(PKG) --cflags $(MPI))
-$(B)/lockbench-hosts: $(B)/bench/mpi/main.o $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(B)/clock_shim.so
+$(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(B)/clock_shim.so
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG) --libs $(MPI))
 endif

@@ -12,6 +12,7 @@
 #define EXCHANGES 100           /* at the beginning */
 #define ANSWER_NS (2 * LB_S_NS) /* for a clock exchange: a load host looks every 50 ms at least */
 #define SEND_NS (10 * LB_S_NS)  /* for a message to leave */
+#define SEND_LEAST_NS LB_S_NS
 #define PARTS_NS                                                                                   \
     (300 * LB_S_NS) /* ... with what a host measured: the judge takes one host after the other */
 #define QUICK_NS (3 * LB_MS_NS) /* after an exchange the next one is expected so soon */
@@ -50,7 +51,8 @@ uint64_t hosts_program(struct lb_err *err) {
     return hash;
 }
 
-static int send_message(struct hosts *hosts, int rank, const struct message *message) {
+static int send_message(struct hosts *hosts, int rank, const struct message *message,
+                        int64_t limit_ns) {
     size_t length = sizeof(struct packet) + message->blob_bytes;
     struct packet *packet = length <= LINK_MESSAGE_MAX ? calloc(1, length) : NULL;
     if (!packet) return -1;
@@ -58,7 +60,6 @@ static int send_message(struct hosts *hosts, int rank, const struct message *mes
     memcpy(packet->value, message->value, sizeof packet->value);
     memcpy(packet->text, message->text, sizeof packet->text);
     if (message->blob_bytes > 0) memcpy(packet + 1, message->blob, message->blob_bytes);
-    int64_t limit_ns = message->word == WORD_PARTS ? PARTS_NS : SEND_NS;
     int failed = hosts->link->send(hosts->link, rank, packet, length, lb_now() + limit_ns);
     free(packet);
     return failed;
@@ -118,7 +119,10 @@ int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size) {
 
 void hosts_tell(struct hosts *hosts, int host, const struct message *message) {
     if (hosts->host[host].lost) return;
-    if (send_message(hosts, host + 1, message) != 0)
+    /* Nobody waits longer for a host to listen than for it to speak. */
+    int64_t left_ns = hosts->host[host].heard_ns + HOST_SILENT_NS - lb_now();
+    if (send_message(hosts, host + 1, message, left_ns > SEND_LEAST_NS ? left_ns : SEND_LEAST_NS) !=
+        0)
         hosts_lose(hosts, host, "what was sent to it did not arrive");
 }
 
@@ -197,19 +201,30 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
 
 /* ---- a load host ---- */
 
+int hosts_check_judge(struct hosts *hosts, struct lb_err *err) {
+    if (lb_now() - hosts->judge_heard_ns > JUDGE_SILENT_NS) hosts->judge_gone = true;
+    if (!hosts->judge_gone) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) is gone, or cut off");
+}
+
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err) {
-    if (send_message(hosts, 0, message) == 0) return 0;
+    if (!hosts->judge_gone &&
+        send_message(hosts, 0, message, message->word == WORD_PARTS ? PARTS_NS : SEND_NS) == 0)
+        return 0;
+    hosts->judge_gone = true;
     return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) does not listen any more");
 }
 
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
     for (;;) {
         struct message message;
-        int got = receive_message(hosts, 0, &message, deadline_ns);
+        int got = hosts->judge_gone ? -1 : receive_message(hosts, 0, &message, deadline_ns);
+        hosts->judge_gone |= got < 0;
         if (got < 0)
             return err_set(err, LB_EXIT_MACHINE,
                            "the connection to the judging host (rank 0) is broken");
         if (got == 0) return 0;
+        hosts->judge_heard_ns = lb_now();
         if (message.word != WORD_CLOCK) {
             *ret = message;
             return 1;

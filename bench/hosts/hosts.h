@@ -13,6 +13,9 @@
 
 #define HOSTS_MAX 256
 #define HOST_SILENT_NS (10 * LB_S_NS) /* a load host that is not heard for so long is lost */
+#define JUDGE_SILENT_NS                                                                            \
+    (40 * LB_S_NS) /* in a stage, a load host that hears nothing for so long gives up */
+#define JUDGE_TALKS_NS (10 * LB_S_NS) /* so often the judge speaks in a stage */
 
 enum word {
     WORD_HELLO,   /* host -> judge: value[0] = hash of the program; text = name of the machine */
@@ -55,7 +58,9 @@ struct host {
 
 struct hosts {
     struct link *link;
-    int count; /* of load hosts; rank i + 1 is host i */
+    int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
+    bool judge_gone;        /* from then on nothing is sent to it or awaited */
+    int count;              /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };
 
@@ -100,6 +105,9 @@ void hosts_lose(struct hosts *hosts, int host, const char *why);
 int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
 
 /* ---- a load host ---- */
+
+/* In a stage the judge speaks every JUDGE_TALKS_NS. 0, or -1 with err when it was silent for JUDGE_SILENT_NS. */
+int hosts_check_judge(struct hosts *hosts, struct lb_err *err);
 
 /* Sends to the judge. 0, or -1 with err when the judge does not listen. */
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);

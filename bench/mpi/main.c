@@ -4,6 +4,7 @@
  * after the load, a report a second, and clock exchanges; what is measured never passes through it while it is measured.
  * Nothing here is collective after MPI_Init, so that a host that is gone hangs nobody. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/hosts/hosts.h"
+#include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
 
 #define MEET_NS (60 * LB_S_NS)
@@ -93,7 +95,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     if (argc < 2 || strcmp(argv[1], "run") != 0) {
         err_set(&err, LB_EXIT_USAGE,
                 "only `run` works on several hosts: mpirun -np 3 lockbench-hosts run ...");
-        return link->self == 0 ? fail(0, &err) : err.code;
+        return link->self == 0 ? fail(0, &err) : LB_EXIT_OK;
     }
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
     if (!hosts) {
@@ -114,7 +116,22 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     return code;
 }
 
+/* A launcher forwards SIGUSR1 to all ranks, where SIGINT would make it end the job within a second. */
+static void interrupt_judge(int signal) {
+    (void)signal;
+    raise(SIGINT);
+}
+
+/* Ends the job. A host that is gone would not come to the end, and with --enable-recovery mpirun waits for ever for a rank
+ * that ended with another code than 0. */
+static void abort_job(int code) {
+    fprintf(stderr, LAUNCH_LAST_WORDS "%d\n", code);
+    fflush(NULL);
+    MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 int main(int argc, char **argv) {
+    if (argc > 2 && strcmp(argv[1], "launch") == 0) return launch(argv + 2);
     struct link link = {.send = mpi_send, .receive = mpi_receive};
     int provided;
     bool lost = false;
@@ -123,10 +140,11 @@ int main(int argc, char **argv) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
     MPI_Comm_size(MPI_COMM_WORLD, &link.count);
+    signal(SIGUSR1, link.self == 0 ? interrupt_judge : SIG_IGN);
     int code = take_part(&link, argc, argv, &lost);
     fflush(NULL);
-    /* A host that is gone does not come to the end, and waiting for it would hang all others. */
-    if (lost) MPI_Abort(MPI_COMM_WORLD, code ? code : LB_EXIT_MACHINE);
+    if (link.self == 0 && (lost || code)) abort_job(code ? code : LB_EXIT_MACHINE);
+    if (lost) _exit(code);
     MPI_Finalize();
     return code;
 }

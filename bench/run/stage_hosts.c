@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define NEWS_NS LB_S_NS
-#define CLOCK_NS (10 * LB_S_NS)
 #define EXCHANGES 20             /* in the window, of one measurement */
 #define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
 #define ANSWER_NS (60 * LB_S_NS) /* for the judge's word after everybody was to be ready */
@@ -94,6 +93,13 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 
 /* ---- the moments ---- */
 
+/* The hosts learn that the judge lives, and the judge how far their clocks have moved. */
+static void keep_talking(struct stage_hosts *with) {
+    if (lb_now() - with->news_ns < JUDGE_TALKS_NS) return;
+    with->news_ns = lb_now();
+    hosts_measure_clocks(with->hosts, EXCHANGES);
+}
+
 /* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
  * interrupted. */
 static int await_host(struct stage_hosts *with, int host, enum moment moment, int64_t deadline_ns,
@@ -103,6 +109,7 @@ static int await_host(struct stage_hosts *with, int host, enum moment moment, in
     char why[300];
     while (!hosts->host[host].lost) {
         int64_t now_ns = lb_now(), next_ns = now_ns + LOOK_NS;
+        keep_talking(with);
         if (moment<MOMENT_DRAINED && * with->interrupts> 0)
             return err_set(err, LB_EXIT_INTERRUPTED, "interrupted");
         if (now_ns >= deadline_ns) {
@@ -169,7 +176,8 @@ static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_n
         return 0;
     }
     while (lb_now() < deadline_ns) {
-        if (report_news(with, NULL, err) != 0) return -1;
+        if (report_news(with, NULL, err) != 0 || hosts_check_judge(with->hosts, err) != 0)
+            return -1;
         int got = hosts_wait(with->hosts, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
@@ -233,10 +241,7 @@ static int look_as_judge(struct stage_hosts *with, bool in_window, struct lb_err
         with->told = true;
         failed = err_set(err, LB_EXIT_MACHINE, "%s", why);
     }
-    if (in_window && lb_now() - with->news_ns > CLOCK_NS) {
-        with->news_ns = lb_now();
-        hosts_measure_clocks(hosts, EXCHANGES);
-    }
+    if (in_window) keep_talking(with);
     return failed;
 }
 
@@ -245,7 +250,7 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
     struct message message;
     if (!with->hosts) return 0;
     if (hosts_judges(with->hosts)) return look_as_judge(with, in_window, err);
-    if (report_news(with, shared, err) != 0) return -1;
+    if (report_news(with, shared, err) != 0 || hosts_check_judge(with->hosts, err) != 0) return -1;
     int got = hosts_wait(with->hosts, &message, 0, err);
     if (got < 0) return -1;
     if (got == 0) return 0;

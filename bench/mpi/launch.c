@@ -1,0 +1,132 @@
+/* launch: see launch.h. */
+#define _GNU_SOURCE
+#include "bench/mpi/launch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench/base/clock.h"
+#include "bench/base/err.h"
+
+#define GRACE_NS                                                                                   \
+    (5 *                                                                                           \
+     LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
+#define LOOK_MS 200
+
+static volatile sig_atomic_t interrupts;
+
+static void note_interrupt(int signal) {
+    (void)signal;
+    interrupts++;
+}
+
+/* The launcher while it runs. */
+struct launched {
+    pid_t pid;
+    int errors;     /* its standard error; -1 = closed */
+    char line[300]; /* of its standard error, so far */
+    size_t length;
+    int code;         /* from the last words; -1 = they did not come */
+    int64_t ended_ns; /* when they came */
+    int passed;       /* interrupts that were passed on */
+};
+
+static void read_line(struct launched *job) {
+    size_t words = sizeof LAUNCH_LAST_WORDS - 1;
+    const char *at = strstr(job->line, LAUNCH_LAST_WORDS);
+    if (!at) return;
+    job->code = atoi(at + words);
+    job->ended_ns = lb_now();
+}
+
+/* Passes on what the launcher prints, and looks for the last words. */
+static void pass_errors(struct launched *job) {
+    char bytes[4096];
+    struct pollfd at = {.fd = job->errors, .events = POLLIN};
+    if (poll(&at, 1, LOOK_MS) != 1) return;
+    ssize_t got = read(job->errors, bytes, sizeof bytes);
+    if (got == 0) {
+        close(job->errors);
+        job->errors = -1;
+    }
+    for (ssize_t i = 0; i < got; i++) {
+        if (job->length + 1 < sizeof job->line && bytes[i] != '\n') {
+            job->line[job->length++] = bytes[i];
+        } else if (bytes[i] == '\n') {
+            job->line[job->length] = '\0';
+            read_line(job);
+            job->length = 0;
+        }
+    }
+    if (got > 0) fwrite(bytes, 1, (size_t)got, stderr);
+}
+
+/* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. */
+static void pass_interrupts(struct launched *job) {
+    for (; job->passed < interrupts; job->passed++)
+        kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
+}
+
+static void end_launcher(const struct launched *job) {
+    if (job->code < 0) return;
+    int64_t since_ns = lb_now() - job->ended_ns;
+    if (since_ns > GRACE_NS) kill(job->pid, since_ns > 2 * GRACE_NS ? SIGKILL : SIGTERM);
+}
+
+static int watch(struct launched *job) {
+    int status = 0;
+    for (;;) {
+        if (job->errors >= 0)
+            pass_errors(job);
+        else
+            lb_nap(LOOK_MS * LB_MS_NS);
+        pass_interrupts(job);
+        end_launcher(job);
+        if (waitpid(job->pid, &status, WNOHANG) == job->pid) break;
+    }
+    if (job->code >= 0) return job->code;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : LB_EXIT_MACHINE;
+}
+
+static _Noreturn void become(char **command, int errors) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach it */
+    dup2(errors, STDERR_FILENO);
+    execvp(command[0], command);
+    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", command[0], strerror(errno));
+    _exit(LB_EXIT_MACHINE);
+}
+
+int launch(char **command) {
+    int errors[2];
+    struct launched job = {.code = -1};
+    if (pipe(errors) != 0) {
+        perror("lockbench-hosts: pipe");
+        return LB_EXIT_MACHINE;
+    }
+    struct sigaction action = {.sa_handler = note_interrupt};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    job.pid = fork();
+    if (job.pid == 0) {
+        close(errors[0]);
+        become(command, errors[1]);
+    }
+    close(errors[1]);
+    job.errors = errors[0];
+    if (job.pid < 0) {
+        perror("lockbench-hosts: fork");
+        return LB_EXIT_MACHINE;
+    }
+    int code = watch(&job);
+    if (job.errors >= 0) close(job.errors);
+    return code;
+}
