@@ -196,6 +196,11 @@ static int find_handoffs(struct stage *stage, const struct book *book, struct lb
             hist_record(stage->hist[METRIC_HANDOFF], hold->from_ns - before->to_ns);
     }
     free(order);
+    /* A handoff carries the errors of two clocks. */
+    struct hist *handoff = stage->hist[METRIC_HANDOFF];
+    if (hist_quantile(handoff, 0.5) >= 4 * stage->history->error_ns) return 0;
+    stage->history->unresolved = handoff->count > 0;
+    hist_reset(handoff);
     return 0;
 }
 

@@ -15,6 +15,8 @@ struct stage_history {
     struct lb_err err; /* why it is incomplete, or was not judged */
     struct oplog_rules rules;
     int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
+    bool
+        unresolved; /* handoffs are shorter than these clocks can tell, and none is in the result */
     uint64_t ops, dropped;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define NEWS_NS LB_S_NS
-#define EXCHANGES 20             /* in the window, of one measurement */
+#define EXCHANGES 100            /* of one measurement, before the load and after it ... */
+#define EXCHANGES_IN_WINDOW 20   /* ... and while it runs */
 #define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
 #define ANSWER_NS (60 * LB_S_NS) /* for the judge's word after everybody was to be ready */
 #define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
@@ -97,7 +98,7 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 static void keep_talking(struct stage_hosts *with) {
     if (lb_now() - with->news_ns < JUDGE_TALKS_NS) return;
     with->news_ns = lb_now();
-    hosts_measure_clocks(with->hosts, EXCHANGES);
+    hosts_measure_clocks(with->hosts, EXCHANGES_IN_WINDOW);
 }
 
 /* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was

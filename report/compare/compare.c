@@ -91,6 +91,13 @@ static char *rtt_text(const struct run_stage *stage, char *text) {
     return text;
 }
 
+/* Of the machines that had the clients. */
+static char *hosts_text(const struct run_stage *stage, char text[32]) {
+    size_t count = json_array_size(stage->hosts);
+    snprintf(text, 32, "%zu", count);
+    return count > 0 ? text : strcpy(text, "one machine");
+}
+
 /* load, task and where, in one block. */
 static char *task_text(const struct run_stage *stage, const char **ret_task,
                        const char **ret_where) {
@@ -152,14 +159,16 @@ static void free_refs(struct refs *refs) {
 /* What must be alike, or the numbers answer different questions. */
 static int check_alike(const struct run_stage *base, const struct run_stage *new,
                        struct lb_err *err) {
-    char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX];
+    char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
     const struct {
         const char *what, *base, *new, *absent;
     } texts[] = {{"topology", base->topology, new->topology, "not known"},
                  {"durability", base->durability, new->durability, "not known"},
                  {"encryption", base->encryption, new->encryption, "none"},
                  {"the round trip added by the wire", rtt_text(base, base_rtt),
-                  rtt_text(new, new_rtt), "none"}};
+                  rtt_text(new, new_rtt), "none"},
+                 {"the number of load hosts", hosts_text(base, base_hosts),
+                  hosts_text(new, new_hosts), "none"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
         return err_set(

@@ -26,6 +26,10 @@ void run_slo_verdict(const struct report *report, struct doc *doc);
 /* The self-checks of the stages: what failed, in the verdict; how many there were, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
+/* The load hosts, where there are several machines. */
+void run_hosts(const struct run *run, struct doc *doc);
+/* The greatest error of any host's clock in a stage; NAN of a stage on one machine. */
+double run_hosts_error_ns(const struct run_stage *stage);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
 /* Figures over the round trip to the servers, and where the ranking changes; nothing where no runs have several. */

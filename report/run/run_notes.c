@@ -28,7 +28,8 @@ static void add_executor(struct doc *doc, const struct run *run) {
             least, most, processes, processes == 1 ? "" : "es", pinned ? "pinned" : "not pinned",
             number_time_text(stall, text));
     const json_t *asked = json_object_get(json_object_get(run->plan, "load"), "processes");
-    if (json_is_integer(asked) && processes > (double)json_integer_value(asked))
+    bool spread = run->stage_count > 0 && json_array_size(run->stages[0].hosts) > 0;
+    if (!spread && json_is_integer(asked) && processes > (double)json_integer_value(asked))
         doc_say(doc, TONE_PLAIN,
                 "These are more processes than load.processes asks for, since one may not open the "
                 "files of all clients (ulimit -n)");
@@ -152,6 +153,7 @@ static void add_run(struct doc *doc, const struct report *report, int r) {
             doc_or(run->tool_version, "of an unknown version"));
     doc_span(doc, DOC_INLINE, "%s", run->path);
     add_executor(doc, run);
+    run_hosts(run, doc);
     run_self_line(run, doc);
     add_order(doc, run);
     add_skips(doc, run);

@@ -63,6 +63,22 @@ static void set_headline(struct doc *doc, bool *headed) {
     *headed = true;
 }
 
+/* What the clocks of several hosts hide, beside the bound. */
+static void say_apart(struct doc *doc, const struct report *report) {
+    double error_ns = NAN;
+    char text[NUMBER_TEXT_MAX];
+    for (int i = 0; i < report->lock_count; i++) {
+        if (is_in(&report->locks[i], LOCK_CLEAN) &&
+            json_array_size(report->locks[i].stage->hosts) > 1)
+            error_ns = fmax(error_ns, run_hosts_error_ns(report->locks[i].stage));
+    }
+    if (isnan(error_ns)) return;
+    doc_say(
+        doc, TONE_PLAIN,
+        "Between hosts, overlaps shorter than %s can't be seen (twice the error of the clocks).",
+        number_time_text(2 * error_ns, text));
+}
+
 static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
     const struct report_lock *least = NULL;
     double grants = 0;
@@ -91,6 +107,7 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
                        : "Every lock that claims to exclude did",
             clean == 1 ? " excluded" : many, total);
     set_headline(doc, headed);
+    say_apart(doc, report);
     if (!bound) {
         doc_say(doc, TONE_WARN, "The least tried is %s, with %s such grants: too few for a bound.",
                 least->label, few);

@@ -1,0 +1,146 @@
+/* test_mpi: lockbench-hosts under mpirun, on three hosts that are network namespaces with clocks of their own
+ * (bench/tests/hosts_net).
+ *
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdio.h>
+
+#include "bench/tests/cli_help.h"
+
+#define HOSTS 3
+
+static char hosts_program[PATH_MAX + 8], net_script[PATH_MAX + 40];
+
+/* Skips where hosts can't be made; in CI that is a failure. */
+static void need_hosts(void) {
+    snprintf(hosts_program, sizeof hosts_program, "%s-hosts", cli_program);
+    snprintf(net_script, sizeof net_script, "%s/bench/tests/hosts_net", cli_root);
+    cli_need_program("mpirun", "openmpi-bin");
+    cli_need_program("ip", "iproute2");
+    if (access(hosts_program, X_OK) != 0) fail_msg("no %s: run make hosts", hosts_program);
+    if (geteuid() == 0) return;
+    print_message("[ SKIPPED ] network namespaces need root\n");
+    skip();
+}
+
+/* Runs the words after `lockbench-hosts` on the hosts. hurt: HOSTS_HURT, or NULL. */
+static struct cli run_on_hosts(const char *hurt, const char *const *words) {
+    static char hurting[60], home[PATH_MAX + 20];
+    const char *args[CLI_ARGS_MAX] = {hosts_program};
+    int count = 1;
+    snprintf(home, sizeof home, "LOCKBENCH_HOME=%s", cli_root);
+    snprintf(hurting, sizeof hurting, "HOSTS_HURT=%s", hurt ? hurt : "");
+    const struct cli_how how = {.program = net_script, .env = {home, hurting}};
+    for (int i = 0; words[i]; i++) args[count++] = words[i];
+    args[count] = NULL;
+    return cli_run(&how, args);
+}
+
+/* Each host's clock is ahead by as much as it was set, within the error that is told. */
+static void check_clocks(const json_t *stage) {
+    for (int i = 0; i < HOSTS; i++) {
+        const json_t *host = json_array_get(json_object_get(stage, "hosts"), (size_t)i);
+        double truth_ns = i * 1e12, offset_ns = cli_number_at(host, "clock_offset_ns");
+        double error_ns = cli_number_at(host, "clock_error_ns");
+        if (fabs(offset_ns - truth_ns) > error_ns)
+            fail_msg("host %d: its clock is %.0f ns ahead, and found was %.0f +- %.0f", i + 1,
+                     truth_ns, offset_ns, error_ns);
+        assert_true(cli_number_at(host, "start_ns") > -error_ns);
+        assert_true(cli_number_at(host, "clients") == 2);
+    }
+}
+
+TEST(locks_of_real_servers_run_on_three_hosts) {
+    need_hosts();
+    static const char locks[] = "redis-setnx,etcd-mutex,pg-advisory,zk-lock,null";
+    char *out = cli_path("locks");
+    struct cli cli = run_on_hosts(NULL, ARGS("run", "contended", "--lock", locks, "--set",
+                                             "load.clients=6", "--set", "run.duration=1s", "--set",
+                                             "servers.listen=%LISTEN%", "--no-page", "--out", out));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "Load hosts");
+    assert_has(cli.out, "Between hosts, overlaps shorter than");
+    json_t *run = cli_result(out);
+    assert_true(json_is_false(cli_get(run, "partial")));
+    const json_t *stages = cli_get(run, "stages"), *stage;
+    size_t i;
+    assert_int_equal(json_array_size(stages), 5);
+    json_array_foreach(stages, i, stage) {
+        check_clocks(stage);
+        if (strcmp(cli_text_at(stage, "lock"), "null") == 0) continue;
+        assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "clean");
+        assert_string_equal(cli_text_at(stage, "history.verdict"), "clean");
+        assert_true(cli_number_at(stage, "history.ops") > 10);
+    }
+    json_decref(run);
+    cli_free(&cli);
+}
+
+/* Holders on different hosts share no memory: the record of operations shows more overlaps than the hosts' own cells. */
+TEST(a_broken_lock_is_caught_across_hosts) {
+    need_hosts();
+    char *out = cli_path("caught");
+    struct cli cli =
+        run_on_hosts(NULL, ARGS("run", "short-lease", "--lock", "unsafe-redis-ttl-short", "--set",
+                                "load.clients=3", "--set", "run.duration=2s", "--set",
+                                "servers.listen=%LISTEN%", "--no-page", "--out", out));
+    assert_code(&cli, 3);
+    json_t *run = cli_result(out);
+    /* One client a host: no cell can see two. */
+    assert_true(cli_number_at(run, "stages.0.exclusion.double_holders") == 0);
+    assert_true(cli_number_at(run, "stages.0.exclusion.expired_holders") == 0);
+    assert_true(cli_number_at(run, "stages.0.history.expired") > 0);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "expired");
+    json_decref(run);
+    cli_free(&cli);
+}
+
+static void check_hurt(const char *hurt, int code, const char *reason) {
+    need_hosts();
+    char *out = cli_path("%s", strchr(hurt, ' ') + 1);
+    struct cli cli = run_on_hosts(hurt, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
+                                             "load.clients=6", "--set", "run.duration=60s", "--set",
+                                             "servers.listen=%LISTEN%", "--no-page", "--out", out));
+    assert_code(&cli, code);
+    json_t *run = cli_result(out);
+    assert_true(json_is_true(cli_get(run, "partial")));
+    assert_has(cli_text_at(run, "partial_reason"), reason);
+    assert_true(cli_number_at(run, "stages.0.grants") > 0);
+    json_decref(run);
+    cli_free(&cli);
+    char left[200];
+    snprintf(left, sizeof left, "pgrep -x lockbench-hosts -r R,S,D,T | grep . && exit 1; exit 0");
+    assert_int_equal(system(left), 0);
+}
+
+TEST(a_killed_rank_leaves_a_partial_result_that_names_it) {
+    check_hurt("4 KILL", 2, "host 3 (host3) is lost");
+}
+
+TEST(a_rank_that_stands_still_does_too) {
+    check_hurt("4 STOP", 2, "host 3 (host3) is lost: nothing came from it for 10 s");
+}
+
+TEST(so_does_a_link_that_is_down) {
+    check_hurt("4 down", 2, "host 3 (host3) is lost");
+}
+
+TEST(ctrl_c_saves_what_was_measured) {
+    check_hurt("4 INT", 130, "interrupted");
+}
+
+TEST(other_commands_and_too_few_processes_are_refused) {
+    need_hosts();
+    struct cli cli = run_on_hosts(NULL, ARGS("check", "--lock", "null"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "only `run` works on several hosts");
+    cli_free(&cli);
+    const struct cli_how how = {.program = hosts_program};
+    cli = cli_run(&how, ARGS("run", "smoke", "--lock", "null"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "1 processes: there must be 2 to 257");
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)

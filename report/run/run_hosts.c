@@ -1,0 +1,126 @@
+/* run_hosts: the load hosts of a run on several machines, each with the worst of its stages, and what their clocks hide. See
+ * run_doc.h. */
+#include <math.h>
+#include <string.h>
+
+#include "report/run/run_doc.h"
+
+#define HOSTS_SHOWN 256
+
+/* One host over all stages. */
+struct host_row {
+    const char *name, *lost;
+    double clients, offset_ns, error_ns, start_ns, grants, cpu_share, lag_ns, hiccup_ns, stolen;
+};
+
+static double number_at(const json_t *host, const char *key) {
+    const json_t *value = json_object_get(host, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void add_stage(struct host_row *row, const json_t *host, bool first) {
+    const char *lost = json_string_value(json_object_get(host, "lost"));
+    if (first) {
+        *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
+                                 .offset_ns = number_at(host, "clock_offset_ns"),
+                                 .start_ns = NAN,
+                                 .stolen = NAN};
+    }
+    row->clients = fmax(row->clients, number_at(host, "clients"));
+    row->error_ns = fmax(row->error_ns, number_at(host, "clock_error_ns"));
+    row->start_ns = fmax(row->start_ns, number_at(host, "start_ns"));
+    row->grants += number_at(host, "grants");
+    row->cpu_share = fmax(row->cpu_share, number_at(host, "cpu_share"));
+    row->lag_ns = fmax(row->lag_ns, number_at(host, "lag_p99_ns"));
+    row->hiccup_ns = fmax(row->hiccup_ns, number_at(host, "hiccup_p99_ns"));
+    row->stolen = fmax(row->stolen, number_at(host, "stolen_share"));
+    if (lost) row->lost = lost;
+}
+
+/* Returns how many there are. */
+static int collect(const struct run *run, struct host_row *rows) {
+    int count = 0;
+    for (int s = 0; s < run->stage_count; s++) {
+        size_t i;
+        const json_t *host;
+        json_array_foreach(run->stages[s].hosts, i, host) {
+            if (i >= HOSTS_SHOWN) break;
+            add_stage(&rows[i], host, (int)i >= count);
+            if ((int)i >= count) count = (int)i + 1;
+        }
+    }
+    return count;
+}
+
+double run_hosts_error_ns(const struct run_stage *stage) {
+    double most_ns = NAN;
+    size_t i;
+    const json_t *host;
+    json_array_foreach(stage->hosts, i, host) most_ns =
+        fmax(most_ns, number_at(host, "clock_error_ns"));
+    return most_ns;
+}
+
+static const struct doc_column columns[] = {
+    {.title = "host", .words = true},
+    {.title = "clients", .figure = DOC_COUNT},
+    {.title = "grants", .help = "in the windows of all stages", .figure = DOC_COUNT},
+    {.title = "clock ahead",
+     .help = "of the judging host's, in the first stage",
+     .figure = DOC_TIME},
+    {.title = "error",
+     .brief = "+/-",
+     .help = "by how much that may be wrong, in the worst stage",
+     .figure = DOC_TIME},
+    {.title = "began",
+     .help = "so long after the moment agreed, in the worst stage",
+     .figure = DOC_TIME},
+    {.title = "starts late",
+     .brief = "lag",
+     .help = "how late attempts started, p99 of the worst stage",
+     .figure = DOC_TIME},
+    {.title = "timers late",
+     .brief = "timers",
+     .help = "how late timers were, p99 of the worst stage",
+     .figure = DOC_TIME},
+    {.title = "cpu", .help = "of one processor, a thread", .right = true},
+    {.title = "steal", .help = "seconds a second that another virtual machine took", .right = true},
+    {.title = "lost", .words = true},
+    {.title = NULL},
+};
+
+static void add_row(struct doc *doc, const struct host_row *row, int number) {
+    doc_row(doc, DOC_ROW);
+    doc_cell(doc, "%d %s", number, row->name ? row->name : "");
+    doc_figure(doc, row->clients);
+    doc_figure(doc, row->grants);
+    doc_figure(doc, row->offset_ns);
+    doc_figure(doc, row->error_ns);
+    doc_figure(doc, row->start_ns);
+    doc_figure(doc, row->lag_ns);
+    doc_figure(doc, row->hiccup_ns);
+    doc_cell(doc, "%.0f %%", 100 * row->cpu_share);
+    isnan(row->stolen) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.2f", row->stolen);
+    doc_cell(doc, "%s", row->lost ? row->lost : "");
+}
+
+void run_hosts(const struct run *run, struct doc *doc) {
+    struct host_row rows[HOSTS_SHOWN] = {0};
+    int count = collect(run, rows);
+    double error_ns = 0;
+    char text[NUMBER_TEXT_MAX];
+    if (count == 0) return;
+    doc_table(doc, NULL, "Load hosts");
+    doc_columns(doc, columns);
+    for (int i = 0; i < count; i++) {
+        add_row(doc, &rows[i], i + 1);
+        error_ns = fmax(error_ns, rows[i].error_ns);
+    }
+    doc_end(doc);
+    if (count < 2) return;
+    doc_say(
+        doc, TONE_PLAIN,
+        "Two holders on different hosts are seen if both held for more than %s at the same time: twice the "
+        "error of the clocks, in the worst stage. Two on one host are always seen.",
+        number_time_text(2 * error_ns, text));
+}
