@@ -31,9 +31,9 @@ int perf_clients(int wanted) {
 static const struct {
     const char *name;
     int (*run)(struct lb_err *err);
-} subjects[] = {{"null", perf_null}, {"threads", perf_threads}, {"redis", perf_redis},
-                {"pg", perf_pg},     {"ping", perf_ping},       {"crowd", perf_crowd},
-                {"wire", perf_wire}, {"history", perf_history}};
+} subjects[] = {{"null", perf_null},   {"threads", perf_threads}, {"redis", perf_redis},
+                {"floor", perf_floor}, {"pg", perf_pg},           {"ping", perf_ping},
+                {"crowd", perf_crowd}, {"wire", perf_wire},       {"history", perf_history}};
 
 int main(int argc, char **argv) {
     int code = 0;

@@ -17,7 +17,8 @@ int perf_clients(int wanted);
 
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
 int perf_threads(struct lb_err *err); /* what a second thread adds */
-int perf_redis(struct lb_err *err);   /* against redis-benchmark and a bare epoll loop */
+int perf_redis(struct lb_err *err);   /* against redis-benchmark */
+int perf_floor(struct lb_err *err);   /* against a bare epoll loop, up to 20,000 clients */
 int perf_pg(struct lb_err *err);      /* against pgbench */
 int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
 int perf_crowd(struct lb_err *err);   /* 2,000 and 20,000 clients: memory, time */

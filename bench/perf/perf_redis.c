@@ -135,9 +135,9 @@ static int compare_with_benchmark(const struct ours *ours, const char *port, con
     return 0;
 }
 
-static int compare_with_floor(const struct ours *ours, int port, const char *sha1, int clients,
-                              struct lb_err *err) {
-    const struct floor_ask ask = {.port = port,
+static int compare_with_floor(const struct ours *ours, const char *port, const char *sha1,
+                              int clients, struct lb_err *err) {
+    const struct floor_ask ask = {.port = atoi(port),
                                   .password = getenv("REDISCLI_AUTH"),
                                   .release_sha1 = sha1,
                                   .connections = clients,
@@ -158,11 +158,13 @@ static int compare_with_floor(const struct ours *ours, int port, const char *sha
     return 0;
 }
 
-int perf_redis(struct lb_err *err) {
+/* Which of the two comparisons to make, and with how many clients. */
+typedef int comparison(const struct ours *ours, const char *port, const char *sha1, int clients,
+                       struct lb_err *err);
+
+static int compare_at(comparison *compare, const int *clients, size_t count, struct lb_err *err) {
     static const char *const sets[] = {"run.duration=2s", "run.warmup=200ms", "load.threads=1",
                                        "load.keys=own",   "load.clients=256", NULL};
-    static const int clients[] = {1, 16, 256};
-    const int connections[] = {16, 256, 2000, perf_clients(MANY)};
     struct ours ours;
     struct url url = {0};
     char port[12], sha1[41];
@@ -170,10 +172,18 @@ int perf_redis(struct lb_err *err) {
     if (!failed) failed = url_parse(&url, ours.place->urls[0], 0, err);
     if (!failed) snprintf(port, sizeof port, "%d", url.port[0]);
     if (!failed) failed = load_script(port, sha1, err);
-    for (size_t i = 0; i < sizeof clients / sizeof *clients && !failed; i++)
-        failed = compare_with_benchmark(&ours, port, sha1, clients[i], err);
-    for (size_t i = 0; i < sizeof connections / sizeof *connections && !failed; i++)
-        failed = compare_with_floor(&ours, url.port[0], sha1, connections[i], err);
+    for (size_t i = 0; i < count && !failed; i++)
+        failed = compare(&ours, port, sha1, clients[i], err);
     ours_close(&ours);
     return failed;
+}
+
+int perf_redis(struct lb_err *err) {
+    static const int clients[] = {1, 16, 256};
+    return compare_at(compare_with_benchmark, clients, sizeof clients / sizeof *clients, err);
+}
+
+int perf_floor(struct lb_err *err) {
+    const int clients[] = {16, 256, 2000, perf_clients(MANY)};
+    return compare_at(compare_with_floor, clients, sizeof clients / sizeof *clients, err);
 }
