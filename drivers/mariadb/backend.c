@@ -6,9 +6,9 @@ static const char *const maria_schemes[] = {"mysql", "mariadb", "mysqls", "maria
 
 const struct lb_backend backend_mariadb = {
     .name = "mariadb",
-    .summary = "MariaDB or MySQL, one server, by libmariadb",
+    .summary = "MariaDB or MySQL by libmariadb: one server, or a Galera cluster",
     .schemes = maria_schemes,
-    .topologies = (const char *const[]){"mariadb", NULL},
+    .topologies = (const char *const[]){"mariadb", "mariadb-galera", NULL},
     .expected = sql_session_expected,
     .missing = "built without libmariadb",
     .install = "libmariadb-dev mariadb-server",

@@ -27,8 +27,8 @@ static int wait_connecting(struct lb_session *session, int asked, int64_t deadli
 static int connect_failed(struct lb_session *session, bool in_time, struct lb_err *err) {
     const struct maria_session *state = session->state;
     const struct maria_server *server = session->server->state;
-    const char *host = server->url.host[0];
-    int port = server->url.port[0];
+    const char *host = server->url.host[state->host];
+    int port = server->url.port[state->host];
     if (!in_time) {
         return err_set(err, LB_EXIT_MACHINE, "mariadb at %s:%d: no connection in time", host, port);
     }
@@ -58,12 +58,12 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
         return err_set(err, LB_EXIT_MACHINE, "mariadb: out of memory");
     }
     MYSQL *connected = NULL;
-    char host[sizeof url->host[0]];
+    char host[sizeof *url->host];
     snprintf(host, sizeof host, "%s", address);
     bool in_time = true, greeted = false, offered = true;
     int asked = mysql_real_connect_start(&connected, mysql, host, url->user, url->password,
                                          url->path[0] ? url->path : NULL,
-                                         (unsigned)server->dial_port, NULL, 0);
+                                         (unsigned)server->host[state->host].dial_port, NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
         /* The first wait is for the connection. Once it is there, libmariadb reads a greeting that has arrived
@@ -77,28 +77,71 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
             if (!offered) got = MYSQL_WAIT_TIMEOUT;
         }
         in_time = got != MYSQL_WAIT_TIMEOUT;
-        maria_tls_step(mysql, server, host);
+        maria_tls_step(session, host);
         asked = mysql_real_connect_cont(&connected, mysql, got);
     }
-    if (!offered) return maria_tls_check(NULL, server, err);
+    if (!offered) return maria_tls_check(session, offered, err);
     if (!connected) return connect_failed(session, in_time, err);
-    maria_tls_step(mysql, server, host);
-    return maria_tls_check(mysql, server, err);
+    maria_tls_step(session, host);
+    return maria_tls_check(session, offered, err);
 }
 
-int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+/* A node of Galera that is not in a cluster with a majority lets clients log in, and then refuses nearly all that they
+ * ask. A server without Galera has no such status. */
+static int check_serves(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    const struct url *url = &server->url;
+    MYSQL_RES *result = NULL;
+    if (url->host_count == 1) return 0;
+    if (maria_query(session, "SHOW STATUS LIKE 'wsrep_ready'", deadline_ns, &result) != LB_OK)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    MYSQL_ROW row = result ? mysql_fetch_row(result) : NULL;
+    bool serves = !row || !row[1] || strcmp(row[1], "ON") == 0;
+    mysql_free_result(result);
+    if (serves) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "mariadb at %s:%d: wsrep_ready is not ON",
+                   url->host[state->host], url->port[state->host]);
+}
+
+/* All that makes a session with one host. 0, or -1 with err; the caller disconnects. */
+static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
+                        struct lb_err *err) {
     struct maria_session *state = session->state;
     const struct maria_server *server = session->server->state;
-    session->traffic_fd = -1;
+    const struct maria_host *host = &server->host[at];
     for (int i = 0;; i++) {
         struct lb_err why = {0};
-        if (connect_to(session, server->address[i], deadline_ns, &why) == 0) break;
-        if (i + 1 == server->address_count) return err_set(err, why.code, "%s", why.text);
+        state->host = at;
+        if (connect_to(session, host->address[i], deadline_ns, &why) == 0) break;
+        if (i + 1 == host->address_count) return err_set(err, why.code, "%s", why.text);
         maria_disconnect(session);
     }
     state->fd = session->traffic_fd = (int)mysql_get_socket(state->mysql);
+    if (check_serves(session, deadline_ns, err) != 0) return -1;
     if (!session->lock || !session->lock->algorithm->prepare) return 0;
     return session->lock->algorithm->prepare(session, deadline_ns, err);
+}
+
+/* The next hosts follow in the order of the URL, until one serves. */
+int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    const struct maria_server *server = session->server->state;
+    const struct maria_options *options = session->server->options;
+    int count = server->url.host_count;
+    unsigned first = options->nodes == MARIA_NODES_ALL ? session->client : 0;
+    session->traffic_fd = -1;
+    for (int i = 0; i < count; i++) {
+        int64_t now_ns = lb_now(), share_ns = (deadline_ns - now_ns) / (count - i);
+        struct lb_err why = {0};
+        int at = (int)((first + (unsigned)i) % (unsigned)count);
+        if (connect_host(session, at, count > 1 ? now_ns + share_ns : deadline_ns, &why) == 0)
+            return 0;
+        *err = why;
+        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        maria_disconnect(session);
+        session->err = (struct lb_err){0};
+    }
+    return -1;
 }
 
 void maria_disconnect(struct lb_session *session) {

@@ -25,7 +25,9 @@ enum lb_outcome maria_outcome(unsigned number) {
     case ER_SERVER_SHUTDOWN:
     case ER_NORMAL_SHUTDOWN:
     case ER_NEW_ABORTING_CONNECTION:
-        return LB_BROKEN; /* said by the server: the session ends */
+        return LB_BROKEN;      /* said by the server: the session ends */
+    case ER_UNKNOWN_COM_ERROR: /* a node of Galera without a majority: it serves nobody */
+        return LB_BROKEN;
     case CR_SERVER_GONE_ERROR:
         return LB_BROKEN; /* could not be sent */
     default:

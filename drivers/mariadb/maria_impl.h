@@ -10,21 +10,30 @@
 
 #define MARIA_ADDRESSES_MAX 4
 
+/* A host of the URL, as it is dialled. */
+struct maria_host {
+    char address[MARIA_ADDRESSES_MAX][64]; /* the host, resolved */
+    int address_count, dial_port;
+};
+
 struct maria_server {
     struct url url;
-    char address[MARIA_ADDRESSES_MAX][64]; /* to dial: the host, resolved */
-    int address_count, dial_port;
-    bool encrypted; /* the URL asks for TLS */
+    struct maria_host host[URL_HOSTS_MAX]; /* in the URL's order */
+    bool encrypted;                        /* the URL asks for TLS */
     struct lb_tls tls;
 };
 
+enum maria_nodes { MARIA_NODES_ONE, MARIA_NODES_ALL };
+
 struct maria_options {
     int64_t answer_timeout_ns;
+    int64_t nodes;
     struct lb_tls tls;
 };
 
 struct maria_session {
     MYSQL *mysql;
+    int host; /* of the URL, counted from 0 */
     int fd;
     bool dead;      /* nothing may be sent any more */
     bool ended;     /* ... since the server said so */
@@ -40,7 +49,7 @@ enum lb_outcome maria_outcome(unsigned number);
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);
 
-/* Reads and resolves a URL, on the route that there is to its host (mysql://user:password@host:port/database). 0, or -1 with err, which
+/* Reads and resolves a URL, on the route that there is to its host (mysql://user:password@host:port[,host:port...]/database). 0, or -1 with err, which
  * shows no password. May block. */
 int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
               struct lb_err *err);
@@ -50,15 +59,16 @@ int maria_url(struct maria_server *server, const struct lb_server *routes, const
 int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
 /* Before each step of connecting, and after the last: keeps the socket from blocking, and puts the URL's host
  * name into the text that libmariadb was given as its host, as large as url.host. */
-void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host);
+void maria_tls_step(struct lb_session *session, char *host);
 /* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name, libmariadb logs in
  * unencrypted where the server does not offer TLS. False = no TLS is offered; the connection must end there. */
 bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
 /* Before each call of libmariadb that may read or write: of a thread's connections, one that has failed must not
  * fail the next. */
 void maria_tls_before_call(const struct lb_session *session);
-/* Refuses a connection that is not encrypted although it should be. 0, or -1 with err. */
-int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err);
+/* Refuses a connection that is not encrypted although it should be, or one to a server that offers no TLS. 0, or -1
+ * with err. */
+int maria_tls_check(const struct lb_session *session, bool offered, struct lb_err *err);
 /* What to do about a failed connection, ": ..." or "". */
 const char *maria_tls_advice(unsigned number, const char *message,
                              const struct maria_server *server);

@@ -43,10 +43,11 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
 #define MARIA_TRANSACTION                                                                          \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
-/* Rows of mysql-row and mysql-nowait, which are one lock. */
+/* Rows of mysql-row and mysql-nowait, which are one lock. INCREMENT BY 0 is what Galera takes: it counts by
+ * auto_increment_increment, which is 1 on a server alone; each node draws from numbers of its own. */
 #define MARIA_ROW_SCHEMA                                                                           \
     "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") " MARIA_MADE,                       \
-        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence " MARIA_MADE
+        "CREATE SEQUENCE IF NOT EXISTS lockbench_fence INCREMENT BY 0 " MARIA_MADE
 /* A row is locked as it is read, before what is selected of it: the number is drawn under the
  * lock. */
 #define MARIA_ROW_LOCKED                                                                           \

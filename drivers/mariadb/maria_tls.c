@@ -44,10 +44,12 @@ static void unblock_socket(MYSQL *mysql) {
     if (flags >= 0 && !(flags & O_NONBLOCK)) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-void maria_tls_step(MYSQL *mysql, const struct maria_server *server, char *host) {
+void maria_tls_step(struct lb_session *session, char *host) {
+    const struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
     if (!server->encrypted) return;
-    unblock_socket(mysql);
-    strcpy(host, server->url.host[0]);
+    unblock_socket(state->mysql);
+    strcpy(host, server->url.host[state->host]);
 }
 
 #define CLIENT_SSL_BIT 0x08 /* of the second byte of the server's capabilities */
@@ -83,12 +85,14 @@ void maria_tls_before_call(const struct lb_session *session) {
     if (server->encrypted) sock_forget_errors();
 }
 
-int maria_tls_check(MYSQL *mysql, const struct maria_server *server, struct lb_err *err) {
-    if (!server->encrypted || (mysql && mysql_get_ssl_cipher(mysql))) return 0;
+int maria_tls_check(const struct lb_session *session, bool offered, struct lb_err *err) {
+    const struct maria_session *state = session->state;
+    const struct maria_server *server = session->server->state;
+    if (!server->encrypted || (offered && mysql_get_ssl_cipher(state->mysql))) return 0;
     return err_set(
         err, LB_EXIT_MACHINE,
         "mariadb at %s:%d: the server does not speak TLS: give it a certificate (ssl_cert, ssl_key)",
-        server->url.host[0], server->url.port[0]);
+        server->url.host[state->host], server->url.port[state->host]);
 }
 
 const char *maria_tls_advice(unsigned number, const char *message,

@@ -1,4 +1,4 @@
-/* maria_url: which server, as whom. Names are looked up once, here: libmariadb would do it in each
+/* maria_url: which servers, as whom. Names are looked up once, here: libmariadb would do it in each
  * connect, on the small stack of its own coroutine, and takes "localhost" for a Unix socket. */
 #define _GNU_SOURCE
 #include "drivers/mariadb/maria_impl.h"
@@ -11,34 +11,33 @@
 
 #define MARIA_PORT 3306
 
-static int resolve(struct maria_server *server, const char *host, struct lb_err *err) {
+static int resolve(struct maria_host *to, const char *host, struct lb_err *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
     int failed = getaddrinfo(host, NULL, &hints, &list);
     if (failed)
         return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s': %s", host, gai_strerror(failed));
-    for (struct addrinfo *at = list; at && server->address_count < MARIA_ADDRESSES_MAX;
+    for (struct addrinfo *at = list; at && to->address_count < MARIA_ADDRESSES_MAX;
          at = at->ai_next) {
-        char *address = server->address[server->address_count];
-        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof server->address[0], NULL, 0,
+        char *address = to->address[to->address_count];
+        if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof to->address[0], NULL, 0,
                         NI_NUMERICHOST) == 0) {
-            server->address_count++;
+            to->address_count++;
         }
     }
     freeaddrinfo(list);
-    if (server->address_count > 0) return 0;
+    if (to->address_count > 0) return 0;
     return err_set(err, LB_EXIT_MACHINE, "mariadb: host '%s' has no address", host);
 }
 
 int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
               struct lb_err *err) {
-    char shown[256];
     if (url_parse(&server->url, text, MARIA_PORT, err) != 0) return -1;
-    url_public(text, shown, sizeof shown);
-    if (server->url.host_count != 1) {
-        return err_set(err, LB_EXIT_USAGE, "mariadb URL '%s' names several hosts: give one", shown);
+    for (int i = 0; i < server->url.host_count; i++) {
+        struct maria_host *to = &server->host[i];
+        const char *dial_host = server->url.host[i];
+        to->dial_port = server->url.port[i];
+        lb_route(routes, &dial_host, &to->dial_port);
+        if (resolve(to, dial_host, err) != 0) return -1;
     }
-    const char *dial_host = server->url.host[0];
-    server->dial_port = server->url.port[0];
-    lb_route(routes, &dial_host, &server->dial_port);
-    return resolve(server, dial_host, err);
+    return 0;
 }

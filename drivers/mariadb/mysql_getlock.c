@@ -167,7 +167,7 @@ const struct lb_lock lock_mysql_getlock = {
         {.compatible = "any client of the server that calls GET_LOCK with the same name",
          .order = "the server's queue: nearly first come, first served, not promised",
          .hazards =
-             "one server only: not replicated, refused by Galera; a client library that "
+             "one server only: not replicated, each node of Galera has its own; a client library that "
              "reconnects by itself loses it without notice; behind a transaction pooler it leaks",
          .acquire_requests = 1,
          .release_requests = 1,

@@ -105,14 +105,27 @@ TEST(maria_url_is_resolved) {
     assert_string_equal(server.url.password, "p/w");
     assert_string_equal(server.url.path, "base");
     assert_int_equal(server.url.port[0], 3306);
-    assert_int_equal(server.address_count, 1);
-    assert_string_equal(server.address[0], "127.0.0.1");
+    assert_int_equal(server.host[0].address_count, 1);
+    assert_string_equal(server.host[0].address[0], "127.0.0.1");
+}
+
+TEST(maria_url_may_name_several_hosts) {
+    struct maria_server server = {0};
+    struct lb_err err = {0};
+    assert_int_equal(maria_url(&server, &(struct lb_server){0},
+                               "mysql://me:pw@127.0.0.1:1,127.0.0.2/base", &err),
+                     0);
+    assert_int_equal(server.url.host_count, 2);
+    assert_string_equal(server.host[0].address[0], "127.0.0.1");
+    assert_int_equal(server.host[0].dial_port, 1);
+    assert_string_equal(server.host[1].address[0], "127.0.0.2");
+    assert_int_equal(server.host[1].dial_port, 3306);
 }
 
 TEST(maria_url_refusals_show_no_password) {
     static const char *const urls[] = {"mysql://me:s3cret@127.0.0.1:1/?x=1",
                                        "mysql://me:s3cret@127.0.0.1:port/",
-                                       "mysql://me:s3cret@127.0.0.1,127.0.0.2/"};
+                                       "mysql://me:s3cret@127.0.0.1,127.0.0.2:port/"};
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
         struct maria_server server = {0};
         struct lb_err err = {0};
