@@ -22,14 +22,15 @@ void clock_add(struct clock_series *series, const struct clock_offset *offset) {
     series->item[series->count++] = *offset;
 }
 
-/* The offset between two measurements; the error of the worse one, and the change between them. */
+/* The offset between two measurements; the error of the worse one, and the drift that is seen between them. */
 static struct clock_offset between(const struct clock_offset *a, const struct clock_offset *b,
                                    int64_t at_ns) {
     double part = (double)(at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns);
     int64_t change_ns = b->offset_ns - a->offset_ns;
     int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
+    int64_t drift_ns = magnitude(change_ns) - a->error_ns - b->error_ns;
     return (struct clock_offset){.offset_ns = a->offset_ns + (int64_t)(part * (double)change_ns),
-                                 .error_ns = error_ns + magnitude(change_ns),
+                                 .error_ns = error_ns + (drift_ns > 0 ? drift_ns : 0),
                                  .at_ns = at_ns};
 }
 

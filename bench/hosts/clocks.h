@@ -2,8 +2,8 @@
  *
  * Of one exchange, sent at t0, answered at t and received at t1, the offset t - (t0 + t1) / 2 is wrong by at most half of
  * t1 - t0, whatever the ways take. So the exchange with the least round trip is kept (Cristian, "Probabilistic Clock
- * Synchronization", 1989). Between two measurements the offset is interpolated, and the error grows by the change that
- * was seen between them, since nobody knows when it happened.
+ * Synchronization", 1989). Between two measurements the offset is interpolated. Where these differ by more than their errors,
+ * the clocks have drifted, and the error grows by that difference, since nobody knows when it happened.
  *
  * Pure arithmetic: it sends nothing. */
 #ifndef BENCH_HOSTS_CLOCKS_H

@@ -79,6 +79,7 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
     if (!stage_hosts_judges(with)) return 0;
     char why[300];
     hosts_expect(with->hosts);
+    with->news_ns = lb_now();
     hosts_measure_clocks(with->hosts, EXCHANGES);
     if (hosts_lost(with->hosts, why, sizeof why) > 0)
         return err_set(err, LB_EXIT_MACHINE, "%s", why);

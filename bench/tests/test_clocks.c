@@ -35,7 +35,7 @@ TEST(test_the_shortest_exchange_is_kept) {
 }
 
 /* A clock that runs 100 ppm fast: between two measurements the offset is interpolated, and the error has grown by the
- * whole change. */
+ * drift that was seen. */
 TEST(test_a_drift_widens_the_error) {
     struct clock_series series = {.count = 0};
     clock_add(&series, &(struct clock_offset){.offset_ns = 0, .error_ns = 7, .at_ns = 0 + 1});
@@ -43,11 +43,20 @@ TEST(test_a_drift_widens_the_error) {
               &(struct clock_offset){.offset_ns = 1000000, .error_ns = 9, .at_ns = 10000000001});
     struct clock_offset middle = clock_at(&series, 5000000001);
     assert_int_equal(middle.offset_ns, 500000);
-    assert_int_equal(middle.error_ns, 9 + 1000000);
+    assert_int_equal(middle.error_ns, 9 + 1000000 - 16);
     assert_int_equal(clock_at(&series, 20000000000).offset_ns, 1000000);
     assert_int_equal(clock_at(&series, 20000000000).error_ns, 9);
-    assert_int_equal(clock_error_ns(&series, 1, 10000000001), 9 + 1000000);
+    assert_int_equal(clock_error_ns(&series, 1, 10000000001), 9 + 1000000 - 16);
     assert_int_equal(clock_error_ns(&series, 20000000000, 30000000000), 9);
+}
+
+/* Two measurements that agree within their errors show no drift. */
+TEST(test_an_inexact_measurement_is_no_drift) {
+    struct clock_series series = {.count = 0};
+    clock_add(&series, &(struct clock_offset){.offset_ns = 100, .error_ns = 10, .at_ns = 1000});
+    clock_add(&series, &(struct clock_offset){.offset_ns = 900, .error_ns = 1000, .at_ns = 2000});
+    assert_int_equal(clock_at(&series, 1500).error_ns, 1000);
+    assert_int_equal(clock_at(&series, 1500).offset_ns, 500);
 }
 
 TEST(test_a_long_run_keeps_its_first_measurement) {
