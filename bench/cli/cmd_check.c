@@ -366,7 +366,7 @@ static int run_matrix(struct wish *wish, const struct args *given, struct lb_err
         goto out;
     }
     /* The command for the report, and what the commands of its cells share. */
-    command = shell_command(given->argc, given->argv);
+    command = shell_command("lockbench", given->argc, given->argv);
     more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
     if (!command || !more) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");

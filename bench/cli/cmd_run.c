@@ -348,7 +348,8 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);
     } else if (load_canary(plan, &plan_wish, &canary, err) == 0) {
-        command = shell_command(given->argc, given->argv);
+        command =
+            shell_command(cli_hosts() ? "lockbench-hosts" : "lockbench", given->argc, given->argv);
         result = command ? run_plan(wish, plan, canary, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }

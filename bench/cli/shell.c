@@ -62,13 +62,13 @@ static int count_shown(const char *arg) {
     return strcmp(arg, "--no-page") == 0;
 }
 
-char *shell_command(int argc, char **argv) {
+char *shell_command(const char *program, int argc, char **argv) {
     char *text = NULL;
     size_t size;
     int failed = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
-    fputs("lockbench", out);
+    fputs(program, out);
     for (int i = 0; i < argc && !failed; i++) {
         int skipped = count_shown(argv[i]);
         if (skipped == 0) failed = put_word(out, argv[i]);

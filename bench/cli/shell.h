@@ -2,9 +2,9 @@
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 
-/* "lockbench" and the arguments, but those that only say where to save and what to show: --out,
+/* The name of the program and the arguments, but those that only say where to save and what to show: --out,
  * --progress, --no-page. Owned by the caller; NULL when out of memory. */
-char *shell_command(int argc, char **argv);
+char *shell_command(const char *program, int argc, char **argv);
 
 struct place_url;
 

@@ -14,8 +14,16 @@ struct parts_head {
     struct slices of;
     int64_t unsure_ns;
     int32_t adrift, lost;
+    uint64_t touched; /* cells that this host's clients entered */
     struct findings findings;
     struct store_counts counts;
+};
+
+/* One of these, with its value of the guarded store, if there is one. */
+struct touched {
+    uint32_t index;
+    struct cell cell;
+    struct guarded guarded;
 };
 
 static struct slices slices_of(const struct shared *shared) {
@@ -29,6 +37,23 @@ static int write_array(FILE *out, const void *array, size_t bytes, size_t count)
     return !array || count == 0 || fwrite(array, bytes, count, out) == count ? 0 : -1;
 }
 
+static bool is_touched(const struct shared *shared, uint32_t cell) {
+    return atomic_load(&shared->cells[cell].grants) > 0;
+}
+
+/* A host enters few of the cells where each client has a key of its own. */
+static int write_touched(const struct shared *shared, FILE *out) {
+    for (uint32_t i = 0; i < shared->cell_count; i++) {
+        if (!is_touched(shared, i)) continue;
+        struct touched touched = {.index = i};
+        memcpy(&touched.cell, &shared->cells[i], sizeof touched.cell);
+        if (shared->store.keys)
+            memcpy(&touched.guarded, &shared->store.keys[i], sizeof touched.guarded);
+        if (fwrite(&touched, sizeof touched, 1, out) != 1) return -1;
+    }
+    return 0;
+}
+
 int parts_write(const struct shared *shared, FILE *out) {
     struct slices of = slices_of(shared);
     struct parts_head head = {.mapping_bytes = shared->bytes,
@@ -38,6 +63,7 @@ int parts_write(const struct shared *shared, FILE *out) {
                               .lost = atomic_load(&shared->lost)};
     memcpy(&head.findings, &shared->findings, sizeof head.findings);
     memcpy(&head.counts, &shared->store.counts, sizeof head.counts);
+    for (uint32_t i = 0; i < shared->cell_count; i++) head.touched += is_touched(shared, i);
     size_t clients = (size_t)(of.clients_end - of.clients);
     size_t threads = (size_t)(of.threads_end - of.threads);
     int failed = write_array(out, &head, sizeof head, 1);
@@ -45,8 +71,7 @@ int parts_write(const struct shared *shared, FILE *out) {
     failed |= write_array(out, shared->findings.holders + of.clients,
                           sizeof *shared->findings.holders, clients);
     failed |= write_array(out, shared->worker + of.threads, sizeof *shared->worker, threads);
-    failed |= write_array(out, shared->cells, sizeof *shared->cells, shared->cell_count);
-    failed |= write_array(out, shared->store.keys, sizeof *shared->store.keys, shared->cell_count);
+    failed |= write_touched(shared, out);
     return failed;
 }
 
@@ -105,26 +130,23 @@ static void add_workers(struct shared *shared, const struct slices *of, int64_t 
     }
 }
 
-/* Each host counts its own grants in its own cells: lost updates are those of one host. */
-static void add_cells(struct shared *shared, const char *bytes) {
-    for (uint32_t i = 0; i < shared->cell_count; i++, bytes += sizeof(struct cell)) {
-        struct cell theirs, *ours = &shared->cells[i];
+/* Each host counts its own grants in its own cells: lost updates are those of one host. Of a store in the backend it counts what
+ * it wrote. */
+static void add_touched(struct shared *shared, const char *bytes, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++, bytes += sizeof(struct touched)) {
+        struct touched theirs;
         memcpy(&theirs, bytes, sizeof theirs);
-        add_count(&ours->grants, &theirs.grants);
-        add_count(&ours->counter, &theirs.counter);
-        if (atomic_load(&theirs.token) > atomic_load(&ours->token))
-            atomic_store(&ours->token, atomic_load(&theirs.token));
-    }
-}
-
-/* Of a store in the backend, what each host wrote. */
-static void add_store(struct shared *shared, const char *bytes) {
-    for (uint32_t i = 0; bytes && i < shared->cell_count; i++, bytes += sizeof(struct guarded)) {
-        struct guarded theirs, *ours = &shared->store.keys[i];
-        memcpy(&theirs, bytes, sizeof theirs);
-        add_count(&ours->unfenced, &theirs.unfenced);
-        add_count(&ours->writes, &theirs.writes);
-        add_count(&ours->fenced_writes, &theirs.fenced_writes);
+        if (theirs.index >= shared->cell_count) continue;
+        struct cell *cell = &shared->cells[theirs.index];
+        add_count(&cell->grants, &theirs.cell.grants);
+        add_count(&cell->counter, &theirs.cell.counter);
+        if (atomic_load(&theirs.cell.token) > atomic_load(&cell->token))
+            atomic_store(&cell->token, atomic_load(&theirs.cell.token));
+        if (!shared->store.keys) continue;
+        struct guarded *guarded = &shared->store.keys[theirs.index];
+        add_count(&guarded->unfenced, &theirs.guarded.unfenced);
+        add_count(&guarded->writes, &theirs.guarded.writes);
+        add_count(&guarded->fenced_writes, &theirs.guarded.fenced_writes);
     }
 }
 
@@ -176,19 +198,17 @@ int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *by
     const void *holders = take_bytes(&reader, client_count * sizeof(struct found));
     const void *workers =
         take_bytes(&reader, (size_t)(of.threads_end - of.threads) * sizeof *shared->worker);
-    const void *cells = take_bytes(&reader, shared->cell_count * sizeof *shared->cells);
-    size_t store_bytes = shared->store.keys ? shared->cell_count * sizeof *shared->store.keys : 0;
-    const void *store = take_bytes(&reader, store_bytes);
-    struct parts_head head;
+    struct parts_head head = {.touched = 0};
     if (head_bytes) memcpy(&head, head_bytes, sizeof head);
-    bool whole = head_bytes && clients && holders && workers && cells && store && reader.left == 0;
+    bool whole = head_bytes && clients && holders && workers &&
+                 head.touched <= shared->cell_count &&
+                 reader.left == head.touched * sizeof(struct touched);
     if (!whole || head.mapping_bytes != shared->bytes || memcmp(&head.of, &of, sizeof of) != 0)
         return err_set(err, LB_EXIT_MACHINE, "its figures are not those of its part of the stage");
     add_head(shared, &head, offset_ns);
     add_clients(shared, &of, clients);
     add_holders(shared, &of, holders);
     add_workers(shared, &of, offset_ns, workers);
-    add_cells(shared, cells);
-    add_store(shared, store_bytes ? store : NULL);
+    add_touched(shared, reader.at, head.touched);
     return 0;
 }

@@ -6,7 +6,7 @@
 TEST(test_a_command_can_be_repeated) {
     char *argv[] = {"check",       "redis-setnx", "--out",        "here",
                     "--out=there", "--set",       "x=it's $HOME", ""};
-    char *text = shell_command(sizeof argv / sizeof *argv, argv);
+    char *text = shell_command("lockbench", sizeof argv / sizeof *argv, argv);
     assert_string_equal(text, "lockbench check redis-setnx --set 'x=it'\\''s $HOME' ''");
     free(text);
 }
@@ -14,7 +14,7 @@ TEST(test_a_command_can_be_repeated) {
 TEST(test_passwords_are_hidden) {
     char *argv[] = {"run", "redis=redis://me:a'secret@host:1"};
     const char *const sets[] = {"redis.url=redis://:p@host", "a.b=1s"};
-    char *text = shell_command(2, argv);
+    char *text = shell_command("lockbench", 2, argv);
     assert_string_equal(text, "lockbench run 'redis=redis://me:***@host:1'");
     free(text);
     text = shell_options(sets, 2, NULL, 0);
@@ -36,7 +36,7 @@ TEST(test_nothing_is_cut) {
     free(text);
     memset(word, '\'', LONG);
     char *argv[] = {word};
-    text = shell_command(1, argv);
+    text = shell_command("lockbench", 1, argv);
     assert_int_equal(strlen(text), strlen("lockbench ''") + 4 * LONG);
     free(text);
 }
