@@ -176,7 +176,7 @@ int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadl
 /* One exchange. False when the host has something else to say, which is kept, or does not answer. */
 static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *best) {
     int64_t sent_ns = lb_now();
-    struct message ask = {.word = WORD_CLOCK, .value = {0, sent_ns}}, answer;
+    struct message ask = {.word = WORD_CLOCK, .value = {0, sent_ns}}, answer = {0};
     hosts_tell(hosts, host, &ask);
     while (hosts_hear(hosts, host, &answer, sent_ns + ANSWER_NS) == 1) {
         int64_t received_ns = lb_now();

@@ -27,6 +27,8 @@ static void rest_since(int64_t begin_ns) {
     if (waited_ns > SPIN_NS) lb_nap(waited_ns > BRISK_NS ? LONG_NAP_NS : NAP_NS);
 }
 
+/* The analyzer takes MPI_Wait alone for the end of a request, and that would wait for ever for a host that is gone. */
+/* NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
 static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
                     int64_t deadline_ns) {
     MPI_Request request;
@@ -46,6 +48,7 @@ static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
     }
     return 0;
 }
+/* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
 
 static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *ret_length,
                        int64_t deadline_ns) {
