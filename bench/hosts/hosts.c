@@ -155,7 +155,7 @@ int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadl
     while (!of->lost) {
         int64_t silent_ns = of->heard_ns + HOST_SILENT_NS;
         int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
-        struct message message;
+        struct message message = {0};
         int got = receive_message(hosts, host + 1, &message, until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
         if (got == 0 && lb_now() >= silent_ns)
@@ -225,7 +225,7 @@ int hosts_report(struct hosts *hosts, const struct message *message, struct lb_e
 
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err) {
     for (;;) {
-        struct message message;
+        struct message message = {0};
         int got = hosts->judge_gone ? -1 : receive_message(hosts, 0, &message, deadline_ns);
         hosts->judge_gone |= got < 0;
         if (got < 0)
