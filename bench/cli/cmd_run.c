@@ -18,6 +18,7 @@
 #include "bench/run/canary.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
+#include "bench/run/stage_hosts.h"
 #include "bench/slo/threshold.h"
 #include "report/report.h"
 
@@ -313,6 +314,13 @@ static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
+/* As struct plan_wish wants it: of several hosts some locks can't have clients. */
+static const char *why_not(void *context, const struct lb_lock *lock, const char *topology,
+                           const struct plan *plan, const char **ret_install) {
+    const char *why = cli_hosts() ? stage_hosts_why_not(lock, plan) : NULL;
+    return why ? why : available_for_plan(context, lock, topology, plan, ret_install);
+}
+
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     if (set_keys(wish, given->arena, err) != 0) return -1;
@@ -332,7 +340,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .set_count = wish->sets.count,
                                   .promises = wish->promises.item,
                                   .promise_count = wish->promises.count,
-                                  .why_not = available_for_plan,
+                                  .why_not = why_not,
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan) goto out;

@@ -20,25 +20,28 @@ bool stage_hosts_has_first(const struct stage_hosts *with) {
     return !with->hosts || (!hosts_judges(with->hosts) && hosts_self(with->hosts) == 0);
 }
 
-static int refuse(const struct stage_ask *ask, const char *why, struct lb_err *err) {
-    return err_set(err, LB_EXIT_USAGE, "%s can't run on several hosts: %s", ask->lock->lock->name,
-                   why);
+const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan) {
+    bool apart = plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
+    if (!lock->backend->topologies && !apart)
+        return "it lives in the memory or the files of one host, and the clients are on several";
+    if (lock->primitive != LB_MUTEX && !(lock->caps & (LB_CAP_SLOTS | LB_CAP_BASELINE)))
+        return "on several hosts only locks with one holder at a time are checked";
+    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
+        if (plan->faults[i].kind != INJECT_NONE)
+            return "faults act on one host, and the clients are on several: leave out the section [fault]";
+    }
+    for (int i = 0; i < plan->distance_count; i++) {
+        if (plan->distances[i].wired)
+            return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
+    }
+    return NULL;
 }
 
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {
-    const struct lb_lock *lock = ask->lock->lock;
-    bool apart = ask->plan->keys.pick == KEYS_OWN || (lock->caps & LB_CAP_BASELINE);
-    if (!ask->hosts) return 0;
-    if (!lock->backend->topologies && !apart)
-        return refuse(ask, "it lives in the memory or the files of one", err);
-    if (lock->primitive != LB_MUTEX && !(lock->caps & (LB_CAP_SLOTS | LB_CAP_BASELINE)))
-        return refuse(ask, "only locks with one holder at a time are checked there", err);
-    for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
-        if (ask->plan->faults[i].kind != INJECT_NONE)
-            return refuse(ask, "faults act on one host; leave out the section [fault]", err);
-    }
-    if (ask->wire) return refuse(ask, "a wire leads to clients of one; leave out servers.rtt", err);
-    return 0;
+    const char *why = ask->hosts ? stage_hosts_why_not(ask->lock->lock, ask->plan) : NULL;
+    if (ask->hosts && ask->lock->plan)
+        why = "it has a workload of its own (run.controls), and the clients are on several hosts";
+    return why ? err_set(err, LB_EXIT_USAGE, "%s can't run: %s", ask->lock->lock->name, why) : 0;
 }
 
 struct load_host stage_hosts_load_host(const struct stage_ask *ask) {

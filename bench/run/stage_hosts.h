@@ -28,7 +28,9 @@ bool stage_hosts_judges(const struct stage_hosts *with);
 /* Whether client 0, who prepares the server and pings, is on this host. */
 bool stage_hosts_has_first(const struct stage_hosts *with);
 
-/* Refuses a stage that several hosts can't share: LB_EXIT_USAGE, which lock and why. */
+/* Why several hosts can't share the lock under this plan, as a phrase; NULL = they can. */
+const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *plan);
+/* Refuses such a stage: LB_EXIT_USAGE, which lock and why. */
 int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err);
 
 /* The load host of this process, for shared_new; threads and processes of a load host as the judge chose them. */

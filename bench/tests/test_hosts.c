@@ -179,7 +179,7 @@ TEST(test_a_lock_in_memory_is_refused) {
     begin_run(&run, "mem-spin", SETS("load.clients=3"));
     assert_null(go(&run, NULL, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
-    assert_non_null(strstr(err.text, "mem-spin can't run on several hosts"));
+    assert_non_null(strstr(err.text, "mem-spin can't run: it lives in the memory"));
     end_run(&run);
 }
 
