@@ -234,7 +234,7 @@ static int serve_another(struct link *link) {
 TEST(test_another_program_is_refused) {
     struct pipe_link link;
     struct lb_err err = {0};
-    pid_t pids[2];
+    pid_t pids[2] = {0};
     int status = -1;
     assert_int_equal(pipe_link_fork(&link, 2, serve_another, pids), 0);
     assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &err));
