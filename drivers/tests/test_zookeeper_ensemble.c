@@ -24,20 +24,39 @@ static int node_of(const struct live_client *client) {
     return -1;
 }
 
-static int leader(void) {
+/* Whether a node answers with this in its state. A node that elects, or copies, has no mode. */
+static bool says(int node, const char *mode) {
     const struct zk_server *server = zk.place->server.state;
     char answer[4096];
+    return zk_ask(&server->host[node], server->host_len[node], "srvr", answer, sizeof answer,
+                  lb_now() + LB_S_NS) > 0 &&
+           strstr(answer, mode);
+}
+
+static int leader(void) {
     int64_t until_ns = lb_now() + SOON;
     while (lb_now() < until_ns) {
-        for (int i = 0; i < server->host_count; i++) {
-            if (zk_ask(&server->host[i], server->host_len[i], "srvr", answer, sizeof answer,
-                       lb_now() + LB_S_NS) > 0 &&
-                strstr(answer, "Mode: leader"))
-                return i;
+        for (int i = 0; i < NODES; i++) {
+            if (says(i, "Mode: leader")) return i;
         }
         lb_sleep_until(lb_now() + 50 * LB_MS_NS);
     }
     return -1;
+}
+
+/* Waits until all nodes serve. One that an earlier test brought back may still be joining: whoever
+ * kills another one then takes the majority away, for longer than a session lasts. */
+static void await_all(void) {
+    int64_t until_ns = lb_now() + 3 * SOON;
+    int serving = 0;
+    while (serving < NODES && lb_now() < until_ns) {
+        if (says(serving, "Mode: ")) {
+            serving++;
+        } else {
+            lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+        }
+    }
+    CHECK(serving == NODES, "node %d does not serve", serving);
 }
 
 static void brings_back(int node) {
@@ -85,6 +104,7 @@ static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
 
 static void a_lock_outlives(int (*victim)(const struct live_client *holder)) {
     struct live_client holder, other;
+    await_all();
     live_client_init(&holder, &zk, "outlives");
     live_client_init(&other, &zk, "outlives");
     holder.session.lease_ns = SOON; /* outlives the slowest election */
@@ -135,6 +155,7 @@ static void note_loss(struct lb_session *session) {
  * come back, and so does the service. */
 LIVE(&zk, no_majority_no_lock) {
     struct live_client holder, other;
+    await_all();
     live_client_init(&holder, &zk, "minority");
     live_client_init(&other, &zk, "minority");
     holder.session.lease_ns = 4 * LB_S_NS;

@@ -259,7 +259,11 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct zk_p
             continue;
         }
         /* The request was sent too late: by our clock another client may hold the lock by now. */
-        if (!sent && lb_now() >= zk_session_end_ns(z)) return LB_LOST;
+        if (!sent && lb_now() >= zk_session_end_ns(z))
+            return lb_fail(
+                session, LB_LOST,
+                "zookeeper: no server was heard for as long as a session lasts, and %s may be gone",
+                path);
         return zk_fail(session, sent ? ZK_CUT : rc, "delete", path);
     }
 }
