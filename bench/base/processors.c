@@ -57,7 +57,7 @@ static double least_quota(const char *mount, const char *group) {
     return least;
 }
 
-/* Whether "cpu" is one of the controllers, which commas separate. */
+/* True if "cpu" is one of the controllers, which commas separate. */
 static bool has_cpu(const char *controllers) {
     char copy[256], *rest = copy;
     snprintf(copy, sizeof copy, "%s", controllers);

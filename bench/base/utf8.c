@@ -30,7 +30,7 @@ static int sequence_bytes(const unsigned char *c) {
     return overlong || surrogate || beyond ? 0 : bytes;
 }
 
-/* Whether the text is the beginning of a sequence whose end was cut off. */
+/* True if the text is the beginning of a sequence whose end was cut off. */
 static bool is_cut(const unsigned char *c) {
     int bytes = wanted_bytes(c[0]), there = 1;
     while ((c[there] & 0xC0) == 0x80) there++;

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-/* Whether the text begins with a character that a terminal obeys instead of showing it: C0, DEL, C1, and
- * those that change the direction of writing. */
+/* True if the text begins with a character that a terminal obeys instead of showing it: C0, DEL,
+ * C1, and those that change the direction of writing. */
 bool utf8_is_control(const char *text);
 
 /* Makes one line of valid UTF-8 of any bytes, in place: blanks for C0 controls and DEL, '?' for other

@@ -36,7 +36,7 @@ enum verdict {
 /* "clean", "control-missed", ... */
 const char *verdict_name(enum verdict verdict);
 
-/* Whether the word is that verdict's; false for NULL. */
+/* True if the word is the name of that verdict; false for NULL. */
 bool verdict_is(const char *word, enum verdict verdict);
 
 /* The exit code of a run that ends with it: enum lb_exit. */
