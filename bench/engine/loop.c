@@ -91,7 +91,7 @@ static struct lb_fiber *pop_ready(struct loop *loop) {
 
 void loop_ready(struct lb_fiber *fiber, int why) {
     if (fiber->state == FIBER_PARKED) {
-        /* Its timer stays where it is: see loop_park. */
+        /* The fiber's timer stays where it is: see loop_park. */
         push_ready(fiber->loop, fiber);
     } else if (fiber->state != FIBER_READY) {
         return;
@@ -296,7 +296,8 @@ static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
 void loop_run(struct loop *loop) {
     loop_current = loop;
     context_adopt(&loop->main);
-    /* Linux would add its default timer slack of 50 us to waits that block the thread. */
+    /* Without this call, Linux would add its default timer slack of 50 us to waits that block the
+     * thread. */
     prctl(PR_SET_TIMERSLACK, 1UL);
     loop->now_ns = lb_now();
     while (loop->live > 0) {
@@ -310,7 +311,7 @@ void loop_run(struct loop *loop) {
         } else if (loop->now_ns - loop->polled_ns > LOOP_GRACE_NS / 2) {
             loop_poll(loop, 0);
         }
-        /* Only the fibers that are ready now: one that yields waits for the next round, after
+        /* Runs only the fibers that are ready now: one that yields waits for the next round, after
          * sockets and timers. */
         for (size_t batch = loop->ready_count; batch > 0; batch--)
             resume_fiber(loop, pop_ready(loop));

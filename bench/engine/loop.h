@@ -57,9 +57,9 @@ struct loop *loop_self(void);
 
 const struct loop_stats *loop_stats(const struct loop *loop);
 
-/* For a fiber that never waits (the null lock): lets other fibers run if any is ready, or if
- * sockets and timers were not polled for LOOP_GRACE_NS. now_ns: a fresh lb_now(). Otherwise it
- * costs one comparison. */
+/* Lets other fibers run if any is ready, or if sockets and timers were not polled for
+ * LOOP_GRACE_NS. now_ns: a fresh lb_now(). Otherwise the call costs one comparison. For a fiber
+ * that never waits (the null lock). */
 #define LOOP_GRACE_NS (50 * LB_US_NS)
 void loop_breathe(int64_t now_ns);
 

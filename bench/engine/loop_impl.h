@@ -11,7 +11,7 @@
 enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_PARKED, FIBER_ENDED };
 
 struct lb_fiber {
-    struct timer timer; /* first: the heap's entries are cast back */
+    struct timer timer; /* must be the first member: the heap's entries are cast back to fibers */
     struct context context;
     struct stack stack;
     struct loop *loop;
@@ -21,7 +21,7 @@ struct lb_fiber {
     struct lb_fiber *ready_next;           /* in the ready queue */
     struct lb_fiber *all_next, **all_back; /* in the list of all */
     struct lb_fiber *joiner;
-    /* of the present wait; its timer may still be set to an earlier time, from a former wait */
+    /* of the present wait; the timer may still be set to an earlier time, from a former wait */
     int64_t deadline_ns;
     int ready; /* why the wait ended: enum lb_ready bits; 0 = deadline or cut-off */
     enum fiber_state state;

@@ -28,7 +28,7 @@ static struct fd_entry *entry_of(struct loop *loop, int fd) {
     return &loop->fds[fd];
 }
 
-/* Registers fd for events, whether epoll knows it or not: a library may have closed it and opened
+/* Registers fd for events, also if epoll knows it already: a library may have closed it and opened
  * another one with the same number. */
 static int arm_fd(struct loop *loop, struct fd_entry *entry, int fd, uint32_t events) {
     struct epoll_event event = {.events = events, .data.fd = fd};
@@ -107,7 +107,7 @@ void lb_fd_forget(int fd) {
     if (!loop || fd < 0 || fd >= loop->fd_room || !loop->fds[fd].known) return;
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
     struct fd_entry *entry = &loop->fds[fd];
-    /* A fiber that waits gets a hang-up. */
+    /* A fiber that waits for this fd is told of a hang-up. */
     if (entry->reader) loop_ready(entry->reader, LB_HANGUP);
     if (entry->writer) loop_ready(entry->writer, LB_HANGUP);
     *entry = (struct fd_entry){0};
