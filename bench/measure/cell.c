@@ -1,14 +1,14 @@
 /* cell: see cell.h. */
 #include "bench/measure/cell.h"
 
-/* From when on a fault can have ended the session that this grant lives by. */
+/* The earliest time at which a fault can have ended the session of this grant. */
 static int64_t asked_ns(const struct findings *findings, const struct holding *who) {
     int64_t asked_ns = atomic_load(&findings->holders[who->client].asked_ns);
     return asked_ns > 0 && asked_ns < who->acquired_ns ? asked_ns : who->acquired_ns;
 }
 
-/* Whether a cut may have ended the client's session by when_ns. Cuts that are being written say
- * nothing. */
+/* True if a cut may have ended the client's session by when_ns. A cut that is being written is not
+ * read. */
 static bool was_cut(const struct findings *findings, const struct holding *who, int64_t when_ns) {
     const struct found *found = &findings->holders[who->client];
     for (int i = 0; i < FOUND_CUTS; i++) {
@@ -19,7 +19,7 @@ static bool was_cut(const struct findings *findings, const struct holding *who, 
     return false;
 }
 
-/* Whether the client's thread stood still for so long that its session may have ended by when_ns.
+/* True if the client's thread stood still for so long that its session may have ended by when_ns.
  * The beat is written last, so a gap is never overlooked while its end is being noted. */
 static bool stood_still(const struct findings *findings, const struct holding *who,
                         int64_t when_ns) {
@@ -38,14 +38,14 @@ static bool session_ended(const struct findings *findings, const struct holding 
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
-    /* The one that entered late, long after its stamp, is the intruder; it met the holder when the
-     * holder entered. */
+    /* The client that entered late, long after its stamp, is the intruder; the holder met it when
+     * the holder entered. */
     int64_t when_ns =
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
-    /* Also when its own lease was over before it came in. */
+    /* This includes an intruder whose own lease was over before it entered. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
     if (session_ended(findings, holder, when_ns)) return FOUND_STALLED;
-    /* What the holder's release says does not tell whether the intruder's session had ended. */
+    /* The holder's release does not tell whether the intruder's session had ended. */
     return session_ended(findings, intruder, when_ns) ? FOUND_EXPIRED : FOUND_DOUBLED;
 }
 
@@ -55,7 +55,7 @@ void cell_old_token(struct findings *findings, const struct holding *me) {
     atomic_fetch_add_explicit(&findings->token_errors, 1, memory_order_relaxed);
 }
 
-/* One that is free, or else the oldest of those that are over; NULL: they all last. */
+/* A free place, or else the oldest cut that is over. NULL if all cuts still last. */
 static struct cut *place_for_cut(struct found *found) {
     struct cut *oldest = NULL;
     for (int i = 0; i < FOUND_CUTS; i++) {

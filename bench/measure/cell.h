@@ -59,24 +59,25 @@ struct cut {
 
 #define FOUND_CUTS 4 /* only the latest ones are kept */
 
-/* One client as the others find it in a cell: its grant, and how often it was found. */
+/* One client as the others find it in a cell: its grant, and how often others found it. */
 struct found {
-    /* The latest grant. Published before the owner word names the client, so that whoever meets it
-     * there never judges it by the lease of an earlier holder. */
+    /* The latest grant. It is published before the owner word names the client, so that a client
+     * that meets the holder there never judges it by the lease of an earlier grant. */
     _Alignas(64) _Atomic int64_t acquired_ns, lease_end_ns;
     _Atomic uint64_t token;
     /* how often another client entered a cell while this client was in it */
     _Atomic uint32_t doubled, expired;
-    /* those of the expired whose thread had stood still, so that their session had ended */
+    /* the part of `expired` whose thread had stood still, so that the session had ended */
     _Atomic uint32_t stalled;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
     const struct heartbeat *heartbeat;
-    /* the client was killed, or is about to be: finding it accuses the lock no more */
+    /* the client was killed, or is about to be: an overlap with it does not accuse the lock any
+     * more */
     _Atomic bool gone;
     /* used if its grants end with its session; the supervisor writes these */
     struct cut cuts[FOUND_CUTS];
-    /* When the client asked for the grant that it has. Kept if its grants end with its session: the
-     * session may have ended before the client learned of its grant. 0 = not kept */
+    /* When the client asked for the grant that it has. Stored only if its grants end with its
+     * session: the session may have ended before the client learned of its grant. 0 = not stored */
     _Atomic int64_t asked_ns;
 };
 
@@ -98,7 +99,7 @@ struct findings {
     /* a session lasts at least this long after a cut; 0 = it ends with its connection */
     int64_t cut_grace_ns;
     struct found *holders; /* one for each client */
-    bool by_session;       /* grants end with their client's session: found.asked_ns is kept */
+    bool by_session;       /* grants end with their client's session: found.asked_ns is stored */
 };
 
 /* What a client saw when it entered, for its own figures. */
@@ -113,8 +114,8 @@ struct entry {
 enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
 
 /* Decides by the leases of both, by the heartbeats of their threads, and by the injections that cut
- * them off. A session that ended while its client waited counts too: the client learns of the end
- * after the grant. */
+ * them off. A session that ended while its client waited for the grant counts too, because the
+ * client learns of that end only after the grant. */
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder);
 
@@ -123,14 +124,14 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
                    const struct holding *holder, const struct holding *intruder);
 
 /* Notes that a client is cut off from from_ns on (to_ns = LB_NEVER: until findings_cut_over), or
- * that its connections ended between the two times. The supervisor calls this before any other
- * client can get what the cut frees. Of more than FOUND_CUTS cuts at the same time only the latest
+ * that its connections ended between the two times. The supervisor calls this before another client
+ * can get a key that the cut frees. Of more than FOUND_CUTS cuts at the same time only the latest
  * are kept. */
 void findings_cut(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
 /* Ends the cut that began at from_ns. */
 void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_ns, int64_t to_ns);
 
-/* The intruder found the owner's word in the cell of this key: judges and counts it. */
+/* The intruder found the owner's word in the cell of this key. Judges the overlap and counts it. */
 void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);
 
@@ -138,7 +139,8 @@ void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
  * client has ended by now. Fencing exists for clients that are late. */
 void cell_old_token(struct findings *findings, const struct holding *me);
 
-/* Makes a grant known to whoever meets its holder; to be called before the holder enters. */
+/* Publishes a grant to the clients that may meet its holder; to be called before the holder
+ * enters. */
 static inline void findings_publish(struct findings *findings, const struct holding *me) {
     struct found *mine = &findings->holders[me->client];
     atomic_store_explicit(&mine->acquired_ns, me->acquired_ns, memory_order_relaxed);
@@ -150,7 +152,7 @@ static inline void findings_publish(struct findings *findings, const struct hold
 static inline struct entry cell_enter(struct cell *cell, struct findings *findings, uint32_t key,
                                       const struct holding *me) {
     findings_publish(findings, me);
-    /* Release: whoever finds this owner word sees the grant. */
+    /* Release: a client that reads this owner word sees the grant. */
     uint64_t owner =
         atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
     if (__builtin_expect(owner != 0, 0)) cell_overlap(findings, key, owner, me);
@@ -185,8 +187,7 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
                               int64_t releasing_ns) {
     atomic_store_explicit(&cell->counter, entry->seen + 1, memory_order_relaxed);
     atomic_store_explicit(&cell->releasing_ns, releasing_ns, memory_order_relaxed);
-    /* If the owner word is not ours any more, the client that replaced it has counted the
-     * overlap. */
+    /* If another client has replaced our owner word, that client has counted the overlap. */
     uint64_t mine = (uint64_t)client + 1;
     return atomic_compare_exchange_strong_explicit(&cell->owner, &mine, 0, memory_order_acq_rel,
                                                    memory_order_relaxed);
@@ -196,8 +197,8 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
  * release. */
 void cell_abandon(struct cell *cell, uint32_t client);
 
-/* A client that had stood still was found `count` times, and its release still reported success:
- * its lock does not notice the end of its session, so nothing is excused. */
+/* The client's thread had stood still, other clients met it `count` times, and its release still
+ * reported success. So its lock does not notice the end of its session, and nothing is excused. */
 void findings_untold(struct findings *findings, uint32_t client, uint32_t count);
 
 /* A renewal moved the end of the lease. */
@@ -221,8 +222,9 @@ struct exclusion {
     uint64_t double_holders, expired_holders, token_errors;
     /* keys that were free but that no client got any more; the supervisor fills this in */
     uint64_t stuck;
-    uint64_t
-        starved; /* waits that the drain limit ended, and that only the lock explains; as well */
+    /* waits that the drain limit ended, and that only the lock explains; the supervisor fills this
+     * in, too */
+    uint64_t starved;
     /* grants whose holder learned, before it wrote, that it had lost them */
     uint64_t detected;
     uint64_t early;    /* latches only: see struct findings */
@@ -235,9 +237,10 @@ enum verdict exclusion_verdict(const struct exclusion *exclusion);
 struct exclusion cells_judge(const struct cell *cells, uint32_t count,
                              const struct findings *findings);
 
-/* Removes what a client that was killed with its process may have added to the sums. It never left
- * the cells that it was in (several, if it took several keys at once), so its update is missing
- * there, and the next holder found its owner word. Removes at most one of each for each cell. */
+/* Removes what a client that was killed with its process may have added to the sums. The client
+ * never left the cells that it was in (several, if it took several keys at once), so its update is
+ * missing there, and the next holder found its owner word. Removes at most one of each for each
+ * cell. */
 void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client,
                       uint32_t cells);
 

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* A presence as it was at one moment. */
+/* A consistent copy of a presence. */
 struct seen {
     uint32_t key, units;
     int64_t acquired_ns, lease_end_ns, left_ns;
@@ -14,8 +14,8 @@ static struct seen read_presence(struct presence *presence) {
     uint32_t before, after;
     do {
         before = atomic_load_explicit(&presence->version, memory_order_acquire);
-        /* Acquire: none of these may move below the second look at the version, as they could on
-         * ARM. (A fence would do, but ThreadSanitizer does not know fences.) */
+        /* Acquire: none of these reads may move below the second read of the version, as they could
+         * on ARM. (A fence would do, but ThreadSanitizer does not know fences.) */
         seen.key = atomic_load_explicit(&presence->key, memory_order_acquire);
         seen.units = atomic_load_explicit(&presence->units, memory_order_acquire);
         seen.acquired_ns = atomic_load_explicit(&presence->acquired_ns, memory_order_acquire);
@@ -30,14 +30,14 @@ static bool is_gone(const struct findings *findings, uint32_t client) {
     return atomic_load_explicit(&findings->holders[client].gone, memory_order_relaxed);
 }
 
-/* What the others had inside at one moment. */
+/* The units that the other clients had inside at one moment. */
 struct weight {
-    uint64_t units, good; /* all of them, and those whose lease and session lasted */
+    uint64_t units, good; /* all units, and the units of clients whose lease and session lasted */
     int64_t latest_ns;    /* the last of the others' entries so far */
     bool any_good, any_late;
-    struct holding holder; /* one whose lease and session lasted, ... */
-    struct holding late;   /* ... and one that had outlived one of them, ... */
-    enum how how;          /* ... which one */
+    struct holding holder; /* a client whose lease and session lasted */
+    struct holding late;   /* a client that had outlived its lease or its session */
+    enum how how;          /* which of the two `late` had outlived */
 };
 
 static struct weight weigh_evidence(const struct crowds *crowds, const struct findings *findings,
@@ -71,7 +71,8 @@ static bool too_many(const struct weight *weight, struct findings *findings, uin
                      uint32_t units, uint32_t bound, const struct holding *me, int64_t when_ns) {
     if ((!weight->any_good && !weight->any_late) || weight->units + units <= bound) return false;
     bool late = when_ns >= me->lease_end_ns, doubled = !late && weight->good + units > bound;
-    /* One that stood still among others that did not: it is the one too many. */
+    /* If one client's session had ended while the others' lasted, that client is the one too
+     * many. */
     const struct holding *holder = weight->any_late && !doubled ? &weight->late : &weight->holder;
     findings_note(findings,
                   doubled ? FOUND_DOUBLED
@@ -88,7 +89,8 @@ static void suspect_overlap(const struct crowds *crowds, struct findings *findin
     if (too_many(&weight, findings, key, units, bound, me, me->acquired_ns)) return;
     int64_t latest_ns = weight.latest_ns;
     if (latest_ns <= me->acquired_ns) return;
-    /* Somebody came after our stamp but was added up before us, and so saw nothing. */
+    /* Another client has a later stamp than ours but added its units before us, so it could not see
+     * ours. */
     weight = weigh_evidence(crowds, findings, key, units, me->client, latest_ns);
     too_many(&weight, findings, key, units, bound, me, latest_ns);
 }
@@ -138,7 +140,8 @@ void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_e
 void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns) {
     struct presence *presence = &crowds->presence[client];
     uint32_t version = atomic_load(&presence->version);
-    if (version & 1) atomic_store(&presence->version, version + 1); /* killed in the middle of it */
+    /* the client was killed while it wrote its presence */
+    if (version & 1) atomic_store(&presence->version, version + 1);
     if (atomic_load(&presence->counted)) {
         crowd_leave(crowds, client, now_ns);
     } else {

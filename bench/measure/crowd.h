@@ -44,7 +44,7 @@ void crowd_enter(const struct crowds *crowds, struct findings *findings, uint32_
 /* The holder leaves; to be called right before it calls release at releasing_ns. */
 void crowd_leave(const struct crowds *crowds, uint32_t client, int64_t releasing_ns);
 
-/* The holder leaves because it learned that it lost the grant. */
+/* The holder leaves because it learned that the grant is lost. */
 void crowd_abandon(const struct crowds *crowds, uint32_t client, int64_t now_ns);
 
 /* A renewal moved the end of the lease. */
@@ -53,7 +53,7 @@ void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_e
 /* Removes a killed client; the supervisor calls this. */
 void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns);
 
-/* Whether any client that is alive is inside. */
+/* True if any client that is alive is inside. */
 bool crowd_inside(const struct crowds *crowds, const struct findings *findings, uint32_t key);
 
 /* Adds the crowds' grants to the sums. What they guard has no counter of its own. */

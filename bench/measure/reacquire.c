@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* What one key's turns add: its whole windows, and the holders in them that clients could not
- * count. */
+/* The part of the sum that one key's turns add: its whole windows, and the holders in these that
+ * the clients could not count. */
 struct sum {
     uint64_t windows, most, most_holders;
     int64_t holders;
@@ -36,7 +36,8 @@ static void add_key(struct sum *sum, const void *turns, int clients, uint32_t ke
         if (mine->last == 0) continue;
         uint64_t first = (mine->first - 1) / REACQUIRE_WINDOW,
                  last = (mine->last - 1) / REACQUIRE_WINDOW;
-        if (first < low && first != last) sum->holders--; /* it counted the cut one */
+        /* the client counted the cut window too */
+        if (first < low && first != last) sum->holders--;
         if (last >= low && last < high) sum->holders++;
     }
 }

@@ -27,8 +27,8 @@ void recorder_turn_now(struct recorder *recorder) {
     for (int metric = 0; metric < METRICS; metric++) {
         recorder->now[metric] = recorder->side[recorder->active][metric];
     }
-    /* Release: the reader sees every record of the closed side. The acquire pairs with the ask: its
-     * reset is seen. */
+    /* Release: the reader sees every record of the closed side. The acquire pairs with the reader's
+     * request: the writer sees that the side was emptied. */
     uint32_t asked = atomic_load_explicit(&recorder->asked, memory_order_acquire);
     atomic_store_explicit(&recorder->closed, asked, memory_order_release);
 }
@@ -42,7 +42,7 @@ struct hist *const *recorder_taken(const struct recorder *recorder) {
     uint32_t asked = atomic_load_explicit(&recorder->asked, memory_order_relaxed);
     uint32_t closed = atomic_load_explicit(&recorder->closed, memory_order_acquire);
     if (closed != asked) return NULL;
-    /* Turns alternate the sides, starting from side 0: after an odd number of them side 0 is
+    /* Switches alternate the sides, starting from side 0: after an odd number of switches side 0 is
      * closed. */
     return recorder->side[(closed + 1) & 1];
 }

@@ -20,7 +20,7 @@
 struct recorder {
     struct hist *now[METRICS]; /* the writer's side */
     struct hist *side[2][METRICS];
-    uint32_t active; /* writer's */
+    uint32_t active; /* the writer's */
     /* switches that readers asked for, and that were made */
     _Alignas(64) _Atomic uint32_t asked, closed;
 };
@@ -37,7 +37,7 @@ static inline void recorder_add(struct recorder *recorder, enum metric metric, i
 
 void recorder_turn_now(struct recorder *recorder);
 
-/* Writer: switches sides if a reader asked. To be called often, between two records. */
+/* Writer: switches sides if a reader asked for it. To be called often, between two records. */
 static inline void recorder_turn(struct recorder *recorder) {
     if (atomic_load_explicit(&recorder->asked, memory_order_relaxed) !=
         atomic_load_explicit(&recorder->closed, memory_order_relaxed)) {

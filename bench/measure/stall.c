@@ -15,7 +15,8 @@ static int64_t later_of(int64_t a_ns, int64_t b_ns) {
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* If a planned pause lies in from_ns .. now_ns, its end: a stall before that is excused. Else from_ns. */
+/* The end of a planned pause that lies in from_ns .. now_ns, since a stall before it is excused;
+ * else from_ns. */
 static int64_t skip_planned(const struct stalls *stalls, int64_t from_ns, int64_t now_ns) {
     int64_t planned_from_ns = atomic_load(&stalls->planned_from_ns);
     int64_t planned_to_ns = atomic_load(&stalls->planned_to_ns);
@@ -29,8 +30,8 @@ static int64_t beat_number(const struct stalls *stalls, int64_t when_ns) {
     return after_ns <= 0 ? 0 : (after_ns + stalls->interval_ns - 1) / stalls->interval_ns;
 }
 
-/* Records the beats number first .. end-1 with their lateness; of very many neighbours are put
- * together. */
+/* Records the beats number first .. end-1 with their lateness; if there are very many, neighbours
+ * are recorded as one. */
 static void record_beats(const struct stalls *stalls, int64_t first, int64_t end, int64_t now_ns,
                          struct hist *late) {
     int64_t step = end > first ? (end - first - 1) / STALL_RECORDS_MAX + 1 : 1;

@@ -1,13 +1,13 @@
 /* stall: for how long a worker thread stood still, by its heartbeat.
  *
  * A thread plans a beat each interval. A beat that comes late shows that nothing of the thread ran
- * meanwhile: the program was stopped, the processor was elsewhere, or a driver blocked. One long stall
- * delays many beats, and each of them is recorded with its own lateness: d, d - interval, d - 2
- * intervals, ... (the expected-interval correction of jHiccup). So a quantile of the lateness weighs
- * time, and a stop for 3 s of 5 s is not one hiccup among 2,000.
+ * meanwhile: the program was stopped, the processor ran something else, or a driver blocked. One
+ * long stall delays many beats, and each of them is recorded with its own lateness: d, d -
+ * interval, d - 2 intervals, ... (the expected-interval correction of jHiccup). So a quantile of
+ * the lateness weighs time, and a stop for 3 s of 5 s is not one hiccup among 2,000.
  *
- * This module does not know why a thread stood still, except for the pauses that a fault section
- * plans: these are recorded nowhere. The thread is the only writer, apart from the plan. */
+ * This module does not know why a thread stood still. Only the pauses that a fault section plans
+ * are known, and they are not recorded. The thread is the only writer, apart from the plan. */
 #ifndef BENCH_MEASURE_STALL_H
 #define BENCH_MEASURE_STALL_H
 
@@ -26,10 +26,10 @@
 
 /* All times by lb_now(), in ns. */
 struct stalls {
-    int64_t interval_ns;    /* between two beats */
+    int64_t interval_ns;    /* from one beat to the next */
     int64_t due_ns;         /* when the next beat is due */
     int64_t from_ns, to_ns; /* the latest stall; both 0 = there was none */
-    int64_t lost_ns;        /* the sum of all stalls, of each the part in the window */
+    int64_t lost_ns;        /* the sum of the parts of all stalls that lie in the window */
     /* The latest pause that a fault section planned, or LB_NEVER for its end while it lasts. The
      * supervisor writes these two. */
     _Atomic int64_t planned_from_ns, planned_to_ns;

@@ -3,7 +3,8 @@
 
 #include <stddef.h>
 
-/* Sixteen bytes at once: processors of 64 bits can, some must be told so. */
+/* An atomic exchange of sixteen bytes: 64-bit processors can do it, but for some the compiler needs
+ * an option. */
 typedef unsigned __int128 wide;
 #ifdef __x86_64__
 #define WIDE __attribute__((noinline, target("cx16")))
@@ -30,7 +31,8 @@ static struct state state_of(uint64_t token, uint64_t value, uint32_t entry) {
     return (struct state){token, value << ENTRY_BITS | (entry & ENTRY_MASK)};
 }
 
-/* If it is as *seen it becomes as next, else *seen becomes what it is. */
+/* If the state is *seen, it becomes `next`; else *seen becomes the state. Returns whether the state
+ * changed. */
 WIDE static bool swap_state(struct guarded *key, struct state *seen, struct state next) {
     wide old = (wide)seen->value_and_entry << 64 | seen->token;
     wide new = (wide)next.value_and_entry << 64 | next.token;
@@ -45,7 +47,7 @@ static struct state load_state(struct guarded *key) {
     return seen;
 }
 
-/* The state as it was then; refused if that has a greater token. */
+/* Installs the token, unless the state has a greater one. *ret_then: the new state. */
 static bool install_token(struct guarded *key, uint64_t token, struct state *ret_then) {
     struct state seen = load_state(key), next;
     do {
@@ -130,8 +132,8 @@ void store_count(struct guarded *key, struct store_counts *counts, const struct 
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
     }
-    /* Who came in so late that a newer holder had come and gone is stale too, though nobody came
-     * after it. */
+    /* A write is stale, too, if its writer entered so late that a newer holder had come and gone
+     * already, although no client entered after it. */
     if (!visit->overtaken && visit->fence != FENCE_REJECTED) return;
     atomic_fetch_add_explicit(&counts->stale, 1, memory_order_relaxed);
     if (visit->fence == FENCE_REJECTED) {
@@ -153,8 +155,8 @@ struct store_sum store_judge(struct guarded *keys, uint32_t count,
         uint64_t unfenced = atomic_load(&keys[i].unfenced);
         uint64_t fenced = fenced_values ? fenced_values[i] : fenced_read(&keys[i]);
         sum.writes += writes;
-        /* A write that was not counted may have been done: of a killed client, or one whose answer
-         * was lost. */
+        /* A write that was not counted may have been done: the client was killed, or the answer was
+         * lost. */
         if (writes > unfenced) sum.lost_updates_unfenced += writes - unfenced;
         if (taken > fenced) sum.lost_updates_fenced += taken - fenced;
     }

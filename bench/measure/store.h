@@ -34,7 +34,7 @@ struct guarded {
 struct store_counts {
     _Atomic uint64_t stale;          /* stale writes that were tried, one for both values */
     _Atomic uint64_t stale_rejected; /* rejected by the fenced value */
-    /* accepted by the fenced value: its tokens did not grow, or there was none */
+    /* accepted by the fenced value: the lock's tokens did not grow, or it has none */
     _Atomic uint64_t stale_accepted;
 };
 
@@ -43,22 +43,22 @@ enum fence {
     FENCE_NONE,     /* there is no fence: the lock has no tokens */
     FENCE_ACCEPTED, /* every request so far was accepted */
     FENCE_REJECTED, /* a greater token was installed: the holder does not hold any more */
-    FENCE_UNSURE    /* a request was not answered: not counted */
+    FENCE_UNSURE    /* a request got no answer, so the visit is not counted */
 };
 
 /* One holder's visit, from its entry to its write. */
 struct visit {
     uint64_t token;            /* 0 = the grant has none, and nothing is compared */
-    uint64_t unfenced, fenced; /* as they were read */
+    uint64_t unfenced, fenced; /* the values that were read */
     uint32_t entry;
     bool overtaken;
     enum fence fence;
 };
 
-/* Installs a token and reads the value. Returns false if a greater token is there, and does nothing
- * then. Token 0 = none: nothing is compared, and the installed token stays. */
+/* Installs a token and reads the value. Returns false and does nothing if a greater token is there.
+ * Token 0 = none: nothing is compared, and the installed token stays. */
 bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value);
-/* Writes the value. Returns false if a greater token is there, and writes nothing then. */
+/* Writes the value. Returns false and writes nothing if a greater token is there. */
 bool fenced_write(struct guarded *key, uint64_t token, uint64_t value);
 uint64_t fenced_read(struct guarded *key);
 
@@ -67,12 +67,12 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
 /* Writes both values and counts. */
 void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
 
-/* The same in three steps, where the fenced value is in a backend. First, after the backend was
- * asked to install the token; its answer is in visit->fence. */
+/* The same in three steps, for a fenced value in a backend. First step: after the backend was asked
+ * to install the token. The caller stores its answer in visit->fence. */
 void store_enter_beside(struct guarded *key, struct visit *visit);
-/* Second, before the backend is asked to write. */
+/* Second step: before the backend is asked to write. */
 void store_write_beside(struct guarded *key, struct visit *visit);
-/* Third, when the backend's last answer is in visit->fence. */
+/* Third step: when the backend's last answer is in visit->fence. */
 void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit);
 
 struct store_sum {
@@ -81,7 +81,7 @@ struct store_sum {
 };
 
 /* The sums when every client has left. fenced_values: the backend's values, one for each key; NULL
- * = they are here. */
+ * = they are in the keys. */
 struct store_sum store_judge(struct guarded *keys, uint32_t count,
                              const struct store_counts *counts, const uint64_t *fenced_values);
 

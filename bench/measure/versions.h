@@ -16,8 +16,8 @@ struct versions {
  * not checked. */
 void versions_add(struct versions *versions, uint64_t version);
 
-/* Adds the writes to the sums, and counts as lost updates those that can't have had a version of
- * their own: the writes beyond the number of versions from the least to the greatest. */
+/* Adds the writes to the sums, and counts as lost updates the writes that can't have made a version
+ * of their own: those beyond the number of versions from the least to the greatest. */
 void versions_judge(struct exclusion *exclusion, const struct versions *versions, uint32_t keys);
 
 #endif
