@@ -30,7 +30,8 @@ void book_done(struct book *book) {
     *book = (struct book){0};
 }
 
-/* Makes room for one more in an array of elements of `bytes` each. NULL when out of memory. */
+/* Returns the place of one more element of `bytes` bytes at the end of an array. NULL when out of
+ * memory. */
 static void *grow_array(void *array, size_t count, size_t *room, size_t bytes) {
     if (count < *room) return array;
     size_t wanted = *room ? *room + *room / 2 : 1024;
@@ -59,13 +60,13 @@ static int book_granted(struct book *book, struct book_client *client,
                         const struct oplog_record *record) {
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
-        /* Its release was dropped. */
+        /* The record of the earlier grant's release was dropped. */
         if (book->holds[client->open[i]].key == place) forget_open(client, i--);
     }
     if (client->open_count == OPEN_MAX) forget_open(client, 0);
     struct hold *hold = add_hold(book);
     if (!hold) return -1;
-    /* It ends where it begins, until its end is known. */
+    /* The hold ends where it begins, until a record shows its end. */
     *hold = (struct hold){.called_ns = record->begin_ns,
                           .from_ns = record->end_ns,
                           .to_ns = record->end_ns,
@@ -152,7 +153,7 @@ static int book_acquired(struct book *book, struct book_client *client,
 
 static void book_released(struct book *book, struct book_client *client,
                           const struct oplog_record *record) {
-    if (record->depth > 0) return; /* an inner one */
+    if (record->depth > 0) return; /* the release of an inner grant */
     uint32_t place = place_of(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
@@ -214,7 +215,7 @@ static int book_record(struct book *book, const struct oplog_record *record) {
         return 0;
     case OPLOG_RENEWAL:
         return book_renewed(book, client, record);
-    default: /* OPLOG_TOLD: the release that was not called says the same */
+    default: /* the record OPLOG_TOLD says the same as this release that was not called */
         return 0;
     }
 }
@@ -230,8 +231,8 @@ int book_add(struct book *book, const struct oplog_record *records, size_t count
     return 0;
 }
 
-/* Within 146 years of the clock's zero, so that two times can be added; LB_NEVER = not yet, or
- * without end. */
+/* A time is within 146 years of the clock's zero, so that two times can be added; or LB_NEVER: not
+ * yet, or without end. */
 static bool is_time(int64_t ns) {
     return (ns >= 0 && ns < INT64_MAX / 2) || ns == LB_NEVER;
 }
@@ -273,8 +274,8 @@ static bool mishap_concerns(const struct mishap *mishap, const struct hold *hold
     return hold->client - mishap->first < mishap->count;
 }
 
-/* When the session that a grant lives by may have ended because of faults. A release that reported
- * success shows that it had not. */
+/* The time from which on faults may have ended the session of this grant. A release that reported
+ * success shows that they had not. */
 static int64_t session_end_ns(const struct book *book, const struct hold *hold) {
     const struct oplog_rules *rules = &book->rules;
     int64_t end_ns = LB_NEVER;
@@ -291,8 +292,8 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
         }
         if (mishap->kind == OPLOG_CUT && rules->cut_ns != LB_NEVER &&
             mishap->end_ns >= hold->called_ns) {
-            /* A request that was answered during the cut is the server's last sign of life; the arrival
-             * of the answer is none. */
+            /* A request that was answered during the cut is the server's last sign of life; the
+             * later arrival of the answer is not. */
             int64_t called_ns = hold->called_ns;
             at_ns = lb_after(mishap->begin_ns > called_ns ? mishap->begin_ns : called_ns,
                              rules->cut_ns);

@@ -1,10 +1,10 @@
 /* book: who held what and when, put together from the records of an oplog: holds and tries.
  *
- * Of each grant it keeps the time for which its client certainly held it (from the return of
+ * Of each grant the book has the time for which its client certainly held it (from the return of
  * acquire to the call of release), and how much of that time lay inside its lease and its session.
  * A client that was killed held until its last stamp; a client that never released holds for ever.
- * Where records were dropped nothing is invented: a grant whose end is missing ends where it
- * began. */
+ * If records were dropped, a grant whose end is missing ends where it began, so that no overlap is
+ * invented. */
 #ifndef BENCH_OPLOG_BOOK_H
 #define BENCH_OPLOG_BOOK_H
 
@@ -19,28 +19,30 @@ enum {
     HOLD_LEARNED = 1 << 3,
     HOLD_DEAD = 1 << 4, /* the client was killed */
     HOLD_OPEN = 1 << 5, /* never released */
-    /* continues a grant whose renewal came after the end of its lease */
+    /* continues a grant whose lease had ended before it was renewed */
     HOLD_PIECE = 1 << 6,
-    /* an acquire whose outcome is unknown: perhaps held, but nobody believes that it holds */
+    /* an acquire whose outcome is unknown: perhaps granted, but the client does not believe that it
+     * holds */
     HOLD_GHOST = 1 << 7,
     HOLD_CONTINUED = 1 << 8,  /* a piece follows */
     HOLD_MISORDERED = 1 << 9, /* set by the judge: its token is not greater than an earlier one */
-    /* of several hosts: too short for their clocks to say when it was held */
+    /* in an oplog of several hosts: too short for their clocks to say when it was held */
     HOLD_UNSURE = 1 << 10
 };
 
 /* A grant, or a piece of one. */
 struct hold {
-    int64_t called_ns;      /* acquire */
+    int64_t called_ns;      /* when acquire was called */
     int64_t from_ns, to_ns; /* certainly held; to_ns: LB_NEVER = still open */
-    int64_t released_ns;  /* release returned, or the client learned of the loss; LB_NEVER = open */
-    int64_t lease_end_ns; /* as extended; LB_NEVER = none */
+    /* when release returned, or the client learned of the loss; LB_NEVER = open */
+    int64_t released_ns;
+    int64_t lease_end_ns; /* with the renewals; LB_NEVER = no lease */
     int64_t inside_ns;    /* the holder was inside until then; at most to_ns */
     uint64_t token;
-    uint32_t client, key; /* by_slot: key * bound + slot */
+    uint32_t client, key; /* where holds are by slot: key * bound + slot */
     uint16_t permits, flags;
-    uint8_t ended; /* enum oplog_outcome of its release */
-    uint8_t depth; /* the deepest re-entry */
+    uint8_t ended; /* enum oplog_outcome of the release */
+    uint8_t depth; /* how often the client took the key again while it held */
 };
 
 /* An attempt that ended without a grant. */
@@ -77,20 +79,21 @@ struct book {
 int book_begin(struct book *book, const struct oplog_rules *rules, struct lb_err *err);
 int book_add(struct book *book, const struct oplog_record *records, size_t count,
              struct lb_err *err);
-/* Adds everything in a file; memory pages of the file are released after they were read. */
+/* Adds all records of a file. The pages of the mapped file are released after they were read. */
 int book_add_file(struct book *book, const struct oplog_file *file, struct lb_err *err);
-/* Adds what the writer could not store: the records left in the rings. */
+/* Adds the records that the writer could not store, because they are still in the rings. */
 int book_add_rings(struct book *book, const struct oplog *oplog, struct lb_err *err);
-/* No more records come. */
+/* No more records come. Completes the holds. */
 void book_end(struct book *book, uint64_t dropped, bool whole);
 void book_done(struct book *book);
 
-/* After book_end: takes the error of the hosts' clocks (rules.error_ns) off both ends of each hold, and adds it to both ends
- * of each call, so that what still contradicts does so whatever the clocks were. Once; no effect where there is one
- * clock. */
+/* To be called once, after book_end. Takes the error of the hosts' clocks (rules.error_ns) off both
+ * ends of each hold, and adds it to both ends of each call, so that operations that still contradict
+ * each other do so whatever the clocks were. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);
 
-/* The latest time until which any client may have held this grant, by anybody's knowledge. */
+/* The latest time until which the client or the server may have believed that this grant was
+ * held. */
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold);
 
 #endif

@@ -18,8 +18,8 @@ struct oplog_line {
     char note[96]; /* its part in the contradiction; "" = none */
 };
 
-/* Writes the acquires from first to last, then how the holds before the last one ended. witness:
- * the judgement's witnesses, witness_count of them. Returns the number of lines. */
+/* Writes the acquires from first to last, then the ends of all holds but the last one. witness: the
+ * judgement's witnesses, witness_count of them. Returns the number of lines. */
 int oplog_explain(const struct oplog_rules *rules, const struct judgement *judgement,
                   const struct hold *witness, struct oplog_line lines[EXPLAIN_LINES]);
 

@@ -34,11 +34,12 @@ struct oplog_writer {
     struct lb_err err; /* belongs to the thread until it is joined */
 };
 
-/* A short write must not leave a part of a record. */
+/* A short write must not leave a part of a record in the file. */
 static void give_up(struct oplog_writer *writer, const char *why) {
     off_t end =
         (off_t)(sizeof(struct oplog_header) + writer->written * sizeof(struct oplog_record));
-    if (ftruncate(writer->fd, end) != 0) writer->written = 0; /* a reader could not tell */
+    /* a reader could not tell a cut record from a whole one */
+    if (ftruncate(writer->fd, end) != 0) writer->written = 0;
     err_set(&writer->err, LB_EXIT_MACHINE, "the history ends early: %s: %s", writer->path, why);
 }
 
@@ -216,7 +217,7 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
             "%s was written by another version of lockbench, or on another kind of machine", path);
     }
     header->lock[sizeof header->lock - 1] = '\0';
-    utf8_clean(header->lock); /* it is printed, and the file may be anybody's */
+    utf8_clean(header->lock); /* the name is printed, and the file may be from anybody */
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
     /* Memory is allocated for each client, so a short file may not name many clients. */
     if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
@@ -235,7 +236,8 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
 
 int oplog_open(struct oplog_file *file, const char *path, struct lb_err *err) {
     *file = (struct oplog_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's open would wait */
+    /* opening a pipe would wait for its writer */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) return err_set(err, LB_EXIT_USAGE, "cannot open %s: %s", path, strerror(errno));
     int failed = map_file(file, fd, path, err);
     close(fd);

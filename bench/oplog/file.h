@@ -27,7 +27,8 @@ struct oplog_rules {
     uint32_t by_slot;
     uint32_t clients;
     uint32_t many_keys; /* one attempt takes several keys */
-    /* Clients ran on several hosts, and a time of one may be off by so much against one of another; 0 = one clock. */
+    /* Clients ran on several hosts: the greatest error of a time of one host against a time of
+     * another; 0 = one clock. */
     uint32_t error_ns;
     int64_t lease_ns; /* the lease asked for; 0 = grants have no lease */
     /* a session, and what it holds, may end after this long without a heartbeat; 0 = nothing ends
@@ -57,7 +58,8 @@ struct oplog_header {
 _Static_assert(sizeof(struct oplog_header) == 168, "the file's layout");
 
 #define OPLOG_MAGIC "LBHISTRY"
-#define OPLOG_RECORDS_MAX 24000000 /* of one file; so many can be judged with 2 GB of memory */
+/* records of one file: 2 GB of memory are enough to judge so many */
+#define OPLOG_RECORDS_MAX 24000000
 
 struct oplog_writer;
 
@@ -65,13 +67,13 @@ struct oplog_writer;
  * oplog_writer_stop writes them again. Returns NULL with err. */
 struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path, struct lb_err *err);
 
-/* Moves the remaining records and completes the file; by then no thread may write into the rings
- * any more. Errors go to err, and records that the file could not take stay in the rings. The
+/* Moves the remaining records and completes the file; to be called when no thread writes into the
+ * rings any more. Errors go to err, and records that the file could not take stay in the rings. The
  * writer must be freed in any case. */
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
                        const char *lock, struct lb_err *err);
-/* Adds records of another host to the file, when no thread writes into the rings any more and before
- * oplog_writer_stop. dropped: those that are missing there. 0, or -1 with err. */
+/* Adds records of another host to the file, when no thread writes into the rings any more and
+ * before oplog_writer_stop. dropped: how many records that host dropped. 0, or -1 with err. */
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
                      uint64_t dropped, struct lb_err *err);
 void oplog_writer_free(struct oplog_writer *writer);

@@ -6,18 +6,18 @@
 
 #include "bench/oplog/order.h"
 
-/* The latest end among the holds so far. */
+/* The hold with the latest end so far. */
 struct latest {
     int64_t ns;
     uint32_t hold;
 };
 
-/* What the sweep over a key knows about earlier holds; readers and writers apart. */
+/* The earlier holds of a key, as the sweep needs them; readers and writers apart. */
 struct sweep {
     struct latest certain[2], inside[2]; /* 0 = holds that exclude all others, 1 = readers */
     uint64_t token;                      /* the greatest so far */
     uint32_t token_hold;
-    int64_t called_ns; /* the latest call among those granted */
+    int64_t called_ns; /* the latest call to acquire among the holds with that token */
 };
 
 /* The permits that are held, by the time at which they are returned: a heap. */
@@ -32,8 +32,8 @@ struct pool {
     uint64_t sum;
 };
 
-/* Whether a contradiction of this gravity at this time is the one to keep: the earliest of the
- * gravest. */
+/* True if a contradiction of this gravity at this time is to be reported rather than the present
+ * one: the earliest of the gravest is reported. */
 static bool is_first_clash(const struct judgement *judgement, enum oplog_verdict gravity,
                            int64_t at_ns) {
     if (judgement->clash == CLASH_NONE || gravity > judgement->verdict) return true;
@@ -69,8 +69,8 @@ static const struct latest *later_end(const struct latest *a, const struct lates
     return a->ns >= b->ns ? a : b;
 }
 
-/* Tokens must grow in the order of holds that did not overlap. A grant that returned late, or was
- * lost, may have been granted long before the client saw it. */
+/* Tokens must grow in the order of holds that did not overlap. The server may have made a grant
+ * long before the client saw it, if acquire returned late or the grant was lost. */
 static void sweep_token(struct sweep *sweep, struct book *book, uint32_t index, bool met,
                         struct judgement *judgement) {
     struct hold *hold = &book->holds[index];
@@ -114,7 +114,7 @@ static void sweep_mutex(struct book *book, const uint32_t *order, size_t count,
             bool violated = !(hold->flags & HOLD_OUTSIDE) && hold->from_ns < inside->ns;
             note_overlap(judgement, book, violated, violated ? inside->hold : met->hold, index);
         }
-        /* With several clocks the order of holds that nearly met is not known. */
+        /* If there are several clocks, the order of holds that nearly met is not known. */
         if (book->rules.error_ns == 0) {
             sweep_token(&sweep, book, index, meets, judgement);
             sweep_order(&sweep, hold, judgement);
@@ -168,7 +168,7 @@ static void sweep_permits(struct book *book, const uint32_t *order, size_t count
         if (certain->sum + hold->permits > book->rules.bound) {
             bool violated =
                 !(hold->flags & HOLD_OUTSIDE) && inside->sum + hold->permits > book->rules.bound;
-            /* the holds that it overlapped are found later */
+            /* the holds that this one overlapped are found later */
             note_overlap(judgement, book, violated, index, index);
         }
         sweep_order(&sweep, hold, judgement);
@@ -198,7 +198,7 @@ static int sweep_all(struct book *book, const uint32_t *order, struct judgement 
                      struct lb_err *err) {
     bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
     struct pool certain = {0}, inside = {0};
-    if (permits) { /* never more than all holds */
+    if (permits) { /* enough: there are never more than all holds */
         certain.heap = malloc((book->hold_count + 1) * sizeof *certain.heap);
         inside.heap = malloc((book->hold_count + 1) * sizeof *inside.heap);
         if (!certain.heap || !inside.heap) {
@@ -229,13 +229,13 @@ static bool has_tokens(const struct book *book) {
     return false;
 }
 
-/* Whether its token shows when it was granted. */
+/* True if the token of this grant shows when the grant was made. */
 static bool tells_order(const struct hold *hold) {
     return hold->token && !(hold->flags & (HOLD_LATE | HOLD_PIECE | HOLD_SHARED));
 }
 
-/* A grant that returned before another one was requested must have the smaller token, whatever
- * became of both. */
+/* A grant that returned before another one was requested must have the smaller token, however both
+ * ended. */
 static int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
                         struct lb_err *err) {
     if (!has_tokens(book)) return 0;
@@ -268,7 +268,8 @@ static int judge_tokens(struct book *book, const uint32_t *from_order, struct ju
     return 0;
 }
 
-/* Until when a key may have been held, by which client, and by another client. */
+/* The time until which a key may have been held: by the client that may have held it longest, and
+ * by the others. */
 struct latest_two {
     int64_t ns, other_ns;
     uint32_t client;
@@ -310,7 +311,8 @@ static int judge_busy(const struct book *book, struct judgement *judgement, stru
         }
         if (try->outcome != OPLOG_BUSY) continue;
         const struct latest_two *in_the_way = try->shared ? &writer : &any;
-        /* A client may hinder itself with what it failed to release, but not with what it holds. */
+        /* A client may be in its own way with a key that it failed to release, but not with one
+         * that it holds. */
         int64_t latest_ns = try->inner ? latest_of_others(in_the_way, try->client) : in_the_way->ns;
         if (latest_ns < try->called_ns) judgement->spurious_busy++;
     }
@@ -329,8 +331,8 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
     bool permits = book->rules.model == OPLOG_SEMAPHORE && !book->rules.by_slot;
     int failed = sweep_all(book, order, &judgement, err);
     if (!failed && !permits) failed = judge_tokens(book, order, &judgement, err);
-    /* Where operations are missing, or one operation stands for several keys, nobody can know why a
-     * try was busy. */
+    /* Where operations are missing, or one operation stands for several keys, the reason of a busy
+     * try cannot be known. */
     judgement.busy_judged = book->dropped == 0 && book->whole && !book->rules.many_keys &&
                             book->rules.model != OPLOG_SEMAPHORE;
     if (!failed && judgement.busy_judged) failed = judge_busy(book, &judgement, err);

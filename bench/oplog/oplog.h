@@ -3,8 +3,8 @@
  *
  * Each thread writes into a ring of its own in the stage's shared mapping, so that nothing is lost
  * when its process is killed; one writer (file.h) moves the records to a file. Memory is bounded:
- * records that find no room are dropped and counted. A grant is never recorded by half: a thread
- * that may record an acquire has room reserved for its release.
+ * records that find no room are dropped and counted. An acquire is recorded only if there is room
+ * for its release too, so no grant is recorded by half.
  *
  * Times are by lb_now(). The format of a record is the format of the file too: results/README.md
  * documents it. */
@@ -20,10 +20,10 @@
 
 enum oplog_kind {
     OPLOG_ACQUIRE = 1, /* called at begin_ns, returned at end_ns */
-    OPLOG_RELEASE,     /* the same; the holder's belief that it holds ends at begin_ns */
+    OPLOG_RELEASE,     /* the same; the holder stops believing that it holds at begin_ns */
     /* returned at end_ns; lease_end_ns is the new end of everything that the client holds */
     OPLOG_RENEWAL,
-    /* the holder learned at begin_ns that its grants are lost (outcome), or perhaps lost */
+    /* at begin_ns the holder learned that its grants are lost (outcome), or perhaps lost */
     OPLOG_TOLD,
     OPLOG_STALL, /* a thread or process stood still from begin_ns to end_ns */
     OPLOG_CUT,   /* an injection ended or cut connections from begin_ns to end_ns */
@@ -44,7 +44,7 @@ enum oplog_outcome {
 };
 
 #define OPLOG_SHARED 1 /* flag: held as a reader */
-/* flag: a release that was not called, because the holder could do nothing more for its grant */
+/* flag: a release that was not called, because the grant could not be released any more */
 #define OPLOG_UNCALLED 2
 /* flag: with OPLOG_UNCALLED: the holder knew of the loss and left without writing, at begin_ns */
 #define OPLOG_LEARNED 4
@@ -61,7 +61,7 @@ struct oplog_record {
     };
     uint16_t permits, slot;
     int64_t begin_ns, end_ns;
-    int64_t lease_end_ns; /* LB_NEVER = no lease */
+    int64_t lease_end_ns; /* LB_NEVER = none */
     uint64_t token;       /* 0 = none */
 };
 _Static_assert(sizeof(struct oplog_record) == 48, "the file's layout");
@@ -92,21 +92,21 @@ struct oplog *oplog_init(void *memory, int threads);
 /* Records an acquire that was granted. Returns false if it was dropped; then nothing more of this
  * grant may be recorded. */
 bool oplog_granted(struct oplog_ring *ring, const struct oplog_record *record);
-/* Records the end of a grant: a release, also one that was not called. There is always room for
- * it. */
+/* Records the end of a grant: a release, or one that was not called. There is always room for this
+ * record. */
 void oplog_released(struct oplog_ring *ring, const struct oplog_record *record);
-/* Records anything else; dropped where there is no room. */
+/* Records any other kind. The record is dropped if there is no room. */
 void oplog_note(struct oplog_ring *ring, const struct oplog_record *record);
 
 /* ---- for the supervisor's thread; about clients first .. first + count - 1 ---- */
 
-/* The clients stood still (SIGSTOP, or their thread was blocked). May be recorded while it lasts
- * with to_ns = LB_NEVER, and again when it is over. */
+/* The clients stood still (SIGSTOP, or their thread was blocked). May be recorded during the stall
+ * with to_ns = LB_NEVER, and again after it. */
 void oplog_stall(struct oplog *oplog, uint32_t first, uint32_t count, int64_t from_ns,
                  int64_t to_ns);
-/* Their connections were ended or cut off, or their server stood still or went away. From then on
- * their sessions may end at any time, and so may sessions that begin before to_ns. To be recorded
- * again when it is over, like a stall. */
+/* The clients' connections were ended or cut off, or their server stood still or was gone. Their
+ * sessions may end at any time from from_ns on, and so may sessions that begin before to_ns. To be
+ * recorded again when the cut is over, like a stall. */
 void oplog_cut(struct oplog *oplog, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
 /* The process of the clients was killed. */
 void oplog_death(struct oplog *oplog, uint32_t first, uint32_t count, int64_t at_ns);

@@ -9,7 +9,7 @@
 #define DIGITS (1 << DIGIT_BITS)
 
 struct pair {
-    uint64_t time; /* from the least significant one */
+    uint64_t time; /* bits of a digit, from the least significant one */
     uint32_t key, index;
 };
 
@@ -21,7 +21,7 @@ static uint64_t digit_of(const struct pair *pair, bool by_key, int shift) {
     return ((by_key ? pair->key : pair->time) >> shift) & (DIGITS - 1);
 }
 
-/* One pass; `from` and `to` change roles. */
+/* One pass of the sort; afterwards `from` and `to` change roles. */
 static void sort_digit(const struct pair *from, struct pair *to, size_t count, bool by_key,
                        int shift) {
     size_t at[DIGITS] = {0}, sum = 0;
