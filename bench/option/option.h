@@ -3,7 +3,8 @@
  *
  * An entry says where in a struct its value lies and which type the value has. A type is a table of
  * functions, so a new type is one `struct lb_option_type` and needs no change here. The options
- * know no file and no command line: whoever reads one says where the text stands. */
+ * know no file and no command line: the reader of a file or of arguments says where the text
+ * stands. */
 #ifndef BENCH_OPTION_OPTION_H
 #define BENCH_OPTION_OPTION_H
 
@@ -25,33 +26,33 @@ struct lb_option {
     size_t offset;   /* of the value in the struct */
     const char *def; /* the default, as people would write it; NULL = the struct keeps its zero */
     double min, max; /* numbers; durations in ns; texts: bytes, where max is above 0 */
-    const char
-        *choices;     /* "grpc,json"; of numbers: the word that means 0 beside min to max, "none" */
-    const char *help; /* one line, units included */
+    const char *choices; /* "grpc,json"; for numbers: the word that means 0, "none" */
+    const char *help;    /* one line, units included */
 };
 
 /* The functions get the whole struct, `values`: a type may fill several members. */
 struct lb_option_type {
     const char *name; /* in a word: "duration" */
-    size_t bytes;     /* of the member */
-    /* 0; or -1 with err, what is wrong with the text, and the struct untouched. Texts become the
-     * arena's. */
+    size_t bytes;     /* of the member in the struct */
+    /* Returns 0; or -1 with err, which says what is wrong with the text, and leaves the struct
+     * untouched. Texts are copied into the arena. */
     int (*read)(const struct lb_option *option, const char *text, void *values, struct arena *arena,
                 struct lb_err *err);
-    /* As `read` takes it. Writes at most size bytes. */
+    /* Writes the value as `read` takes it, at most size bytes. */
     void (*text)(const struct lb_option *option, const void *values, char *text, size_t size);
-    /* What may be written, in words. Where `words` is set that; else what `allowed` writes; where
-     * both are NULL the entry's choices. */
+    /* What may be written, in words: `words` if that is set, else what `allowed` writes; if both
+     * are NULL, the entry's choices. */
     const char *words;
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
     /* Arguments: offers a shell the words that the value may be (bench/cli/complete.h). NULL = the
      * entry's choices. */
     void (*complete)(struct completion *to);
-    /* Puts the value into object: 0, or -1 when out of memory. NULL = its text under its name. */
+    /* Puts the value into object: 0, or -1 when out of memory. NULL = the value's text is put under
+     * its name. */
     int (*json)(const struct lb_option *option, const void *values, json_t *object);
 };
 
-/* The types that all may use. Those with a number behind have a member of so many bits. */
+/* The types that all rooms may use. A number in a type's name is the size of the member in bits. */
 extern const struct lb_option_type lb_type_int;      /* int64_t or uint64_t, min to max */
 extern const struct lb_option_type lb_type_int32;    /* int or uint32_t */
 extern const struct lb_option_type lb_type_duration; /* int64_t ns: "250us", "1.5s" */
@@ -78,7 +79,7 @@ extern const struct lb_option_type lb_type_text;        /* const char * */
 #define LB_OPT_CHOICE_WORD (&lb_type_choice_word)
 #define LB_OPT_TEXT (&lb_type_text)
 
-/* Where the value lies. */
+/* The address of the value in the struct `values`. */
 static inline void *option_at(const struct lb_option *option, void *values) {
     return (char *)values + option->offset;
 }
@@ -86,7 +87,7 @@ static inline const void *option_in(const struct lb_option *option, const void *
     return (const char *)values + option->offset;
 }
 
-/* What other types may be made of: whether text is the word that means 0; a text. */
+/* Helpers for other types. option_is_zero_word: text is the word that means 0. */
 bool option_is_zero_word(const struct lb_option *option, const char *text);
 int option_read_text(const struct lb_option *option, const char *text, void *values,
                      struct arena *arena, struct lb_err *err);
@@ -95,26 +96,26 @@ void option_format_text(const struct lb_option *option, const void *values, char
 
 /* All functions take a table that ends with a NULL name; a NULL table is an empty one. */
 
-/* Fills what has a default. 0, or -1 with err: a default that its own table refuses. */
+/* Fills every value that has a default. 0, or -1 with err: a default that its own table refuses. */
 int options_fill(const struct lb_option *table, void *values, struct arena *arena,
                  struct lb_err *err);
 
-/* A zeroed struct of `bytes` filled with the defaults; the arena's. NULL with err. */
+/* A zeroed struct of `bytes`, in the arena, filled with the defaults. NULL with err. */
 void *options_new(const struct lb_option *table, size_t bytes, struct arena *arena,
                   struct lb_err *err);
 
 /* The entry of a name; NULL if there is none. */
 const struct lb_option *options_find(const struct lb_option *table, const char *name);
 
-/* Offers all names as the nearest. */
+/* Offers the names of all entries to `nearest`. */
 void options_offer(const struct lb_option *table, struct nearest *nearest);
 
-/* Reads text into the struct. 0, or -1 with err: what is wrong with the text. */
+/* Reads text into the struct. 0, or -1 with err, which says what is wrong with the text. */
 int option_read(const struct lb_option *option, void *values, const char *text, struct arena *arena,
                 struct lb_err *err);
 
-/* The same for what somebody wrote at `place`: err begins with the place and ends with the right
- * name, or with what is allowed. */
+/* The same for a name and a text that stand at `place`: err begins with the place and ends with the
+ * right name, or with what is allowed. */
 int option_set(const struct lb_option *option, void *values, const char *text, const char *place,
                struct arena *arena, struct lb_err *err);
 
@@ -124,8 +125,8 @@ char *option_allowed(const struct lb_option *option, char *text, size_t size);
 /* The value as text that option_read takes. Returns text. */
 char *option_text(const struct lb_option *option, const void *values, char *text, size_t size);
 
-/* Puts a value into object, under the name and perhaps "_ns"; for types. Takes the value. 0, or -1
- * when out of memory. */
+/* For types: puts a value into object, under the option's name, with "_ns" at its end for
+ * durations. Steals the reference to the value. 0, or -1 when out of memory. */
 int option_put_json(const struct lb_option *option, const char *unit, json_t *value,
                     json_t *object);
 

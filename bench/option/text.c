@@ -112,7 +112,8 @@ int text_duration(const char *text, int64_t min_ns, int64_t max_ns, int64_t *ret
     return 0;
 }
 
-/* In the largest unit that needs at most three decimals; minutes and hours as whole numbers. */
+/* Writes a duration in the largest unit that needs at most three decimals; minutes and hours as
+ * whole numbers. */
 char *duration_text(int64_t ns, char *text, size_t size) {
     if (ns == 0) {
         snprintf(text, size, "0");

@@ -14,7 +14,7 @@
 
 #include "bench/base/err.h"
 
-/* A whole number: digits only, perhaps a minus. */
+/* A whole number: digits only, with an optional minus. */
 int text_int(const char *text, int64_t min, int64_t max, int64_t *ret, struct lb_err *err);
 
 /* A decimal number. */
@@ -30,20 +30,20 @@ int text_bool(const char *text, bool *ret, struct lb_err *err);
 /* The index of text in choices, "grpc,json". */
 int text_choice(const char *text, const char *choices, int *ret_index, struct lb_err *err);
 
-/* The index-th of choices; "?" beyond them. Writes at most size bytes, returns name. */
+/* Writes the index-th of choices, or "?" if there are fewer; at most size bytes. Returns name. */
 char *text_choice_name(const char *choices, int index, char *name, size_t size);
 
-/* "grpc,json,http" as "grpc, json or http". Writes at most size bytes, returns list. */
+/* Writes "grpc,json,http" as "grpc, json or http"; at most size bytes. Returns list. */
 char *text_choices(const char *choices, char *list, size_t size);
 
-/* "5ms", "1.5s", "2h": the largest unit that needs no more than three decimals. Writes at most size
- * bytes, returns text. */
+/* Writes a duration as "5ms", "1.5s", "2h", in the largest unit that needs no more than three
+ * decimals. Writes at most size bytes, returns text. */
 char *duration_text(int64_t ns, char *text, size_t size);
 
 /* The shortest decimal form that reads back as the same number. Returns text. */
 char *real_text(double value, char *text, size_t size);
 
-/* text without the blanks at both ends, copied to trimmed; -1 if it doesn't fit. */
+/* Copies text without the blanks at both ends to `trimmed`. -1 if there is no room for it. */
 int text_trim(const char *text, size_t len, char *trimmed, size_t size);
 
 #endif
