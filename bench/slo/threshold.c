@@ -14,7 +14,7 @@
 
 /* ---- the figure ---- */
 
-/* The end of a path, behind a dot or the whole. */
+/* True if name is the whole path, or its end after a dot. */
 static bool is_end_of(const char *path, const char *name) {
     size_t length = strlen(path), end = strlen(name);
     if (end > length || strcmp(path + length - end, name) != 0) return false;
@@ -33,14 +33,15 @@ static bool is_called(const struct result_field *field, const char *name) {
     return field->compared && strcmp(field->compared, name) == 0;
 }
 
-/* What can be promised: a figure, or (latency) the object of which quantiles can be. */
+/* True if a threshold may be about this field: a figure, or (latency) an object that has
+ * quantiles. */
 static bool can_be_promised(const struct result_field *field, bool latency) {
     if (latency) return field->kind == RESULT_LATENCY;
     return result_field_is_figure(field) && field->kind != RESULT_YES_NO;
 }
 
-/* The row of a name: a whole path, a name in `compare`, or the end of only one path. NULL if there
- * is none, *ret_other a second one that the name may mean. */
+/* The row that a name means: by its whole path, by its name in `compare`, or by an end that only
+ * one path has. NULL if there is none. *ret_other: a second row that the name may mean, or NULL. */
 static const struct result_field *find_row(const char *name, bool latency,
                                            const struct result_field **ret_other) {
     const struct result_field *found = NULL;
@@ -99,7 +100,7 @@ static bool is_other_part(const char *word) {
     return false;
 }
 
-/* "acquire_due.p99" into its row and quantile; NAN for a figure that is no quantile. */
+/* Splits "acquire_due.p99" into a row and a quantile; the quantile is NAN if the figure is none. */
 static int read_figure(const char *name, struct threshold *ret, struct lb_err *err) {
     const struct result_field *other;
     char head[NAME_MAX_BYTES], rest[NAME_MAX_BYTES];

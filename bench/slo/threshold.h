@@ -1,9 +1,9 @@
 /* threshold: a promise about a figure of a stage, as people write it: "acquire_due.p99<=20ms",
  * "failed<=0.1%", "throughput_per_s>=500".
  *
- * Every figure that results/format/stage.def declares may be promised by its path, by the end of its
- * path, or by its name in `lockbench compare`; of every latency also any quantile from p50 to
- * p99.99. It measures nothing and judges nothing: verdict.h does. */
+ * Every figure that results/format/stage.def declares may be promised by its path, by the end of
+ * its path, or by its name in `lockbench compare`; of every latency also any quantile from p50 to
+ * p99.99. This file measures nothing and judges nothing: verdict.h judges. */
 #ifndef BENCH_SLO_THRESHOLD_H
 #define BENCH_SLO_THRESHOLD_H
 
@@ -14,14 +14,15 @@
 #define THRESHOLD_QUANTILE_MIN 0.5
 #define THRESHOLD_QUANTILE_MAX 0.9999
 #define THRESHOLD_TEXT_MAX 120
-#define THRESHOLDS_MAX 32 /* of one run */
+#define THRESHOLDS_MAX 32 /* in one run */
 
 struct threshold {
-    char text[THRESHOLD_TEXT_MAX];     /* as it was written, without blanks */
-    const struct result_field *figure; /* its row; of a quantile the row of the latency object */
-    double quantile;                   /* NAN: the figure itself */
-    bool at_least;                     /* ">=", else "<=" */
-    double limit;                      /* ns for times; a share for a limit in per cent */
+    char text[THRESHOLD_TEXT_MAX]; /* the text as it was written, without blanks */
+    /* its row of the table; for a quantile the row of the latency object */
+    const struct result_field *figure;
+    double quantile; /* NAN: the threshold is about the figure itself */
+    bool at_least;   /* true: ">=", false: "<=" */
+    double limit;    /* ns for times; a share for a limit in per cent */
 };
 
 /* Reads one threshold. A time takes a duration, a figure without a unit a number or per cent. 0, or
@@ -36,7 +37,7 @@ int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err)
 /* The metric of a threshold about a quantile; METRICS for one about a figure. */
 enum metric threshold_metric(const struct threshold *threshold);
 
-/* Whether only an open loop has the figure: what is counted from due times. */
+/* True if only an open loop has the figure, because it is counted from due times. */
 bool threshold_needs_schedule(const struct threshold *threshold);
 
 #endif

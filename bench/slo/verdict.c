@@ -9,7 +9,7 @@
 
 /* ---- the evidence ---- */
 
-/* Room for one more element. NULL, and the evidence remembers it, when out of memory. */
+/* Makes room for one more element. NULL when out of memory, which the evidence remembers. */
 static void *grow_array(struct slo_evidence *evidence, void **array, int count, size_t bytes) {
     void *grown = realloc(*array, (size_t)(count + 1) * bytes);
     evidence->failed |= grown == NULL;
@@ -47,7 +47,7 @@ static int compare_figures(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The interval of a figure against the limit. */
+/* Compares the interval of a figure with the limit. */
 static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
                                            double high) {
     if (threshold->at_least)
@@ -96,7 +96,7 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
     }
 }
 
-/* A mean of seconds, by Student's t. */
+/* The interval of the mean of all seconds, by Student's t. */
 static void judge_seconds(const struct threshold *threshold, const struct slo_evidence *evidence,
                           struct slo_answer *answer) {
     double sum = 0, squares = 0;
@@ -142,7 +142,8 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
     }
 }
 
-/* A busy machine spoils times and what follows from them, and no count of what happened. */
+/* A busy machine distorts times and the figures that follow from them, but no count of what
+ * happened. */
 static void excuse_limited(const struct threshold *threshold, const struct slo_evidence *evidence,
                            struct slo_answer *answer) {
     if (answer->verdict != PROMISE_BROKEN || evidence->limited == 0) return;

@@ -1,9 +1,10 @@
-/* verdict: is a threshold kept, by what one lock did under one load in one repeat or several, and
- * how sure is that?
+/* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
+ * sure that is.
  *
  * Where the samples are too few, or their scatter too wide, the threshold is neither kept nor
  * broken; nor is it broken where the load generator was the limit, since nobody knows what the lock
- * would have done (what was kept in spite of that was kept). What was never granted lies above every limit. It runs nothing and prints nothing. */
+ * would have done (but a threshold that was kept in spite of that limit was kept). A request that
+ * was never granted lies above every limit. This file runs nothing and prints nothing. */
 #ifndef BENCH_SLO_VERDICT_H
 #define BENCH_SLO_VERDICT_H
 
@@ -14,8 +15,8 @@
 #define SLO_LEVEL 0.95
 #define SLO_REPEATS_MIN 6 /* for an interval of the median over repeats */
 
-/* What the repeats of one lock under one load tell about one threshold; zeroed: nothing yet. All
- * memory belongs to it. */
+/* What the repeats of one lock under one load tell about one threshold; zeroed: nothing yet. The
+ * struct owns all its memory. */
 struct slo_evidence {
     double *figures; /* of each repeat; INFINITY: the quantile was never granted */
     int repeats;
@@ -23,17 +24,17 @@ struct slo_evidence {
      * limit. A share: how many attempts, and how many belong to the share. */
     struct quantile_batch *batches;
     int batch_count;
-    double *seconds; /* of a mean: the values of all seconds */
+    double *seconds; /* for a mean: its value in each second */
     int second_count;
     int limited; /* repeats in which the load generator itself was the limit */
-    bool failed; /* out of memory: something is missing */
+    bool failed; /* memory ran out, and something is missing */
 };
 
 struct slo_answer {
     enum promise_verdict verdict;
     double figure;    /* the median of the repeats; NAN: not measured */
     double low, high; /* its interval; NAN: not known */
-    char basis[120];  /* what the verdict and the interval stand on */
+    char basis[120];  /* what the verdict and the interval are based on */
 };
 
 void slo_add_figure(struct slo_evidence *evidence, double figure);
