@@ -9,9 +9,10 @@
 #include "results/format/write.h"
 #include "results/stats/queue.h"
 
-#define NEAR 0.35 /* of the answer, in the logarithm: probes that say what happens at the edge */
+/* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */
+#define NEAR 0.35
 
-/* The texts that a lock's figures name. */
+/* Memory for the texts that struct capacity_lock only borrows. */
 struct texts {
     char slo[80], hold[64], think[64], keys[64], why[400];
 };
@@ -40,7 +41,8 @@ static bool is_near(const struct probe *probe, double load) {
     return fabs(log(probe->load / load)) <= NEAR;
 }
 
-/* Whether the model may be made of clean probes alone: where there are such around the answer. */
+/* True if there are clean probes around the answer, so that the model may be made of these
+ * alone. */
 static bool any_clean_near(const struct lock_search *lock_search, double load) {
     for (int i = 0; i < lock_search->probe_count; i++) {
         const struct probe *probe = &lock_search->probes[i];
@@ -49,8 +51,8 @@ static bool any_clean_near(const struct lock_search *lock_search, double load) {
     return false;
 }
 
-/* The mean of a probe's figure over those around a load, of the clean ones if there are; NAN for
- * none. */
+/* The mean of a probe's figure over the probes around a load, over the clean ones if there are any.
+ * NAN if there is no probe. */
 static double mean_near(const struct lock_search *lock_search, double load, size_t offset) {
     bool clean = any_clean_near(lock_search, load);
     double sum = 0;
@@ -66,8 +68,8 @@ static double mean_near(const struct lock_search *lock_search, double load, size
     return count > 0 ? sum / count : NAN;
 }
 
-/* The probe of the greatest load up to `load` whose quantile was within the limit, of the clean ones
- * where there are such around the answer. NULL = none. */
+/* The probe of the greatest load up to `load` whose quantile was within the limit, among the clean
+ * ones if there are any around the answer. NULL if there is none. */
 static const struct probe *greatest_within(const struct capacity_run *capacity_run,
                                            const struct lock_search *lock_search, double load) {
     bool clean = any_clean_near(lock_search, load);
@@ -81,8 +83,8 @@ static const struct probe *greatest_within(const struct capacity_run *capacity_r
     return at;
 }
 
-/* What theory says of one hot key, beside what was measured where the promise was kept under the
- * greatest load. Nothing where the theory does not fit. */
+/* Fills in the prediction of queueing theory for one hot key, beside the wait that was measured at
+ * the greatest load that kept the promise. Fills nothing if the theory does not apply. */
 static void fill_model(const struct capacity_run *capacity_run,
                        const struct lock_search *lock_search, double load,
                        struct capacity_lock *ret) {
@@ -106,8 +108,8 @@ static void fill_model(const struct capacity_run *capacity_run,
     ret->at_per_s = at->load;
 }
 
-/* Which limit of the load generator spoilt the probes; of several the most frequent one. NULL for
- * none. */
+/* The limit of the load generator that spoilt most of the spoilt probes, in words. NULL if none
+ * did. */
 static const char *limit_words(const struct lock_search *lock_search) {
     int counts[PROBE_POOL + 1] = {0};
     enum probe_limit most = PROBE_NOT_LIMITED;
@@ -144,7 +146,7 @@ static const char *text_or_null(const char *text) {
     return text && *text ? text : NULL;
 }
 
-/* What was asked of all locks. */
+/* Fills in what the user asked of all locks. */
 static void fill_question(const struct capacity_run *capacity_run, struct texts *texts,
                           struct capacity_lock *ret) {
     const struct plan *plan = capacity_run->ask.plan;
@@ -216,7 +218,7 @@ json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *p
                             .environment = capacity_run->environment};
     json_t *locks = json_array();
     for (int i = 0; i < capacity_run->count; i++) {
-        if (capacity_run->locks[i].began_ns == 0) continue; /* it was not reached */
+        if (capacity_run->locks[i].began_ns == 0) continue; /* the lock's turn did not come */
         json_array_append_new(locks, lock_json(capacity_run, &capacity_run->locks[i]));
     }
     return capacity_json(&head, locks);

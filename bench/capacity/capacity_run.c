@@ -16,16 +16,22 @@
 #include "results/format/write.h"
 
 #define SATURATE_NS (3 * LB_S_NS)
-#define SATURATE_MOST 3    /* closed loops, where a busy machine spoils them */
-#define SATURATE_CLIENTS 8 /* on one key: about as many as wait for it near the edge */
-#define SAMPLES_LEAST 3.7  /* over the limit are allowed: with fewer a quantile has no interval */
-#define WINDOWS 4          /* that the time for a lock must have room for */
-#define START_PART 0.75    /* of what the closed loop did */
-#define START_PER_S 50     /* when it did nothing */
+/* The most closed loops before a search: a loop that a busy machine spoilt runs again. */
+#define SATURATE_MOST 3
+/* Clients of the closed loop on one key: about as many wait for the key near the edge. */
+#define SATURATE_CLIENTS 8
+/* A window must have so many requests that this number may be over the limit: with fewer, the
+ * quantile has no interval. */
+#define SAMPLES_LEAST 3.7
+#define WINDOWS 4       /* the time for a lock must have room for so many windows */
+#define START_PART 0.75 /* the first load, as a part of the closed loop's throughput */
+#define START_PER_S 50  /* the first load after a closed loop without a grant */
 #define START_CLIENTS 4
-#define SEED_STEP                                                                                  \
-    1000 /* between probes: each has arrivals of its own, whatever is added for repeats */
-#define QUIET_NS LB_S_NS /* of which the host takes next to nothing, until a probe is tried again */
+/* The step between the seeds of two probes, which differ in all their arrivals. The step is greater
+ * than the numbers that are added for repeats. */
+#define SEED_STEP 1000
+/* After spoilt probes the search waits until the host took almost nothing for so long. */
+#define QUIET_NS LB_S_NS
 
 struct capacity_run *capacity_run_new(const struct capacity_run_ask *ask, struct lb_err *err) {
     struct capacity_run *capacity_run = calloc(1, sizeof *capacity_run);
@@ -67,7 +73,8 @@ static struct window_ask window_ask_of(const struct capacity_run *capacity_run,
                                .budget_s = (double)lock_search->budget_ns / 1e9};
 }
 
-/* Warm-up and window of a probe: at this rate, or at what the last probe's closed loop did. */
+/* The warm-up and the window of a probe: at this rate, or at the throughput of the last probe's
+ * closed loop. */
 static struct window probe_window(const struct capacity_run *capacity_run,
                                   const struct lock_search *lock_search, double load) {
     int count = lock_search->probe_count;
@@ -76,7 +83,7 @@ static struct window probe_window(const struct capacity_run *capacity_run,
     return window_of(&ask, capacity_run->ask.by_clients ? last_per_s : load);
 }
 
-/* Tells how long the search may take, now that it is known. */
+/* Reports how long the search may take, which is known from here on. */
 static void tell_begin(const struct capacity_run *capacity_run,
                        const struct lock_search *lock_search) {
     struct window window = probe_window(capacity_run, lock_search, lock_search->search.ask.start);
@@ -111,7 +118,7 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
     tell_begin(capacity_run, lock_search);
 }
 
-/* The stage that runs next, by a plan that is ours to change. */
+/* Fills in the stage that runs next. It gets a copy of the plan, which may be changed. */
 static void fill(struct capacity_run *capacity_run, const struct lock_search *lock_search,
                  double load, struct plan_stage *ret) {
     const struct plan *plan = capacity_run->ask.plan;
@@ -124,7 +131,8 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
     struct window window = probe_window(capacity_run, lock_search, load);
     capacity_run->probe_plan.warmup_ns = (int64_t)(window.warmup_s * 1e9);
     capacity_run->probe_plan.duration_ns = (int64_t)(window.duration_s * 1e9);
-    /* Whoever is due before the window's end has the whole limit after it. */
+    /* A request that is due right before the window's end still has the whole limit to be
+     * granted. */
     if (plan->drain_ns < capacity_run->ask.slo.limit_ns)
         capacity_run->probe_plan.drain_ns = capacity_run->ask.slo.limit_ns;
     capacity_run->load = load;
@@ -145,7 +153,7 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
     }
 }
 
-/* A short closed loop: about how much can be done at all. */
+/* A short closed loop, which shows about how much the lock can do. */
 static void fill_saturation(struct capacity_run *capacity_run,
                             const struct lock_search *lock_search, struct plan_stage *ret) {
     fill(capacity_run, lock_search, 1, ret);
@@ -158,7 +166,7 @@ static void fill_saturation(struct capacity_run *capacity_run,
     if (one_key && ret->clients > SATURATE_CLIENTS) ret->clients = SATURATE_CLIENTS;
 }
 
-/* Beside its budget. */
+/* The time for spoilt probes, which is added to the lock's budget. */
 static int64_t spoilt_most_ns(const struct lock_search *lock_search) {
     return lock_search->budget_ns / 2;
 }
@@ -169,8 +177,8 @@ static void charge_spoilt(struct lock_search *lock_search, int64_t cost_ns) {
         lock_search->spoilt_ns = spoilt_most_ns(lock_search);
 }
 
-/* While this machine's host takes its processors away every probe would be spoilt: the time for
- * such is better waited. */
+/* While the host of this virtual machine takes its processors away, every probe would be spoilt. So
+ * the search waits instead. */
 static void wait_for_host(const struct capacity_run *capacity_run,
                           struct lock_search *lock_search) {
     int count = lock_search->probe_count;
@@ -187,7 +195,7 @@ static void wait_for_host(const struct capacity_run *capacity_run,
     }
 }
 
-/* Whether there is time for a probe at this load; the first of all has it. */
+/* True if there is time for a probe at this load; the first probe of a lock always runs. */
 static bool has_time(const struct capacity_run *capacity_run, const struct lock_search *lock_search,
                      int64_t spent_ns, double load) {
     struct window window = probe_window(capacity_run, lock_search, load);
@@ -225,7 +233,7 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
     return false;
 }
 
-/* Where it ran. */
+/* Notes the place where the lock ran. */
 static void note_place(struct lock_search *lock_search, const struct run_took *took) {
     const struct place *place = took->place;
     snprintf(lock_search->topology, sizeof lock_search->topology, "%s", place->topology);
@@ -241,7 +249,8 @@ static void note_place(struct lock_search *lock_search, const struct run_took *t
     }
 }
 
-/* Two that held it at once. A baseline is no lock, and gives each client a cell of its own. */
+/* True if two clients held the lock at once. A baseline is no lock: each of its clients has a cell
+ * of its own. */
 static bool saw_two(const struct stage *stage, const struct lb_lock *lock) {
     return stage->exclusion.verdict == VERDICT_VIOLATED && !(lock->caps & LB_CAP_BASELINE);
 }
@@ -260,13 +269,14 @@ static void note_probe(struct capacity_run *capacity_run, struct lock_search *lo
     if (capacity_run->ask.news) capacity_run->ask.news(capacity_run->ask.news_arg, &news);
 }
 
-/* When a stage's load began; its servers may have had to be started before. */
+/* The time at which a stage's load began, which is after the start of its servers. */
 static int64_t load_began_ns(const struct capacity_run *capacity_run, const struct stage *stage) {
     int64_t began_ns = stage->window_begin_ns - stage->warmup_ns;
     return stage->window_begin_ns > 0 ? began_ns : capacity_run->stage_began_ns;
 }
 
-/* What a busy machine spoilt is not charged to the lock, up to half as much again. */
+/* Notes the time that a stage took. The time of a stage that a busy machine spoilt is not charged
+ * to the lock's budget, up to half of that budget. */
 static void note_cost(const struct capacity_run *capacity_run, struct lock_search *lock_search,
                       const struct stage *stage) {
     int64_t cost_ns = lb_now() - load_began_ns(capacity_run, stage);
@@ -275,13 +285,14 @@ static void note_cost(const struct capacity_run *capacity_run, struct lock_searc
         charge_spoilt(lock_search, cost_ns);
 }
 
-/* What the closed loop did. A serial lock that did n grants in a time had room for n - 1 of them. */
+/* The throughput of the closed loop. A serial lock that made n grants in a time had room for n - 1
+ * of them. */
 static double saturated_per_s(const struct stage *stage) {
     bool measured = stage->status == STAGE_COMPLETE && stage->window_ns > 0;
     return measured ? fmax(0, stage->result.ok - 1) * 1e9 / (double)stage->window_ns : 0;
 }
 
-/* One that was spoilt did too little, and is run again. */
+/* Notes the throughput of a closed loop, which runs again if the machine spoilt it. */
 static void note_closed_loop(struct lock_search *lock_search, const struct run_took *took) {
     lock_search->saturated_per_s = fmax(lock_search->saturated_per_s, saturated_per_s(took->stage));
     lock_search->loops++;
@@ -303,10 +314,10 @@ static int write_file(const struct capacity_run *capacity_run, const char *parti
 void capacity_run_took(void *arg, const struct run_took *took) {
     struct capacity_run *capacity_run = arg;
     struct lock_search *lock_search = &capacity_run->locks[capacity_run->current];
-    struct lb_err ignored = {0}; /* the last writing tries again, and says it */
+    struct lb_err ignored = {0}; /* the last write of the file tries again, and reports the error */
     snprintf(capacity_run->folder, sizeof capacity_run->folder, "%s", took->folder);
     if (!took->stage) {
-        capacity_run->current++; /* its servers could not be started */
+        capacity_run->current++; /* the servers of this lock could not be started */
         return;
     }
     note_place(lock_search, took);

@@ -1,9 +1,9 @@
-/* capacity_run: searches what locks carry: for each lock a search over stages of one run, and
- * capacity.json beside run.json.
+/* capacity_run: searches for the greatest load that locks carry: for each lock a search over stages
+ * of one run, and capacity.json beside run.json.
  *
  * It provides run_ask.next and run_ask.took: a stage is a probe, the next load follows from all
  * probes so far, and a lock's servers are started once. A search by rate begins with a short closed
- * loop, which shows roughly what one key can do. It prints nothing. */
+ * loop, which shows roughly how many grants a second one key can have. This file prints nothing. */
 #ifndef BENCH_CAPACITY_CAPACITY_RUN_H
 #define BENCH_CAPACITY_CAPACITY_RUN_H
 
@@ -13,24 +13,25 @@
 #include "bench/capacity/search.h"
 #include "bench/run/run.h"
 
-/* A search that begins, or a probe that was just measured. */
+/* News for the user: a search begins, or a probe was measured. */
 struct capacity_run_news {
     const char *lock;
-    const struct probe *probe; /* NULL = the search begins */
+    const struct probe *probe; /* NULL = a search begins */
     int number;                /* from 1, for each lock */
     bool by_clients;
-    double budget_s, probe_s; /* of a search that begins: for all probes, and for one of them */
+    /* when a search begins: the time for all its probes, and for one of them */
+    double budget_s, probe_s;
 };
 
 struct capacity_run_ask {
-    const struct plan *plan; /* of the locks; its loads are not used, but its pool of clients is */
+    const struct plan *plan; /* has the locks; its loads are not used, but its pool of clients is */
     struct stage_promise slo;
-    bool by_clients; /* else by rate */
+    bool by_clients; /* true: the loads are numbers of clients; false: rates */
     double most;     /* the greatest load */
-    /* for the probes of each lock, 0 = as the promise takes (window.h); half as much again for probes
-     * that a busy machine spoilt */
+    /* the time for the probes of each lock, 0 = as long as the promise takes (window.h); half as
+     * much is added for probes that a busy machine spoilt */
     int64_t budget_ns;
-    /* never NULL; above 0 = wait no longer */
+    /* never NULL; above 0 = the user interrupted, so nothing more is waited for */
     const volatile sig_atomic_t *interrupts;
     const char *version, *command;
     void (*news)(void *arg, const struct capacity_run_news *news); /* may be NULL */
@@ -51,7 +52,7 @@ void capacity_run_took(void *arg, const struct run_took *took);
  * with err. */
 int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err);
 
-/* Locks without an answer. */
+/* The number of locks without an answer. */
 int capacity_run_unanswered(const struct capacity_run *capacity_run);
 
 #endif

@@ -17,12 +17,13 @@ struct lock_search {
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
     bool violated; /* one of its stages found two holders at once */
-    /* what the closed loop before a search by rate did, the best of several; 0 = none */
+    /* the best throughput of the closed loops before a search by rate; 0 = none */
     double saturated_per_s;
-    int loops;         /* such closed loops that ran */
+    int loops;         /* the number of these closed loops that ran */
     bool loop_again;   /* the machine spoilt the last one */
-    int64_t budget_ns; /* for its probes */
-    int64_t began_ns;  /* its first stage, then that stage's load; 0 = not yet */
+    int64_t budget_ns; /* the time for its probes */
+    /* when its first stage began, then when that stage's load began; 0 = not yet */
+    int64_t began_ns;
     /* time for probes that a busy machine spoilt, and for waiting until it is less busy */
     int64_t spoilt_ns;
     /* time of its longest probe so far, including what comes before and after its load */

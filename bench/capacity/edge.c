@@ -3,13 +3,14 @@
 
 #include <math.h>
 
-#define GRID 80      /* cells of the loads that are possible */
-#define BEYOND 0.2   /* the outermost points, in x: as far as the edge may lie */
-#define NARROWINGS 3 /* to the cells that have all of the weight ... */
-#define NOTHING 1e-5 /* ... but so much on each side */
+#define GRID 80      /* cells of the grid of loads */
+#define BEYOND 0.2   /* how far the edge may lie beyond the outermost points, in x */
+#define NARROWINGS 3 /* how often the grid is narrowed to the cells that have weight */
+#define NOTHING 1e-5 /* the weight that narrowing may cut off on each side */
 
-/* e-fold in load times these is e-fold in the share over the limit: from polling to a queue near its
- * end. */
+/* The steepnesses that are possible. At steepness s, a load that is e^(1/s) times as high has a
+ * share over the limit that is e times as high: 2 is a polling lock, 256 a queue near its
+ * capacity. */
 static const double steeps[] = {2, 4, 8, 16, 32, 64, 128, 256};
 #define STEEPS ((int)(sizeof steeps / sizeof *steeps))
 
@@ -28,7 +29,7 @@ static double misfit_of(const struct edge_point *points, int count, double x, do
 }
 
 /* The probabilities of the edge lying in each of GRID cells between from and to, over all
- * steepnesses, for counts that scatter so many times as much as single ones would. */
+ * steepnesses, for counts with `scatter` times the variance of independent ones. */
 static void weigh_cells(const struct edge_point *points, int count, double from, double to,
                         double scatter, double weights[GRID], double *ret_x, double *ret_steep) {
     double misfits[GRID][STEEPS], least = INFINITY, sum = 0;
@@ -50,7 +51,7 @@ static void weigh_cells(const struct edge_point *points, int count, double from,
     for (int i = 0; i < GRID; i++) weights[i] /= sum;
 }
 
-/* How much the points near a fit scatter about it, as a multiple of what single counts would; at
+/* The variance of the points near the fit, as a multiple of the variance of independent counts; at
  * least scatter_min. */
 static double scatter_of(const struct edge_point *points, int count, double x, double steep,
                          double scatter_min) {
@@ -65,7 +66,7 @@ static double scatter_of(const struct edge_point *points, int count, double x, d
     return near > 2 ? fmax(scatter_min, sum / (near - 2)) : scatter_min;
 }
 
-/* The place between from and to below which this part of the weight is. */
+/* The load (its logarithm) between from and to below which this part of the weight lies. */
 static double place_of(const double weights[GRID], double from, double to, double part) {
     double sum = 0;
     for (int i = 0; i < GRID; i++) {

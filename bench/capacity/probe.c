@@ -9,14 +9,17 @@
 #include "results/stats/quantile.h"
 #include "results/stats/share.h"
 
-#define BATCHES_MAX 16 /* of a window: shorter ones depend too much on each other near the edge */
-#define SAMPLES_TOLD                                                                               \
-    2.5              /* over the limit are allowed: with fewer a probe says nothing of its share */
-#define MEANS_MIN 30 /* samples that a mean takes */
-#define KEY_BUSY_PART                                                                              \
-    0.8 /* of the time: a key that was held or handed over for so long was the limit */
-#define GREW_SIGMAS 3.0 /* of the number of arrivals, by which grants must fall behind them */
-#define NEAR_PART 0.5 /* of what is allowed: so many over the limit that the quantile is near it */
+/* The most parts of a window: shorter parts depend too much on each other near the edge. */
+#define BATCHES_MAX 16
+/* A probe shows its share only with so many requests that this number may be over the limit. */
+#define SAMPLES_TOLD 2.5
+#define MEANS_MIN 30 /* samples of a mean */
+/* A key that was held or handed over for this part of the time was the limit. */
+#define KEY_BUSY_PART 0.8
+/* The backlog grew if grants fall behind the arrivals by so many standard deviations. */
+#define GREW_SIGMAS 3.0
+/* The quantile is near the limit if this part of the allowed number is over the limit. */
+#define NEAR_PART 0.5
 
 const char *probe_limit_text(enum probe_limit limit) {
     static const char *const words[] = {
@@ -27,14 +30,14 @@ const char *probe_limit_text(enum probe_limit limit) {
     return words[limit];
 }
 
-/* The value at a rank of n, of which the histogram has those that were granted; NAN beyond
- * these. */
+/* The value at a rank of n requests. The histogram has the granted requests; the result is NAN if
+ * the rank is beyond these. */
 static double value_at(const struct hist *hist, uint64_t rank) {
     uint64_t count = (uint64_t)hist->count;
     return rank > count ? NAN : (double)hist_quantile(hist, (double)rank / (double)count);
 }
 
-/* All half seconds, neighbours put together. Returns how many batches. */
+/* Makes batches of the half seconds of the window, by adding neighbours. Returns how many. */
 static int batches_of(const struct stage *stage, struct quantile_batch batches[BATCHES_MAX]) {
     int count = stage->batch_count < BATCHES_MAX ? stage->batch_count : BATCHES_MAX;
     for (int i = 0; i < count; i++) batches[i] = (struct quantile_batch){0};
@@ -46,7 +49,7 @@ static int batches_of(const struct stage *stage, struct quantile_batch batches[B
     return count;
 }
 
-/* Whether more than the allowed share is over the limit, whatever part of that is chance. */
+/* True if more than the allowed share is over the limit, even if chance is taken into account. */
 static bool is_surely_over(const struct quantile_batch *batches, int count, double allowed) {
     struct share within;
     return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
@@ -68,7 +71,7 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
         double stretch = n / (double)(hist->count + hist->over > 0 ? hist->count + hist->over : 1);
         double low_ns = value_at(hist, (uint64_t)floor((double)low * stretch));
         double high_ns = value_at(hist, (uint64_t)ceil((double)high * stretch));
-        /* Beyond the last one that was granted is beyond the limit, however far. */
+        /* A request beyond the last granted one took longer than the limit. */
         if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = PROMISE_BROKEN;
         if (high_ns <= limit_ns) probe->verdict = PROMISE_KEPT;
         if ((double)probe->over >= NEAR_PART * allowed * n) {
@@ -80,9 +83,9 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
         probe->verdict = PROMISE_BROKEN;
 }
 
-/* What was granted before the window's end, and whether that fell behind what was due. The last batch
- * is left out, since it has what was granted after the end. A serial lock that did n grants in a time
- * had room for n - 1 of them. */
+/* Reads how many requests were granted before the window's end, and whether this fell behind the
+ * number that was due. The last batch is left out, because it contains grants after the window's
+ * end. A serial lock that made n grants in a time had room for n - 1 of them. */
 static void read_backlog(const struct stage *stage, struct probe *probe) {
     double granted = 0;
     int count = stage->batch_count - 1;
@@ -95,9 +98,10 @@ static void read_backlog(const struct stage *stage, struct probe *probe) {
     probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
 
-/* Whether the engine's late timers may have decided it, to whichever side: that must not depend on
- * the outcome, or who leaves late probes out keeps the lucky ones. A request waits for a late timer
- * of its own, and behind a lock for those of everybody who is before it. */
+/* True if the engine's late timers may have caused the verdict, kept or broken alike: if late
+ * probes were left out only with one of the two, the others would be a biased choice. A request
+ * waits for its own late timer and, behind a lock, for the late timers of all requests before
+ * it. */
 static bool may_be_late(const struct stage *stage, const struct stage_promise *promise,
                         const struct probe *probe) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
@@ -108,18 +112,19 @@ static bool may_be_late(const struct stage *stage, const struct stage_promise *p
     return fabs(probe->quantile_ns - (double)promise->limit_ns) <= late_ns;
 }
 
-/* Whether the one key that all wait for was held or handed over nearly all the time: then more
- * clients would but wait longer for it. */
+/* True if the one key that all clients wait for was held or handed over nearly all the time: then
+ * more clients would only wait longer for it. */
 static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
                          const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
     bool one =
         ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
-    /* false when it is not known */
+    /* the comparison is false if a mean is not known (NAN) */
     return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
-/* Threads without time left are no accident: they would have none again. */
+/* True if the load generator was too slow for another reason than busy threads: these would be busy
+ * again in a second try. */
 static bool was_slow(const struct stage *stage, const struct stage_ask *ask) {
     return stage_is_limited(stage, ask) && !stage_is_busy(stage);
 }
@@ -137,8 +142,8 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
     bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
     if (!over && !probe->grew) return PROBE_NOT_LIMITED;
     if (stage_is_limited(stage, ask) && stage_is_busy(stage)) return PROBE_BUSY;
-    /* Requests were late although started ones were not: the queue was for our own clients, not for
-     * the lock. */
+    /* Requests were late although the acquires that started were not: the requests waited for a
+     * free client of lockbench, not for the lock. */
     const struct hist *acquire = stage->hist[METRIC_ACQUIRE];
     if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
         !key_was_busy(stage, ask, probe) &&
@@ -172,14 +177,15 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.span_s = (double)(stage->warmup_ns + stage->window_ns) / 1e9;
     read_backlog(stage, &probe);
     read_quantile(stage, &ask->promise, &probe);
-    /* Whether the lock would have kept it is not known. What was kept in spite of us was kept. */
+    /* A broken promise becomes unsure, since the lock might have kept it. A promise that was kept
+     * in spite of the limit was kept. */
     probe.limit = limit_of(stage, ask, &probe);
     if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
     return probe;
 }
 
-/* Whether a window brought so few samples that they say nothing, and had so few over the limit that
- * more of them might have kept the promise. */
+/* True if a window brought so few samples that they say nothing, and had so few over the limit that
+ * more samples might have kept the promise. */
 static bool is_thin(const struct probe *probe, double allowed) {
     return (double)probe->samples < SAMPLES_TOLD / allowed && (double)probe->over <= SAMPLES_TOLD;
 }

@@ -1,12 +1,12 @@
-/* probe: what one stage says of a promise at its load.
+/* probe: what one stage shows about a promise at the stage's load.
  *
- * All that was due counts: an operation that never started, timed out or failed is over the limit.
- * Waits for one lock queue behind each other, so they are not independent samples: the interval of
- * the quantile is by the spread between parts of the window (results/stats/quantile.h), counted at
- * the limit. Near the edge even these parts depend on each other, so the verdict is for the eye and
- * the search takes a probe as one sample. Where far fewer than allowed are over the limit, nothing is
- * known of the spread at the quantile, and there is no interval. A probe decides nothing about a
- * search. */
+ * Every operation that was due counts: one that never started, timed out or failed is over the
+ * limit. Waits for one lock queue behind each other, so they are not independent samples: the
+ * interval of the quantile comes from the spread between parts of the window
+ * (results/stats/quantile.h), counted at the limit. Near the edge even these parts depend on each
+ * other, so the verdict is only for people, and the search takes a probe as one sample. Where far
+ * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and there
+ * is no interval. This file decides nothing about a search. */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H
 
@@ -21,18 +21,19 @@ struct probe {
     char stage[96]; /* the stage's id */
     double load;    /* arrivals a second, or clients */
     enum promise_verdict verdict;
-    /* LATE and STOLEN also where the promise was kept in spite of it */
+    /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
     enum probe_limit limit;
     bool measured; /* the figures below are known */
-    double quantile_ns, low_ns,
-        high_ns; /* NAN: not known; the upper ones also: beyond what was granted. The
-                                            interval is NAN where the quantile is far below the limit */
-    /* samples: due in the window, or begun in it in a closed loop */
+    /* The quantile and its interval; NAN: not known. The quantile and high_ns are NAN, too, if the
+     * value is beyond the last granted request, and the interval if the quantile is far below the
+     * limit */
+    double quantile_ns, low_ns, high_ns;
+    /* samples: requests due in the window; in a closed loop, begun in it */
     uint64_t samples, over, missed;
     double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     double throughput_per_s;
-    /* Open loop. The backlog grew in the window by more than chance explains; grants a second before
-     * the window's end, 0 = not known */
+    /* Open loop only. grew: the backlog grew in the window by more than chance explains;
+     * served_per_s: grants a second before the window's end, 0 = not known */
     bool grew;
     double served_per_s;
     double span_s; /* warm-up and window together */
@@ -40,16 +41,17 @@ struct probe {
 
 #define PROBE_LEVEL 0.95
 
-/* Of a stage that was run with ask->promise. */
+/* Reads a stage that was run with ask->promise. */
 struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, double load);
 
-/* Whether this machine was so slow that a stage says too little of the lock, and is better run again. */
+/* True if this machine was so slow that the stage shows too little of the lock and is better run
+ * again. */
 bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask);
 
-/* The same for a search. allowed: the share that may be over the limit. */
+/* The probe as the search takes it. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);
 
-/* In words, for users; NULL for PROBE_NOT_LIMITED. */
+/* The limit in words, for users; NULL for PROBE_NOT_LIMITED. */
 const char *probe_limit_text(enum probe_limit limit);
 
 #endif

@@ -7,24 +7,27 @@
 #include "bench/base/rng.h"
 #include "bench/capacity/window.h"
 
-#define STEP 1.6         /* from one load of the bracket to the next */
-#define WIDTH_MAX 0.24   /* of a round to each side, in the load's logarithm: half a step */
-#define WIDTH_MIN 0.02   /* ... for a lock is seldom more constant than that */
-#define GOOD_ENOUGH 0.02 /* half the interval, relative: further probes would not change much */
+#define STEP 1.6 /* the ratio of two loads of the bracket */
+/* A round of probes reaches so far to each side of the edge, in the logarithm of the load. The
+ * greatest width is half a STEP; below the least one a lock is seldom constant. */
+#define WIDTH_MAX 0.24
+#define WIDTH_MIN 0.02
+/* If half the interval is below this (relative), further probes would change little. */
+#define GOOD_ENOUGH 0.02
 #define ROUNDS_MIN 3
-#define TOO_WIDE 0.8 /* high / low - 1: such an interval is no answer */
-#define BAD_MOST 3   /* probes in a row that brought nothing */
+#define TOO_WIDE 0.8 /* an interval with high / low - 1 above this is no answer */
+#define BAD_MOST 3   /* the search ends after so many probes in a row without a result */
 #define SIDE_LEAST 2 /* probes on each side of an answer */
-#define LIMITED_MOST                                                                               \
-    5 /* probes beyond all others that the generator spoils until it is taken for the limit */
+/* The generator is taken for the limit if it spoilt so many probes above all other loads. */
+#define LIMITED_MOST 5
 #define TOO_SLOW "the load generator or a busy machine was too slow at every load"
-#define AT_END 2 /* probes at the end of the range that settle it */
+#define AT_END 2 /* probes at an end of the range that are enough for that end */
 
 void search_init(struct search *search, const struct search_ask *ask) {
     *search = (struct search){.ask = *ask};
 }
 
-/* A load of the round once more, when its others are done. */
+/* Probes a load of the round once more, after the other loads of the round. */
 static void probe_again(struct search *search, double load) {
     if (search->again_left == 0 || search->round_left == SEARCH_ROUND) return;
     for (int i = search->round_left; i > 0; i--) search->round[i] = search->round[i - 1];
@@ -45,12 +48,13 @@ static double over_of(const struct search *search, const struct search_result *r
     return (double)result->over / (double)result->samples / search->ask.allowed;
 }
 
-/* Not kept, and that may be the generator's fault. What was kept in spite of it was kept. */
+/* True if the promise was not kept and the generator may be the reason. A promise that was kept in
+ * spite of a slow generator was kept. */
 static bool is_spoilt(const struct search *search, const struct search_result *result) {
     return result->limited && result->samples > 0 && over_of(search, result) > 1;
 }
 
-/* The greatest load at which a probe said anything of the lock; 0 = at none. */
+/* The greatest load at which a probe showed anything about the lock; 0 = there is none. */
 static double greatest_told(const struct search *search) {
     double greatest = 0;
     for (int i = 0; i < search->count; i++) {
@@ -61,7 +65,7 @@ static double greatest_told(const struct search *search) {
     return greatest;
 }
 
-/* Probes beyond all others in which the generator was too slow. */
+/* The number of probes in which the generator was too slow, at loads above all other probes. */
 static int limited_beyond(const struct search *search) {
     double told = greatest_told(search);
     int count = 0;
@@ -72,14 +76,14 @@ static int limited_beyond(const struct search *search) {
     return count;
 }
 
-/* Which probes an edge is fitted to. */
+/* The probes that an edge is fitted to. */
 enum points {
-    POINTS_CLEAN, /* the generator was never too slow */
-    POINTS_TOLD,  /* ... or it was kept in spite of it */
-    POINTS_BEYOND /* ... or it was spoilt, beyond all others */
+    POINTS_CLEAN, /* probes in which the generator was never too slow */
+    POINTS_TOLD,  /* also probes in which the promise was kept although the generator was slow */
+    POINTS_BEYOND /* also spoilt probes at loads above all others */
 };
 
-/* Returns how many. */
+/* Collects these probes. Returns how many. */
 static int points_of(const struct search *search, enum points which,
                      struct edge_point points[EDGE_POINTS_MAX]) {
     int count = 0;
@@ -99,9 +103,10 @@ static int find_among(const struct search *search, enum points which, struct edg
     return edge_find(points, count, SEARCH_LEVEL, search->ask.scatter_min, ret);
 }
 
-/* The edge as edge_find has it: of the clean probes when they suffice, so that the generator has no
- * say. Where no lock's edge is among the probes and nothing else could be learned of all loads
- * beyond, the generator's is taken for it. *ret_which: of which probes it is. */
+/* Finds the edge like edge_find, from the clean probes if they suffice, so that the generator does
+ * not influence it. If the lock's edge is not among the probes, and the generator is too slow at
+ * all greater loads, the generator's edge is taken instead. *ret_which: the probes that the edge is
+ * from. */
 static int find(const struct search *search, struct edge *ret, enum points *ret_which) {
     *ret_which = POINTS_CLEAN;
     if (find_among(search, POINTS_CLEAN, ret) == 0 && ret->below >= EDGE_SIDE_MIN &&
@@ -114,16 +119,16 @@ static int find(const struct search *search, struct edge *ret, enum points *ret_
     return find_among(search, POINTS_BEYOND, ret);
 }
 
-/* Within the range, and whole where it must be. */
+/* Rounds a load, to a whole number if it must be one, and keeps it within the range. */
 static double fit_load(const struct search *search, double load) {
-    /* three digits are more than a probe can tell apart */
+    /* a probe cannot tell loads apart beyond three digits */
     double step = pow(10, floor(log10(load)) - 2);
     load = search->ask.whole ? round(load) : round(load / step) * step;
     if (load < search->ask.least) load = search->ask.least;
     return load > search->ask.most ? search->ask.most : load;
 }
 
-/* Of a load; clean: those that the generator had no part in. */
+/* The number of probes at a load; clean: only those in which the generator was not too slow. */
 static int probes_at(const struct search *search, double load, bool clean) {
     int count = 0;
     for (int i = 0; i < search->count; i++) {
@@ -140,7 +145,7 @@ static bool kept_from(const struct search *search, double load) {
     return false;
 }
 
-/* An end of the range, beyond which there is nothing to probe. */
+/* True if this end of the range was probed often enough: there is nothing to probe beyond it. */
 static bool is_end_settled(const struct search *search, double load, bool up) {
     return probes_at(search, load, up) >= AT_END && (!up || kept_from(search, load));
 }
@@ -151,7 +156,7 @@ static int failures(const struct search *search) {
     return count;
 }
 
-/* Probes in a row that brought nothing, by no fault of a busy machine. */
+/* True if several probes in a row gave no result, and a busy machine was not the reason. */
 static bool is_hopeless(const struct search *search) {
     int count = 0;
     for (int i = search->count - 1; i >= 0 && search->results[i].samples == 0; i--)
@@ -159,7 +164,7 @@ static bool is_hopeless(const struct search *search) {
     return count >= BAD_MOST;
 }
 
-/* Beyond all probes, to the side on which the edge must be. */
+/* A load beyond all probes, on the side where the edge must be. */
 static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
@@ -178,7 +183,7 @@ static void plan_round(struct search *search, const struct edge *edge) {
     double width = (edge->high - edge->low) / 2;
     width = width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width;
     for (int i = 0; i < SEARCH_ROUND; i++) {
-        /* A load in each quarter of the width, so that both sides get as many. */
+        /* One load in each quarter of the width, so that both sides get equally many. */
         double at = (i + rng_unit(&rng)) / SEARCH_ROUND * 2 - 1;
         search->round[i] = fit_load(search, exp(edge->x + at * width));
     }
@@ -234,7 +239,7 @@ static struct search_answer no_answer(const char *why) {
     return (struct search_answer){.limit = SEARCH_NO_ANSWER, .why = why};
 }
 
-/* The most that the lock was ever seen to grant in a second; 0 = not known. */
+/* The greatest throughput that the lock was seen to have; 0 = not known. */
 static double most_served(const struct search *search) {
     double most = search->ask.capacity_per_s;
     for (int i = 0; most > 0 && i < search->count; i++)
@@ -242,9 +247,10 @@ static double most_served(const struct search *search) {
     return most;
 }
 
-/* The lock was seen to serve so many requests a second, and no greater rate can last. At a rate near that,
- * the queue may settle more slowly than the longest probe: then a promise that the probe kept was not
- * shown to last, and the answer is the middle of the range that is possible. */
+/* Bounds the answer by the greatest throughput that the lock was seen to have: no greater rate can
+ * last. At a rate near that, the queue may settle more slowly than the longest probe lasted. Then a
+ * promise that the probe kept might not last, and the answer is the middle of the possible
+ * range. */
 static void bound_by_capacity(const struct search *search, struct search_answer *answer) {
     double most = most_served(search), span_s = 0;
     if (!(most > 0)) return;
@@ -266,7 +272,7 @@ static void bound_by_capacity(const struct search *search, struct search_answer 
             "within a probe";
 }
 
-/* The greatest load was kept as often as it takes. */
+/* The answer if the greatest load of the range kept the promise often enough. */
 static struct search_answer at_range_end(const struct search *search) {
     double most = search->ask.most;
     if (greatest_told(search) == 0) return no_answer(TOO_SLOW);

@@ -10,10 +10,12 @@
  * count, and the answer says why.
  *
  * An answer in requests a second is never above what the lock was seen to do: in the closed loop
- * before the search, or within a probe. A probe from an empty queue keeps its promise for a while at
- * any rate. The lower end of the interval is never above the rate whose queue settles within a probe.
+ * before the search, or within a probe. A probe from an empty queue keeps its promise for a while
+ * at any rate. The lower end of the interval is never above the rate whose queue settles within a
+ * probe.
  *
- * It runs nothing and reads no clock; the caller runs the probes and says how much time is left. */
+ * This file runs nothing and reads no clock; the caller runs the probes and says how much time is
+ * left. */
 #ifndef BENCH_CAPACITY_SEARCH_H
 #define BENCH_CAPACITY_SEARCH_H
 
@@ -30,15 +32,15 @@ struct search_ask {
     double allowed;            /* the share of samples that may be over the limit */
     bool whole;                /* loads are whole numbers */
     uint64_t seed;
-    /* grants a second that a closed loop did; 0 = not known, or the load is no rate */
+    /* grants a second in a closed loop; 0 = not known, or the load is no rate */
     double capacity_per_s;
-    double scatter_min; /* of a probe's share over the limit: window_scatter */
+    double scatter_min; /* the variance of a probe's share over the limit (window_scatter) */
 };
 
 struct search_result {
     double load;
     uint64_t over, samples; /* samples 0: the probe gave no result */
-    bool kept;              /* with confidence */
+    bool kept;              /* the promise was kept, with confidence */
     bool limited;           /* the generator was so slow that it may have caused the verdict */
     bool grew; /* the backlog grew: there is no steady state, so the promise will be broken */
     double served_per_s; /* grants within the window; 0 = not known */
@@ -67,14 +69,14 @@ struct search_answer {
 
 void search_init(struct search *search, const struct search_ask *ask);
 
-/* Returns the next load. False when more probes would change little, or none can help. more: there
- * is time for another. */
+/* Returns true and the next load. False if more probes would change little, or if none can help.
+ * more: there is time for another. */
 bool search_next(struct search *search, bool more, double *ret_load);
 
 /* Adds the result of a probe. At most EDGE_POINTS_MAX; search_next ends the search before that. */
 void search_add(struct search *search, const struct search_result *result);
 
-/* The answer so far. */
+/* The answer from all probes so far. */
 struct search_answer search_answer(const struct search *search);
 
 #endif

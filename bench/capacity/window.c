@@ -4,24 +4,30 @@
 #include <math.h>
 
 #define WINDOW_MIN_S 5.0
-#define LIMITS 20           /* limits that a window lasts */
-#define RELAXATIONS 8.0     /* relaxation times that a window lasts */
-#define RELAXATIONS_MIN 3.0 /* ... and without which it says nothing of a steady state */
-#define WARM_LIMITS 5       /* limits that a warm-up lasts */
+#define LIMITS 20           /* a window lasts so many limits, */
+#define RELAXATIONS 8.0     /* and so many relaxation times */
+#define RELAXATIONS_MIN 3.0 /* a shorter window shows nothing of a steady state */
+#define WARM_LIMITS 5       /* a warm-up lasts so many limits, */
 #define WARM_RELAXATIONS 2.0
-#define WARM_PART 0.25    /* of the window, which a warm-up takes at most */
-#define SAMPLES 5.0       /* over the limit are allowed in a window: fewer say little */
-#define PROBES 12         /* that the budget has room for */
-#define PROBES_MIN 4      /* ... whatever number of samples the quantile takes */
-#define PROBES_SLOW 30    /* windows of SAMPLES that the budget of a slow lock has room for */
-#define SCATTER_MIN 2.5   /* of windows that last very long */
-#define SCATTER 0.3       /* ... for each relaxation time of a window, over the share allowed */
-#define SCATTER_PART 0.25 /* relaxation times a window that count: of more it sees half a cluster */
-#define UNSETTLED 0.6     /* relaxation times a window from which on the queue is still growing */
+#define WARM_PART 0.25 /* and at most this part of the window */
+/* A window should have so many requests that this number may be over the limit. */
+#define SAMPLES 5.0
+#define PROBES 12    /* the budget has room for so many probes, */
+#define PROBES_MIN 4 /* and for so many if the quantile needs many samples */
+/* The budget of a slow lock has room for so many windows with SAMPLES. */
+#define PROBES_SLOW 30
+/* The scatter of very long windows, and the scatter if the relaxation time is as long as the window,
+ * times the share allowed. The relaxation time counts up to SCATTER_PART of the window, which has no
+ * room for longer clusters. */
+#define SCATTER_MIN 2.5
+#define SCATTER 0.3
+#define SCATTER_PART 0.25
+/* If the relaxation time is longer than this part of the window, the queue still grows at its end. */
+#define UNSETTLED 0.6
 #define BUDGET_MIN_S 150.0
 #define BUDGET_MAX_S 600.0
 
-/* Infinite from the capacity on. */
+/* The relaxation time of the queue at a rate; infinite at the capacity and above. */
 static double relaxation_s(double rate_per_s, double capacity_per_s) {
     double root = sqrt(rate_per_s / capacity_per_s);
     return root < 1 ? 1 / capacity_per_s / ((1 - root) * (1 - root)) : INFINITY;
@@ -32,9 +38,9 @@ double window_settled_rate(double capacity_per_s, double span_s) {
     return root > 0 ? root * root * capacity_per_s : 0;
 }
 
-/* The relaxation time at the rate where a queue in order of arrival with constant service times
- * begins to break the promise: there the share of waits beyond w falls like
- * exp(-2 (1 - rate/capacity) w capacity). 0 = not known. */
+/* The relaxation time at the rate at which a queue with constant service times, served in order of
+ * arrival, begins to break the promise. At that rate the share of waits beyond w falls like exp(-2
+ * (1 - rate/capacity) w capacity). 0 = not known. */
 static double edge_relaxation_s(const struct window_ask *ask) {
     if (!(ask->capacity_per_s > 0)) return 0;
     double idle = log(1 / ask->allowed) / (2 * ask->limit_s * ask->capacity_per_s);
