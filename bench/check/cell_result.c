@@ -31,12 +31,12 @@ int cell_result_trials(const struct cell_result *result) {
 
 /* ---- a stage ---- */
 
-/* A count that a cell always has. */
+/* A count that every cell has. */
 static double or_zero(double count) {
     return isnan(count) ? 0 : count;
 }
 
-/* "redis 7.0.15": the stage's server, as it called itself. */
+/* "redis 7.0.15": the stage's server, as it names itself. */
 static const char *keep_server(struct cell_result *result, const struct run *run,
                                const struct run_stage *stage) {
     for (int i = 0; i < run->server_count && stage->backend; i++) {
@@ -57,7 +57,7 @@ static const json_t *keep_branch(struct cell_result *result, const json_t *branc
 
 static double recovered_of(const struct run_stage *stage, enum check_verdict verdict) {
     if (verdict == CHECK_STUCK || stage->stuck > 0) return 0;
-    if (stage->unrecovered > 0) return 0; /* though others were */
+    if (stage->unrecovered > 0) return 0; /* even if other faults were followed by a grant */
     return stage->recovery_count > 0 ? 1 : NAN;
 }
 
@@ -78,8 +78,8 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->lost_wakeups = stage->lost_wakeups;
 }
 
-/* The faults that put the lock to the test. Of a scenario with several sections a whole round counts
- * as one: a promotion without the cut before it shows nothing. */
+/* The number of faults that tested the lock. In a scenario with several sections a whole round
+ * counts as one: a promotion without the cut before it tests nothing. */
 static double count_hits(const struct run_stage *stage) {
     int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = -1, sections = 0;
     size_t i;
@@ -103,7 +103,7 @@ static double count_hits(const struct run_stage *stage) {
     return sections > 1 && hit > rounds ? rounds : hit;
 }
 
-/* Faults are the trials of a lock under a fault; grants are, where there is none. */
+/* The trials of a lock: its faults in a scenario with faults, its grants in one without. */
 static double bound_of(const struct check_cell *cell) {
     if (cell->verdict != CHECK_SAFE) return NAN;
     return isnan(cell->faults_hit) ? bound_of_grants(cell->grants)
@@ -123,7 +123,8 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->bound95 = bound_of(cell);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);
-    /* The longest from the end of a grant until its holder knew; fmax keeps what is known. */
+    /* The longest time from the end of a grant until its holder knew of the end; fmax keeps a known
+     * time. */
     cell->detect_ns_max = fmax(stage->detect_ns_max, stage->loss_detect_max);
     cell->lost_updates = or_zero(stage->lost_updates);
     cell->stale_attempted = stage->stale_attempted;
@@ -188,7 +189,7 @@ int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fa
     if (!all.kept) {
         of_nothing(&all, trouble ? trouble : "the run has no stage");
     } else if (trouble) {
-        /* What it showed until then stays what it is, if it is bad. */
+        /* A bad verdict that the run reached before it failed stays. */
         if (cell->verdict == CHECK_SAFE) {
             set_verdict(cell, CHECK_FAILED);
             cell->bound95 = NAN;
@@ -202,7 +203,8 @@ int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fa
 
 /* ---- several runs as one ---- */
 
-/* Which of two is to be shown. What failed hides what is fine, but not what is bad. */
+/* How bad a verdict is: the worst of several runs is shown. A failed run hides a good one, but not a
+ * bad one. */
 static int badness(const struct check_cell *cell) {
     static const int order[] = {
         [CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,
@@ -210,7 +212,7 @@ static int badness(const struct check_cell *cell) {
     return order[cell->verdict];
 }
 
-/* A figure that only one of them has is that one's. */
+/* The sum of two figures, or the greater one; a figure that only one run has is taken from it. */
 static double merged(enum result_merge how, double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) ? b : a;
     return how == MERGE_SUM ? a + b : fmax(a, b);
@@ -221,7 +223,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The nearest rank: a value that was measured. */
+/* The quantile by the nearest rank, which is always a measured value. */
 static double quantile(const double *sorted, size_t count, double q) {
     size_t rank = (size_t)ceil(q * (double)count);
     return sorted[rank > 0 ? rank - 1 : 0];
@@ -245,7 +247,7 @@ static int summarise_trials(struct check_cell *cell) {
     return 0;
 }
 
-/* All trials of both, with the theory of the first that has some. */
+/* Puts the trials of both together, with the theory of the first run that has one. */
 static int merge_recovery(struct cell_result *into, const struct check_cell *a,
                           const struct check_cell *b) {
     const struct check_cell *first = a->trials ? a : b;
@@ -271,7 +273,7 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     const struct check_cell *b = &more->cell;
     if (!into->kept) into->kept = json_array();
     if (json_array_extend(into->kept, more->kept) != 0) goto fail;
-    /* Of two alike the first one stays. */
+    /* if both are equally bad, the first one stays */
     if (badness(b) > badness(&a)) *cell = *b;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
         if (field->merge == MERGE_WORST) continue;
@@ -279,7 +281,7 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
             merged(field->merge, result_field_figure(field, &a), result_field_figure(field, b));
         result_field_set_figure(field, cell, value);
     }
-    cell->recovered = fmin(a.recovered, b->recovered); /* one that did not is enough */
+    cell->recovered = fmin(a.recovered, b->recovered); /* one run without recovery is enough */
     cell->residue_example =
         a.residue > 0 || !b->residue_example ? a.residue_example : b->residue_example;
     cell->bound95 = bound_of(cell);

@@ -12,28 +12,29 @@
 #include "bench/check/jobs.h"
 
 #define ARGS_MAX 400
-#define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
-#define START_NS                                                                                   \
-    (60 * LB_S_NS)        /* beside its load a run may take so long, with servers to start ... */
-#define TIMES 3           /* ... and its load so many times as long as planned, on a busy machine */
-#define TRIAL_RUNS_MAX 40 /* of one cell, for --trials */
+#define WAIT_NS (200 * LB_MS_NS) /* how often the scheduler looks for Ctrl-C */
+/* A run may take so long besides its load, for starting servers and so on; and its load may take so
+ * many times as long as planned, on a busy machine. */
+#define START_NS (60 * LB_S_NS)
+#define TIMES 3
+#define TRIAL_RUNS_MAX 40 /* the most runs of one cell, for --trials */
 
 /* One run of a cell that is wanted. */
 struct wanted {
     int cell;
     uint64_t seed;
-    bool again; /* the first try showed nothing */
+    bool again; /* the first try showed nothing, so this is the second */
 };
 
 struct schedule {
     const struct cell_schedule_ask *ask;
     struct jobs jobs;
-    struct wanted *queue; /* all that were ever wanted; [next..count) still wait */
+    struct wanted *queue; /* all runs that were ever wanted; [next..count) still wait */
     int next, count, room;
     int done;
-    int *runs;     /* of each cell: wanted so far */
-    int *open;     /* of each cell: wanted, and not ended */
-    bool spinning; /* what runs are spinning locks */
+    int *runs;     /* for each cell: how many runs were wanted so far */
+    int *open;     /* for each cell: how many of these have not ended */
+    bool spinning; /* the runs in progress are of spinning locks */
     bool asked_to_end;
 };
 
@@ -51,7 +52,7 @@ static int queue_run(struct schedule *schedule, struct wanted wanted, struct lb_
     return 0;
 }
 
-/* Where a run goes, below the result's folder. Returns text. */
+/* The folder of a run, below the result's folder. Returns text. */
 static char *run_folder(const struct schedule *schedule, const struct wanted *of, char *text,
                         size_t size) {
     const struct matrix *matrix = schedule->ask->matrix;
@@ -78,7 +79,8 @@ static int url_words(const struct cell_schedule_ask *ask, const char **argv, int
 static void run_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
                       const char *out, const char *seed, const char **argv) {
     const char *const first[] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
-                                 /* hundreds of them would be a hundred megabytes */
+                                 /* a log for each of hundreds of runs would take a hundred
+                                  * megabytes */
                                  "--no-page"};
     int count = sizeof first / sizeof *first;
     const int own = (int)(sizeof cell->sets / sizeof *cell->sets);
@@ -96,7 +98,7 @@ static void run_words(const struct cell_schedule_ask *ask, const struct matrix_c
     argv[count++] = seed;
 }
 
-/* Whether "section.key=value" is of this section. */
+/* True if "section.key=value" is of this section. */
 static bool is_of(const char *set, const char *section) {
     size_t len = strlen(section);
     return strncmp(set, section, len) == 0 && set[len] == '.';
@@ -107,7 +109,7 @@ static void suite_words(const struct cell_schedule_ask *ask, const struct matrix
     const char *const first[] = {"conform", cell->lock->name, "--out", out};
     memcpy(argv, first, sizeof first);
     int count = url_words(ask, argv, (int)(sizeof first / sizeof *first));
-    /* What is set of a workload is not the suite's. */
+    /* Settings of the workload (--set) don't apply to the conformance suite. */
     for (int i = 0; i < ask->set_count && count < ARGS_MAX - 4; i++) {
         const char *set = ask->sets[i];
         if (!is_of(set, cell->lock->name) && !is_of(set, cell->lock->backend->name)) continue;
@@ -139,7 +141,8 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     return jobs_start(&schedule->jobs, &job, err);
 }
 
-/* Why a run as such failed; NULL = it did not. Its exit code says what it found, and is none. */
+/* Why a run itself failed; NULL = it did not. An exit code that reports a finding of the run is no
+ * failure. */
 static const char *trouble_of(const struct schedule *schedule, const struct job_end *end,
                               const json_t *run, const char *log, char *text, size_t size) {
     char words[400];
@@ -174,7 +177,7 @@ static void report_run(const struct schedule *schedule, const struct job_end *en
     schedule->ask->news(schedule->ask->arg, &news);
 }
 
-/* What a run left, as a cell's result. 0, or -1 with err. */
+/* Makes a cell's result from the files that a run left. 0, or -1 with err. */
 static int read_run(const struct schedule *schedule, const struct job_end *end,
                     const struct wanted *of, struct cell_result *ret, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
@@ -203,7 +206,7 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
     return failed;
 }
 
-/* The run ended: what it showed goes to the result; more of it may be wanted. */
+/* A run has ended: adds it to the result, and decides whether the cell needs more runs. */
 static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
     const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
@@ -216,8 +219,8 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     if (failed) return -1;
     schedule->done++;
     schedule->open[of.cell]--;
-    /* Machines that are shared stand still for seconds now and then: what showed nothing is tried
-     * once more. What showed anything is not. */
+    /* Shared machines stand still for seconds now and then, so a run that showed nothing is tried
+     * once more. A run that showed anything is not. */
     enum check_verdict verdict = cell_result.cell.verdict;
     bool missed =
         fault == LB_SCENARIOS && cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
@@ -231,7 +234,7 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     int trials = cell_result_trials(&cell_result);
     failed = result_add(ask->result, of.cell, of.seed, folder, &cell_result, err);
     int so_far = failed ? 0 : cell_result_trials(&ask->result->cells[of.cell].shown);
-    /* A further run without any would not be the last one without. */
+    /* After a run without a recovery, another run would probably not measure one either. */
     bool fruitful = trials > 0 || (so_far > 0 && schedule->runs[of.cell] == ask->seed_count);
     if (!failed && !schedule->asked_to_end && fruitful && so_far < cell->trials &&
         schedule->open[of.cell] == 0 && schedule->runs[of.cell] < TRIAL_RUNS_MAX) {
@@ -255,14 +258,14 @@ static bool may_start(const struct schedule *schedule, const struct matrix_cell 
     return jobs_fit(&schedule->jobs, cell->weight);
 }
 
-/* Starts what may: the first that waits, or one behind it that is lighter, so that no room stays
+/* Starts the first waiting run that has room, or a lighter one behind it, so that no room stays
  * empty. */
 static int start_some(struct schedule *schedule, struct lb_err *err) {
     for (int i = schedule->next; i < schedule->count; i++) {
         const struct matrix_cell *cell = &schedule->ask->matrix->cells[schedule->queue[i].cell];
         if (!may_start(schedule, cell)) continue;
         if (i > schedule->next) {
-            /* It moves to the front; the others keep their order. */
+            /* The run moves to the front; the others keep their order. */
             struct wanted light = schedule->queue[i];
             memmove(&schedule->queue[schedule->next + 1], &schedule->queue[schedule->next],
                     (size_t)(i - schedule->next) * sizeof light);
@@ -302,7 +305,8 @@ int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto out;
     }
-    /* A seed of all cells after the other: what is cut off has something of each. */
+    /* The first run of each cell comes before the second of any, so that a check that is cut off
+     * has a result for each cell. */
     for (int s = 0; s < ask->seed_count; s++) {
         for (int i = 0; i < ask->matrix->cell_count; i++) {
             if (queue_run(&schedule, (struct wanted){i, ask->seeds[s], false}, err)) goto out;

@@ -12,7 +12,8 @@ struct cell_schedule_news {
     int index; /* index of the cell */
     uint64_t seed;
     const struct cell_result *cell_result; /* the result of this run */
-    bool again;      /* it showed nothing: it is tried once more, and this run does not count */
+    /* the run showed nothing: the cell is tried once more, and this run does not count */
+    bool again;
     int done, known; /* runs that have ended, and runs that are known to be needed */
     int64_t took_ns;
 };
@@ -28,9 +29,10 @@ struct cell_schedule_ask {
     int set_count;
     const char *const *urls; /* --url for every cell, without a password in it */
     int url_count;
-    int capacity; /* weights of jobs that run at once */
+    int capacity; /* the greatest sum of the weights of jobs that run at once */
     const volatile sig_atomic_t *interrupts;
-    void (*news)(void *arg, const struct cell_schedule_news *news); /* after each run; never NULL */
+    /* called after each run; never NULL */
+    void (*news)(void *arg, const struct cell_schedule_news *news);
     void *arg;
 };
 

@@ -1,4 +1,5 @@
-/* cell_suite: what the conformance suite showed of a lock, as a cell of a check; see cell_result.h. */
+/* cell_suite: makes a cell of a check from the conformance suite's result for a lock; see
+ * cell_result.h. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 
 struct counted {
     int passed, failed, left_out;
-    const json_t *worst; /* the failure that decides */
+    const json_t *worst; /* the failure that decides the verdict */
     enum check_verdict verdict;
 };
 
@@ -23,14 +24,15 @@ static enum check_verdict verdict_of(const json_t *check) {
     return strcmp(shown, "refused") == 0 ? CHECK_STUCK : CHECK_FAILED;
 }
 
-/* How much a failure says of the lock; two that held at once say most. */
+/* The weight of a failure. Two clients that held at once weigh most. */
 static int weight_of(const json_t *check) {
     if (!check) return -1;
     if (json_is_true(json_object_get(check, "overlap"))) return 2;
     return verdict_of(check) != CHECK_FAILED;
 }
 
-/* Of failures of one weight the first decides, since checks after it are tried once and with little patience. */
+/* Of several failures with the same weight the first decides, because the checks after it are tried
+ * once and with little patience. */
 static void count_check(struct counted *counted, const json_t *check) {
     const char *result = text_of(check, "result");
     bool failed = strcmp(result, "failed") == 0;

@@ -9,7 +9,7 @@
 #include "bench/check/cell_result.h"
 #include "results/format/tree.h"
 
-/* Of an element of the stage's faults or series: 0 or "" where there is none. */
+/* A member of an element of the stage's faults or series; 0 or "" if there is none. */
 static double number_of(const json_t *object, const char *name) {
     return json_number_value(json_object_get(object, name));
 }
@@ -32,7 +32,7 @@ verdict_because(char *why, enum check_verdict verdict, const char *format, ...) 
     return verdict;
 }
 
-/* "2 double holders, 1 lost update" of what is not zero. */
+/* Writes the counts that are not zero: "2 double holders, 1 lost update". */
 static void write_counts(const struct run_stage *stage, char *line, size_t size) {
     const struct {
         double count;
@@ -60,8 +60,8 @@ static void write_counts(const struct run_stage *stage, char *line, size_t size)
     }
 }
 
-/* How many fault sections the stage's scenario has, by its ".fault": "wire-cut+server-kill" has
- * two. */
+/* The number of fault sections in the stage's scenario, from its ".fault": "wire-cut+server-kill"
+ * has two. */
 static int sections_of(const struct run_stage *stage) {
     int count = 1;
     for (const char *plus = stage->fault ? strchr(stage->fault, '+') : NULL; plus;
@@ -70,8 +70,8 @@ static int sections_of(const struct run_stage *stage) {
     return count;
 }
 
-/* When a section of the scenario first acted, as time in the window; -1 = it never did. What has no
- * word of it did act. */
+/* The time in the window at which a section of the scenario first acted; -1 = never. A fault
+ * without the member "acted" did act. */
 static double first_acted_s(const struct run_stage *stage, const char *section) {
     double first = -1;
     size_t i;
@@ -85,8 +85,8 @@ static double first_acted_s(const struct run_stage *stage, const char *section) 
     return first;
 }
 
-/* When the last section of the scenario acted; -1 = not all of them did, and why. Each one is
- * needed: a promotion without the cut before it shows nothing. */
+/* The time at which the last section of the scenario acted; -1 = not all of them did, and `why`
+ * says why. Each one is needed: a promotion without the cut before it shows nothing. */
 static double all_acted_s(const struct run_stage *stage, char *why, size_t size) {
     double last = -1;
     int sections = 0;
@@ -124,21 +124,21 @@ static bool granted_after(const struct run_stage *stage, double from_s) {
     json_array_foreach(stage->series, i, second) {
         if (number_of(second, "t_s") >= from_s && number_of(second, "ok") > 0) return true;
     }
-    /* Of several faults it may be an early one's. */
+    /* If there are several faults, the recovery may be from an earlier one. */
     return sections_of(stage) == 1 && stage->recovery_count > 0;
 }
 
-/* Whether what recovered did so within reason. */
+/* True if the slowest recovery took much longer than the theory of the lock says. */
 static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
                           double *ret_theory_ns) {
     *ret_max_ns = stage->recovery_max;
     *ret_theory_ns = stage->theory_max;
-    /* false where one of them is not known */
+    /* false if one of them is not known (NAN) */
     return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + VERDICT_STUCK_PATIENCE_NS;
 }
 
-/* Since when the lock has had the servers that a fault left or gave back, as time in the window;
- * -1 = it should have come back and has not. */
+/* The time in the window since which the lock has had the servers that a fault left or gave back;
+ * -1 = a server should have come back and has not. */
 static double server_settled_s(const struct run *run, const json_t *fault) {
     const json_t *section = json_object_get(run->plan, text_of(fault, "section"));
     if (json_is_number(json_object_get(fault, "to_s"))) return number_of(fault, "to_s");
@@ -147,8 +147,8 @@ static double server_settled_s(const struct run *run, const json_t *fault) {
                : -1;
 }
 
-/* The servers that were hit are gone for good or back for long, and nobody was granted anything
- * since. */
+/* True if the servers that were hit are gone for good, or have been back for long, and no client
+ * got a grant since. */
 static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
     bool hit = false;
     size_t i;
@@ -165,8 +165,8 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
     return hit && !granted_after(stage, acted_s);
 }
 
-/* Whether a history that the plan asks for is missing. What nobody holds has none, and neither has
- * a control that ran by another plan than the run's. */
+/* True if a history that the plan asks for is missing. Locks without holders (latches, optimistic
+ * locks) have none, and neither has a control that ran by another plan than the run's. */
 static bool lacks_history(const struct run *run, const struct run_stage *stage) {
     bool holds = !is(stage->primitive, "latch") && !is(stage->primitive, "optimistic");
     bool own = !stage->workload;

@@ -28,8 +28,8 @@ bool jobs_fit(const struct jobs *jobs, int weight) {
     return jobs->count == 0 || jobs->busy + weight <= jobs->capacity;
 }
 
-/* In the child. parent: who started it, in case that it has ended before we could ask for the
- * signal. */
+/* Runs in the child. parent: the process that started it, in case it ended before the child could
+ * ask for the signal. */
 static _Noreturn void become(const char *program, const struct job *job, pid_t parent) {
     char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
     for (int i = 0; i < ARGS_MAX && job->argv[i]; i++)
@@ -37,7 +37,7 @@ static _Noreturn void become(const char *program, const struct job *job, pid_t p
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(127);
-    /* What we ignore or block, it would too. */
+    /* The child would inherit the signals that this process ignores or blocks. */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -57,7 +57,7 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     pid_t parent = getpid(), pid = fork();
     if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s", strerror(errno));
     if (pid == 0) become(jobs->program, job, parent);
-    setpgid(pid, pid); /* whoever comes first */
+    setpgid(pid, pid); /* parent and child both do this, whichever comes first */
     *slot = (struct jobs_slot){.pid = pid,
                                .tag = job->tag,
                                .weight = job->weight,
@@ -68,8 +68,9 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     return 0;
 }
 
-/* Once, its whole group: a program that is a script passes nothing on. It may still save what it
- * has; its workers ignore the signal, and its servers and guard are in other groups. */
+/* Sends the signal once to the whole group, because a program that is a script passes no signal on.
+ * The child may still save its results: its workers ignore the signal, and its servers and its
+ * janitor are in other groups. */
 static void ask_to_end(const struct jobs *jobs, struct jobs_slot *slot) {
     if (slot->kill_ns) return;
     kill(-slot->pid, SIGINT);
@@ -80,7 +81,7 @@ static void watch_time(const struct jobs *jobs, struct jobs_slot *slot) {
     int64_t now_ns = lb_now();
     if (slot->kill_ns && now_ns >= slot->kill_ns) {
         slot->timed_out = true;
-        kill(-slot->pid, SIGKILL); /* its guard is in another group, and cleans up */
+        kill(-slot->pid, SIGKILL); /* its janitor is in another group, and cleans up */
     } else if (!slot->kill_ns && now_ns - slot->begin_ns >= slot->limit_ns) {
         slot->timed_out = true;
         ask_to_end(jobs, slot);
@@ -142,7 +143,7 @@ void jobs_last_words(const char *log, char *text, size_t size) {
         line[strcspn(line, "\n")] = '\0';
         bool problem = strncmp(line, "lockbench: ", 11) == 0;
         const char *words = problem ? line + 11 : line;
-        /* where things were saved follows the problem, and is none */
+        /* the line after the problem says where results were saved, and is no problem */
         if (!*words || (has_problem && !problem)) continue;
         has_problem |= problem;
         if (strncmp(words, "saved in ", 9) != 0) snprintf(text, size, "%s", words);

@@ -13,15 +13,17 @@
 
 #include "bench/base/err.h"
 
-#define JOBS_MAX 256    /* at once */
-#define JOBS_GRACE_S 20 /* between the request to end and the kill; the drain of a run fits in */
+#define JOBS_MAX 256 /* at once */
+/* from the request to end until the kill; long enough for the drain of a run */
+#define JOBS_GRACE_S 20
 
 struct job {
-    const char *const *argv; /* without the program; ends with NULL; borrowed for jobs_start */
-    const char *log;         /* file for both of its outputs */
+    /* the arguments without the program; ends with NULL; borrowed for jobs_start */
+    const char *const *argv;
+    const char *log; /* file for both of its outputs */
     int weight;
-    int64_t limit_ns; /* from its start on */
-    int tag;          /* the caller's */
+    int64_t limit_ns; /* the time limit, counted from its start */
+    int tag;          /* for the caller's use */
 };
 
 struct job_end {
@@ -39,17 +41,17 @@ struct jobs_slot {
 };
 
 struct jobs {
-    const char *program; /* its path; borrowed */
-    int capacity;        /* weights that run at once */
+    const char *program; /* the path of the program; borrowed */
+    int capacity;        /* the most weight that runs at once */
     int64_t grace_ns;    /* JOBS_GRACE_S */
-    int busy, count;     /* weights and jobs that run */
+    int busy, count;     /* the weight and the number of the jobs that run */
     struct jobs_slot slot[JOBS_MAX];
 };
 
 /* program: NULL = this one, /proc/self/exe. */
 void jobs_init(struct jobs *jobs, const char *program, int capacity);
 
-/* Whether a job of this weight may start now: it fits, or no other job runs. */
+/* True if a job of this weight may start now: there is room for it, or no other job runs. */
 bool jobs_fit(const struct jobs *jobs, int weight);
 
 /* 0, or -1 with err (LB_EXIT_MACHINE). */
@@ -66,7 +68,8 @@ void jobs_interrupt(struct jobs *jobs);
 /* Kills all jobs at once and waits for them. */
 void jobs_kill(struct jobs *jobs);
 
-/* The last problem that a child's log tells, or else its last line: "" if the log is empty. */
+/* The last problem that the log of a child reports, or else its last line; "" if the log is
+ * empty. */
 void jobs_last_words(const char *log, char *text, size_t size);
 
 #endif

@@ -14,13 +14,15 @@
 #include "drivers/registry.h"
 
 #define SETS_MAX 160
-#define SUITE_NS (300 * LB_S_NS) /* of the conformance suite; most locks take one minute */
+/* the planned time of the conformance suite; most locks take one minute */
+#define SUITE_NS (300 * LB_S_NS)
 
-/* The short tour: what every lock goes through. */
+/* The short list: the scenarios that every check runs. */
 static const enum lb_scenario short_tour[] = {LB_SCENARIO_PAUSE, LB_SCENARIO_HOLDER_KILL,
                                               LB_SCENARIO_SERVER_RESTART, LB_SCENARIO_WIRE_CUT};
 
-/* What `verify` adds to the conformance suite: clients' faults, and their connections'. */
+/* The scenarios of `verify` besides the conformance suite: faults of clients and of their
+ * connections. */
 static const enum lb_scenario verify_tour[] = {LB_SCENARIO_NONE,         LB_SCENARIO_PAUSE,
                                                LB_SCENARIO_HOLDER_KILL,  LB_SCENARIO_WAITER_KILL,
                                                LB_SCENARIO_STARVED,      LB_SCENARIO_WIRE_DELAY,
@@ -108,14 +110,14 @@ static int make_columns(struct matrix *matrix, const struct matrix_wish *wish, s
 /* ---- locks ---- */
 
 static bool is_wished(const struct matrix_wish *wish, const struct lb_lock *lock) {
-    if (lock->caps & LB_CAP_BASELINE) return false; /* no lock at all */
+    if (lock->caps & LB_CAP_BASELINE) return false; /* the baseline is no lock */
     for (int i = 0; i < wish->lock_count; i++) {
         if (lock_word_means(wish->locks[i], lock)) return true;
     }
     return wish->lock_count == 0 && !lock->needs;
 }
 
-/* By its own name, and not as one of a group or with a "?". */
+/* True if the lock was named itself, and not as one of a group or with a "?". */
 static bool is_named(const struct matrix_wish *wish, const struct lb_lock *lock) {
     for (int i = 0; i < wish->lock_count; i++) {
         if (strcmp(wish->locks[i], lock->name) == 0) return true;
@@ -138,7 +140,7 @@ __attribute__((format(printf, 4, 5))) static struct matrix_skip *skip(struct mat
     return entry;
 }
 
-/* The same for what this machine lacks. install may be NULL. */
+/* The same for something that this machine lacks. install may be NULL. */
 static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, const char *fault,
                          const char *install, const char *reason) {
     struct matrix_skip *entry = skip(matrix, lock, fault, "%s", reason);
@@ -146,23 +148,23 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
     entry->install = install;
 }
 
-/* What must be told of a lock that can't do what the scenario (as `plan` has it) asks, though it
- * can go through the fault. Fills sets, the command line's last, since the last one wins. Returns
- * their count. */
+/* The settings for a lock that can go through the scenario's fault but can't do what the scenario's
+ * plan asks. Fills sets; the command line's come last, since the last one wins. Returns their
+ * count. */
 static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct matrix_wish *wish,
                  const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
     if (!(lock->caps & LB_CAP_WAIT)) {
         cell->sets[count++] = "acquire.mode=try";
-        cell->sets[count++] = "load.think=10ms"; /* between two tries */
+        cell->sets[count++] = "load.think=10ms"; /* the pause between two tries */
     }
     if (plan->renew && (lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW)) {
         cell->sets[count++] = "acquire.renew=no";
-        /* Without renewals it must be done before its lease is over. */
+        /* The hold must end before the lease does if the lock can't renew. */
         if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
-    /* Nobody is ever inside these. */
+    /* Such locks have no holder. */
     bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
     if (!holds && plan->faults[0].kind != INJECT_NONE && plan->faults[0].target == TARGET_HOLDER)
         cell->sets[count++] = "fault.target=any";
@@ -171,7 +173,7 @@ static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct
     return count;
 }
 
-/* Whether the plan names topologies and the lock can run on none of them. */
+/* True if the plan names topologies and the lock can run on none of them. */
 static bool lacks_topology(const struct plan *plan, const struct lb_lock *lock) {
     const char *first = topologies_of(plan, lock, 0);
     if (plan->topology_count == 0) return false;
@@ -203,8 +205,8 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
                     struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
     struct lb_err unfit = {0};
-    /* A baseline does what any plan asks: an error with it is the workload's or the command
-     * line's. */
+    /* A baseline can do everything that a plan may ask, so an error with it is an error of the
+     * workload or of the command line. */
     struct plan_wish plan_wish = {.workload = cell->workload,
                                   .folder = wish->folder,
                                   .locks = "null",
@@ -242,7 +244,7 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
     return 0;
 }
 
-/* What a control must show in its own workload, as a cell's expectation. */
+/* The verdict that a control must get in its own workload, as a cell's expectation. */
 static struct lb_expectation must_show(const struct lb_about *about) {
     static const enum lb_expect expects[] = {[LB_EXPOSED_VIOLATED] = LB_EXPECT_VIOLATED,
                                              [LB_EXPOSED_EXPIRED] = LB_EXPECT_EXPIRED,
@@ -250,7 +252,7 @@ static struct lb_expectation must_show(const struct lb_about *about) {
     return (struct lb_expectation){expects[about->exposed_as], about->mistake};
 }
 
-/* Fills what the tables say of a cell. False if they say nothing: it is not run. */
+/* Fills in the driver's statements about a cell. False if there are none: the cell is not run. */
 static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
                           const struct matrix_wish *wish) {
     const struct matrix_column *column = &matrix->columns[cell->column];
@@ -271,8 +273,8 @@ static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell,
     return cell->expected.worst != LB_EXPECT_UNSTATED;
 }
 
-/* The conformance suite is no workload: its cell is made without a plan. What is broken on purpose has no
- * place in it. */
+/* Adds the cell of the conformance suite, which has no workload and so no plan. Controls get no
+ * such cell, since they would fail it. */
 static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
     const char *const *topologies = lb_topologies(cell->lock);
     if (cell->lock->caps & LB_CAP_CONTROL) return;
@@ -284,7 +286,8 @@ static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
     matrix->cells[matrix->cell_count++] = *cell;
 }
 
-/* Who was named must run somewhere; that one fault's servers are missing is only told. */
+/* A lock that was named must run somewhere. A scenario whose servers are missing is only
+ * reported. */
 static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
                     const struct matrix_wish *wish, struct lb_err *err) {
     int cells = matrix->cell_count, skips = matrix->skip_count;

@@ -1,5 +1,5 @@
-/* matrix: the cells of a check: locks x scenarios where a driver states what to expect, and each
- * control in the workload that is meant to expose it.
+/* matrix: the cells of a check: locks x scenarios for which a driver states what to expect, and
+ * each control in the workload that is meant to expose it.
  *
  * A cell is an ordinary run of a workload with one lock. This module starts nothing and asks no
  * server; the caller says whether a lock can run here. */
@@ -13,15 +13,15 @@
 #include "drivers/driver.h"
 #include "results/format/check_read.h"
 
-/* recoveries wanted with --full, in scenarios that are about recovery */
+/* recoveries that --full wants, in scenarios that ask for the time of recovery */
 #define MATRIX_TRIALS_FULL 20
 #define SKIP_REASON_MAX 300
 
 /* A column: a scenario, or CHECK_EXPOSED. */
 struct matrix_column {
     const char *name, *summary;
-    enum lb_scenario fault; /* LB_SCENARIOS = CHECK_EXPOSED */
-    bool suite;             /* CHECK_CONFORMANCE, and .fault is none */
+    enum lb_scenario fault; /* LB_SCENARIOS: the column CHECK_EXPOSED */
+    bool suite;             /* the column CHECK_CONFORMANCE; .fault is not used */
 };
 
 struct matrix_cell {
@@ -29,11 +29,12 @@ struct matrix_cell {
     int column;
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
-    struct lb_expectation expected; /* for CHECK_EXPOSED: what must show */
-    const char *sets[6]; /* what the lock needs beyond the workload, "acquire.mode=try"; NULL */
-    int weight;          /* weight of its servers, in the capacity of jobs */
-    int64_t time_ns;     /* warm-up, window and a full drain of all its stages */
-    int trials;          /* recoveries wanted; 0 = as many as come */
+    struct lb_expectation expected; /* for CHECK_EXPOSED: what the control must show */
+    /* settings that the lock needs beyond the workload, "acquire.mode=try"; or NULL */
+    const char *sets[6];
+    int weight;      /* the weight of its servers; see struct jobs */
+    int64_t time_ns; /* the sum of warm-up, window and a full drain over all its stages */
+    int trials;      /* recoveries wanted; 0 = any number */
 };
 
 /* A cell or lock that is left out, and what to install for it. */
@@ -41,9 +42,9 @@ struct matrix_skip {
     const struct lb_lock *lock;
     const char *fault;            /* NULL = in all scenarios */
     char reason[SKIP_REASON_MAX]; /* as a phrase */
-    /* this machine lacks something; false = the lock can't do what the workload asks */
+    /* true: this machine lacks something; false: the lock can't do what the workload asks */
     bool unavailable;
-    bool out_of_reach;   /* its fault can't act on the server, which is not lockbench's */
+    bool out_of_reach;   /* the fault can't act on the server, because lockbench did not start it */
     const char *install; /* what to install; NULL = unknown; borrowed */
 };
 
@@ -61,8 +62,9 @@ struct plan;
 struct matrix_wish {
     const char *const *locks; /* words as for --lock of a run; none = all, including controls */
     int lock_count;
-    const char *faults; /* names with commas between; NULL = the tour's */
-    /* Is what a server sells as a lock a lock? The conformance suite, and faults that need no hand on it. */
+    const char *faults; /* names with commas between; NULL = the usual ones */
+    /* `lockbench verify`: only the conformance suite, and faults that don't need control of the
+     * server. */
     bool verify;
     bool full;  /* all scenarios, not only those of the short check */
     int trials; /* --trials; 0 = not given */
@@ -72,19 +74,18 @@ struct matrix_wish {
     /* As in struct plan_wish; may be NULL. */
     const char *(*why_not)(void *context, const struct lb_lock *lock, const char *topology,
                            const struct plan *plan, const char **ret_install);
-    /* What starting a topology's servers takes of the jobs that run at once, from 1; NULL = 1 for
-     * all. */
+    /* The weight of a topology's servers, from 1; NULL = 1 for all. */
     int (*weigh)(void *context, const char *topology);
-    /* Why the plan's faults can't act on the lock's server, as a phrase, into text; NULL = they can. NULL:
-     * all servers are lockbench's. */
+    /* Writes to text why the plan's faults can't act on the lock's server, as a phrase; returns
+     * NULL if they can. The function is NULL if lockbench starts all servers. */
     const char *(*out_of_reach)(void *context, const struct plan *plan, const struct lb_lock *lock,
                                 char *text, size_t size);
-    void *why_not_context; /* for all of them */
+    void *why_not_context; /* the context of these functions */
 };
 
-/* 0, or -1 with err: an unknown lock or fault with the nearest name, a wrong workload, a lock that
- * was named and can't run here under any of them (LB_EXIT_MACHINE), no cell at all. matrix_done in
- * any case. */
+/* Returns 0, or -1 with err: an unknown lock or fault, with the nearest name; a wrong workload; a
+ * named lock that can't run here in any scenario (LB_EXIT_MACHINE); no cell at all. Call
+ * matrix_done in either case. */
 int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struct lb_err *err);
 void matrix_done(struct matrix *matrix);
 

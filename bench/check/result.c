@@ -64,7 +64,7 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
     for (int i = 0; i < ask->seed_count; i++)
         json_array_append_new(seeds, json_integer((json_int_t)ask->seeds[i]));
     result->cells = calloc((size_t)ask->matrix->cell_count + 1, sizeof *result->cells);
-    /* Until the end it is partial: a reader after a SIGKILL must see that. */
+    /* The file is marked as partial until the end, so that a reader after a SIGKILL sees that. */
     result->root = json_pack(
         "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
         "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
@@ -88,7 +88,7 @@ void result_done(struct result *result) {
 
 /* ---- cells ---- */
 
-/* What its mistake must show at the least; anything worse shows it too. */
+/* True if a control showed less than the least verdict that exposes its mistake. */
 static bool is_missed(const struct matrix_column *column, enum check_compared compared) {
     return column->fault == LB_SCENARIOS && compared == CHECK_BETTER;
 }
@@ -124,7 +124,7 @@ static json_t *cell_json(const struct result *result, int index) {
     return result_fields_json(check_cell_fields(), &shown);
 }
 
-/* The cells anew, in the matrix's order: they are few, and change with each run. */
+/* Writes all cells anew, in the matrix's order: they are few, and change with each run. */
 static void fill_cells(struct result *result) {
     json_t *cells = json_array();
     for (int i = 0; i < result->ask.matrix->cell_count; i++) {

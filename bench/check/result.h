@@ -1,5 +1,5 @@
 /* result: check.json, the result of a check. It is written as a whole after each cell, so that a
- * reader never sees half a file, and a check that was killed leaves what it had. */
+ * reader never sees half a file, and a check that was killed leaves the cells that it had. */
 #ifndef BENCH_CHECK_RESULT_H
 #define BENCH_CHECK_RESULT_H
 
@@ -14,7 +14,7 @@ struct result_ask {
     const struct matrix *matrix;
     const char *folder; /* where check.json goes */
     const char *version, *command;
-    const char *verb; /* "check", "verify": of the commands that repeat a cell */
+    const char *verb; /* "check", "verify": the command that repeats a cell */
     const char *tour; /* "short", "full" */
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;
@@ -24,17 +24,18 @@ struct result_ask {
 
 struct result_cell {
     bool tried;
-    struct cell_result shown; /* by all its runs so far */
+    struct cell_result shown; /* the result of all its runs so far */
     json_t *seeds;
 };
 
 struct result {
     struct result_ask ask;
     json_t *root;
-    struct result_cell *cells; /* one for each of the matrix */
+    struct result_cell *cells; /* one for each cell of the matrix */
 };
 
-/* The sums of a finished check. worse: findings; the other counts include controls. */
+/* The sums of a finished check. worse: the number of findings; the other counts include
+ * controls. */
 struct result_sum {
     int verdicts[CHECK_VERDICTS];
     int tried, as_expected, worse, better, failed, missed;
@@ -53,8 +54,8 @@ int result_add(struct result *result, int cell, uint64_t seed, const char *run,
 /* Writes the file. partial: why it is incomplete; NULL = it is complete. */
 int result_end(struct result *result, const char *partial, struct lb_err *err);
 
-/* Whether a cell that was tried shows a real lock worse than its driver states. Controls are broken
- * on purpose: what they show in a scenario is no finding, only `missed` is. */
+/* True if a cell that was tried shows a real lock worse than its driver states. Controls are broken
+ * on purpose: only `missed` is a finding about them. */
 bool result_is_finding(const struct result *result, int cell);
 
 struct result_sum result_sum(const struct result *result);
