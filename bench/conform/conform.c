@@ -127,7 +127,7 @@ const struct conform_exemption conform_exemptions[] = {
     {0},
 };
 
-/* A control that only its own workload exposes: no check can be sure to catch it. */
+/* A control that only its own workload exposes, since no check is sure to catch it. */
 static bool hides(const struct lb_lock *lock) {
     return lock->about.exposed_by || lock->about.exposed_as != LB_EXPOSED_VIOLATED;
 }

@@ -8,88 +8,94 @@
 
 #include "bench/conform/conform_actor.h"
 
-/* What a check needs beside capabilities. */
+/* What a check needs besides capabilities. */
 enum conform_need {
-    CONFORM_FAR = 1 << 0,      /* a server that can be reached through the proxy */
-    CONFORM_OWNED = 1 << 1,    /* a server of ours, which it may kill and start again */
+    CONFORM_FAR = 1 << 0, /* a server that can be reached through the proxy */
+    /* a server that lockbench started, since the check kills it and starts it again */
+    CONFORM_OWNED = 1 << 1,
     CONFORM_CHILDREN = 1 << 2, /* processes of clients: trial->holder, trial->waiter */
-    CONFORM_RESIDUE = 1 << 3,  /* a lock that can say what it left */
+    CONFORM_RESIDUE = 1 << 3,  /* a lock that can report its residue */
     CONFORM_ARMS = 1 << 4,     /* a lock that has to be armed */
     CONFORM_TELLS = 1 << 5,    /* a session with a lease of its own */
-    CONFORM_BASIC = 1 << 6,    /* no need: also on each further topology of a lock */
-    CONFORM_COUNTS = 1 << 7,   /* a server whose keys somebody else than the driver can count */
+    CONFORM_BASIC = 1 << 6,    /* no need: the check also runs on each further topology of a lock */
+    CONFORM_COUNTS = 1 << 7,   /* a server whose keys can be counted without the driver */
 };
 
-/* Which locks, by their primitive. */
+/* The primitives that a check is for. */
 #define CONFORM_KIND(primitive) (1U << (primitive))
-#define CONFORM_EXCLUDES /* a semaphore of one permit does too */                                  \
+/* a semaphore of one permit excludes too */
+#define CONFORM_EXCLUDES                                                                           \
     (CONFORM_KIND(LB_MUTEX) | CONFORM_KIND(LB_RWLOCK) | CONFORM_KIND(LB_SEMAPHORE))
 #define CONFORM_ANY (~0U)
 
-/* What becomes of locks that are no locks. */
+/* How a check treats the baseline and the controls. */
 enum conform_for {
-    CONFORM_LOCKS,    /* real locks only */
-    CONFORM_ALL,      /* the baseline and the controls too */
-    CONFORM_CONTROLS, /* real locks pass it, and a control must fail it: it is there to be caught */
+    CONFORM_LOCKS, /* real locks only */
+    CONFORM_ALL,   /* the baseline and the controls too */
+    /* real locks must pass the check and a control must fail it, since it is there to catch
+     * controls */
+    CONFORM_CONTROLS,
 };
 
 struct conform_check {
     const char *name; /* "busy while another holds it" */
-    unsigned kinds;   /* CONFORM_KIND of any of these */
-    unsigned caps;    /* enum lb_cap: all of these */
-    unsigned claims;  /* enum lb_claim: all of these */
+    unsigned kinds;   /* CONFORM_KIND: the lock is of one of these primitives */
+    unsigned caps;    /* enum lb_cap: the lock has all of these */
+    unsigned claims;  /* enum lb_claim: the lock makes all of these */
     unsigned needs;
     enum conform_for who;
     void (*script)(struct trial *trial);
 };
 
-/* All checks; the last has no name. Those that end a server's life come last. */
+/* All checks; the last one has no name. Checks that kill a server come last. */
 extern const struct conform_check conform_checks[];
 
-/* Whether a lock gets a check; further: on another topology than its first. *ret_reason: why it is
- * exempt where its capabilities alone would let it, else NULL. */
+/* True if a lock gets a check; further: on another topology than its first. *ret_reason: why the
+ * lock is exempt although its capabilities ask for the check, else NULL. */
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason);
 
-/* How a check went: "" or what went wrong. An overlap, two that held at once, is what no slow
- * machine explains: where else a check fails, it may. */
+/* How a check ended. failure: what went wrong, or "". overlap: two clients held at once, which a
+ * slow machine does not explain, while it may explain all other failures. */
 struct conform_result {
     char failure[1024];
     bool overlap;
-    enum trial_shown shown; /* what the failure shows of the lock */
-    char first[1024];       /* of conform_try: why it was tried twice, or "" */
+    enum trial_shown shown; /* what the failure shows about the lock */
+    char first[1024];       /* set by conform_try: why the check was tried twice, or "" */
 };
 
-/* After so long a check ends the process, with a message that names the lock and the check: a call
- * that neither returns nor waits can't be cut off. */
+/* After this time a check ends the process, with a message that names the lock and the check: a
+ * call that neither returns nor waits can't be cut off. */
 extern unsigned conform_limit_s;
 
-/* A lock that has failed a check for good: what is wrong with it fails other checks too, each after all
- * the patience that a slow machine may need. So from then on its checks get little patience, and no
- * second try. */
+/* A lock that has failed a check for good. The same defect fails other checks too, each after all
+ * the patience that a slow machine may need. So from then on the lock's checks get little patience,
+ * and no second try. */
 #define CONFORM_LITTLE_NS (3 * LB_S_NS)
 void conform_note_failed(const struct lb_lock *lock);
 bool conform_has_failed(const struct lb_lock *lock);
 
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
- * proxy. After a failure an embedded place is opened anew, NULL if that fails: what a failed check
- * left locked would let all that follow wait for nothing. Main thread, while there is no other. */
+ * proxy. After a failure an embedded place is opened anew (NULL if that fails), because the
+ * following checks would wait for a key that the failed one left locked. To be called on the main
+ * thread, while there is no other. */
 void conform_run(const struct conform_check *check, const struct plan_lock *lock,
                  const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result);
 
-/* Whether the check is there to catch this lock. */
+/* True if the check is there to catch this control. */
 bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock);
-/* The same, once more where a slow machine may explain how it went, and notes a lock that fails for good. */
+/* The same, with a second try if a slow machine may explain the failure. Notes a lock that fails
+ * for good. */
 void conform_try(const struct conform_check *check, const struct plan_lock *lock,
                  const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result);
 
-/* An exception that no capability can tell, by name; must be justified here, in the table. */
+/* Exceptions that no capability expresses, by the lock's name; the table must justify each. */
 struct conform_exemption {
     const char *lock, *check, *reason;
 };
-extern const struct conform_exemption conform_exemptions[]; /* the last has no lock */
+extern const struct conform_exemption conform_exemptions[]; /* the last entry has no lock */
 
 /* conform_basic.c */
 void conform_again(struct trial *trial);
@@ -104,8 +110,8 @@ void conform_timed(struct trial *trial);
 void conform_short(struct trial *trial);
 void conform_handover(struct trial *trial);
 void conform_cutoff(struct trial *trial);
-/* For checks: judges a contest on one key after it, and fails the trial unless it was clean. The
- * number of grants. */
+/* For checks: judges a contest on one key after its end, and fails the trial unless it was clean.
+ * Returns the number of grants. */
 struct cell;
 struct findings;
 uint64_t conform_judge(struct trial *trial, const struct cell *cell,
@@ -150,13 +156,13 @@ void conform_share(struct trial *trial);
 /* conform_residue.c */
 void conform_residue(struct trial *trial);
 void conform_armed_residue(struct trial *trial);
-/* For other checks: that the server has nothing under the key any more, in so much time; asked by a
- * session of its own. False after trial_fail. */
+/* For other checks: the server must have nothing under the key any more within that time, as a new
+ * session sees it. False after trial_fail. */
 bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
                           int64_t limit_ns);
 /* conform_count.c */
 void conform_count(struct trial *trial);
-/* Whether what the backend's servers hold can be counted from outside. */
+/* True if the keys on the backend's servers can be counted from outside. */
 bool conform_can_count(const struct lb_backend *backend);
 /* conform_kill.c */
 void conform_killed_clients(struct trial *trial);

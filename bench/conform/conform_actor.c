@@ -8,7 +8,7 @@
 #include "bench/engine/loop.h"
 #include "drivers/facts.h"
 
-#define LOOK_NS (300 * LB_US_NS)  /* between threads: how often each side looks for the other */
+#define LOOK_NS (300 * LB_US_NS)  /* how often each side looks for the other, between threads */
 #define CONNECT_NS (20 * LB_S_NS) /* for one session */
 
 /* --- the client's side --- */
@@ -272,7 +272,7 @@ static void note_key(struct actor *client, const struct trial_key *key) {
     client->request.key_count = 0;
 }
 
-/* Arms the key in the request unless the trial has. */
+/* Arms the key in the request unless the trial has armed it already. */
 static int arm_once(struct actor *client) {
     struct trial *trial = client->trial;
     if (!client->session.lock->algorithm->arm || !client->connected) return 0;

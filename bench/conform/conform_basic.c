@@ -1,4 +1,4 @@
-/* conform_basic: one client at a time, and two that only ask. */
+/* conform_basic: one client at a time, and two that acquire without waiting. */
 #include <dirent.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "drivers/facts.h"
 
 #define CYCLES 40
-#define LOOP_FILES 2 /* of a thread with a loop of its own */
+#define LOOP_FILES 2 /* the stack of a thread with a loop of its own */
 
 static void cycle_often(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
@@ -34,7 +34,7 @@ void conform_again(struct trial *trial) {
     if (!actor_use_key(one, &key) || !actor_use_key(other, &key)) return;
     actor_do(one, cycle_often);
     if (!trial_failed(trial)) actor_do(other, cycle_often);
-    /* A session ends as often as somebody likes, and another may follow. */
+    /* A session may be closed several times, and another may follow. */
     actor_close(one);
     actor_close(one);
     MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
@@ -70,9 +70,9 @@ void conform_commands(struct trial *trial) {
     struct actor *client = actor_new(trial);
     if (!client) return;
     uint64_t taking[3], freeing[3];
-    /* The first cycle may make ready: scripts, parent nodes. */
+    /* The first cycle may create scripts and parent nodes. */
     if (!actor_use_key(client, &key)) return;
-    /* A latch is opened first: acquire awaits nothing then. */
+    /* A latch is opened first, so that acquire waits for nothing. */
     if (lock->primitive == LB_LATCH) MUST_GIVE(client, actor_release(client), LB_OK);
     for (int i = -1; i < 3; i++) {
         uint64_t before = client->session.commands;
@@ -94,7 +94,7 @@ void conform_commands(struct trial *trial) {
         MUST(trial, acquire > 0 && release > 0, "a server that is never asked");
 }
 
-/* The files that this process has open; below 0 if it can't look. */
+/* The number of files that this process has open; below 0 if it can't be read. */
 static int open_files(void) {
     DIR *dir = opendir("/proc/self/fd");
     int count = 0;
@@ -104,8 +104,8 @@ static int open_files(void) {
     return count;
 }
 
-/* One client more takes no more of them than its driver states; also one that waits, since some listen on a connection
- * of their own. */
+/* One more client opens no more files than its driver states. The client waits, too, because some
+ * drivers listen on a connection of their own. */
 void conform_descriptors(struct trial *trial) {
     const struct lb_lock *lock = trial->lock->lock;
     lb_descriptors_fn *descriptors = lock->backend->connector->descriptors;
@@ -161,7 +161,7 @@ void conform_keys(struct trial *trial) {
     MUST_GIVE(a, actor_acquire(a, &one, TRIAL_TRY), LB_OK);
     MUST_GIVE(b, actor_acquire(b, &two, TRIAL_TRY), LB_OK);
     MUST_GIVE(b, actor_release(b), LB_OK);
-    /* Freeing the second has not freed the first. */
+    /* The release of the second lock has not freed the first. */
     MUST_GIVE(b, actor_acquire(b, &one, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(a, actor_release(a), LB_OK);
     MUST_GIVE(b, actor_acquire(b, &one, TRIAL_TRY), LB_OK);

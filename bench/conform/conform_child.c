@@ -13,7 +13,7 @@
 
 #include "bench/conform/conform_actor.h"
 
-#define FIRST_CLIENT 1000 /* its clients are none of the parent's */
+#define FIRST_CLIENT 1000 /* its clients are not those of the parent */
 
 struct conform_child {
     pid_t pid;
@@ -22,7 +22,7 @@ struct conform_child {
 };
 
 struct message {
-    char word; /* 'c', 'h'; 'x' = failed, with text */
+    char word; /* 'c', 'h'; 'x' = failed, with the reason in text */
     uint64_t token;
     char text[200];
 };
@@ -49,7 +49,8 @@ static void take_and_hold(struct trial *trial) {
                        client->session.err.text);
     }
     if (trial_failed(trial)) say('x', 0, trial->failure);
-    for (;;) trial_sleep_until(lb_now() + LB_S_NS); /* helpers of the session run on */
+    /* other fibers of the session go on meanwhile */
+    for (;;) trial_sleep_until(lb_now() + LB_S_NS);
 }
 
 static void be_client(const struct trial *like) {
@@ -62,7 +63,7 @@ static void be_client(const struct trial *like) {
                            .session_lease_ns = CHILD_LEASE_NS,
                            .lease_ns = CHILD_LEASE_NS,
                            .client_count = FIRST_CLIENT + (int)(getpid() % FIRST_CLIENT)};
-    /* The parent has armed it. */
+    /* The parent has armed the key. */
     trial.armed = malloc(sizeof *trial.armed);
     trial.armed[trial.armed_count++] = me->key;
     trial_run(&trial, take_and_hold);

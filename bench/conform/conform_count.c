@@ -1,5 +1,5 @@
-/* conform_count: what is on the server before and after, counted by the server's own tools instead of the
- * driver: its residue function knows only the keys that its author thought of. */
+/* conform_count: the number of keys on the server before and after, counted by the server's own
+ * tools: the driver's residue function knows only the keys that its author thought of. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "bench/conform/conform_place.h"
 
 #define GRANTS 20
-/* What a lock keeps for a key by design may be there, but nothing that each grant adds to. */
+/* A lock may keep things for a key by design, but each grant must not add to them. */
 #define KEPT_MAX (GRANTS / 2)
 #define SETTLE_NS (10 * LB_S_NS)
 #define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root "
 
-/* Prints how many things the server at $PORT holds, or several numbers that add up to it. NATS counts
- * nothing that could be told from what its buckets keep. */
+/* A shell command that prints how many things the server at $PORT holds, or several numbers to be
+ * added. NATS has no count that tells keys from what its buckets keep. */
 static const struct counter {
     const char *backend, *script;
 } counters[] = {
@@ -51,7 +51,7 @@ bool conform_can_count(const struct lb_backend *backend) {
     return counter_of(backend) != NULL;
 }
 
-/* The sum over a lock's servers; -1 if one does not say. Blocks for some milliseconds. */
+/* The sum over a lock's servers; -1 if a server gives no number. Blocks for some milliseconds. */
 static long count_all(const struct trial *trial) {
     int ports[PROXY_SERVERS_MAX], servers = conform_ports(trial->place, ports);
     long sum = 0;
@@ -67,7 +67,7 @@ static long count_all(const struct trial *trial) {
     return servers > 0 ? sum : -1;
 }
 
-/* Twenty grants of one key, each while another client asks for it. */
+/* Twenty grants of one key, each while another client tries to get it. */
 static void use_often(struct trial *trial, struct actor *holder, struct actor *other,
                       const struct trial_key *key) {
     for (int i = 0; i < GRANTS; i++) {
@@ -86,7 +86,7 @@ void conform_count(struct trial *trial) {
     struct trial_key warm = trial_key(), key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
     if (!holder || !other) return;
-    /* What comes only once (tables, parent nodes) comes before. */
+    /* Things that are created only once (tables, parent nodes) are created before the count. */
     MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     long before = count_all(trial), after;

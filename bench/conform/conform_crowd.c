@@ -54,7 +54,7 @@ static void once(struct actor *client) {
 
 void conform_crowd(struct trial *trial) {
     struct trial_key key = trial_key();
-    static _Atomic int inside; /* outlives a client that hangs */
+    static _Atomic int inside; /* the static memory outlives a client that hangs */
     atomic_store(&inside, 0);
     struct actor *clients[CROWD];
     for (int i = 0; i < CROWD; i++) {
@@ -98,7 +98,7 @@ static void share(void *arg) {
                    lb_outcome_name(sharer->outcome), session->err.text);
 }
 
-static struct cell shared_cell; /* outlive a client that hangs */
+static struct cell shared_cell; /* static memory outlives a client that hangs */
 static struct findings shared_findings;
 static struct found shared_holders[2 * SHARERS];
 

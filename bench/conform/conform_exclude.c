@@ -1,17 +1,19 @@
-/* conform_exclude: several clients on one key, watched by the checker that watches the runs. */
+/* conform_exclude: several clients on one key, checked by the code that checks the stages of a
+ * run. */
 #include <stdio.h>
 
 #include "bench/conform/conform.h"
 #include "bench/measure/cell.h"
 
 #define CLIENTS 8
-#define GRANTS 600               /* of all clients together ... */
-#define TIME_NS (3 * LB_S_NS)    /* ... or so long, if that comes first */
-#define HOLD_NS (200 * LB_US_NS) /* room for an intruder */
+/* grants of all clients together, or this time, whichever comes first */
+#define GRANTS 600
+#define TIME_NS (3 * LB_S_NS)
+#define HOLD_NS (200 * LB_US_NS) /* a hold long enough for an intruder */
 
 struct contest {
     struct cell cell;
-    struct found holders[CLIENTS]; /* the findings' */
+    struct found holders[CLIENTS]; /* for the findings */
     _Atomic uint64_t grants;
     int64_t end_ns;
     struct findings findings;
@@ -63,7 +65,7 @@ uint64_t conform_judge(struct trial *trial, const struct cell *cell,
 
 void conform_exclude(struct trial *trial) {
     struct trial_key key = trial_key();
-    static struct contest shared; /* outlives a client that hangs */
+    static struct contest shared; /* static memory outlives a client that hangs */
     shared = (struct contest){.findings.holders = shared.holders};
     struct actor *clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
@@ -82,7 +84,7 @@ void conform_exclude(struct trial *trial) {
 #define ATTEMPTS 2000
 #define IMPATIENT_NS (2 * LB_S_NS)
 
-/* The same with clients that give up: soon, late, and just when it would have been their turn. */
+/* The same with clients that give up: soon, late, and right when their turn comes. */
 static void contend_briefly(struct actor *client) {
     struct contest *shared = client->arg;
     const struct lb_lock *lock = client->session.lock;
@@ -92,7 +94,7 @@ static void contend_briefly(struct actor *client) {
         int64_t wait_ns =
             waits_ns[rng_u64(&client->session.rng) % (sizeof waits_ns / sizeof *waits_ns)];
         client->request.deadline_ns = lb_now() + wait_ns;
-        /* what is said first stays: not that an earlier wait ran out */
+        /* the first failure is kept: not that an earlier wait ran out */
         client->session.err.code = 0;
         client->outcome =
             lock->algorithm->acquire(&client->session, &client->request, &client->grant);
@@ -100,8 +102,8 @@ static void contend_briefly(struct actor *client) {
             lb_yield();
             continue;
         }
-        /* A server that granted while it was told to forget it leaves a doubt: honest, and
-         * mended. */
+        /* If the server made the grant while the client withdrew its request, the driver says
+         * "unknown", which is honest, and settling repairs it. */
         if (client->outcome == LB_UNKNOWN && actor_mend(client)) continue;
         if (client->outcome == LB_OK) {
             struct holding me = {client->session.client, lb_now(), client->grant.lease_end_ns,
@@ -122,7 +124,7 @@ static void contend_briefly(struct actor *client) {
 
 void conform_give_up(struct trial *trial) {
     struct trial_key key = trial_key();
-    static struct contest shared; /* outlives a client that hangs */
+    static struct contest shared; /* static memory outlives a client that hangs */
     shared = (struct contest){.findings.holders = shared.holders};
     struct actor *clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
@@ -135,7 +137,7 @@ void conform_give_up(struct trial *trial) {
     for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
     conform_judge(trial, &shared.cell, &shared.findings);
     if (trial_failed(trial)) return;
-    /* Whoever gave up has left nothing that is in the way. */
+    /* A client that gave up has left nothing that blocks others. */
     for (int i = 0; i < CLIENTS; i++) {
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
         MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);

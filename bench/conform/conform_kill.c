@@ -2,9 +2,9 @@
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_child.h"
 
-#define SLACK_NS (5 * LB_S_NS) /* ours, on top of the lock's own: the machine may be busy */
+#define SLACK_NS (5 * LB_S_NS) /* added to the lock's own slack, since the machine may be busy */
 
-/* When a lock that was held at the kill must be free, after it. */
+/* How long after the kill a lock that was held must be free. */
 static int64_t theory_ns(const struct lb_lock *lock) {
     switch (lock->about.crash) {
     case LB_CRASH_LEASE:
@@ -53,7 +53,7 @@ void conform_killed_clients(struct trial *trial) {
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
-    /* Nor do the killed leave anything, once their sessions are over. */
+    /* The killed clients leave nothing once their sessions are over. */
     if (!lock->algorithm->residue) return;
     MUST(trial, !lock->algorithm->disarm || actor_disarm(next) == 0, "disarming: %s",
          next->err.text);

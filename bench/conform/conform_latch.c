@@ -1,4 +1,4 @@
-/* conform_latch: opens at the count, for all, and stays open. */
+/* conform_latch: a latch opens at its count, for all clients, and stays open. */
 #include "bench/conform/conform.h"
 
 #define COUNT 3
@@ -29,7 +29,7 @@ void conform_latch(struct trial *trial) {
     for (int i = 0; i < WAITERS; i++) MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
     MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(late, actor_acquire(late, &key, trial_soon()), LB_OK);
-    /* Another key is another latch, and shut. */
+    /* Another key is another latch, which is still shut. */
     if (!actor_use_key(counter, &again)) return;
     MUST_GIVE(late, actor_acquire(late, &again, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < COUNT; i++) MUST_GIVE(counter, actor_release(counter), LB_OK);
@@ -44,7 +44,8 @@ void conform_latch_crowd(struct trial *trial) {
         clients[i] = actor_new(trial);
         if (!clients[i]) return;
     }
-    /* Each counts down once and awaits the others: nobody before the last has come. */
+    /* Each client counts down once and awaits the others: no await returns before the last
+     * count. */
     for (int i = 0; i < CLIENTS; i++) {
         if (!actor_use_key(clients[i], &key)) return;
         MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);

@@ -1,16 +1,18 @@
 /* conform_lease: grants that end by themselves, and grants that are kept. */
 #include "bench/conform/conform.h"
 
-/* What a lock may take off a lease: Redlock states the validity, the lease less the drift of clocks
- * (1 %, 2 ms). */
+/* The part of a lease that a lock may deduct: Redlock states the validity, which is the lease less
+ * the drift of clocks (1 %, 2 ms). */
 #define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
 #define COARSE_NS                                                                                  \
-    (2500 * LB_MS_NS) /* so much longer than stated a lease may last, by whole seconds */
+    (2500 * LB_MS_NS) /* a lease may last so much longer than stated, because of whole seconds */
 #define BUSY_NS (8 * LB_S_NS)
-#define LEASE_NS (300 * LB_MS_NS) /* a backend with a coarser clock makes more of it and says so */
+/* a backend with a coarser clock makes the lease longer and states that */
+#define LEASE_NS (300 * LB_MS_NS)
 
-/* Until when what somebody holds must be free by itself: by its stated end, and the slack that the lock's
- * table states; for a busy machine some seconds more, at most the patience of all checks. */
+/* The time by which a lock must be free without a release: the stated end of the grant, and the
+ * slack that the lock's table states; for a busy machine some seconds more, at most the patience of
+ * all checks. */
 static int64_t free_by(const struct actor *holder) {
     int64_t slack_ns = holder->session.lock->about.crash_slack_ns + BUSY_NS;
     if (slack_ns > trial_patience_ns) slack_ns = trial_patience_ns;
@@ -32,11 +34,12 @@ void conform_lease_ends(struct trial *trial) {
     MUST(trial, next->ended_ns >= end_ns,
          "another got it %lld us before the lease that the grant states",
          (long long)((end_ns - next->ended_ns) / LB_US_NS));
-    /* The one whose lease ended learns it, and frees nothing of the other's. */
+    /* The client whose lease ended learns of the end, and its release frees nothing that the other
+     * holds. */
     MUST_GIVE(holder, actor_release(holder), LB_LOST);
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(next, actor_release(next), LB_OK);
-    /* Also when nobody has taken it since. */
+    /* It learns of the end even if no other client has taken the lock since. */
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     trial_sleep_until(holder->grant.lease_end_ns + COARSE_NS);
     MUST_GIVE(holder, actor_release(holder), LB_LOST);
@@ -76,7 +79,7 @@ void conform_late_renewal(struct trial *trial) {
     MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
     MUST_GIVE(next, actor_release(next), LB_OK);
-    /* A renewal brings nothing back either. */
+    /* A renewal does not revive the grant either. */
     MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
     MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);

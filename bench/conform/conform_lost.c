@@ -1,11 +1,11 @@
-/* conform_lost: answers, requests and connections that are lost on the way, by the proxy. The
- * one they belong to can't know: its outcome must say so, and what it may have left must be
- * cleared up. */
+/* conform_lost: answers, requests and connections that the proxy loses. The client can't know
+ * whether its operation was done: the outcome must say so, and whatever the operation may have left
+ * must be cleaned up. */
 #include "bench/conform/conform.h"
 
 #define LEASE_NS (3 * LB_S_NS)
 
-/* As the run does after an attempt in doubt: a new session, then settle. */
+/* Does what a run does after an attempt in doubt: a new session, then settle. */
 static bool recover(struct actor *client, bool settle) {
     const struct lb_lock *lock = client->session.lock;
     int64_t deadline_ns = lb_now() + 2 * trial_patience_ns;
@@ -24,8 +24,8 @@ static bool recover(struct actor *client, bool settle) {
     }
 }
 
-/* After the victim's operation gave an outcome in doubt: it gives up its connection and comes back,
- * and the lock must then be free for others. */
+/* After an operation with an outcome in doubt: the client gives up its connection and opens
+ * another, and the lock must then be free for others. */
 static void clear_up(struct trial *trial, struct actor *victim, struct actor *other,
                      const struct trial_key *key, enum lb_outcome outcome) {
     const struct lb_lock *lock = trial->lock->lock;
@@ -33,8 +33,8 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     proxy_heal(trial->proxy);
     bool settle = outcome == LB_UNKNOWN && lock->algorithm->settle;
     if (!recover(victim, settle)) return;
-    /* Settled is settled; and BROKEN has said that nothing was left, where no session's end could
-     * mend it. */
+    /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
+     * free at once if it has a lease, since then the end of a session cleans nothing up. */
     bool at_once = settle || (lock->caps & LB_CAP_LEASE);
     MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : trial_soon()), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
@@ -46,10 +46,10 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
 static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t bytes) {
     struct trial_key key = trial_key(), warm = trial_key();
     trial->session_lease_ns = LEASE_NS;
-    trial->lease_ns = 20 * LB_S_NS; /* only settling frees it in time */
+    trial->lease_ns = 20 * LB_S_NS; /* only settling frees the lock in time */
     struct actor *other = actor_new(trial), *victim = actor_far(trial);
     if (!other || !victim) return;
-    /* What comes only once (scripts, parent nodes) comes before. */
+    /* Things that are created only once (scripts, parent nodes) are created before. */
     MUST_GIVE(victim, actor_acquire(victim, &warm, trial_soon()), LB_OK);
     MUST_GIVE(victim, actor_release(victim), LB_OK);
     MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
@@ -72,8 +72,8 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
     clear_up(trial, victim, other, &key, outcome);
 }
 
-#define DELAY_NS (150 * LB_MS_NS) /* of each answer; the driver's patience is 500 ms */
-#define COUNTED_NS (5 * LB_S_NS)  /* a lease that no server's clock has to round */
+#define DELAY_NS (150 * LB_MS_NS) /* the delay of each answer; the driver waits for 500 ms */
+#define COUNTED_NS (5 * LB_S_NS)  /* a lease that no server rounds */
 #define COUNT_TRIES 5
 
 /* The last answer came DELAY_NS after the server sent it, so the request was sent earlier than that, and
@@ -147,7 +147,7 @@ void conform_cut_release(struct trial *trial) {
     clear_up(trial, victim, other, &key, outcome);
 }
 
-/* The holder's machine is gone: nothing of it is ever heard again. */
+/* The holder's machine is gone: nothing from it ever arrives again. */
 void conform_crash(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;
@@ -156,15 +156,17 @@ void conform_crash(struct trial *trial) {
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     proxy_cut(trial->proxy);
     MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
-    /* It learns that it has lost it, or that it can't know; it is never told that all is well. */
+    /* The holder learns that it has lost the lock, or that it can't know; its release must not
+     * succeed. */
     enum lb_outcome outcome = actor_release(holder);
     MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
          "the release of a lost lock gave %s", lb_outcome_name(outcome));
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
-/* A lock whose session has a lease of its own keeps it alive by itself, and so is the first to know
- * when it can't: it must say so while the holder works, not when it comes to release. */
+/* A lock whose session has a lease renews that lease itself, so its driver is the first to know
+ * when renewing fails. The driver must report that while the holder works, not only at the
+ * release. */
 void conform_told(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = trial->lease_ns = LEASE_NS;
@@ -187,7 +189,7 @@ static bool in_doubt(enum lb_outcome outcome) {
     return outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_LOST;
 }
 
-/* A lock that holds nothing: the write whose answer is lost may have been done or not. */
+/* A lock without holders: the write whose answer is lost may have been done or not. */
 void conform_cut_write(struct trial *trial) {
     struct trial_key key = trial_key();
     trial->session_lease_ns = LEASE_NS;
@@ -212,7 +214,7 @@ void conform_cut_write(struct trial *trial) {
     MUST_GIVE(victim, actor_release(victim), LB_OK);
 }
 
-/* A connection that ends opens no latch. */
+/* The end of a connection does not open a latch. */
 void conform_cut_await(struct trial *trial) {
     struct trial_key key = trial_key(), other = trial_key();
     trial->session_lease_ns = LEASE_NS;

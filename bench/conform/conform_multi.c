@@ -17,11 +17,11 @@ void conform_multi(struct trial *trial) {
     struct actor *a = actor_new(trial), *b = actor_new(trial), *c = actor_new(trial);
     if (!a || !b || !c) return;
     for (int round = 0; round < 2; round++) {
-        /* 1, 2 and 3 are taken; 0 is free. */
+        /* keys 1, 2 and 3 are taken; key 0 is free */
         MUST_GIVE(a, take(a, keys + 1, 3, round ? trial_soon() : TRIAL_TRY), LB_OK);
         for (int i = 1; i < 4; i++) MUST_GIVE(b, take(b, keys + i, 1, TRIAL_TRY), LB_BUSY);
         MUST_GIVE(b, take(b, keys, 2, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(c, take(c, keys, 1, TRIAL_TRY), LB_OK); /* b has not kept it */
+        MUST_GIVE(c, take(c, keys, 1, TRIAL_TRY), LB_OK); /* client b has not kept key 0 */
         MUST_GIVE(c, actor_release(c), LB_OK);
         MUST_GIVE(b, take(b, keys, 4, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
         MUST_GIVE(c, take(c, keys, 1, TRIAL_TRY), LB_OK);
@@ -94,7 +94,7 @@ static void overlap(struct actor *client) {
 }
 
 void conform_multi_overlap(struct trial *trial) {
-    static struct rooms rooms; /* outlives a client that hangs */
+    static struct rooms rooms; /* static memory outlives a client that hangs */
     rooms = (struct rooms){.end_ns = 0};
     for (int i = 0; i < KEYS; i++) rooms.keys[i] = trial_key();
     struct actor *clients[CLIENTS];

@@ -1,11 +1,10 @@
-/* conform_names: names of locks that people would not think of: each works, or is refused in clear
- * words. */
+/* conform_names: unusual names of locks: each works, or is refused in clear words. */
 #include <stdio.h>
 #include <string.h>
 
 #include "bench/conform/conform.h"
 
-/* The same for what nobody holds: a latch of one count, a version. */
+/* The same for locks without holders: a latch of one count, a version. */
 static void try_unheld(struct trial *trial, struct actor *one, struct actor *other,
                        const char *name, size_t len, const char *what) {
     struct trial_key odd = trial_key_named(name, len);
@@ -24,7 +23,8 @@ static void try_unheld(struct trial *trial, struct actor *one, struct actor *oth
          one->session.err.text);
 }
 
-/* Works as a lock, or is refused with a text; either way both connections go on. */
+/* The name works as a lock, or is refused with a text; in both cases the two connections stay
+ * usable. */
 static void try_name(struct trial *trial, struct actor *one, struct actor *other, const char *name,
                      size_t len, const char *what) {
     if (!(CONFORM_KIND(trial->lock->lock->primitive) & CONFORM_EXCLUDES)) {
@@ -75,7 +75,7 @@ void conform_odd_names(struct trial *trial) {
     if (!one || !other) return;
     for (size_t i = 0; i < sizeof names / sizeof *names && !trial_failed(trial); i++)
         try_name(trial, one, other, names[i], strlen(names[i]), names[i]);
-    /* Every byte but NUL, some at a time. */
+    /* Names of every byte but NUL, some bytes at a time. */
     for (int from = 1; from < 256 && !trial_failed(trial); from += 15) {
         char name[16], what[64];
         for (int i = 0; i < 15; i++) name[i] = (char)(from + i);
@@ -94,7 +94,7 @@ void conform_long_names(struct trial *trial) {
         memset(name, 'k', lengths[i]);
         snprintf(what, sizeof what, "a name of %zu bytes", lengths[i]);
         try_name(trial, one, other, name, lengths[i], what);
-        /* The longest escapes. */
+        /* Names whose escaped form is the longest. */
         memset(name, '/', lengths[i]);
         snprintf(what, sizeof what, "a name of %zu slashes", lengths[i]);
         if (!trial_failed(trial)) try_name(trial, one, other, name, lengths[i], what);

@@ -1,5 +1,5 @@
-/* conform_optimistic: locks that hold nothing: a write counts only if nobody wrote since the
- * read. */
+/* conform_optimistic: locks without holders: a write succeeds only if no other client wrote since
+ * the read. */
 #include <stdlib.h>
 
 #include "bench/conform/conform.h"
@@ -23,7 +23,7 @@ void conform_version(struct trial *trial) {
         MUST(trial, last > read, "read version %llu, wrote version %llu", (unsigned long long)read,
              (unsigned long long)last);
     }
-    /* A write to one key is none to another. */
+    /* A write to one key does not change another. */
     MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
     MUST_GIVE(b, actor_acquire(b, &other, trial_soon()), LB_OK);
     MUST_GIVE(b, actor_release(b), LB_OK);
@@ -52,7 +52,7 @@ void conform_conflict(struct trial *trial) {
     }
 }
 
-static uint64_t written[CLIENTS * WRITES]; /* outlives a client that hangs */
+static uint64_t written[CLIENTS * WRITES]; /* static memory outlives a client that hangs */
 static _Atomic int count, refused;
 
 static void update(struct actor *client) {
@@ -61,7 +61,7 @@ static void update(struct actor *client) {
         client->request.deadline_ns = trial_soon();
         client->outcome =
             lock->algorithm->acquire(&client->session, &client->request, &client->grant);
-        lb_yield(); /* so that others read it as well */
+        lb_yield(); /* leaves time for others to read the same version */
         if (client->outcome == LB_OK)
             client->outcome =
                 lock->algorithm->release(&client->session, &client->request, &client->grant);

@@ -1,4 +1,4 @@
-/* conform_owner: whose lock it is: releases by others, tokens, sessions that end. */
+/* conform_owner: who holds the lock: releases by others, tokens, sessions that end. */
 #include <string.h>
 
 #include "bench/conform/conform.h"
@@ -13,7 +13,7 @@ void conform_double_release(struct trial *trial) {
     MUST_GIVE(second, actor_acquire(second, &key, trial_soon()), LB_OK);
     MUST(trial, actor_release(first) != LB_OK,
          "a second release of a lock that another holds gave ok");
-    /* It has freed nothing. */
+    /* The refused release has freed nothing. */
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(second, actor_release(second), LB_OK);
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
@@ -25,7 +25,7 @@ void conform_stranger(struct trial *trial) {
     struct actor *holder = actor_new(trial), *never = actor_new(trial), *was = actor_new(trial);
     struct actor *third = actor_new(trial);
     if (!holder || !never || !was || !third) return;
-    /* One that has held another lock, and one whose grant never was one. */
+    /* Releases by a client that held another lock, and by one that was never granted anything. */
     MUST_GIVE(was, actor_acquire(was, &elsewhere, trial_soon()), LB_OK);
     MUST_GIVE(was, actor_release(was), LB_OK);
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
@@ -34,7 +34,7 @@ void conform_stranger(struct trial *trial) {
     if (!actor_use_key(never, &key)) return;
     MUST(trial, actor_release(never) != LB_OK, "the release by one who never held it gave ok");
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
-    /* A waiter that was turned away has no grant either. */
+    /* A waiter whose acquire failed has no grant either. */
     MUST(trial, actor_release(third) != LB_OK, "the release by one who was turned away gave ok");
     MUST_GIVE(was, actor_acquire(was, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
@@ -81,12 +81,13 @@ void conform_session(struct trial *trial) {
     MUST(trial, actor_is_busy(waiter), "a waiter returned while another holds");
     actor_close(holder);
     MUST_GIVE(waiter, actor_end(waiter), LB_OK);
-    /* What the ended session held is not its any more, nor is it when it comes back. */
+    /* A client does not hold any more what it held in its ended session, not even with a new
+     * session. */
     MUST(trial, actor_open(holder), "can't connect again: %s", holder->err.text);
     MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
     MUST_GIVE(holder, actor_acquire(holder, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
     MUST_GIVE(waiter, actor_release(waiter), LB_OK);
-    /* A waiter that leaves takes its place in the queue along. */
+    /* A waiter that leaves also leaves the queue. */
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiter, &key, lb_now() + 100 * LB_MS_NS);
     MUST_GIVE(waiter, actor_end(waiter), LB_TIMEOUT);

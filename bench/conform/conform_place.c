@@ -9,11 +9,11 @@
 #include "bench/option/option.h"
 #include "bench/servers/topo.h"
 
-#define OWN_SETS_MAX 2 /* of a lock in settings */
+#define OWN_SETS_MAX 2 /* entries of one lock in settings */
 
 static volatile sig_atomic_t no_interrupts;
 
-/* The two names that the backends have for the same thing. */
+/* The names of one and the same option in different backends. */
 const char *const conform_impatient[] = {"command_timeout=500ms", "answer_timeout=500ms", NULL};
 
 static void *options_of(const struct lb_option *table, size_t bytes, const char *const *sets,
@@ -29,7 +29,7 @@ static void *options_of(const struct lb_option *table, size_t bytes, const char 
     return options;
 }
 
-/* Options that let a check end sooner, or let it wait; the protocol stays the same. */
+/* Options that make checks shorter or longer; the protocol stays the same. */
 static const struct setting {
     const char *lock, *set, *reason;
 } settings[] = {
@@ -135,7 +135,7 @@ int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]) {
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
                                struct proxy **ret_proxy, struct lb_err *err) {
     struct place_ask ask = {.lock = lock,
-                            .url = place->urls[0], /* the place lives longer */
+                            .url = place->urls[0], /* the place lives longer than this call */
                             .wired = true,
                             .interrupts = &no_interrupts};
     struct place *far = place_open(&ask, err);

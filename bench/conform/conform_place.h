@@ -8,9 +8,9 @@
 #include "bench/run/place.h"
 #include "bench/workload/plan.h"
 
-/* A lock with its options, all by default but those in sets ("name=value", NULL at the end; NULL =
- * none), which the backend's and the lock's tables may have or not. The arena owns them. 0, or -1
- * with err. */
+/* Makes a lock with its options: the defaults, changed by sets ("name=value", NULL at the end; NULL
+ * = none). An option in sets that neither the backend nor the lock has is skipped. The arena owns
+ * the options. 0, or -1 with err. */
 int conform_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                  struct plan_lock *ret_lock, struct lb_err *err);
 
@@ -21,21 +21,23 @@ int conform_lock(const struct lb_lock *lock, const char *const *sets, struct are
 int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct arena *arena,
                      struct plan_lock *ret_lock, struct lb_err *err);
 
-/* Why the lock can't be tried here on a topology (NULL = its first), with what to install, into
- * text; NULL if it can. The same for a backend's first. */
+/* Writes to text why the lock can't be tried here on a topology (NULL = its first), with what to
+ * install; returns NULL if it can. The second function does the same for the first topology of a
+ * backend. */
 const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
                           size_t size);
 const char *conform_missing(const struct lb_backend *backend, char *text, size_t size);
 
-/* Starts or opens the backend, on a topology of the lock's or on its first. NULL with err. Main
- * thread; place_close it. */
+/* Starts or opens the backend, on a topology of the lock (NULL = its first). NULL with err. To be
+ * called on the main thread; the caller closes it with place_close. */
 struct place *conform_open_on(const struct plan_lock *lock, const char *topology,
                               struct lb_err *err);
-/* The same on a server that runs already; the URL lives longer. */
+/* The same for a server that runs already. The URL must live as long as the place. */
 struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err);
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
 
-/* The ports of its servers on this machine, at most PROXY_SERVERS_MAX; their number. */
+/* Writes the ports of the place's servers on this machine, at most PROXY_SERVERS_MAX. Returns their
+ * number. */
 int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
 
 /* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
@@ -44,7 +46,7 @@ int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
 struct place *conform_open_far(const struct plan_lock *lock, const struct place *place,
                                struct proxy **ret_proxy, struct lb_err *err);
 
-/* Sets for sessions through the proxy: half a second for an answer. */
+/* Sets for sessions through the proxy: they wait half a second for an answer. */
 extern const char *const conform_impatient[];
 
 #endif

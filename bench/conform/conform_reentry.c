@@ -1,5 +1,4 @@
-/* conform_reentry: a holder that takes its lock again and again, and has to give it back as
- * often. */
+/* conform_reentry: a holder takes its lock several times, and must release it as often. */
 #include "bench/conform/conform.h"
 
 #define DEPTH 5
@@ -23,7 +22,7 @@ void conform_reentry(struct trial *trial) {
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
     MUST(trial, actor_is_busy(waiter), "a waiter got %s after %d of %d releases",
          lb_outcome_name(waiter->outcome), DEPTH - 1, DEPTH);
-    /* In between it may go down again. */
+    /* Meanwhile the depth may also go down. */
     holder->request.held = 1;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     holder->request.held = 2;

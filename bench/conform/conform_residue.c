@@ -1,4 +1,4 @@
-/* conform_residue: what is left on the server when everybody has gone: nothing. */
+/* conform_residue: nothing is left on the server when all clients have gone. */
 #include "bench/conform/conform.h"
 
 #define WAITERS 4
@@ -13,7 +13,7 @@ static void ask(struct actor *client) {
                                                               &found, &client->err);
 }
 
-/* What a fresh session finds. False after trial_fail. */
+/* The residue that a fresh session finds. False after trial_fail. */
 static bool residue(struct trial *trial, const struct trial_key *key, uint64_t *ret_count) {
     struct actor *client = actor_new(trial);
     if (!client) return false;
@@ -42,13 +42,13 @@ bool conform_nothing_left(struct trial *trial, const struct trial_key *key, cons
     }
 }
 
-/* By and by. */
+/* Residue may go after a while. */
 static bool nothing_left(struct trial *trial, const struct trial_key *key, const char *after) {
     return conform_nothing_left(trial, key, after,
                                 trial_patience_ns < SETTLE_NS ? trial_patience_ns : SETTLE_NS);
 }
 
-/* Takes away what arming brought. */
+/* Removes what arming the lock created. */
 static bool clear(struct trial *trial, struct actor *client) {
     if (!trial->lock->lock->algorithm->disarm || actor_disarm(client) == 0) return true;
     trial_fail(trial, "disarming: %s", client->err.text);
@@ -75,7 +75,7 @@ void conform_residue(struct trial *trial) {
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     bool gone[WAITERS] = {false};
-    for (int done = 0; done < WAITERS;) { /* in whatever order they get it */
+    for (int done = 0; done < WAITERS;) { /* the order of their grants does not matter */
         for (int i = 0; i < WAITERS; i++) {
             if (gone[i] || actor_is_busy(waiters[i])) continue;
             MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
@@ -96,14 +96,14 @@ void conform_residue(struct trial *trial) {
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     if (!clear(trial, holder)) return;
 
-    /* Sessions are among what can be left: all but the asker's are ended. */
+    /* Sessions may be residue too, so all sessions but the asking one are ended. */
     actor_close(holder);
     for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);
     if (nothing_left(trial, &plain, "plain use") && nothing_left(trial, &contended, "contention"))
         nothing_left(trial, &given_up, "waiters that gave up");
 }
 
-/* For locks that nobody holds: what arming brought is found, and goes when it is disarmed. */
+/* For locks without holders: what arming created is found, and disarming removes it. */
 void conform_armed_residue(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
@@ -112,7 +112,7 @@ void conform_armed_residue(struct trial *trial) {
     enum lb_outcome outcome = actor_take(client, TRIAL_TRY);
     MUST(trial, outcome == LB_OK || outcome == LB_BUSY, "acquire gave %s",
          lb_outcome_name(outcome));
-    /* A latch is shut still; counted down to zero it may be gone by itself. */
+    /* A latch is still shut here; a latch that was counted down to zero may be gone by itself. */
     if (outcome == LB_OK) MUST_GIVE(client, actor_release(client), LB_OK);
     if (!residue(trial, &key, &count)) return;
     MUST(trial, count > 0, "nothing is found where a key is armed");

@@ -10,7 +10,7 @@
 
 unsigned conform_limit_s = 200;
 
-/* Written before the alarm is set: a signal handler may only write. */
+/* The message is written before the alarm is set, since a signal handler may only write. */
 static char limit_message[400];
 
 static void end_at_limit(int signal_number) {
@@ -28,7 +28,8 @@ static void set_limit(const struct conform_check *check, const struct lb_lock *l
     alarm(conform_limit_s);
 }
 
-static const struct lb_lock *failed_lock; /* the last one: locks come one after the other */
+/* the last lock that failed for good: the checks of a lock come one after the other */
+static const struct lb_lock *failed_lock;
 
 void conform_note_failed(const struct lb_lock *lock) {
     failed_lock = lock;
@@ -38,7 +39,7 @@ bool conform_has_failed(const struct lb_lock *lock) {
     return failed_lock == lock;
 }
 
-/* Memory as before any check; a server is not ours to open anew. */
+/* Opens memory as before any check. A server of the user is not opened anew. */
 static void open_anew(const struct plan_lock *lock, struct place **place,
                       struct conform_result *result) {
     struct lb_err err = {0};
@@ -60,7 +61,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     if (conform_has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
         trial_patience_ns = CONFORM_LITTLE_NS;
     set_limit(check, lock->lock);
-    /* First the forks, while there is one thread. */
+    /* The processes are forked first, while there is one thread. */
     if (check->needs & CONFORM_CHILDREN) {
         struct trial_key key = trial_key();
         trial.holder = child_start(&trial, &key);
@@ -89,9 +90,10 @@ bool conform_must_fail(const struct conform_check *check, const struct lb_lock *
     return check->who == CONFORM_CONTROLS && (lock->caps & LB_CAP_CONTROL);
 }
 
-/* A machine that stood still for longer than a lease, or let one of two wait for 100 ms, fails what is right,
- * and never runs a control's two clients at once: so a check with servers is tried once more, and said. One
- * overlap in a hundred runs is a broken lock. */
+/* A machine may stand still for longer than a lease, or keep one of two clients waiting for 100 ms.
+ * Then a correct lock fails, and the two clients of a control never run at once. So a check with
+ * servers is tried once more, and the result says so. An overlap is never tried again: one overlap
+ * in a hundred runs is a broken lock. */
 void conform_try(const struct conform_check *check, const struct plan_lock *lock,
                  const struct plan_lock *far_lock, struct place **place,
                  struct conform_result *ret_result) {

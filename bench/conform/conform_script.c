@@ -5,9 +5,9 @@
 #include "bench/conform/conform_actor.h"
 #include "bench/engine/loop.h"
 
-#define CUT_NS (60 * LB_S_NS) /* for a call to end that was cut off */
+#define CUT_NS (60 * LB_S_NS) /* how long a call that was cut off may take to end */
 
-/* Nothing of the script is left to wait for: whoever still is in a call is cut off, and all go. */
+/* The script is over: calls in progress are cut off, and all clients end. */
 static void wind_up(struct trial *trial) {
     for (struct actor *client = trial->clients; client; client = client->next) {
         if (!actor_is_busy(client)) continue;
@@ -19,7 +19,7 @@ static void wind_up(struct trial *trial) {
         fprintf(stderr,
                 "%s: a call does not return although the run was cut off; before that: %s\n",
                 trial->lock->lock->name, trial->failure);
-        abort(); /* its stack and thread can't be taken back */
+        abort(); /* the stack and the thread of a hanging client can't be freed */
     }
     atomic_store(&trial->cutoff_ns, LB_NEVER);
     for (struct actor *client = trial->clients; client; client = client->next) actor_close(client);

@@ -1,4 +1,4 @@
-/* conform_semaphore: permits: never more out than there are, and each comes back once. */
+/* conform_semaphore: there are never more permits out than the bound, and each comes back once. */
 #include "bench/conform/conform.h"
 
 #define CLIENTS 8
@@ -20,12 +20,12 @@ void conform_permits_counted(struct trial *trial) {
         for (int i = 0; i < BOUND; i++)
             MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
         MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
-        /* One comes back: one goes out, and no more. */
+        /* One permit comes back, so one is granted, and no more. */
         MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
         MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
         MUST_GIVE(later, actor_acquire(later, &key, TRIAL_TRY), LB_BUSY);
         MUST_GIVE(clients[round], actor_acquire(clients[round], &key, TRIAL_TRY), LB_BUSY);
-        /* A waiter gets what is freed; a waiter that gave up has taken none. */
+        /* A waiter gets the freed permit; a waiter that gave up has taken none. */
         MUST_GIVE(later, actor_acquire(later, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
         actor_begin_acquire(later, &key, trial_soon());
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
@@ -63,7 +63,7 @@ void conform_arm_twice(struct trial *trial) {
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(late, actor_take(late, TRIAL_TRY), LB_BUSY);
     for (int i = 0; i < BOUND; i++) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);
-    /* What was disarmed may be armed with another bound. */
+    /* A disarmed semaphore may be armed with another bound. */
     if (!trial->lock->lock->algorithm->disarm) return;
     MUST(trial, actor_disarm(late) == 0, "disarming: %s", late->err.text);
     late->request.bound = clients[0]->request.bound = 1;
@@ -83,7 +83,7 @@ void conform_permits_several(struct trial *trial) {
     b->request.permits = 3;
     MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(b, actor_acquire(b, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
-    /* What it could not have it has not taken in part. */
+    /* A client that could not have all its permits has not taken some of them. */
     b->request.permits = 2;
     MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(c, actor_acquire(c, &key, TRIAL_TRY), LB_BUSY);
@@ -138,7 +138,7 @@ static void use(struct actor *client) {
 
 void conform_permits_contended(struct trial *trial) {
     struct trial_key key = trial_key();
-    static struct room room; /* outlives a client that hangs */
+    static struct room room; /* static memory outlives a client that hangs */
     room = (struct room){.end_ns = 0};
     trial->bound = BOUND;
     struct actor *clients[CLIENTS];
@@ -154,7 +154,7 @@ void conform_permits_contended(struct trial *trial) {
     for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
     MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
          atomic_load(&room.grants));
-    /* All are back. */
+    /* All permits are back. */
     for (int i = 0; i < BOUND; i++) {
         clients[i]->request.permits = 1;
         MUST_GIVE(clients[i], actor_take(clients[i], TRIAL_TRY), LB_OK);

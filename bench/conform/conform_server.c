@@ -15,8 +15,8 @@ static bool kill_all(struct trial *trial) {
     return true;
 }
 
-/* On the same ports with what they left. All of them must be there: the next check is of another
- * lock, which may need the last. */
+/* Starts the servers again on the same ports, with the files that they left. All must run, since
+ * the next check may need the last one. */
 static bool restart(struct trial *trial) {
     struct topo *topo = trial->place->topo;
     struct lb_err err = {0};
@@ -61,14 +61,15 @@ void conform_killed_server(struct trial *trial) {
     for (int i = 0; i < WAITERS; i++) {
         MUST(trial, actor_open_again(waiters[i]), "can't connect again: %s", waiters[i]->err.text);
     }
-    /* Nobody else frees what was not released. A lock that settles nothing is armed anew below. */
+    /* Nothing else frees a lock that was not released. A lock that settles nothing is armed anew
+     * below. */
     const struct lb_lock *lock = trial->lock->lock;
     if (!(lock->claims & LB_CLAIM_CRASH_RELEASE) && lock->algorithm->settle &&
         outcome == LB_UNKNOWN) {
         MUST(trial, actor_open_again(holder), "can't connect again: %s", holder->err.text);
         MUST_GIVE(holder, actor_settle(holder), LB_OK);
     }
-    /* A server without a disk has forgotten what it was told once. */
+    /* A server without a disk has forgotten how the lock was armed. */
     if (lock->algorithm->arm)
         MUST(trial, actor_arm(waiters[0]) == 0, "can't be armed again: %s", waiters[0]->err.text);
     MUST_GIVE(waiters[0], actor_acquire(waiters[0], &key, trial_soon()), LB_OK);

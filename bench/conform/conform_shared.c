@@ -19,7 +19,7 @@ void conform_shared(struct trial *trial) {
     MUST_GIVE(one, take(one, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(two, take(two, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_BUSY);
-    /* The first reader's release leaves the second. */
+    /* The release of the first reader does not affect the second. */
     MUST_GIVE(one, actor_release(one), LB_OK);
     MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(two, actor_release(two), LB_OK);
@@ -58,7 +58,7 @@ void conform_shared_wait(struct trial *trial) {
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     MUST_GIVE(one, actor_end(one), LB_OK);
     MUST_GIVE(two, actor_end(two), LB_OK);
-    /* A writer that gives up is in nobody's way. */
+    /* A writer that gave up blocks nobody. */
     writer->request.shared = false;
     MUST_GIVE(writer, actor_acquire(writer, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
     MUST_GIVE(one, actor_release(one), LB_OK);
@@ -69,7 +69,7 @@ void conform_shared_wait(struct trial *trial) {
     MUST_GIVE(writer, actor_release(writer), LB_OK);
 }
 
-/* Who is inside: readers, and 1000 for each writer. */
+/* The clients inside: 1 for each reader, and 1000 for each writer. */
 #define WRITER 1000
 
 struct room {
@@ -82,7 +82,7 @@ static void mix(struct actor *client) {
     const struct lb_lock *lock = client->session.lock;
     for (int i = 0;
          atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
-        /* Each writes sometimes, at other times than the others. */
+        /* Each client writes now and then, at other times than the others. */
         bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
         client->request.deadline_ns = trial_soon();
         client->outcome =
@@ -109,7 +109,7 @@ static void mix(struct actor *client) {
 
 void conform_shared_mix(struct trial *trial) {
     struct trial_key key = trial_key();
-    static struct room room; /* outlives a client that hangs */
+    static struct room room; /* static memory outlives a client that hangs */
     room = (struct room){.end_ns = 0};
     struct actor *clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
@@ -124,7 +124,7 @@ void conform_shared_mix(struct trial *trial) {
          atomic_load(&room.grants));
 }
 
-/* What ends by itself is one reader's part, not the readers'. */
+/* The end of a reader's lease or session ends the hold of this reader, not those of the others. */
 static void one_goes(struct trial *trial, bool by_lease) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
@@ -143,7 +143,7 @@ static void one_goes(struct trial *trial, bool by_lease) {
     MUST(trial, actor_release(one) != LB_OK, "a release by a reader whose part had ended gave ok");
     MUST_GIVE(two, take(two, &key, true, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
-    /* The last reader's end frees for the writer. */
+    /* The end of the last reader frees the lock for the writer. */
     MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
     if (!by_lease) actor_close(one);
     MUST_GIVE(writer, take(writer, &key, false, trial_soon()), LB_OK);

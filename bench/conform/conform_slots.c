@@ -1,4 +1,4 @@
-/* conform_slots: a key cut in parts, each with one holder. */
+/* conform_slots: a key that is divided into slots, each with one holder. */
 #include "bench/conform/conform.h"
 
 #define SLOTS 4

@@ -36,7 +36,7 @@ static const char *out_of_reach(const struct conform_ask *ask, const struct conf
     return text;
 }
 
-/* Tells of a check that was not tried. */
+/* Reports a check that was not tried. */
 static void tell_left_out(const struct conform_ask *ask, const struct conform_check *check,
                           const char *reason) {
     const struct conform_told told = {
@@ -61,7 +61,7 @@ static void try_check(struct suite *suite, const struct conform_check *check) {
                                 .shown = result.shown,
                                 .overlap = result.overlap,
                                 .took_ns = lb_now() - began_ns};
-    /* What says nothing of the lock must not take the patience from checks that do. */
+    /* A failure that shows nothing about the lock must not take the patience from other checks. */
     if (failed && result.shown == TRIAL_WRONG) conform_note_failed(NULL);
     ask->tell(ask->arg, &told);
 }

@@ -1,5 +1,6 @@
-/* conform_suite: all checks of one lock on one server, one after the other. What a check can't do on a server
- * that is not lockbench's is left out, with the reason. It prints nothing and decides nothing. */
+/* conform_suite: all checks of one lock on one server, one after the other. A check that needs more
+ * control than lockbench has over a server of the user is left out, with the reason. This file
+ * prints nothing and decides nothing. */
 #ifndef BENCH_CONFORM_CONFORM_SUITE_H
 #define BENCH_CONFORM_CONFORM_SUITE_H
 
@@ -11,12 +12,12 @@
 
 enum conform_end { CONFORM_PASSED, CONFORM_FAILED, CONFORM_LEFT_OUT };
 
-/* How one check ended. Borrowed for the call. */
+/* How one check ended. Borrowed for the call of `tell`. */
 struct conform_told {
     const char *check;
     enum conform_end end;
-    const char *why;   /* it failed, or is left out; else "" */
-    const char *first; /* why it was tried twice, or "" */
+    const char *why;   /* why the check failed or was left out; else "" */
+    const char *first; /* why the check was tried twice, or "" */
     enum trial_shown shown;
     bool overlap;
     int64_t took_ns;
@@ -24,18 +25,18 @@ struct conform_told {
 
 struct conform_ask {
     const struct lb_lock *lock;
-    const char *url; /* a server that runs already; NULL = one of ours is started */
+    const char *url; /* a server that runs already; NULL = lockbench starts one */
     /* "name=value" for options of the lock and its backend, NULL at the end, at most CONFORM_SUITE_SETS_MAX;
      * NULL = all by default */
     const char *const *sets;
     void (*tell)(void *arg, const struct conform_told *told);
     void *arg;
-    const volatile sig_atomic_t *interrupts; /* between checks */
+    const volatile sig_atomic_t *interrupts; /* looked at between two checks */
 };
 
-/* Tells of each check of the lock. A call of a driver that neither returns nor waits ends the process, with a
- * message. Main thread, while there is no other. Returns 0 when all were tried, or -1 with err: no server, or
- * interrupted (LB_EXIT_INTERRUPTED). */
+/* Runs and reports each check of the lock. A call of a driver that neither returns nor waits ends
+ * the process, with a message. To be called on the main thread, while there is no other. Returns 0
+ * when all were tried, or -1 with err: no server, or interrupted (LB_EXIT_INTERRUPTED). */
 int conform_suite(const struct conform_ask *ask, struct lb_err *err);
 
 #endif

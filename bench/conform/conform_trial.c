@@ -43,7 +43,7 @@ int64_t trial_soon(void) {
     return lb_now() + trial_patience_ns;
 }
 
-/* Other programs, and earlier ones, may use the same server. */
+/* Other programs and earlier runs may use the same server, so the name must be unique. */
 static uint64_t our_salt(void) {
     static uint64_t salt;
     struct lb_rng rng;

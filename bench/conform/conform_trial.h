@@ -1,10 +1,10 @@
-/* conform_trial: one check of one lock: a script that tells clients what to do and looks at what
- * comes back.
+/* conform_trial: one check of one lock: a script that orders calls of clients and compares their
+ * outcomes with what must come.
  *
- * The script is straight-line code on a fiber of its own; each client does as it is told, on its
- * own fiber of the same loop, or on a thread with a loop of its own where the lock blocks threads.
- * So the same script runs on both. A failed expectation ends the script, not the program: what is
- * left is cleaned up here. It knows no cmocka: whoever runs a trial asks trial->failure. */
+ * The script is straight-line code on a fiber of its own. Each client runs on its own fiber of the
+ * same loop, or, if the lock blocks threads, on a thread with a loop of its own; the script is the
+ * same in both cases. A failed expectation ends the script, not the program, and the trial cleans
+ * up. This file knows no cmocka: the caller of a trial reads trial->failure. */
 #ifndef BENCH_CONFORM_CONFORM_TRIAL_H
 #define BENCH_CONFORM_CONFORM_TRIAL_H
 
@@ -18,10 +18,10 @@
 #include "drivers/driver.h"
 #include "drivers/wait.h"
 
-#define TRIAL_TRY INT64_C(0) /* a deadline in the past: ask once */
+#define TRIAL_TRY INT64_C(0) /* a deadline in the past: try once without waiting */
 
-/* For what should take moments: 30 s, since no machine is that slow. Less where locks are wrong on
- * purpose. */
+/* How long a check waits for something that should take moments: 30 s, since no machine is slower
+ * than that; less for locks that are broken on purpose. */
 extern int64_t trial_patience_ns;
 
 struct actor;
@@ -35,45 +35,49 @@ struct trial_key {
     uint32_t index;
 };
 
-/* What a failed check shows of a lock. */
+/* What a failed check shows about a lock. */
 enum trial_shown {
-    TRIAL_WRONG, /* neither of these */
-    TRIAL_GRANTED, /* a yes where it must say no: two held at once, or somebody was told that he does */
-    TRIAL_REFUSED, /* a no, or no answer in time, where it must say yes */
+    TRIAL_WRONG, /* neither of the two below */
+    /* a yes where the lock must say no: two clients held at once, or a client was told that it
+     * does */
+    TRIAL_GRANTED,
+    TRIAL_REFUSED, /* a no, or no answer in time, where the lock must say yes */
 };
 
 struct trial {
     const struct plan_lock *lock;
     struct place *place;
-    /* the same server through the proxy, and with little patience for its answers ... */
+    /* The same server through the proxy, with little patience for its answers; both are NULL if the
+     * check does not ask for them. */
     struct place *far;
-    struct proxy *proxy;                   /* ... both NULL where a check does not ask for them */
-    struct conform_child *holder, *waiter; /* processes, where a check asks for them */
-    int64_t session_lease_ns, lease_ns;    /* of further clients; a script may set them ... */
-    uint32_t bound;                        /* ... and this; 0 = 1 */
-    /* as the run's cut-off; LB_NEVER until a script moves it */
+    struct proxy *proxy;
+    struct conform_child *holder, *waiter; /* processes of clients, if the check asks for them */
+    /* for clients that are opened from now on; a script may set these two. bound: 0 = 1 */
+    int64_t session_lease_ns, lease_ns;
+    uint32_t bound;
+    /* like the run's cut-off; LB_NEVER until a script moves it */
     _Atomic int64_t cutoff_ns;
 
-    char failure[1024];     /* the first one; "" = none. Read it after trial_run */
-    enum trial_shown shown; /* by the call that ended the script */
-    bool overlap;           /* two held at once: no slowness of a machine explains that */
+    char failure[1024];     /* the first failure; "" = none. To be read after trial_run */
+    enum trial_shown shown; /* what the call that ended the script shows */
+    bool overlap;           /* two clients held at once, which no slow machine explains */
     bool threads;
     struct actor *clients;
     struct lb_fiber *director;
     int client_count;
-    struct trial_key *armed; /* what has to be disarmed in the end */
+    struct trial_key *armed; /* the keys that have to be disarmed in the end */
     int armed_count;
     pthread_mutex_t mutex;
     void (*script)(struct trial *trial);
 };
 
-/* Runs a script with its clients and cleans up. lock, place (far, proxy) are set, the rest zero.
- * Main thread. */
+/* Runs a script with its clients and cleans up. The caller sets lock and place (and far, proxy),
+ * the rest is zero. To be called on the main thread. */
 void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
-/* Notes what went wrong, unless something did before. From any of the trial's threads. */
+/* Notes a failure, unless there was one before. Any thread of the trial may call it. */
 void trial_fail(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same for two that held at once, also where something else failed before. */
+/* Notes that two clients held at once, even if something else failed before. */
 void trial_overlap(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool trial_failed(struct trial *trial);
@@ -81,7 +85,7 @@ bool trial_failed(struct trial *trial);
 /* For scripts: sleeps. */
 void trial_sleep_until(int64_t when_ns);
 
-/* Now and that patience: a deadline for what must happen. */
+/* The deadline for something that must happen: now plus trial_patience_ns. */
 int64_t trial_soon(void);
 
 /* Ends the script, with a failure, unless the condition holds. */
@@ -99,7 +103,8 @@ int64_t trial_soon(void);
         if (!actor_gave((client), (call), (wanted), #call, __FILE__, __LINE__)) return;            \
     } while (0)
 
-/* "lockbench-<8 hexadecimal digits>-<n>-", as a run's keys are named, so that `clean` knows them, or the given bytes. */
+/* Makes a name like those of a run's keys, which `clean` knows, "lockbench-<8 hexadecimal
+ * digits>-<n>-", or of the given bytes. */
 struct trial_key trial_key(void);
 struct trial_key trial_key_named(const char *name, size_t len);
 

@@ -1,7 +1,7 @@
 /* conform_wait: waits that end well, by their deadline, or by the run's cut-off. */
 #include "bench/conform/conform.h"
 
-/* A server that counts a timeout in whole milliseconds may answer so much before it. */
+/* A server that counts timeouts in whole milliseconds may answer so much before the deadline. */
 #define EARLY_NS LB_MS_NS
 
 void conform_timed(struct trial *trial) {
@@ -14,11 +14,11 @@ void conform_timed(struct trial *trial) {
     MUST(trial, waiter->ended_ns >= deadline_ns - EARLY_NS, "timed out %lld us before the deadline",
          (long long)((deadline_ns - waiter->ended_ns) / LB_US_NS));
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    /* Neither queued nor holding: a third gets it at once ... */
+    /* The client is neither queued nor holding: a third one gets the lock at once, and the client
+     * that gave up may come again. */
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(third, actor_release(third), LB_OK);
-    /* ... and the one that gave up may come again. */
     MUST_GIVE(waiter, actor_acquire(waiter, &key, trial_soon()), LB_OK);
     MUST_GIVE(waiter, actor_release(waiter), LB_OK);
 }
@@ -28,7 +28,7 @@ void conform_short(struct trial *trial) {
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *third = actor_new(trial);
     if (!holder || !waiter || !third) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    /* From deadlines that pass on the way to some that pass in the server. */
+    /* Deadlines from some that pass on the way to some that pass in the server. */
     for (int64_t wait_ns = 1; wait_ns < 20 * LB_MS_NS; wait_ns *= 4) {
         enum lb_outcome outcome = actor_acquire(waiter, &key, lb_now() + wait_ns);
         MUST(trial, outcome == LB_TIMEOUT || outcome == LB_BUSY, "a wait of %lld ns gave %s: %s",
@@ -47,7 +47,7 @@ void conform_handover(struct trial *trial) {
         int64_t deadline_ns = i % 2 ? LB_NEVER : trial_soon();
         MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
         actor_begin_acquire(waiter, &key, deadline_ns);
-        /* Sometimes it is deep in its wait, sometimes just on its way. */
+        /* The cut-off finds the client deep in its wait, or just on its way to it. */
         trial_sleep_until(lb_now() + (i < 2 ? 100 * LB_MS_NS : 500 * LB_US_NS));
         MUST(trial, actor_is_busy(waiter), "a waiter got %s while another holds",
              lb_outcome_name(waiter->outcome));
@@ -64,7 +64,7 @@ void conform_cutoff(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial), *timed = actor_new(trial);
     if (!holder || !waiter || !timed) return;
-    /* A latch is shut by itself. */
+    /* A latch is shut at first. */
     if (trial->lock->lock->primitive != LB_LATCH)
         MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiter, &key, LB_NEVER);

@@ -2,8 +2,8 @@
  * answer or one connection at a chosen byte: one fault at a time, for all connections, until it is
  * healed.
  *
- * What can't be done aborts the program: tests have nothing better to do. All functions from any
- * one thread; start it while there is no other. */
+ * An error aborts the program, since a test can't go on. All functions may be called from any one
+ * thread; the proxy must be started while there is no other thread. */
 #ifndef BENCH_CONFORM_PROXY_H
 #define BENCH_CONFORM_PROXY_H
 
@@ -27,30 +27,30 @@ struct proxy;
  * them. NULL with err. */
 struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err);
 struct proxy *proxy_start(int server_port, struct lb_err *err);
-/* The same over a wire that somebody else started and will stop. */
+/* The same over a wire that the caller started and will stop. */
 struct wire;
 struct proxy *proxy_over(struct wire *wire, struct lb_err *err);
-/* NULL is fine. */
+/* NULL is allowed. */
 void proxy_stop(struct proxy *proxy);
 /* The port of the first server. */
 int proxy_port(const struct proxy *proxy);
 
-/* From now on, all connections together: lets `bytes` more bytes of answers pass, then the fault
- * strikes: at the first byte beyond. A fault that loses requests strikes at the next request. What
- * was on before is healed. */
+/* Lets `bytes` more bytes of answers pass, counted over all connections; then the fault strikes at
+ * the next byte. A fault that loses requests strikes at the next request. A former fault is
+ * healed. */
 void proxy_arm(struct proxy *proxy, enum proxy_fault fault, uint64_t bytes);
 
-/* From now on each answer arrives so much later. What was on before is healed. */
+/* Delays each answer by so much from now on. A former fault is healed. */
 void proxy_delay(struct proxy *proxy, int64_t by_ns);
 
-/* Cuts all connections, now. */
+/* Cuts all connections at once. */
 void proxy_cut(struct proxy *proxy);
 
-/* All is well again for new connections; those that lost bytes are ended. Returns when that is
+/* Heals the fault for new connections; connections that lost bytes are ended. Returns when that is
  * done. */
 void proxy_heal(struct proxy *proxy);
 
-/* Whether the fault has struck. */
+/* True if the fault has struck. */
 bool proxy_struck(const struct proxy *proxy);
 
 #endif
