@@ -11,16 +11,17 @@
 #include "bench/check/jobs.h"
 
 #define ARGS_MAX 400
-#define WAIT_NS (200 * LB_MS_NS) /* between looks at Ctrl-C */
-#define START_NS                                                                                   \
-    (60 * LB_S_NS) /* beside its load a run may take so long, with servers to start ... */
-#define TIMES 3    /* ... and its load so many times as long as planned, on a busy machine */
+#define WAIT_NS (200 * LB_MS_NS) /* how often Ctrl-C is looked for */
+/* A run may take so long besides its load, for starting servers and so on; and its load may take so
+ * many times as long as planned, on a busy machine. */
+#define START_NS (60 * LB_S_NS)
+#define TIMES 3
 
 struct alternate {
     const struct alternate_ask *ask;
     struct alternate_end *end;
     struct jobs jobs[2];
-    int64_t took_ns[2]; /* all ended runs of the side together */
+    int64_t took_ns[2]; /* the sum over all ended runs of the side */
     int ended[2], done;
 };
 
@@ -47,7 +48,7 @@ static int run_folder(const struct alternate *alternate, const struct alternate_
     if (mkdir(path, 0777) == 0) return 0;
     if (errno != EEXIST)
         return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
-    /* Its run would be taken for ours. */
+    /* An older run in this folder would be taken for one of this result. */
     return err_set(err, LB_EXIT_USAGE, "--out %s: there are runs already; name a new folder",
                    alternate->ask->folder);
 }
@@ -56,7 +57,7 @@ static int64_t limit_of(const struct alternate_side *side) {
     return side->planned_ns > 0 ? START_NS + TIMES * side->planned_ns : LB_NEVER;
 }
 
-/* What is still to come, each side's runs as long as its former ones took. */
+/* The time of all further runs, if each takes as long as the earlier ones of its side. */
 static int64_t left_ns(const struct alternate *alternate) {
     int64_t left = 0;
     for (int s = 0; s < alternate->ask->side_count; s++) {
@@ -83,7 +84,7 @@ static void tell(const struct alternate *alternate, int s, bool begins, const st
     ask->news(ask->arg, &news);
 }
 
-/* Waits for the one child; passes an interrupt on, once. */
+/* Waits for the child; passes an interrupt on, once. */
 static void wait_for(struct alternate *alternate, struct jobs *jobs, struct job_end *ret_end) {
     while (!jobs_wait(jobs, WAIT_NS, ret_end)) {
         if (*alternate->ask->interrupts == 0 || alternate->end->interrupted) continue;
@@ -92,7 +93,7 @@ static void wait_for(struct alternate *alternate, struct jobs *jobs, struct job_
     }
 }
 
-/* How grave an exit code is, of children in whom nobody interrupted anything. */
+/* How grave an exit code of a child that was not interrupted is. */
 static int gravity(int code) {
     static const int order[] = {LB_EXIT_OK,    LB_EXIT_INCONCLUSIVE, LB_EXIT_REGRESSION,
                                 LB_EXIT_USAGE, LB_EXIT_MACHINE,      LB_EXIT_VIOLATED};
@@ -101,7 +102,7 @@ static int gravity(int code) {
     return at;
 }
 
-/* The child has ended: what it left, and what that means for the ones to come. */
+/* The child has ended: reads its result, and decides how the alternation goes on. */
 static int take_run(struct alternate *alternate, int s, const struct job_end *end,
                     const char *folder, struct lb_err *err) {
     char result[720], log[720], why[400] = "";

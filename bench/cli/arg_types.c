@@ -1,5 +1,5 @@
-/* arg_types: arguments that are names, with what a shell may offer for them; see args.h. Which names
- * there are is checked by the command, which can say more of a wrong one. */
+/* arg_types: arguments that are names, with their completions for a shell; see args.h. The command
+ * itself checks the names, because it can report more about a wrong one. */
 #include "bench/cli/args.h"
 #include "bench/cli/complete.h"
 

@@ -72,7 +72,8 @@ struct reader {
     const struct args *args;
     void *values;
     int next;
-    const char *dashes; /* "" before a "--", then "--" or "---": the row that takes an operand */
+    /* The row that takes an operand: "" before a "--", "--" or "---" after it. */
+    const char *dashes;
 };
 
 const struct arg *args_find(const struct command *command, const char *name, size_t len) {

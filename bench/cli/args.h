@@ -1,8 +1,9 @@
 /* args: a subcommand: its arguments in a table, the struct that they fill, and its help.
  *
- * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". No
- * abbreviations: a script must not change its meaning when an option is added. An unknown option
- * gets the nearest name, a wrong value what is allowed. */
+ * "--out DIR" and "--out=DIR" are the same; "--" ends the options; "-h" is "--help". Options can't
+ * be abbreviated, because a script must not change its meaning when an option is added. The error
+ * for an unknown option has the nearest name, and the error for a wrong value says what is
+ * allowed. */
 #ifndef BENCH_CLI_ARGS_H
 #define BENCH_CLI_ARGS_H
 
@@ -12,17 +13,17 @@
 #include "bench/base/err.h"
 #include "bench/option/option.h"
 
-/* A row. Its option's name is without the hyphens; "" takes the operands (one, or with
- * ARG_LIST several); "--" takes the operands behind a "--", and options may follow there; "---"
- * takes all words behind a "--" as they are. A row without help is not shown. */
+/* A row. The name of an option is without the hyphens. "" takes the operands (one, or several with
+ * ARG_LIST). "--" takes the operands after a "--", and options may follow there. "---" takes all
+ * words after a "--" as they are. A row without help is not shown. */
 struct arg {
     struct lb_option option;
-    const char *value; /* what to call its value in help: "DIR"; NULL = it takes none */
+    const char *value; /* the name of its value in help: "DIR"; NULL = the option has no value */
 };
 
-/* All that were given, in their order. Zeroed: none. */
+/* All values that were given, in their order. A zeroed struct has none. */
 struct arg_list {
-    const char **item; /* the arena's */
+    const char **item; /* belongs to the arena */
     int count;
 };
 
@@ -30,7 +31,8 @@ struct arg_list {
 int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err);
 
 extern const struct lb_option_type arg_type_flag; /* bool: the option was given */
-extern const struct lb_option_type arg_type_pick; /* an enum: becomes the entry's .min */
+/* an enum: the option sets it to the entry's .min */
+extern const struct lb_option_type arg_type_pick;
 extern const struct lb_option_type arg_type_path; /* const char *: not empty */
 extern const struct lb_option_type
     arg_type_list; /* struct arg_list, of at most .max items if set */
@@ -57,14 +59,14 @@ extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_s
 int arg_read_list(const struct lb_option *option, const char *text, void *values,
                   struct arena *arena, struct lb_err *err);
 
-/* What a command gets beside its struct. */
+/* What a command gets besides its struct. */
 struct args {
     int argc; /* argv[0] is the command's name */
     char **argv;
-    struct arena *arena; /* ends with the command */
+    struct arena *arena; /* freed when the command ends */
 };
 
-/* For help and the man page. */
+/* An example, for help and the man page. */
 struct example {
     const char *line; /* "lockbench doctor"; NULL ends the list */
     const char *about;
@@ -76,11 +78,12 @@ struct command {
     const char *about;
     const struct example *examples;
     const struct arg *args; /* ends with a NULL name; --help is added */
-    size_t bytes;           /* of the struct that they fill */
-    const void *start;      /* that struct before the arguments; NULL = zeros, and each .def */
-    /* The exit code, or -1 with err. It prints. */
+    size_t bytes;           /* the size of the struct that the arguments fill */
+    /* the struct before the arguments are read; NULL = zeros, and the .def of each row */
+    const void *start;
+    /* Runs the command, which may print. Returns the exit code, or -1 with err. */
     int (*run)(void *values, const struct args *args, struct lb_err *err);
-    void (*more_help)(FILE *out); /* what --help prints behind the options; may be NULL */
+    void (*more_help)(FILE *out); /* the text after the options in --help; may be NULL */
 };
 
 /* Reads the arguments into values, which has the command's start and defaults. 0; 1 = --help was
@@ -91,10 +94,11 @@ int args_read(const struct command *command, const struct args *args, void *valu
 /* The row of a name of len bytes; NULL if there is none. */
 const struct arg *args_find(const struct command *command, const char *name, size_t len);
 
-/* "usage: lockbench <usage>", about, and the options in two columns. */
+/* Prints "usage: lockbench <usage>", the description, and the options in two columns. */
 void args_help(const struct command *command, FILE *out);
 
-/* The whole command: its arguments, its help, its run, its error. The program's exit code. */
+/* Does everything for a command: reads its arguments, prints its help, runs it, prints its error.
+ * Returns the program's exit code. */
 int command_main(const struct command *command, int argc, char **argv);
 
 /* Prints the error as the program's one line, "lockbench: ...", and returns its exit code. With

@@ -11,9 +11,9 @@
 struct available_topology {
     const char *name;
     struct topo_info info;
-    struct lb_err no_script; /* why the script can't be asked; code 0 = it was */
+    struct lb_err no_script; /* why the script could not be asked; code 0 = it was asked */
     char reason[300];        /* what is missing, as a phrase */
-    struct lb_err refused;   /* why it can't give what was asked for last */
+    struct lb_err refused;   /* why the servers can't be as the last question wanted them */
 };
 
 int available_init(struct available *available, const char *folder, struct lb_err *err) {
@@ -39,7 +39,7 @@ void available_done(struct available *available) {
     *available = (struct available){0};
 }
 
-/* The topology's own word of itself, asked once. */
+/* Asks the topology's script about itself, once. */
 static struct available_topology *ask_topology(struct available *available, const char *name) {
     for (int i = 0; i < available->count; i++) {
         if (strcmp(available->item[i].name, name) == 0) return &available->item[i];
@@ -63,7 +63,7 @@ static const char *url_of(const struct available *available, const struct lb_bac
     return NULL;
 }
 
-/* What the topology, with the servers that the plan asks for, lacks here. */
+/* What is missing on this machine for the topology with the servers that the plan asks for. */
 static const char *lacks(struct available_topology *item, const struct plan *plan,
                          const char **ret_install) {
     struct topo_info info = item->info;
@@ -107,7 +107,7 @@ const struct topo_info *available_info(struct available *available, const char *
     return item->no_script.code ? NULL : &item->info;
 }
 
-/* Whether both begin with the same "scheme://". */
+/* True if both URLs begin with the same "scheme://". */
 static bool same_scheme(const char *a, const char *b) {
     size_t len = strcspn(a, ":");
     return len == strcspn(b, ":") && strncmp(a, b, len) == 0;

@@ -18,9 +18,10 @@ struct plan;
 
 struct available {
     char folder[PATH_MAX];           /* compose/local */
-    struct available_topology *item; /* those that were asked */
+    struct available_topology *item; /* the topologies that were asked */
     int count;
-    const char **url; /* of each backend, in the registry's order; NULL = we start its servers */
+    /* of each backend, in the registry's order; NULL = lockbench starts its servers */
+    const char **url;
 };
 
 /* folder: home_path("compose/local"). 0, or -1 with err when out of memory. */
@@ -30,33 +31,33 @@ void available_done(struct available *available);
 /* The backend's server runs already (--url, borrowed): no script is needed. */
 void available_url(struct available *available, const struct lb_backend *backend, const char *url);
 
-/* Why a backend can't run here on a topology of its locks (NULL = its default) with the servers that
- * the plan asks for (NULL = those of the script), or NULL if it can. ret_install: what to install, or NULL when that
- * would not help. */
+/* Returns why a backend can't run here on a topology of its locks (NULL = its default) with the
+ * servers that the plan asks for (NULL = those of the script), or NULL if it can. ret_install: what
+ * to install, or NULL when that would not help. */
 const char *available_why_not(struct available *available, const struct lb_backend *backend,
                               const char *topology, const struct plan *plan,
                               const char **ret_install);
 
-/* The same of a lock on its default topology. */
+/* The same for a lock on its default topology. */
 const char *available_lock(struct available *available, const struct lb_lock *lock,
                            const char **ret_install);
 
-/* What a topology's script says of itself; NULL when there is no such script. topology: a name that
- * some lock's table has. */
+/* What the script of a topology states about itself; NULL when there is no such script. topology: a
+ * name from some lock's table. */
 const struct topo_info *available_info(struct available *available, const char *topology);
 
-/* As struct plan_wish wants it: context is the struct available. A lock that needs servers of its
- * own kind can't run on another kind's URL. */
+/* For struct plan_wish; context is the struct available. A lock that needs a special kind of
+ * servers can't run on a URL of another kind. */
 const char *available_for_plan(void *context, const struct lb_lock *lock, const char *topology,
                                const struct plan *plan, const char **ret_install);
 
-/* As struct matrix_wish wants it: why the plan's faults can't act on the server of the lock's backend; NULL =
- * they can, or lockbench starts that server. */
+/* For struct matrix_wish: returns why the plan's faults can't act on the server of the lock's
+ * backend; NULL = they can, or lockbench starts that server. */
 const char *available_reach(void *context, const struct plan *plan, const struct lb_lock *lock,
                             char *text, size_t size);
 
-/* As struct matrix_wish wants it: the weight that the topology's script states, 1 if there is no
- * such script. context is the struct available. */
+/* For struct matrix_wish: the weight that the topology's script states, 1 if there is no such
+ * script. context is the struct available. */
 int available_weight(void *context, const char *topology);
 
 #endif

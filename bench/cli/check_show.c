@@ -29,7 +29,8 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
                  cell_result_compare(verdict, news->cell->expected.worst) == CHECK_WORSE;
     const char *why = news->cell_result->cell.why ? news->cell_result->cell.why : "";
     check_show_end(show);
-    /* Piped, only what needs a look: what the suite left out is its. */
+    /* If the output is no terminal, only cells that need attention are printed. A cell of the
+     * conformance suite always is, because its reason names the checks that were left out. */
     bool suite = matrix->columns[news->cell->column].suite;
     if (worse || is_trouble(verdict) || suite) {
         fprintf(stderr, "lockbench: %s x %s, seed %llu: %s%s%s%s%s\n", news->cell->lock->name,
@@ -48,8 +49,8 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
     fflush(stderr);
 }
 
-/* " x leader-kill, minority-lost": the faults that one lock is spared for this reason; others it
- * may meet. */
+/* " x leader-kill, minority-lost": the faults in which one lock is left out for this reason; it may
+ * be in others. */
 static void show_skipped_faults(const struct matrix *matrix, int first, FILE *out) {
     for (int i = first; i < matrix->skip_count; i++) {
         const struct matrix_skip *skip = &matrix->skips[i];
@@ -64,7 +65,7 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
         const struct lb_lock *last = skip->lock;
         bool said = false;
         int more = 0;
-        /* It can't do what is asked: nothing is missing. */
+        /* The lock can't do what the workload asks: nothing is missing. */
         if (!skip->unavailable && !skip->out_of_reach) continue;
         for (int j = 0; j < matrix->skip_count; j++) {
             if (strcmp(matrix->skips[j].reason, skip->reason) != 0) continue;

@@ -1,4 +1,4 @@
-/* cli: the subcommands; each prints, and gives the program's exit code. */
+/* cli: the subcommands. Each prints, and returns the program's exit code. */
 #ifndef BENCH_CLI_CLI_H
 #define BENCH_CLI_CLI_H
 
@@ -12,10 +12,12 @@ extern const struct command command_run, command_check, command_compare, command
 /* All of them, in the order of the help; ends with NULL. */
 extern const struct command *const commands[];
 
-/* All of a program: picks the command, runs it, and returns the exit code. Call it on the main thread. */
+/* The whole program: picks the command, runs it, and returns the exit code. Call it on the main
+ * thread. */
 int cli_main(int argc, char **argv);
 
-/* Before cli_main, in a program that runs on several hosts: those with the clients. The caller keeps them. */
+/* To be called before cli_main in a program that runs on several hosts: sets the hosts with the
+ * clients. The caller keeps them. */
 struct hosts;
 void cli_join_hosts(struct hosts *hosts);
 /* NULL = there are none: this host does everything. */

@@ -32,7 +32,7 @@ struct wish {
     enum progress_kind progress;
     double most; /* 0 = not given */
     int64_t time_ns;
-    struct stage_promise slo; /* what slo_word comes to */
+    struct stage_promise slo; /* the promise that slo_word means */
     const char *locks;        /* the names with commas between */
 };
 
@@ -119,8 +119,8 @@ add_set(struct wish *wish, struct arena *arena, struct lb_err *err, const char *
 static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) {
     if (wish->hold && add_set(wish, arena, err, "load.hold=%.180s", wish->hold)) return -1;
     if (wish->keys && add_set(wish, arena, err, "load.keys=%.180s", wish->keys)) return -1;
-    /* The plan must have the kind of arrivals that is searched, since think times are only allowed
-     * in a closed loop. The rate itself has no meaning here. */
+    /* The plan must have the kind of arrivals that the search varies, since think times are only
+     * allowed in a closed loop. The rate itself has no meaning here. */
     if (add_set(wish, arena, err, "load.arrival=%s", wish->by_clients ? "closed" : "poisson:1/s"))
         return -1;
     if (!wish->by_clients) return 0;
@@ -182,7 +182,7 @@ static int render_page(const void *capacity, FILE *out, struct lb_err *err) {
     return capacity_page(capacity, out, err);
 }
 
-/* Saves and prints what was found. said: the last message of the run. Returns the exit code. */
+/* Saves and prints the result. said: the last message of the run. Returns the exit code. */
 static int conclude_capacity(const struct wish *wish, const struct plan *plan,
                              struct capacity_run *capacity_run, const struct run_end *end,
                              const char *said) {
@@ -196,7 +196,7 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
-    /* Repeated after the table; without a table it is the line above. */
+    /* The message is repeated after a table; without a table it stands right above. */
     if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
         fprintf(stderr, "lockbench: %s\n", end->why);
     unanswered = capacity_run_unanswered(capacity_run);

@@ -1,5 +1,6 @@
-/* cmd_check: `lockbench check`, and `lockbench verify`, the same for servers that are not ours: with the
- * conformance suite, and without what needs a hand on them. */
+/* cmd_check: `lockbench check`, and `lockbench verify`, which does the same for servers that
+ * lockbench did not start: with the conformance suite, and without faults that need control of the
+ * servers. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,9 +24,10 @@
 #define LOCKS_MAX 128
 #define SETS_MAX 100
 #define SEEDS_MAX 1000
-#define SEED_MAX 999999999999999.0 /* as load.seed's */
-#define JOBS_A_PROCESSOR 4 /* cells sleep most of their time: one takes a fifth of a processor */
-#define JOBS_USUAL_MAX 32  /* beyond that a machine's memory may be the limit */
+#define SEED_MAX 999999999999999.0 /* the same default as load.seed has */
+/* cells sleep most of their time: one takes about a fifth of a processor */
+#define JOBS_A_PROCESSOR 4
+#define JOBS_USUAL_MAX 32 /* beyond that a machine's memory may be the limit */
 
 struct wish {
     struct arg_list locks, sets;
@@ -154,8 +156,8 @@ static void print_scenarios(FILE *out) {
         "130 interrupted (what was found is saved).\n");
 }
 
-/* On a server that is not ours one after the other: at its end each run removes the tables and buckets that
- * its locks share. */
+/* On a server of the user, cells run one after the other, because each run removes the tables and
+ * buckets that its locks share when it ends. */
 static int usual_jobs(const struct urls *urls) {
     if (urls->count > 0) return 1;
     struct processors processors = processors_look();
@@ -203,8 +205,8 @@ static int conclude_check(const struct matrix *matrix, const struct result *resu
     return LB_EXIT_OK;
 }
 
-/* The report as a terminal shows it. It is made from what is in memory: the disk may be full. 0, or
- * -1 with err. */
+/* Prints the report for a terminal. It is made from memory, since the disk may be full. 0, or -1
+ * with err. */
 static int print_report(const struct result *result, const char *folder, struct lb_err *err) {
     bool color = terminal_has_color(stdout);
     char *text = json_dumps(result->root, JSON_REAL_PRECISION(10));
@@ -327,8 +329,8 @@ static int run_matrix(struct wish *wish, const struct args *given, struct lb_err
     struct matrix matrix = {0};
     int code = -1;
     bool named = wish->locks.count > 0;
-    if (!wish->verify)
-        urls_forget(&wish->urls); /* faults of servers need those that the cells start themselves */
+    if (!wish->verify) /* faults of servers need servers that the cells start themselves */
+        urls_forget(&wish->urls);
     if (urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
@@ -365,7 +367,7 @@ static int run_matrix(struct wish *wish, const struct args *given, struct lb_err
         code = LB_EXIT_OK;
         goto out;
     }
-    /* The command for the report, and what the commands of its cells share. */
+    /* Makes the command for the report, and the part that the commands of its cells share. */
     command = shell_command("lockbench", given->argc, given->argv);
     more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
     if (!command || !more) {

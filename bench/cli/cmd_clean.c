@@ -75,7 +75,7 @@ static int read_options(struct wish *wish, struct arena *arena, struct lb_err *e
     return 0;
 }
 
-/* What is said of one server. */
+/* Prints what was found on one server. */
 struct telling {
     char url[512];
     bool dry_run;
@@ -89,7 +89,7 @@ static bool tell_found(void *arg, const char *what, const char *name) {
     return !telling->dry_run;
 }
 
-/* One server, for one key or (NULL) for all that runs left. 0, or -1 with err. */
+/* Cleans one server, of one key or (NULL) of everything that runs left. 0, or -1 with err. */
 static int clean_server(const struct place_url *at, const struct wish *wish, const char *key,
                         struct telling *telling, struct lb_err *err) {
     struct lb_cleaning cleaning = {.scope = key ? LB_CLEAN_KEY : LB_CLEAN_LEFT,

@@ -21,7 +21,7 @@ struct wish {
 
 #define FORMAT offsetof(struct wish, format)
 
-/* Two sides that "--" parts; options may follow it. */
+/* Reads the two sides, which "--" separates; options may follow it. */
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, base), .help = NULL}, "BASE"},
     {{"--", ARG_LIST, offsetof(struct wish, new), .help = NULL}, "NEW"},
@@ -61,7 +61,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* --lock BASE=NEW in two. */
+/* Splits --lock BASE=NEW. */
 static int split_locks(const struct wish *wish, struct arena *arena, struct compare_ask *ask,
                        struct lb_err *err) {
     const char *middle = wish->locks ? strchr(wish->locks, '=') : NULL;
@@ -81,7 +81,7 @@ static int render_page(const void *compare, FILE *out, struct lb_err *err) {
     return compare_page(compare, out, err);
 }
 
-/* Prints in the format that is wanted; beside what a terminal shows comes the page. 0, or -1 with err. */
+/* Prints in the format that is wanted; a terminal also gets the page. 0, or -1 with err. */
 static int show_comparison(const struct wish *wish, const struct compare *compare,
                            struct lb_err *err) {
     enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;

@@ -34,8 +34,8 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* What was told so far, and where it is saved: after each check, since a call that does not return ends the
- * process. */
+/* The results so far, and the file for them, which is written after each check, since a call that
+ * does not return ends the process. */
 struct telling {
     json_t *root;
     const char *out;
@@ -83,7 +83,7 @@ static int conclude(struct telling *telling, const struct lb_lock *lock, struct 
     return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
 
-/* "owner.name=value" of --set as "name=value". NULL with err. */
+/* Returns "owner.name=value" of a --set as "name=value". NULL with err. */
 static const char *own_option(const struct lb_lock *lock, const char *set, struct lb_err *err) {
     const char *const owners[] = {lock->name, lock->backend->name};
     const struct lb_option *const tables[] = {lock->algorithm->options,

@@ -1,5 +1,6 @@
-/* cmd_doctor: `lockbench doctor`: what is missing on this machine, and what to type. It changes
- * nothing and starts no server. Its exit code says whether every lock can run. */
+/* cmd_doctor: `lockbench doctor`: prints what is missing on this machine, and the commands that
+ * install it. It changes nothing and starts no server. Its exit code says whether every lock can
+ * run. */
 #include <jansson.h>
 #include <limits.h>
 #include <string.h>

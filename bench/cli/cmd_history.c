@@ -147,8 +147,8 @@ static int append_runs(const struct wish *wish, const char *file, struct lb_err 
     return LB_EXIT_OK;
 }
 
-/* Reads what is acknowledged, from --acks or beside the history; *ret is NULL where there is no such
- * file. 0, or -1 with err. */
+/* Reads the acknowledged changes, from --acks or beside the history; *ret is NULL if there is no
+ * such file. 0, or -1 with err. */
 static int read_acks(const struct wish *wish, const char *file, struct trend_acks **ret,
                      struct lb_err *err) {
     char beside[PATH_MAX];
@@ -163,7 +163,8 @@ static int render_page(const void *view, FILE *out, struct lb_err *err) {
     return trend_page(view, out, err);
 }
 
-/* "results/history.csv" gets "results/history.html". 0, or -1 with err where the page was asked for. */
+/* Writes "results/history.html" beside "results/history.csv". 0, or -1 with err if the user asked
+ * for the page. */
 static int write_page(const struct wish *wish, const char *file, const struct trend_view *view,
                       struct lb_err *err) {
     char beside[PATH_MAX + sizeof ".html"];
@@ -176,7 +177,7 @@ static int write_page(const struct wish *wish, const char *file, const struct tr
     return 0;
 }
 
-/* Prints in the format that is wanted; beside what a terminal shows comes the page. 0, or -1 with err. */
+/* Prints in the format that is wanted; a terminal also gets the page. 0, or -1 with err. */
 static int print_history(const struct wish *wish, const char *file, const struct trend_view *view,
                          struct lb_err *err) {
     struct doc doc = {0};

@@ -1,5 +1,5 @@
-/* cmd_hold: `lockbench hold`: takes a lock as its driver does, runs a command, releases. It refuses
- * locks that no other program can meet, and it starts no server. */
+/* cmd_hold: `lockbench hold`: takes a lock with the lock's driver, runs a command, and releases the
+ * lock. It refuses locks that other programs can't reach, and it starts no server. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
 
-#define OPEN_NS (10 * LB_S_NS)   /* for a session */
-#define LOOK_NS (500 * LB_MS_NS) /* between two looks at a silent connection */
+#define OPEN_NS (10 * LB_S_NS)   /* the time limit for opening a session */
+#define LOOK_NS (500 * LB_MS_NS) /* how often a silent connection is tested */
 #define SETS_MAX 64
 
 struct wish {
     struct arg_list names, sets, command;
     const char *url;
-    int64_t wait_ns; /* -1 = until it is granted */
+    int64_t wait_ns; /* -1 = wait until the lock is granted */
     int64_t lease_ns;
 };
 
@@ -55,16 +55,16 @@ struct hold {
     const char **command; /* NULL-terminated */
     struct single single;
     int wake_fd;
-    int code; /* of the program */
+    int code; /* the exit code of the program */
 };
 
-static struct single *asking; /* for the signals' handler */
+static struct single *asking; /* for the signal handler */
 
 static void on_interrupt(void) {
     if (asking) single_cut_off(asking);
 }
 
-/* The program's one line; the exit code. */
+/* Prints the program's one line. Returns the exit code. */
 __attribute__((format(printf, 3, 4))) static int say(const struct hold *hold, int code,
                                                      const char *format, ...) {
     va_list list;
@@ -78,7 +78,7 @@ __attribute__((format(printf, 3, 4))) static int say(const struct hold *hold, in
 
 /* ---- on the client's fiber ---- */
 
-/* The command's variables, NULL-terminated, into text. */
+/* Writes the command's variables into text. Returns them, NULL-terminated. */
 static void name_variables(const struct hold *hold, char text[4][LB_KEY_MAX + 32],
                            const char *variables[5]) {
     const struct lb_grant *grant = &hold->single.client.grant;
@@ -95,8 +95,8 @@ static void name_variables(const struct hold *hold, char text[4][LB_KEY_MAX + 32
     variables[count] = NULL;
 }
 
-/* Waits for the command's end and keeps the lock meanwhile. True if the lock was lost; then the command
- * was told, and has ended too. */
+/* Waits for the command's end and keeps the lock meanwhile. True if the lock was lost; then the
+ * command got a signal, and has ended too. */
 static bool wait_for_command(struct hold *hold) {
     bool lost = false;
     struct lb_err err = {0};
@@ -136,7 +136,7 @@ static void run_command(struct hold *hold) {
                          (long long)(hold->wish->lease_ns / LB_S_NS));
 }
 
-/* The acquire ended without a grant. */
+/* Reports an acquire that ended without a grant. */
 static int not_granted(const struct hold *hold, enum lb_outcome outcome, bool unsettled,
                        const struct lb_err *err) {
     if (*hold_child_interrupts() > 0)
@@ -273,7 +273,8 @@ static struct plan *load_plan(const struct wish *wish, const struct lb_lock *loc
     return plan_load(&plan_wish, err);
 }
 
-/* Says what the lock will make on the server that outlasts the hold, before it does. */
+/* Reports the things that the lock will create on the server and that outlast the hold, before it
+ * creates them. */
 static void foretell(const struct lb_lock *lock, const struct plan *plan, const char *url) {
     const struct place_url at = {
         .backend = lock->backend, .url = url, .options = plan->locks[0].backend_options};
@@ -283,7 +284,7 @@ static void foretell(const struct lb_lock *lock, const struct plan *plan, const 
     fprintf(stderr, "%s\n", line);
 }
 
-/* Everything that needs the server. The program's exit code. */
+/* The part that needs the server. Returns the program's exit code. */
 static int hold_at(struct hold *hold, const struct plan *plan, const char *url,
                    struct lb_err *err) {
     struct place_ask ask = {
@@ -330,7 +331,7 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
     struct plan *plan = load_plan(wish, hold.lock, err);
     if (!plan) return -1;
     int code = hold_at(&hold, plan, url, err);
-    /* An exit code of 2 would look like the command's. */
+    /* An exit code of 2 could be mistaken for the command's. */
     if (code < 0 && err->code == LB_EXIT_MACHINE) err->code = HOLD_FAILED;
     plan_free(plan);
     return code;

@@ -1,5 +1,5 @@
-/* cmd_plan: `lockbench plan`: which locks would carry a load, by the capacities that were measured.
- * It reads results only and asks no server. */
+/* cmd_plan: `lockbench plan`: which locks would carry a load, judged by measured capacities. It
+ * reads results only and asks no server. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>

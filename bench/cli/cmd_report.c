@@ -53,7 +53,7 @@ struct saved {
     struct report *report;
     struct check *check;
     struct capacity *capacity;
-    const char *dir; /* its folder; of several runs, the first one's */
+    const char *dir; /* the folder of the result; of several runs, of the first one */
 };
 
 static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
@@ -71,7 +71,7 @@ static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "report: %s: %s", path, strerror(errno));
 }
 
-/* Opens the path and writes; for devices and pipes, which nothing can replace. */
+/* Opens the path and writes; for devices and pipes, which can't be replaced by a file. */
 static int write_open(const struct saved *saved, enum report_format format, const char *path,
                       struct lb_err *err) {
     FILE *out = fopen(path, "we");
@@ -101,7 +101,7 @@ static int write_file(const struct saved *saved, enum report_format format, cons
     return -1;
 }
 
-/* Whether a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
+/* True if a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
 static bool is_plain(const char *path) {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);

@@ -22,7 +22,7 @@
 #include "bench/slo/threshold.h"
 #include "report/report.h"
 
-#define SETS_MAX 128 /* with the one that --key becomes */
+#define SETS_MAX 128 /* --set, and the one that --key becomes */
 
 struct wish {
     const char *workload, *locks, *out, *metrics;
@@ -101,8 +101,8 @@ static int render_page(const void *report, FILE *out, struct lb_err *err) {
     return report_write(report, REPORT_HTML, false, out, err);
 }
 
-/* Prints the table, or the summary as JSON, that `lockbench report` prints. *ret_report, for the page, is
- * to be freed; NULL where there is no result. 0, or -1 with err. */
+/* Prints what `lockbench report` prints: the table, or the summary as JSON. *ret_report is for the
+ * page, and the caller frees it; NULL if there is no result. 0, or -1 with err. */
 static int print_result(const struct run_end *end, bool as_json, struct report **ret_report,
                         struct lb_err *err) {
     const char *const saved[] = {end->saved};
@@ -121,7 +121,7 @@ static int show_end(const struct wish *wish, const struct run_end *end, const ch
     int code = end->exit_code;
     if (print_result(end, wish->json, &report, &unprinted) != 0)
         fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
-    /* Repeated after the table; without a table it is the line above. */
+    /* The message is repeated after a table; without a table it stands right above. */
     if (end->exit_code && (report || strcmp(end->why, said) != 0))
         fprintf(stderr, "lockbench: %s\n", end->why);
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
@@ -150,13 +150,13 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     return false;
 }
 
-#define CANARY_LEAST_NS (20 * LB_S_NS) /* of all stages together */
+#define CANARY_LEAST_NS (20 * LB_S_NS) /* the time of all stages together */
 
-/* The plan of the canary's stages. *ret stays NULL where the plan wants none. 0, or -1 with err. */
+/* The plan of the canary's stages. *ret stays NULL if the plan wants none. 0, or -1 with err. */
 static int load_canary(const struct plan *plan, const struct plan_wish *usual, struct plan **ret,
                        struct lb_err *err) {
     char duration[60];
-    if (cli_hosts()) return 0; /* it measures this host, and the clients are on others */
+    if (cli_hosts()) return 0; /* the canary measures this host, but the clients are on others */
     bool worth = plan_stages(plan) > 1 && plan_time_ns(plan) >= CANARY_LEAST_NS;
     if (plan->canary == CANARY_NO || (plan->canary == CANARY_AUTO && !worth)) return 0;
     snprintf(duration, sizeof duration, "run.duration=%dms", (int)(CANARY_STAGE_NS / LB_MS_NS));
@@ -170,7 +170,8 @@ static int load_canary(const struct plan *plan, const struct plan_wish *usual, s
     return *ret ? 0 : -1;
 }
 
-/* Says where the figures are. *ret stays NULL where nobody asked for them. 0, or -1 with err. */
+/* Prints where the live figures can be read. *ret stays NULL if the user did not ask for them. 0,
+ * or -1 with err. */
 static int open_exporter(const char *where, struct exporter **ret, struct lb_err *err) {
     if (!where) return 0;
     *ret = exporter_open(where, &(struct exposition){.version = LOCKBENCH_VERSION}, err);
@@ -314,7 +315,7 @@ static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return arg_list_add(&wish->sets, text, arena, err);
 }
 
-/* As struct plan_wish wants it: of several hosts some locks can't have clients. */
+/* For struct plan_wish: some locks can't have their clients on several hosts. */
 static const char *why_not(void *context, const struct lb_lock *lock, const char *topology,
                            const struct plan *plan, const char **ret_install) {
     const char *why = cli_hosts() ? stage_hosts_why_not(lock, plan) : NULL;

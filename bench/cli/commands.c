@@ -74,16 +74,16 @@ static int help_main(const char *name) {
     return LB_EXIT_OK;
 }
 
-/* The exit code; a failed write to standard output is an error. */
+/* Returns the exit code; a failed write to standard output is an error. */
 static int flushed(int code) {
     struct lb_err err = {0};
     if (output_check(stdout, "to standard output", &err) == 0 || code != LB_EXIT_OK) return code;
     return args_fail(&err);
 }
 
-/* If descriptor 0, 1 or 2 was closed at the start, the next file or socket would get its number, and what is
- * printed would go there. /dev/null takes its place; it is opened for reading, so a write still fails and
- * is reported. */
+/* If descriptor 0, 1 or 2 was closed at the start, the next file or socket would get its number,
+ * and the program's output would go there. /dev/null takes its place; it is opened for reading, so
+ * a write still fails and is reported. */
 static void reserve_standard_descriptors(void) {
     int fd;
     while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd < 3) {
@@ -93,8 +93,8 @@ static void reserve_standard_descriptors(void) {
 
 int cli_main(int argc, char **argv) {
     reserve_standard_descriptors();
-    /* A reader that goes away must not kill us before the servers are stopped, nor a limit on the
-     * size of files: both are errors of a write like others. */
+    /* A reader that goes away, or a limit on the size of files, must not kill the program before
+     * the servers are stopped: both become errors of a write. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (argc < 2) {

@@ -13,7 +13,7 @@
 #include "bench/workload/workloads.h"
 #include "drivers/registry.h"
 
-/* Offers before + name + after, if that goes on from what was typed. */
+/* Offers before + name + after, if the typed word is a beginning of it. */
 static void offer_parts(const struct completion *to, const char *before, const char *name,
                         const char *after, const char *about) {
     char word[200];
@@ -27,7 +27,7 @@ static void offer(const struct completion *to, const char *word, const char *abo
     offer_parts(to, "", word, "", about);
 }
 
-/* Of a list only the last word is completed. */
+/* Of a list with commas only the last word is completed. */
 static void keep_list(struct completion *to) {
     const char *separator = strrchr(to->typed + to->kept, ',');
     if (!separator) separator = strrchr(to->typed + to->kept, '=');
@@ -61,7 +61,7 @@ void complete_backends(struct completion *to) {
     }
 }
 
-/* Each script of compose/local is one. */
+/* Offers each script of compose/local. */
 void complete_topologies(struct completion *to) {
     struct lb_err err = {0};
     char folder[PATH_MAX];
@@ -94,7 +94,7 @@ static void offer_choices(struct completion *to, const struct lb_option *option)
     offer(to, "no", "");
 }
 
-/* "section.key=" of each key; once a key is complete, its values. */
+/* Offers "section.key=" for each key, and once a key is complete, its values. */
 static void offer_keys(const struct completion *to, const char *section,
                        const struct lb_option *keys) {
     for (; keys && keys->name; keys++) {
@@ -147,7 +147,7 @@ void complete_files(struct completion *to) {
     fputs(":files\n", to->out);
 }
 
-/* An operand of which nothing is said is a file: a saved run. */
+/* An operand whose row has no completion is a file: a saved run. */
 static void offer_value(struct completion *to, const struct lb_option *option) {
     if (option->type->complete)
         option->type->complete(to);

@@ -2,7 +2,8 @@
  * (compose/completion) call `lockbench --complete WORD...` at each Tab, so what they offer comes
  * from the tables of this very program.
  *
- * It starts nothing and connects to nothing. It has no errors: what is not known is not offered. */
+ * This file starts nothing and connects to nothing. It has no errors: unknown words are not
+ * completed. */
 #ifndef BENCH_CLI_COMPLETE_H
 #define BENCH_CLI_COMPLETE_H
 
@@ -11,16 +12,19 @@
 struct completion {
     FILE *out;
     const char *typed; /* the word so far */
-    size_t kept;       /* bytes of it that stay in front of each word: "--lock=redis-setnx," */
+    /* bytes of it that are repeated before each offered word: "--lock=redis-setnx," */
+    size_t kept;
 };
 
-/* words: what stands behind the program's name, the last one being typed and perhaps empty. Writes a
- * line for each word that may stand there, "WORD<tab>what it is"; the line ":files" if files may. */
+/* words: the words after the program's name; the last one is being typed, and may be empty. Writes
+ * a line "WORD<tab>description" for each word that may stand there, and the line ":files" if a file
+ * may. */
 void complete_words(int count, char *const *words, FILE *out);
 
-/* For struct lb_option: what an argument's value may be. */
-void complete_locks(struct completion *to);     /* one lock, or the last of several with commas */
-void complete_selection(struct completion *to); /* the same, or backends, primitives, all */
+/* For struct lb_option: these offer the values of an argument. */
+/* one lock, or the last one of several, with commas between */
+void complete_locks(struct completion *to);
+void complete_selection(struct completion *to); /* the same, and backends, primitives, all */
 void complete_backends(struct completion *to);  /* "redis=" */
 void complete_topologies(struct completion *to);
 void complete_scenarios(struct completion *to);

@@ -26,7 +26,8 @@
 /* Adds a check; the caller fills fix. */
 __attribute__((format(printf, 4, 5))) static struct doctor_finding *
 add(struct doctor *checks, enum doctor_status status, const char *name, const char *format, ...) {
-    static struct doctor_finding spare; /* beyond DOCTOR_FINDINGS_MAX: written and forgotten */
+    /* findings beyond DOCTOR_FINDINGS_MAX are written here and lost */
+    static struct doctor_finding spare;
     struct doctor_finding *check =
         checks->count < DOCTOR_FINDINGS_MAX ? &checks->item[checks->count++] : &spare;
     *check = (struct doctor_finding){.status = status};
@@ -49,8 +50,7 @@ static void fix_install(struct doctor_finding *check, const char *install, bool 
         FIX(check, "%sapt-get install %s%s", as_root, install, then_make ? " && make" : "");
 }
 
-/* The servers of locks that need others than their backend's usual; nothing is said of those that
- * are there. */
+/* Adds a check for each topology, besides a backend's usual one, whose servers are missing. */
 static void check_topologies(struct doctor *checks, struct available *available) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_backend *backend = registry_locks()[i]->backend;
@@ -126,7 +126,8 @@ static void check_processors(struct doctor *checks) {
     if (count <= 1) FIX(check, "use two or more, or servers on another machine: --url");
 }
 
-/* What spoils measurements: the same table as each result has in its environment. */
+/* Adds the properties that spoil measurements, from the table that each result has in its
+ * environment. */
 static void check_machine(struct doctor *checks) {
     for (const struct machine_check *check = machine_checks; check->name; check++) {
         struct machine_fact fact = machine_look(check, "");
@@ -160,7 +161,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* How late a thread wakes from a short sleep: what schedules and hold times can be relied on to. */
+/* Measures how late a thread wakes from a short sleep, which limits schedules and hold times. */
 static void check_timers(struct doctor *checks) {
     int64_t late_ns[51];
     int count = sizeof late_ns / sizeof *late_ns;
@@ -202,7 +203,7 @@ static void check_room(struct doctor *checks, const char *name, const char *fold
     if (!enough) FIX(check, "%s", remedy);
 }
 
-/* The results folder is made by the first run: until then, its parent must be writable. */
+/* The first run makes the results folder. Until then, its parent must be writable. */
 static void check_results(struct doctor *checks, const char *results) {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", results);

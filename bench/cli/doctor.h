@@ -1,4 +1,4 @@
-/* doctor: what of this machine could stand in the way of a run, or of its figures. */
+/* doctor: the properties of this machine that may prevent a run or distort its figures. */
 #ifndef BENCH_CLI_DOCTOR_H
 #define BENCH_CLI_DOCTOR_H
 
@@ -8,7 +8,7 @@
 enum doctor_status {
     DOCTOR_OK,
     DOCTOR_WARN,   /* runs work, but figures or sizes suffer */
-    DOCTOR_MISSING /* some lock, or every run, can't work */
+    DOCTOR_MISSING /* a lock, or every run, can't work */
 };
 
 struct doctor_finding {
@@ -25,11 +25,11 @@ struct doctor {
     int count;
 };
 
-/* One check a backend: its library, its server. */
+/* Adds a check for each backend: its library, its server. */
 void doctor_backends(struct doctor *checks, struct available *available);
 
-/* The machine: limits, clock, timers, governor, disk. Takes some tens of milliseconds. results: the
- * folder that runs are written to; it need not exist yet. */
+/* Adds the checks of the machine: limits, clock, timers, governor, disk. Takes some tens of
+ * milliseconds. results: the folder that runs are written to; it need not exist yet. */
 void doctor_machine(struct doctor *checks, const char *results);
 
 #endif

@@ -1,9 +1,9 @@
-/* exit_codes: what each exit code of the program means. Help, man pages and the table in
- * bench/README.md have these words. */
+/* exit_codes: what each exit code of the program means. These words are in help, man pages and the
+ * table of bench/README.md. */
 #ifndef BENCH_CLI_EXIT_CODES_H
 #define BENCH_CLI_EXIT_CODES_H
 
-/* Of `hold`, beside those of its command: as timeout(1) and env(1) have them. */
+/* The exit codes of `hold` besides those of its command, as in timeout(1) and env(1). */
 enum hold_exit {
     HOLD_LOST = 123,
     HOLD_NOT_GRANTED = 124,

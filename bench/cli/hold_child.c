@@ -46,7 +46,7 @@ int hold_child_watch(void (*interrupted)(void), struct lb_err *err) {
     on_interrupt = interrupted;
     sigaction(SIGCHLD, &action, NULL);
     for (size_t i = 0; i < HANDED_ON; i++) {
-        /* What nohup(1) made this process ignore, it goes on ignoring. */
+        /* The command goes on ignoring the signals that nohup(1) made this process ignore. */
         if (sigaction(handed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(handed_on[i], &action, NULL);
     }
@@ -60,8 +60,9 @@ const volatile sig_atomic_t *hold_child_interrupts(void) {
 static _Noreturn void run_child(const char *const *command, const char *const *variables,
                                 const sigset_t *mask, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) _exit(HOLD_CANNOT_RUN); /* it has died before */
-    signal(SIGPIPE, SIG_DFL);                        /* as they are for every other program */
+    if (getppid() != parent) _exit(HOLD_CANNOT_RUN); /* the parent has died before */
+    /* the defaults, as every other program gets them */
+    signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     for (size_t i = 0; i < HANDED_ON; i++) {
         struct sigaction old;
@@ -70,7 +71,7 @@ static _Noreturn void run_child(const char *const *command, const char *const *v
     }
     sigprocmask(SIG_SETMASK, mask, NULL);
     for (; *variables; variables++) putenv((char *)(uintptr_t)*variables);
-    /* A socket or a locked file that the command inherits would outlive our session. */
+    /* A socket or a locked file that the command inherits would outlive this process's session. */
     close_range(3, ~0U, 0);
     execvp(command[0], (char *const *)(uintptr_t)command);
     int why = errno;
@@ -81,7 +82,7 @@ static _Noreturn void run_child(const char *const *command, const char *const *v
 int hold_child_start(const char *const *command, const char *const *variables, struct lb_err *err) {
     sigset_t all, old;
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &old); /* no signal finds a command half started */
+    sigprocmask(SIG_SETMASK, &all, &old); /* a signal must not find the command half started */
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) run_child(command, variables, &old, parent);

@@ -22,7 +22,7 @@ const volatile sig_atomic_t *interrupt_watch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    /* A closed terminal ends a run as Ctrl-C does, but not one under nohup. */
+    /* A closed terminal ends a run like Ctrl-C, but not under nohup. */
     struct sigaction old;
     if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);

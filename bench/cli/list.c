@@ -59,7 +59,8 @@ static const char *why_not(struct list *list, const struct lb_backend *backend,
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
-/* A heading for the locks of a backend; it says what to do where the backend can't run here. */
+/* A heading for the locks of a backend. If the backend can't run here, the heading says what to
+ * do. */
 static void add_backend_group(struct list *list, const struct lb_backend *backend,
                               struct doc *doc) {
     const char *install, *reason = why_not(list, backend, &install);

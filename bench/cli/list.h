@@ -1,4 +1,5 @@
-/* list: what the program knows of its locks, backends and workloads, as a document and as JSON. */
+/* list: prints what the program knows of its locks, backends and workloads, as a document and as
+ * JSON. */
 #ifndef BENCH_CLI_LIST_H
 #define BENCH_CLI_LIST_H
 
@@ -15,17 +16,17 @@ struct list {
     const char *only; /* one name of a lock, backend or workload; NULL = all */
 };
 
-/* Whether an entry is asked for: all are, or it has the name. */
+/* True if the entry is asked for: either no name was given, or it has that name. */
 bool list_wants_lock(const struct list *list, const struct lb_lock *lock);
 bool list_wants_backend(const struct list *list, const struct lb_backend *backend);
 bool list_wants_workload(const struct list *list, const struct workload_file *file);
 
-/* The capability bits in words, "try, wait, lease"; the claims likewise. Write at most size bytes,
- * return text. */
+/* Write the capability bits in words, "try, wait, lease", and the claims in the same way; at most
+ * size bytes. Return text. */
 char *list_caps(unsigned caps, char *text, size_t size);
 char *list_claims(unsigned claims, char *text, size_t size);
 
-/* Adds tables of all. */
+/* Adds the tables of all locks, backends and workloads. */
 void list_tables(struct list *list, struct doc *doc);
 
 /* Adds all facts of list->only. */
@@ -34,13 +35,13 @@ void list_details(struct list *list, struct doc *doc);
 /* Adds every key of a workload file. */
 void list_keys(struct doc *doc);
 
-/* Adds the options of a table, with what they do, their defaults and what is allowed. */
+/* Adds the options of a table, with their help, defaults and allowed values. */
 void list_options(const struct lb_option *table, struct doc *doc);
 
 /* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
 json_t *list_json(struct list *list);
 
-/* {"keys": [{section, key, default, allowed, help}]}: the same. */
+/* {"keys": [{section, key, default, allowed, help}]}: new reference, NULL when out of memory. */
 json_t *list_keys_json(void);
 
 #endif

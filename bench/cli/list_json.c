@@ -6,7 +6,7 @@
 #include "bench/workload/sections.h"
 #include "drivers/registry.h"
 
-/* "try, wait" as ["try", "wait"]. */
+/* Makes ["try", "wait"] of "try, wait". */
 static json_t *words_json(char *text) {
     json_t *array = json_array();
     for (char *word; (word = strsep(&text, ","));) {
@@ -52,7 +52,7 @@ static json_t *backend_json(struct list *list, const struct lb_backend *backend)
                      "options", options_table_json(lb_backend_options(backend)));
 }
 
-/* The backend of a lock that is asked for is shown with it. */
+/* True if the backend is asked for, or one of its locks. */
 static bool backend_is_wanted(const struct list *list, const struct lb_backend *backend) {
     if (list_wants_backend(list, backend)) return true;
     for (int i = 0; registry_locks()[i]; i++) {

@@ -1,10 +1,10 @@
-/* list_key: what a key of a lock is called on the server; see list_about.h. */
+/* list_key: the names of a lock's key on the server; see list_about.h. */
 #include "bench/cli/list_about.h"
 #include "drivers/key_names.h"
 
 #define LEASE_NS (10 * LB_S_NS) /* for the page */
 
-/* 1: names are there; 0: there are none; -1 with err. */
+/* Returns 1 if there are names, 0 if there are none, -1 with err. */
 static int ask_names(const struct lb_lock *lock, const char *key, int64_t lease_ns,
                      struct lb_names *ret_names, struct lb_err *err) {
     struct arena arena = {0};

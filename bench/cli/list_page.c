@@ -1,5 +1,5 @@
-/* list_page: every lock as a block of Markdown; drivers/LOCKS.md has the output. It asks nothing of
- * the machine, so the page is the same everywhere. */
+/* list_page: every lock as a block of Markdown; drivers/LOCKS.md has the output. The page does not
+ * depend on the machine. */
 #include <string.h>
 
 #include "bench/cli/list_about.h"

@@ -51,7 +51,8 @@ static void put_char(char c, bool line_start, FILE *out) {
     fputc(c, out);
 }
 
-/* Text as roff, with a newline at the end; blanks at the start of a line would break it. */
+/* Writes text as roff, with a newline at the end. Blanks at the start of a line would break the
+ * line, so they are left out. */
 static void put_text(const char *text, FILE *out) {
     bool code = false, line_start = true;
     for (; *text; text++) {
@@ -67,7 +68,7 @@ static void put_text(const char *text, FILE *out) {
     fputs(line_start ? "" : "\n", out);
 }
 
-/* Lines as they are, in a block. */
+/* Writes lines as they are, in a block. */
 static void put_lines(const char *text, FILE *out) {
     fputs(".nf\n", out);
     for (bool line_start = true; *text; line_start = *text++ == '\n')
@@ -75,7 +76,7 @@ static void put_lines(const char *text, FILE *out) {
     fputs(".fi\n", out);
 }
 
-/* A bold name and what it is. */
+/* Writes a name in bold and its description. */
 static void put_item(const char *name, const char *value, FILE *out) {
     fputs(".TP\n\\fB", out);
     for (const char *c = name; *c; c++) put_char(*c, false, out);

@@ -1,4 +1,4 @@
-/* page: the file that a command writes beside its result for people to open, and how it says where. */
+/* page: writes the file for people that a command leaves beside its result, and reports its path. */
 #ifndef BENCH_CLI_PAGE_H
 #define BENCH_CLI_PAGE_H
 
@@ -16,7 +16,7 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
 /* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
 int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* The same for a page that nobody asked for by name: one that can't be written is a line on standard
+/* The same for a page that the user did not name: one that can't be written is a line on standard
  * error, and no failure. */
 void page_offer(const char *path, page_render_fn *render, const void *what);
 

@@ -48,7 +48,7 @@ void progress_begin(void *arg, int stages, int64_t expected_ns) {
     progress_line(progress, line);
 }
 
-/* How much of the run is over: the stages before, and the part of this one. */
+/* The part of the run that is over: the stages before, and a part of this one. */
 static double part_of(const struct run_at *at, const struct stage_news *news) {
     double stage = news->total_ns > 0 ? (double)news->elapsed_ns / (double)news->total_ns : 0;
     return at->count > 0 ? (at->number - 1 + fmin(stage, 1)) / at->count : fmin(stage, 1);
@@ -72,7 +72,7 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
              violations, number_text(news->rate_per_s, &number_plain, rate),
              number_time_text((double)news->acquire_p50_ns, p50),
              number_time_text((double)news->acquire_p99_ns, p99));
-    /* A line that wraps could not be written over. */
+    /* A line that wraps could not be overwritten. */
     int columns = terminal_columns(stderr);
     bool red = news->violations && terminal_has_color(stderr);
     fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,

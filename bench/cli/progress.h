@@ -1,5 +1,6 @@
-/* progress: what a person sees while a run goes on: how long it will take, and a line a stage; on a terminal
- * also a bar that is written over each second. Everything goes to stderr: stdout is for results. */
+/* progress: prints the progress of a run: how long it will take, and a line for each stage; on a
+ * terminal also a bar that is overwritten each second. Everything goes to stderr: stdout is for
+ * results. */
 #ifndef BENCH_CLI_PROGRESS_H
 #define BENCH_CLI_PROGRESS_H
 
@@ -25,8 +26,8 @@ enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR }
 
 struct progress {
     enum progress_kind kind; /* never PROGRESS_AUTO */
-    bool open;               /* a bar is there that the next one writes over */
-    char said[600];          /* the last trouble */
+    bool open;               /* a bar is on the terminal, and the next one overwrites it */
+    char said[600];          /* the last problem */
 };
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */
@@ -37,7 +38,7 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
 void progress_stage(void *arg, const struct run_at *at, const struct stage *stage);
 void progress_tell(void *arg, const char *line);
 void progress_say(void *arg, const char *line);
-/* A line of one's own, above the bar. */
+/* Prints a line of the caller's, above the bar. */
 void progress_line(struct progress *progress, const char *line);
 /* Clears the bar. */
 void progress_end(struct progress *progress);

@@ -80,14 +80,14 @@ static int make_words(const struct repeat_ask *ask, int side, const char *worklo
     *words = (struct words){0};
     int failed = add_word(words, "run", workload, err);
     if (locks) failed |= add_word(words, "--lock", locks, err);
-    /* Another build, which may be an older one, is asked for no more than its --against says. */
+    /* Another build may be an older one, so it gets only the options that --against gives. */
     if (!program) failed |= add_word(words, NULL, "--no-page", err);
     for (int i = 0; i < ask->url_count; i++) failed |= add_word(words, "--url", ask->urls[i], err);
     for (int i = 0; i < ask->set_count; i++) failed |= add_word(words, "--set", ask->sets[i], err);
     for (int i = 0; side == NEW && i < ask->promise_count; i++)
         failed |= add_word(words, "--slo", ask->promises[i], err);
     for (int i = 0; side == BASE && i < ask->wish->sets.count; i++) {
-        failed |= add_word(words, "--set", ask->wish->sets.item[i], err); /* the last one wins */
+        failed |= add_word(words, "--set", ask->wish->sets.item[i], err); /* the last --set wins */
     }
     return failed ? -1 : 0;
 }
@@ -148,7 +148,7 @@ static struct compare *compare_sides(const struct show *show, const char *partia
     return compare_make(&ask, err);
 }
 
-/* Called when each side has a run: runs that can't be compared are not worth an hour. */
+/* Called when each side has a run, so that an hour is not wasted on runs that can't be compared. */
 static int check_early(void *arg, struct lb_err *err) {
     struct compare *compare = compare_sides(arg, NULL, err);
     if (!compare) return -1;
@@ -167,7 +167,7 @@ static int save_comparison(const struct compare *compare, const char *folder, st
     return failed;
 }
 
-/* Prints and saves the comparison. The exit code of `lockbench compare`, or -1 with err. */
+/* Prints and saves the comparison. Returns the exit code of `lockbench compare`, or -1 with err. */
 static int conclude_repeats(const struct show *show, const struct alternate_end *end, int all,
                             struct lb_err *err) {
     char partial[100] = "";
@@ -206,7 +206,7 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
             lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
 }
 
-/* The exit code: the finding of the comparison first, then the failure of a run. */
+/* The exit code of several runs: the finding of the comparison first, then the failure of a run. */
 static int exit_of(int compared, const struct alternate_end *end) {
     if (end->interrupted) return LB_EXIT_INTERRUPTED;
     bool unsure = compared == LB_EXIT_OK || compared == LB_EXIT_INCONCLUSIVE;

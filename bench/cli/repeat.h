@@ -1,4 +1,4 @@
-/* repeat: `lockbench run --repeat N [--against ...]`: whole runs in turns, and what they come to.
+/* repeat: `lockbench run --repeat N [--against ...]`: whole runs in turns, and their comparison.
  *
  * The base differs from the new side in what --against, --against-lock and --against-set say, and
  * in nothing else: another workload, another build of lockbench, another lock, other options. */
@@ -13,19 +13,20 @@
 
 #define REPEAT_WORDS_MAX 300
 #define REPEAT_SETS_MAX 150 /* each is two words: --set and its value */
-#define REPEAT_USUAL 10 /* runs a side, where nobody says: what a small change needs at the least */
+/* runs of each side, if the user does not say: a small difference needs at least so many */
+#define REPEAT_USUAL 10
 
-/* What of the command line says that there are several runs. */
+/* The arguments that ask for several runs. */
 struct repeat_wish {
     int times;                  /* --repeat; 0 = not given */
     const char *against, *lock; /* --against, --against-lock; NULL */
     struct arg_list sets;       /* --against-set */
 };
 
-/* Anything of it was given. */
+/* True if any of these arguments was given. */
 bool repeat_is_asked(const struct repeat_wish *wish);
 
-/* What both sides have in common. */
+/* The properties that both sides share. */
 struct repeat_ask {
     const struct repeat_wish *wish;
     const char *workload, *locks; /* locks: NULL = as the workload says */
@@ -36,17 +37,17 @@ struct repeat_ask {
     const char *const *urls; /* "redis=redis://..." */
     int url_count;
     const char *out;                     /* --out, or NULL */
-    const char *results;                 /* where a folder is made else */
-    int64_t planned_ns, base_planned_ns; /* of one run of each side */
-    bool json;                           /* the comparison; refused without a base */
+    const char *results;                 /* otherwise a folder is made below this one */
+    int64_t planned_ns, base_planned_ns; /* the planned time of one run of each side */
+    bool json;                           /* the format of the comparison; refused without a base */
 };
 
-/* The workload of the base: --against's unless that is a program. *ret_program: that program, or
- * NULL. 0, or -1 with err: it is neither. */
+/* Finds the workload of the base: the value of --against, unless that is a program. *ret_program:
+ * the program, or NULL. 0, or -1 with err if --against names neither. */
 int repeat_base(const struct repeat_wish *wish, const char *workload, const char **ret_workload,
                 const char **ret_program, struct lb_err *err);
 
-/* Runs all, compares, prints. The exit code; or -1 with err. */
+/* Runs all, compares and prints. Returns the exit code, or -1 with err. */
 int repeat_run(const struct repeat_ask *ask, struct lb_err *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "drivers/url.h"
 
-static char **words; /* reachable until the end, for leak checkers */
+static char **words; /* kept reachable until the end, for leak checkers */
 
 static char *public_copy(const char *word) {
     size_t size =

@@ -9,9 +9,9 @@
 #include "drivers/url.h"
 
 #define URL_WORD_MAX 1200
-#define HIDDEN_MAX 8 /* what a hidden password may be longer than the real one */
+#define HIDDEN_MAX 8 /* how much longer a hidden password may be than the real one */
 
-/* As a shell takes it for one word. */
+/* Writes a word quoted, so that a shell takes it as one word. */
 static void put_quoted(FILE *out, const char *text) {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
@@ -41,7 +41,7 @@ static int put_word(FILE *out, const char *text) {
     return 0;
 }
 
-/* Closes a memory stream; what it holds, or NULL. */
+/* Closes a memory stream. Returns its text, or NULL. */
 static char *end_text(FILE *out, char **text, int failed) {
     failed |= ferror(out);
     failed |= fclose(out);
@@ -50,7 +50,8 @@ static char *end_text(FILE *out, char **text, int failed) {
     return NULL;
 }
 
-/* How many arguments say only where to save and what to show: 0 where it is none of them. */
+/* The number of arguments here that only say where to save and what to show; 0 if this is none of
+ * them. */
 static int count_shown(const char *arg) {
     static const char *const with_value[] = {"--out", "--progress"};
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {

@@ -2,8 +2,8 @@
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 
-/* The name of the program and the arguments, but those that only say where to save and what to show: --out,
- * --progress, --no-page. Owned by the caller; NULL when out of memory. */
+/* The name of the program and its arguments, without those that only say where to save and what to
+ * show: --out, --progress, --no-page. Owned by the caller; NULL when out of memory. */
 char *shell_command(const char *program, int argc, char **argv);
 
 struct place_url;

@@ -62,8 +62,8 @@ static const char *first_line(const char *path, struct arena *arena, struct lb_e
     return NULL;
 }
 
-/* The URL that a value of --url stands for, and in *ret_again a value that stands for it without showing
- * it. NULL with err. */
+/* Returns the URL that a value of --url means. *ret_again: a value that means the same without
+ * showing the URL. NULL with err. */
 static const char *find_url(const char *backend, const char *value, struct arena *arena,
                             const char **ret_again, struct lb_err *err) {
     char name[VARIABLE_MAX], again[VARIABLE_MAX + 64 + sizeof "=env:"];

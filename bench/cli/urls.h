@@ -1,5 +1,5 @@
-/* urls: the --url options of a command: "backend=scheme://...", one a backend, and the other places where
- * people can keep a URL with a password in it: a file, the environment. */
+/* urls: the --url options of a command: "backend=scheme://...", one a backend, and the other places
+ * for a URL that contains a password: a file, the environment. */
 #ifndef BENCH_CLI_URLS_H
 #define BENCH_CLI_URLS_H
 
@@ -14,13 +14,15 @@
 
 struct urls {
     struct place_url item[URLS_MAX];
-    const char *again[URLS_MAX]; /* what gives the same URL to a child, without the URL in it */
+    /* a value of --url that gives the same URL to a child without showing it */
+    const char *again[URLS_MAX];
     int count;
 };
 
-/* struct urls: takes one more, as BACKEND=URL, BACKEND=@FILE (its first line) or BACKEND=env:NAME. Refuses
- * an unknown backend, with the nearest, a wrong scheme, and a backend twice. A URL itself is put into the
- * environment, for children: their arguments can be read by everybody. */
+/* Reads one more URL into the struct urls, written as BACKEND=URL, BACKEND=@FILE (its first line)
+ * or BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme, and a backend
+ * twice. A URL itself is put into the environment, for children: their arguments can be read by
+ * everybody. */
 extern const struct lb_option_type type_url;
 
 /* Takes the URLs of backends without a --url from LOCKBENCH_URL_BACKEND, and tells `available` which

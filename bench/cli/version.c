@@ -1,5 +1,5 @@
-/* version: see version.h. The Makefile tells the commit: git's, or that of the file bench/commit in
- * a tree that git exported. */
+/* version: see version.h. The Makefile passes the commit: from git, or from the file bench/commit
+ * in a tree that git exported. */
 #include "bench/cli/version.h"
 
 #include <jansson.h>
