@@ -1,4 +1,5 @@
-/* report: renders results. It reads runs only, never a server, and writes only where it is told to.
+/* report: renders results. This code reads runs only, never a server, and writes only to the given
+ * stream.
  *
  * Text in any format is the document of report/run/run_doc.h; to add a format, add a writer to
  * report/doc. */
@@ -21,11 +22,12 @@ enum report_format {
 
 #define REPORT_FORMAT_NAMES "table,md,csv,json,html" /* in the order of enum report_format */
 
-/* Reads runs (folders or run.json files). NULL with err; the caller report_frees. */
+/* Reads runs (folders or run.json files). NULL with err; the caller frees the report with
+ * report_free. */
 struct report *report_load(const char *const *paths, int count, struct lb_err *err);
 
-/* Renders. color: for a terminal; only the table has any. 0, or -1 with err (also for a failed
- * write, when out's error is seen by then; the caller checks fclose). */
+/* Renders the report in a format. color: for a terminal; only the table has colours. 0, or -1 with
+ * err, also for a failed write that out has noticed by then; the caller checks fclose. */
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err);
 

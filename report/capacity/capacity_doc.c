@@ -17,7 +17,7 @@ static bool any_model(const struct capacity *capacity) {
     return false;
 }
 
-/* What all locks of the file were asked. */
+/* The question that was the same for all locks of the file. */
 static void add_question(struct doc *doc, const struct capacity_lock *lock) {
     char hold[80] = "";
     if (lock->hold) snprintf(hold, sizeof hold, ", hold %.60s", lock->hold);
@@ -41,7 +41,7 @@ static void add_load(struct doc *doc, double value, const char *before, bool by_
               by_rate && !isnan(value) ? "/s" : "");
 }
 
-/* The lowest load that was probed, if it broke the promise: the lock carries less. NAN otherwise. */
+/* The lowest probed load, if it broke the promise: the lock carries less. NAN otherwise. */
 static double broken_from(const struct capacity_lock *lock) {
     const struct capacity_probe *lowest = lock->probes;
     for (int i = 1; i < lock->probe_count; i++)
@@ -49,8 +49,8 @@ static double broken_from(const struct capacity_lock *lock) {
     return lock->probe_count > 0 && lowest->verdict == PROMISE_BROKEN ? lowest->value : NAN;
 }
 
-/* What a lock carries, and the sign before it: without an upper end the lock carries at least so
- * much, and without an answer less than a load that broke the promise. NAN: nothing is known. */
+/* The load that a lock carries, and the sign before it: "at least" if the interval has no upper
+ * end, "less than" a load that broke the promise if there is no answer. NAN: nothing is known. */
 static double carries_of(const struct capacity_lock *lock, const char **ret_sign) {
     bool open = lock->answered && isnan(lock->high);
     double broken = lock->answered ? NAN : broken_from(lock);
@@ -102,7 +102,8 @@ static void add_lock(struct doc *doc, const struct capacity_lock *lock) {
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
 }
 
-/* The answers in a sentence each, and the probes that they stand on, for the page alone. */
+/* Adds a sentence for each answer, and the probes that the answers are based on; for the page
+ * alone. */
 static void add_answers(struct doc *doc, const struct capacity *capacity) {
     doc_box(doc);
     doc_set_only(doc, DOC_HTML);

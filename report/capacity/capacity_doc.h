@@ -1,5 +1,6 @@
-/* capacity_doc: what a search for capacity found, as a document: each lock's greatest load beside
- * its guarantee, durability and topology. It computes nothing: all of it is in capacity.json. */
+/* capacity_doc: the result of a search for capacity, as a document: each lock's greatest load
+ * beside its guarantee, durability and topology. This file computes nothing: all figures are in
+ * capacity.json. */
 #ifndef REPORT_CAPACITY_CAPACITY_DOC_H
 #define REPORT_CAPACITY_CAPACITY_DOC_H
 
@@ -9,10 +10,11 @@
 
 void capacity_doc(const struct capacity *capacity, struct doc *doc);
 
-/* The same as a page, with the probes as a chart. 0, or -1 with err. */
+/* Writes the document as a page, with the probes as a chart. 0, or -1 with err. */
 int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err);
 
-/* Renders, as report_write does for runs; JSON is the file as it was read. 0, or -1 with err. */
+/* Renders the result in a format, like report_write for runs; JSON is the file as it was read. 0,
+ * or -1 with err. */
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
                    FILE *out, struct lb_err *err);
 

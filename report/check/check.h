@@ -1,7 +1,6 @@
 /* check: the report of `lockbench check`: the matrix of locks and faults, what held, what broke,
- * and the evidence of each cell. It reads check.json only, as results/format/check_read.h has it.
- *
- * To add an output: one write function here, one line in check.c. */
+ * and the evidence of each cell. It reads check.json only, with results/format/check_read.h. To add
+ * an output: one write function here, one line in check.c. */
 #ifndef REPORT_CHECK_CHECK_H
 #define REPORT_CHECK_CHECK_H
 
@@ -11,8 +10,8 @@
 #include "report/report.h"
 #include "results/format/check_read.h"
 
-/* Renders, as report_write does for runs. color: for a terminal; only the table has any. 0, or -1
- * with err. */
+/* Renders the check in a format, like report_write for runs. color: for a terminal; only the table
+ * has colours. 0, or -1 with err. */
 int report_check_write(const struct check *check, enum report_format format, bool color, FILE *out,
                        struct lb_err *err);
 

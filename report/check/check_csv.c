@@ -1,4 +1,4 @@
-/* check_csv: a line for each cell, with what its lock is, and each scalar under its path in
+/* check_csv: a line for each cell, with the facts of its lock, and each scalar under its path in
  * check.json. The evidence (operations, holds, trials) is left to the other outputs. */
 #include "report/check/check_view.h"
 #include "report/run/field_value.h"

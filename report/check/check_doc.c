@@ -1,5 +1,5 @@
-/* check_doc: a check as a document: sentences, matrix, findings, sums, evidence, and what all of it
- * rests on. The summary for a design review is its Markdown: cells that kept to what their driver
+/* check_doc: a check as a document: sentences, matrix, findings, sums, evidence, and the basis of
+ * all of it. The summary for a design review is its Markdown: cells that kept to what their driver
  * states are counted there, not listed. See check_doc.h. */
 #include "report/check/check_doc.h"
 
@@ -25,7 +25,7 @@ static void add_verdict(const struct check_view *view, struct doc *doc) {
     doc_end(doc);
 }
 
-/* Servers with their versions and durability, each once. */
+/* Adds the servers with their versions and durability, each once. */
 static void add_servers(const struct check *check, struct doc *doc) {
     int count = 0;
     for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
@@ -43,7 +43,7 @@ static void add_servers(const struct check *check, struct doc *doc) {
     }
 }
 
-/* The first ones with their reasons; the page has all. */
+/* Adds the first of them with their reasons; the page has all. */
 static void add_skips(const struct check *check, struct doc *doc) {
     if (check->skip_count == 0) return;
     doc_item(doc, TONE_PLAIN, "Left out: %d", check->skip_count);
@@ -112,7 +112,7 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
                  number_count_text(sums.safe_grants_min, text), 3 / sums.safe_grants_min);
 }
 
-/* What the figures rest on, and how to see them again. */
+/* Adds the basis of the figures, and the command that repeats the check. */
 static void add_run(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
     doc_section(doc, "run", "The check");
@@ -174,7 +174,7 @@ static void add_caveats(struct doc *doc) {
 }
 
 void check_doc(const struct check_view *view, struct doc *doc) {
-    /* A page is read from the matrix on, a terminal from the sentences on. */
+    /* A page begins with the matrix, a terminal with the sentences. */
     check_doc_matrix(view, DOC_HTML, doc);
     add_verdict(view, doc);
     check_doc_matrix(view, DOC_TERMINAL, doc);

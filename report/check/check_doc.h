@@ -11,21 +11,21 @@
 
 #define CHECK_ANCHOR_MAX 32
 
-/* "#cell-3", into text, which holds CHECK_ANCHOR_MAX bytes. */
+/* Writes "#cell-3" into text, which holds CHECK_ANCHOR_MAX bytes. */
 char *check_cell_anchor(const struct check_view *view, const struct check_cell *cell, char *text);
 
-/* The whole document. */
+/* Adds the whole document. */
 void check_doc(const struct check_view *view, struct doc *doc);
 
-/* The matrix of locks and faults, and the legend of its signs, for one of the
- * formats; Markdown has none. */
+/* Adds the matrix of locks and faults, and the legend of its signs, for one of the formats;
+ * Markdown has no matrix. */
 void check_doc_matrix(const struct check_view *view, enum doc_format format, struct doc *doc);
-/* Cells that are worse than their driver states, then those without a verdict. */
+/* Adds the cells that are worse than their driver states, then those without a verdict. */
 void check_doc_findings(const struct check_view *view, struct doc *doc);
-/* What held and what broke, by family and by fault; fencing; recovery beside theory. Not for the
- * terminal. */
+/* Adds the sums, which a terminal does not show: safe and broken cells by family and by fault;
+ * fencing; recovery beside theory. */
 void check_doc_sums(const struct check_view *view, struct doc *doc);
-/* Each cell's evidence, and the data that the page's script draws; HTML only. */
+/* Adds the evidence of each cell, and the data that the page's script draws; HTML only. */
 void check_doc_evidence(const struct check_view *view, struct doc *doc);
 
 #endif

@@ -111,7 +111,7 @@ static char *seconds_text(const json_t *fault, const char *name, char *text, siz
     return text;
 }
 
-/* The log of what was done, with the sign that it acted. */
+/* Adds the log of the injections, with the evidence that each took effect. */
 static void add_faults(const struct check_cell *cell, struct doc *doc) {
     size_t count = json_array_size(cell->faults);
     char from[32], to[32];
@@ -141,7 +141,7 @@ static void add_faults(const struct check_cell *cell, struct doc *doc) {
     doc_end(doc);
 }
 
-/* The members of each object as an array, null where one is missing: a short form for many. */
+/* The members of each object as an array, null for a missing one: a short form for many objects. */
 static json_t *rows_of(const json_t *list, const char *const *members, size_t member_count) {
     json_t *rows = json_array();
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -157,8 +157,8 @@ static json_t *rows_of(const json_t *list, const char *const *members, size_t me
 
 #define ROWS_OF(list, members) rows_of(list, members, sizeof(members) / sizeof *(members))
 
-/* What the script draws; its order of members is known to report/src/check/data.js. Malloced; NULL
- * when out of memory. */
+/* The data that the script draws, with its members in the order of report/src/check/data.js.
+ * Malloced; NULL when out of memory. */
 static char *drawn_json(const struct check_cell *cell) {
     static const char *const holds[] = {"client",      "key",     "acquired_s", "released_s",
                                         "lease_end_s", "outcome", "shared",     "asked_s"};

@@ -7,7 +7,7 @@
 
 #include "report/check/check_doc.h"
 
-#define FINDINGS_SHOWN 8 /* outside of the page, which has all */
+#define FINDINGS_SHOWN 8 /* the most findings, except in the page, which has all */
 #define SILENT_SHOWN 4
 
 char *check_cell_anchor(const struct check_view *view, const struct check_cell *cell, char *text) {

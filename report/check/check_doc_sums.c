@@ -1,4 +1,4 @@
-/* check_doc_sums: what held and what broke, added up: by family of locks, by fault, and the
+/* check_doc_sums: the safe and the broken cells, added up: by family of locks, by fault, and the
  * recoveries of each backend beside theory. See check_doc.h and check_sums.h. */
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define BACKENDS_MAX 32
 #define FAULTS_MAX 64
-#define FAULTS_SHOWN 5 /* columns in Markdown */
+#define FAULTS_SHOWN 5 /* rows of columns in Markdown */
 #define NAMES_SHOWN 4
 
 static void add_families(const struct check_view *view, struct doc *doc) {
@@ -43,7 +43,7 @@ static void add_families(const struct check_view *view, struct doc *doc) {
     doc_end(doc);
 }
 
-/* The locks that are worse than their driver states, by name. Returns how many. */
+/* Adds the names of the locks that are worse than their driver states. Returns how many. */
 static int add_worse(const struct check_view *view, int fault, struct doc *doc) {
     int worse = 0;
     for (int r = 0; r < view->row_count; r++) {
@@ -61,7 +61,7 @@ static int add_worse(const struct check_view *view, int fault, struct doc *doc) 
     return worse;
 }
 
-/* "25 expired (redis, etcd)": the others that broke in the same way, by backend. */
+/* Adds "25 expired (redis, etcd)": the other locks that broke in the same way, by backend. */
 static int add_stated(const struct check_view *view, int fault, enum check_verdict verdict,
                       const char *separator, struct doc *doc) {
     const char *backends[BACKENDS_MAX];

@@ -1,5 +1,5 @@
 /* check_json: a check for machines, schema "lockbench.check-report/1": the sentences, the locks and
- * faults, and the cells with all that check.json has of them. null = not measured. */
+ * faults, and the cells with all members of check.json. null = not measured. */
 #include <stdlib.h>
 
 #include "bench/base/output.h"
@@ -7,8 +7,8 @@
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 
-/* From the parsed figures, not from the file, so that what was refused or reordered there is not
- * passed on; the lists of evidence are the file's own. */
+/* Figures are from the parsed check, not from the file, so that refused or reordered members are
+ * not passed on; only the lists of evidence are from the file. */
 static json_t *cell_of(const struct check_cell *cell) {
     const struct {
         const char *path;

@@ -106,7 +106,7 @@ static bool recovers(const struct check_view *view, int fault) {
 }
 
 int check_recovery_faults(const struct check_view *view, int *ret_faults, int most) {
-    /* What people ask for first; then the others in the file's order. */
+    /* The faults that people ask for first; the others follow in the file's order. */
     static const char *const first[] = {"holder-kill", "server-restart", "sentinel-failover",
                                         "primary-lost", "leader-kill"};
     const size_t firsts = sizeof first / sizeof *first;

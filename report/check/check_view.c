@@ -62,8 +62,7 @@ static void count_cell(struct check_counts *counts, const struct check_cell *cel
     counts->better += cell->compared == CHECK_BETTER;
 }
 
-/* What comes first is worst; among equals the file's order, which the cells' places in memory
- * tell. */
+/* The worst is first; equals keep the file's order, which is the order of the cells in memory. */
 static int by_gravity(const void *a, const void *b) {
     const struct check_cell *x = *(const struct check_cell *const *)a,
                             *y = *(const struct check_cell *const *)b;
@@ -103,8 +102,9 @@ static const struct check_cell *exposing_cell(const struct check_view *view, int
     return NULL;
 }
 
-/* Whether a control is caught is decided by the cell that is made to expose it: what it shows under
- * a fault says nothing of that. Where there is no such cell, any that broke will do. */
+/* The cell that is made to expose a control decides whether the control was caught: its verdict
+ * under a fault shows nothing about that. If there is no such cell, any cell in which the control
+ * broke counts. */
 static void judge_control(struct check_view *view, int lock) {
     const struct check_lock *control = &view->check->locks[lock];
     const struct check_cell *exposing = exposing_cell(view, lock);

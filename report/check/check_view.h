@@ -1,8 +1,7 @@
-/* check_view: what the outputs of a check are put together from. Only for report/.
+/* check_view: a check with the facts that all its outputs need, worked out once. Only for report/.
  *
- * A view is a check with what every output needs worked out once: which locks and faults have
- * cells, the cells as a matrix, counts, and the findings in the order in which they are to be
- * read. */
+ * A view has: which locks and faults have cells, the cells as a matrix, counts, and the findings in
+ * the order in which they are to be read. */
 #ifndef REPORT_CHECK_CHECK_VIEW_H
 #define REPORT_CHECK_CHECK_VIEW_H
 
@@ -14,13 +13,14 @@
 #include "report/run/words.h"
 #include "results/format/check_read.h"
 
-/* Locks by what their truth rests on: they share their fate under a fault. */
+/* Families of locks, by where their truth lives: the locks of a family have the same fate under a
+ * fault. */
 enum check_family {
     FAMILY_HOST,
     FAMILY_NODE,
     FAMILY_REPLICA,
     FAMILY_MAJORITY,
-    FAMILY_OTHER, /* a guarantee that is not known here */
+    FAMILY_OTHER, /* a guarantee that this program does not know */
     FAMILY_CONTROL,
     FAMILIES
 };
@@ -31,20 +31,22 @@ struct check_counts {
 
 struct check_view {
     const struct check *check; /* borrowed */
-    /* locks that have a cell, by family, in the file's order within one */
+    /* locks that have a cell, by family, and within a family in the file's order */
     int *row, row_count;
-    int *column, column_count;        /* faults that have a cell */
-    const struct check_cell **matrix; /* lock * fault_count + fault; NULL: not run */
-    const struct check_cell *
-        *finding; /* cells that do worse than their driver states, gravest first; no controls */
+    int *column, column_count; /* faults that have a cell */
+    /* cells[lock * fault_count + fault]; NULL: the cell was not run */
+    const struct check_cell **matrix;
+    /* cells that are worse than their driver states, the gravest first; without controls */
+    const struct check_cell **finding;
     int finding_count;
-    const struct check_cell **silent; /* failed and inconclusive ones */
+    const struct check_cell **silent; /* cells that failed or were inconclusive */
     int silent_count;
-    struct check_counts real, controls;     /* of real locks, of controls */
+    struct check_counts real, controls;     /* numbers of cells of real locks, and of controls */
     struct check_counts families[FAMILIES]; /* controls are a family of their own */
-    int locks[FAMILIES];                    /* locks with a cell in each */
-    const struct check_lock **missed;       /* controls that were not caught where they had to be */
-    /* controls of which the run that counts has no verdict */
+    int locks[FAMILIES];                    /* for each family: the number of locks with a cell */
+    /* controls that were not caught in the run that had to catch them */
+    const struct check_lock **missed;
+    /* controls without a verdict in the run that had to catch them */
     const struct check_lock **unshown;
     int missed_count, unshown_count;
     /* controls that broke in CHECK_EXPOSED, or anywhere if they have no cell there */
@@ -64,34 +66,36 @@ const struct check_fault *check_fault_of(const struct check_view *view,
                                          const struct check_cell *cell);
 bool check_broke(const struct check_cell *cell);  /* expired, stuck or violated */
 bool check_silent(const struct check_cell *cell); /* inconclusive or failed: no verdict */
-/* In a column with a fault: its trials are faults, not grants. */
+/* True if the cell is in a column with a fault: its trials are faults, not grants. */
 bool check_under_fault(const struct check_cell *cell);
 
-/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; and "!" where it is worse
- * than stated or a control was not caught, "+" where it is better, else "". */
+/* The verdict as one sign, ". E S V ? x", as `lockbench check` prints it; check_mark: "!" if
+ * the verdict is worse than stated or a control was not caught, "+" if it is better, else "". */
 const char *check_sign(enum check_verdict verdict);
 const char *check_mark(const struct check_cell *cell);
-/* How grave it is, whatever was claimed; a control and what has no verdict are plain. */
+/* How grave the verdict is, whatever was claimed; a control and a cell without a verdict are
+ * plain. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
-const char *check_verdict_title(enum check_verdict verdict);    /* one sentence */
+const char *check_verdict_title(enum check_verdict verdict);    /* the verdict in one sentence */
 const char *check_compared_text(const struct check_cell *cell); /* "worse than stated" */
 
 #define CHECK_RANGE_MAX (2 * NUMBER_TEXT_MAX + 8)
-/* "0 to 2.00 s", into text, which holds CHECK_RANGE_MAX bytes. */
+/* Writes "0 to 2.00 s" into text, which holds CHECK_RANGE_MAX bytes. */
 char *check_range_text(double min_ns, double max_ns, char *text);
 
-/* Adds what was seen in a cell, how often, and what its driver states, after the cell's name. */
+/* Adds to the cell's name what was seen in it, how often, and what its driver states. */
 void check_add_seen(const struct check_cell *cell, struct doc *doc);
-/* Malloced sentences; NULL when out of memory. */
-char *check_recovery_sentence(const struct check_cell *cell); /* "" when there is nothing to say */
-char *check_store_sentence(const struct check_cell *cell);    /* "" when nothing was attempted */
+/* These return malloced sentences; NULL when out of memory. */
+char *check_recovery_sentence(const struct check_cell *cell); /* "" if there is nothing to say */
+char *check_store_sentence(const struct check_cell *cell);    /* "" if nothing was attempted */
 
-/* The sentences above everything else: what is worse than stated, controls, what is missing. */
+/* Adds the first sentences of all outputs: verdicts that are worse than stated, controls, missing
+ * cells. */
 void check_verdict(const struct check_view *view, struct doc *doc);
 
 int check_write_csv(const struct check_view *view, FILE *out, struct lb_err *err);
 int check_write_json(const struct check_view *view, FILE *out, struct lb_err *err);
-/* The document in a page of its own, with its head and scripts. */
+/* Writes the document as a page, with the page's head and scripts. */
 int check_write_page(const struct check_view *view, const struct doc *doc, FILE *out,
                      struct lb_err *err);
 

@@ -1,5 +1,5 @@
 /* check_words: a cell and a check in signs and sentences, the same in every output. It escapes
- * nothing: names and reasons come from servers, and each output escapes them its own way. */
+ * nothing: each output escapes the names and reasons, which come from servers. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ const char *check_mark(const struct check_cell *cell) {
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell) {
     if (check_silent(cell)) return TONE_PLAIN;
     if (check_lock_of(view, cell)->control)
-        return TONE_PLAIN; /* broken on purpose: whether it is caught counts */
+        return TONE_PLAIN; /* broken on purpose: only whether it is caught counts */
     if (cell->verdict == CHECK_SAFE) return TONE_GOOD;
     return cell->verdict == CHECK_VIOLATED || cell->compared == CHECK_WORSE ? TONE_BAD : TONE_WARN;
 }
@@ -60,7 +60,7 @@ const char *check_compared_text(const struct check_cell *cell) {
     return "not compared";
 }
 
-/* "3 overlaps in 1,204 grants, 2 lost updates"; what is zero is left out. */
+/* Adds "3 overlaps in 1,204 grants, 2 lost updates"; counts of zero are left out. */
 static void add_counts(struct doc *doc, const struct check_cell *cell) {
     char text[NUMBER_TEXT_MAX];
     const struct {
@@ -114,7 +114,7 @@ char *check_recovery_sentence(const struct check_cell *cell) {
     size_t size;
     FILE *out = open_memstream(&all, &size);
     if (!out) return NULL;
-    /* A run that failed, or whose fault did not act, does not tell. */
+    /* A run that failed, or whose fault did not act, shows nothing. */
     bool never = cell->recovered == 0 && !check_silent(cell);
     if (cell->recovery_count > 0) {
         fprintf(
@@ -144,7 +144,7 @@ char *check_store_sentence(const struct check_cell *cell) {
     return rc < 0 ? NULL : text;
 }
 
-/* "redis-wait under primary-lost, zk-lock under pause and 4 more", after what was said last. */
+/* Adds "redis-wait under primary-lost, zk-lock under pause and 4 more" to the last sentence. */
 static void add_names(struct doc *doc, const struct check_view *view,
                       const struct check_cell *const *cells, int count) {
     for (int i = 0; i < count && i < NAMES_SHOWN; i++) {
@@ -158,7 +158,7 @@ static void add_names(struct doc *doc, const struct check_view *view,
 }
 
 struct judged {
-    int cells, locks, faults; /* of real locks, with a verdict */
+    int cells, locks, faults; /* cells of real locks, with a verdict */
 };
 
 static struct judged judged_of(const struct check_view *view) {
@@ -199,8 +199,8 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
     doc_set_headline(doc);
 }
 
-/* What held and what broke, whatever was expected: the resource of a user does not care for what was
- * expected. */
+/* Adds the safe and the broken cells, whatever their drivers state, because the resource of a user
+ * is harmed by a break that was expected, too. */
 static void say_counts_of_all(const struct check_view *view, struct doc *doc) {
     const struct check_counts *real = &view->real;
     const int *seen = real->verdict, silent = seen[CHECK_INCONCLUSIVE] + seen[CHECK_FAILED];

@@ -40,21 +40,21 @@ static bool same_text(const char *a, const char *b) {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Also when neither is known. */
+/* true also if both are unknown */
 static bool same_figure(double a, double b) {
     return a == b || (isnan(a) && isnan(b));
 }
 
-/* A stage and what it is paired by. */
+/* A stage and the texts by which it is paired. */
 struct ref {
     const struct run_stage *stage;
-    const char *lock;  /* the base's name of it */
+    const char *lock;  /* the name of the lock in the base */
     char *load;        /* owned; the next two are in its memory */
-    const char *task;  /* its load, wherever it ran */
-    const char *where; /* its topology, durability, encryption and round trip */
+    const char *task;  /* its load, without the place where it ran */
+    const char *where; /* that place: its topology, durability, encryption and round trip */
     bool new;
-    int run;   /* of its side */
-    int place; /* in the order of reading */
+    int run;   /* index of its run on its side */
+    int place; /* its number in the order of reading */
 };
 
 struct refs {
@@ -62,7 +62,7 @@ struct refs {
     int count, room;
 };
 
-/* The lock and what is asked of it. */
+/* Compares the lock and its load. */
 static int by_task(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     int order = strcmp(x->lock, y->lock);
@@ -72,7 +72,7 @@ static int by_task(const void *a, const void *b) {
     return order;
 }
 
-/* And where it ran: what ran elsewhere answers another question. */
+/* Compares the place too: a stage that ran at another place answers another question. */
 static int by_pair(const void *a, const void *b) {
     int order = by_task(a, b);
     return order ? order : strcmp(((const struct ref *)a)->where, ((const struct ref *)b)->where);
@@ -84,21 +84,22 @@ static int by_pair_and_place(const void *a, const void *b) {
     return order ? order : x->place - y->place;
 }
 
-/* The round trip that the wire adds; "none" without a wire. Writes at most NUMBER_TEXT_MAX bytes. */
+/* Writes the round trip that the wire adds; "none" without a wire. At most NUMBER_TEXT_MAX
+ * bytes. */
 static char *rtt_text(const struct run_stage *stage, char *text) {
     if (stage->rtt_ns >= 0) return number_time_text(stage->rtt_ns, text);
     snprintf(text, NUMBER_TEXT_MAX, "none");
     return text;
 }
 
-/* Of the machines that had the clients. */
+/* The number of machines that had the clients. */
 static char *hosts_text(const struct run_stage *stage, char text[32]) {
     size_t count = json_array_size(stage->hosts);
     snprintf(text, 32, "%zu", count);
     return count > 0 ? text : strcpy(text, "one machine");
 }
 
-/* load, task and where, in one block. */
+/* Makes the texts load, task and place in one block. */
 static char *task_text(const struct run_stage *stage, const char **ret_task,
                        const char **ret_where) {
     char rtt[NUMBER_TEXT_MAX], *text = NULL;
@@ -135,7 +136,7 @@ static int add_ref(struct refs *refs, const struct ref *ref) {
     return 0;
 }
 
-/* All stages of a side that are to be compared. */
+/* Collects all stages of a side that are to be compared. */
 static int add_refs(struct refs *refs, struct run *const *runs, int run_count,
                     const struct compare_ask *ask, bool new) {
     const char *wanted = new ? ask->new_lock : ask->base_lock;
@@ -156,7 +157,7 @@ static void free_refs(struct refs *refs) {
     free(refs->item);
 }
 
-/* What must be alike, or the numbers answer different questions. */
+/* The properties that must be equal, or the figures answer different questions. */
 static int check_alike(const struct run_stage *base, const struct run_stage *new,
                        struct lb_err *err) {
     char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
@@ -189,7 +190,7 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
 
 /* ---- rows ---- */
 
-/* The worst that a lock that is not broken on purpose came out as. */
+/* The worst state of a lock that is not broken on purpose. */
 static enum lock_state worst_state(const struct compare_pick *pick) {
     enum lock_state worst = LOCK_BASELINE;
     for (int i = 0; i < pick->count; i++) {
@@ -199,7 +200,7 @@ static enum lock_state worst_state(const struct compare_pick *pick) {
     return worst;
 }
 
-/* Said, and no reason to be content. */
+/* Adds a lock under a load that only one side has. */
 static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
     struct compare_alone *more =
         realloc(compare->alone, (size_t)(compare->alone_count + 1) * sizeof *more);
@@ -214,8 +215,8 @@ static int add_alone(struct compare *compare, const struct ref *ref, struct lb_e
     return 0;
 }
 
-/* "one server; redis; in memory, ...; claims excludes, crash-release": what the figures stand for.
- * Malloced. */
+/* "one server; redis; in memory, ...; claims excludes, crash-release": the promises behind the
+ * figures. Malloced. */
 static char *guarantee_text(const struct run_stage *stage) {
     char claims[256], *durability = words_durability_full(stage), *text = NULL;
     words_claims(stage, claims, sizeof claims);
@@ -232,7 +233,8 @@ static void put_in(struct compare_pick *pick, const struct ref *ref) {
     pick->runs[pick->count++] = ref->run;
 }
 
-/* Distinct runs with a stage that is a sample; refs of a side stand in their order. */
+/* The number of runs with a stage that is a sample; the refs of a side are in the order of their
+ * runs. */
 static int samples_of(const struct compare_pick *pick) {
     int count = 0, last = -1;
     for (int i = 0; i < pick->count; i++) {
@@ -284,7 +286,7 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
     return failed;
 }
 
-/* One lock under one load: refs of both sides. Adds a row if both have stages. */
+/* Compares one lock under one load: refs of both sides. Adds a row if both sides have stages. */
 static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
                    int count, struct lb_err *err) {
     const struct run_stage **stages = malloc((size_t)count * sizeof *stages);
@@ -294,8 +296,8 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         free(runs);
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
-    /* The stages of one run have its machine's mood and its servers in common, so they are samples
-     * of their own only where there is no other run. */
+    /* The stages of one run share the state of its machine and its servers, so they are samples of
+     * their own only if there is no other run. */
     bool by_run = compare->base_count > 1 || compare->new_count > 1;
     struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run},
                         new = {.by_run = by_run};
@@ -318,7 +320,7 @@ static int add_row(struct compare *compare, const struct compare_ask *ask, struc
         failed = check_alike(base.stages[0], stages[i], err);
     }
     if (!failed) {
-        /* The row has the arrays from now on. */
+        /* The row owns the arrays from now on. */
         return add_pair(compare, &refs[0], &base, &new, err);
     }
 out:
@@ -327,7 +329,8 @@ out:
     return failed;
 }
 
-/* The one place where only this side has the refs of a task; NULL when there is none or several. */
+/* The one place at which only this side has the refs of a task; NULL if there is no such place, or
+ * several. */
 static const char *own_place(const struct ref *refs, int count, bool new) {
     const char *own = NULL;
     for (int from = 0, to; from < count; from = to) {
@@ -343,8 +346,8 @@ static const char *own_place(const struct ref *refs, int count, bool new) {
     return own;
 }
 
-/* Where all is to be compared: what one side has in one place only, and the other in another one
- * only, becomes a pair; what both have in the same place is one already. */
+/* With `anyway`, a task that each side has at one place only, but at different places, becomes a
+ * pair. A task that both sides have at the same place is a pair already. */
 static void join_places(struct refs *refs) {
     for (int from = 0, to; from < refs->count; from = to) {
         struct ref *ref = &refs->item[from];
@@ -357,8 +360,8 @@ static void join_places(struct refs *refs) {
     qsort(refs->item, (size_t)refs->count, sizeof *refs->item, by_pair_and_place);
 }
 
-/* What both sides have, but nowhere in the same place, is refused: sorted as they are, such refs
- * stand together. */
+/* A task that both sides have, but at no common place, is refused. In the sorted refs, such tasks
+ * are neighbours. */
 static int check_places(const struct refs *refs, struct lb_err *err) {
     for (int from = 0, to; from < refs->count; from = to) {
         const struct ref *base = NULL, *new = NULL;

@@ -1,12 +1,12 @@
-/* compare: two sets of runs, stage by stage and figure by figure: better, worse, no change shown,
- * or too little to say.
+/* compare: two sets of runs, stage by stage and figure by figure: whether each is better, worse,
+ * not shown to change, or has too few samples.
  *
- * A run is one sample, whatever it measured inside: percentiles of several runs are never pooled,
- * and the repeats of a stage within one run are one sample, their median. Only where each side has
- * a single run are its stages the samples. Stages are paired by their lock and their load. A figure
+ * A run is one sample, however much it measured: percentiles of several runs are never pooled, and
+ * the repeats of a stage within one run are one sample, their median. Only if each side has a
+ * single run, its stages are the samples. Stages are paired by their lock and their load. A figure
  * has changed when its shift is both significant (Mann and Whitney, corrected by Holm over all
  * figures that are compared) and at least min_effect; the shift is Hodges and Lehmann's, of the
- * logarithms, so that it reads as per cent. It reads results only and prints nothing. */
+ * logarithms, so that it reads as per cent. This code reads results only and prints nothing. */
 #ifndef REPORT_COMPARE_COMPARE_H
 #define REPORT_COMPARE_COMPARE_H
 
@@ -25,50 +25,51 @@
 int compare_metric_count(void);
 const struct result_field *compare_metric(int index);
 
-/* What is compared of a stage; NAN = not measured, or another figure stands in its place (the
- * response time of an open loop instead of the time from asking). INFINITY = never. */
+/* The value of a figure of a stage. NAN = not measured, or another figure takes its place (in an
+ * open loop the response time, instead of the time from the call). INFINITY = never. */
 double compare_value(const struct result_field *metric, const struct run_stage *stage);
 
 struct compare_side {
-    double *values; /* one a stage; owned */
+    double *values; /* one for each stage; owned */
     int count;
     double median;
 };
 
-#define COMPARE_WANTED_MAX 1000 /* so many or more: no number of repeats helps */
+#define COMPARE_WANTED_MAX 1000 /* so many repeats or more: no realistic number helps */
 
 struct compare_figure {
     enum compare_verdict verdict;
     struct compare_side base, new;
-    /* new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high: of the confidence
-     * interval; low is -INFINITY where the samples are too few for one */
+    /* the change of new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high:
+     * its confidence interval; low is -INFINITY if there are too few samples for an interval */
     double shift, low, high;
-    double p;   /* corrected */
-    int wanted; /* inconclusive: repeats on each side that would do */
+    double p;   /* corrected for the number of figures */
+    int wanted; /* for inconclusive: the repeats that each side would need */
 };
 
 struct compare_row {
     const char *lock,
-        *new_lock; /* borrowed from the runs; the same unless one lock is held against another */
-    char *load;    /* in words; owned */
+        *new_lock; /* borrowed from the runs; equal, unless one lock is compared with another */
+    char *load;    /* the load in words; owned */
     /* topology, durability and claims of each side, in words; owned */
     char *guarantee, *new_guarantee;
     double clients;
     int place;                 /* rows stand in the order of the base's stages */
     int base_count, new_count; /* samples */
-    /* stages that are no samples: the load generator was their limit */
+    /* stages that are no samples, because the load generator was their limit */
     int base_limited, new_limited;
     /* All stages, those of the base first, and the index of each one's run on its side; the arrays
      * are owned. */
     const struct run_stage **stages;
     int *runs;
     int base_stages, new_stages;
-    enum lock_state state; /* the worst of the new ones; LOCK_BASELINE if broken on purpose */
-    bool baseline;         /* no lock at all: the tool's own cost */
+    /* the worst state of the new stages; LOCK_BASELINE for a lock that is broken on purpose */
+    enum lock_state state;
+    bool baseline; /* no lock: its figures are the tool's own cost */
     struct compare_figure figure[COMPARE_METRICS_MAX];
 };
 
-/* A lock under a load that one side lacks. */
+/* A lock under a load that only one side has. */
 struct compare_alone {
     char *text; /* "only in the base runs: redis-setnx, 16 clients, one key, ..."; owned */
     bool new;
@@ -80,27 +81,30 @@ struct compare {
     double min_effect, alpha;
     struct compare_row *rows;
     int row_count;
-    char **differences; /* of plans and environments, a line each; owned */
+    char **differences; /* differences of plans and environments, a line for each; owned */
     int difference_count;
-    struct compare_alone *alone;   /* what only one side has; owned */
-    int alone_count, missing;      /* missing: of them, those that only the base has */
-    int counts[COMPARE_WORSE + 1]; /* figures of each verdict */
-    int partial_count;             /* runs of both sides that did not come to their end */
-    /* stages of both sides that are no samples since the load generator was their limit, and all */
+    struct compare_alone *alone;   /* locks under loads that only one side has; owned */
+    int alone_count, missing;      /* missing: how many of them only the base has */
+    int counts[COMPARE_WORSE + 1]; /* the number of figures with each verdict */
+    int partial_count;             /* runs of both sides that are incomplete */
+    /* stages of both sides that are no samples because the load generator was their limit, and the
+     * number of all stages */
     int limited_count, stage_count;
-    /* why there are fewer runs than were wanted, or NULL; borrowed */
+    /* why there are fewer runs than the user wanted, or NULL; borrowed */
     const char *partial_reason;
-    enum lock_state state; /* the worst of all rows, and of locks that only the new runs have */
+    /* the worst state of all rows, and of the locks that only the new runs have */
+    enum lock_state state;
 };
 
-/* The defaults, for the tables of options as text, too. */
+/* The defaults of the options below, also as text for tables of options. */
 #define COMPARE_MIN_EFFECT_PERCENT 3
 #define COMPARE_MIN_EFFECT (COMPARE_MIN_EFFECT_PERCENT / 100.0)
 #define COMPARE_ALPHA 0.05
 #define COMPARE_TEXT_OF(number) #number
 #define COMPARE_TEXT(number) COMPARE_TEXT_OF(number)
 
-/* A figure is COMPARE_SAME when its interval excludes changes greater than so many times min_effect. */
+/* A figure is COMPARE_SAME if its interval excludes all changes greater than this multiple of
+ * min_effect. */
 #define COMPARE_SAME_TIMES 2
 
 struct compare_ask {
@@ -108,25 +112,26 @@ struct compare_ask {
     int base_count, new_count;
     double min_effect; /* COMPARE_MIN_EFFECT */
     double alpha;      /* COMPARE_ALPHA */
-    /* also what ought not to be compared: other topology, durability, executor */
+    /* also compares different topologies, durabilities and executors */
     bool anyway;
-    const char *partial_reason;       /* see struct compare */
-    const char *base_lock, *new_lock; /* this lock against that one; NULL: each against itself */
+    const char *partial_reason; /* see struct compare */
+    /* compares this lock of the base with that one of the new side; NULL: each with itself */
+    const char *base_lock, *new_lock;
 };
 
-/* Reads and compares. NULL with err (LB_EXIT_USAGE): what can't be read, nothing in common, not
- * comparable. */
+/* Reads and compares. NULL with err (LB_EXIT_USAGE): a file that can't be read, sides that have
+ * nothing in common or can't be compared. */
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
 
-/* The exit code that a lock of the new runs in this state means by itself: 3 where two were let in or
- * fencing tokens did not grow, 4 where clients were left without a grant, 0 otherwise. */
+/* The exit code for a lock of the new runs in this state: 3 if two clients held at once or fencing
+ * tokens did not grow, 4 if clients were left without a grant, 0 otherwise. */
 int compare_fails(enum lock_state state);
-/* What the headline says of such a lock: "EXCLUSION VIOLATED". */
+/* The words of the headline about a lock in this state: "EXCLUSION VIOLATED". */
 const char *compare_failure(enum lock_state state);
 
-/* 3 violated, 4 worse (or stuck, or starved), 5 inconclusive (or missing in the new runs), 0: for continuous
- * integration, the worst first. */
+/* The exit code for continuous integration, the worst first: 3 violated; 4 worse, stuck or starved;
+ * 5 inconclusive, or missing in the new runs; 0. */
 int compare_exit(const struct compare *compare);
 
 enum compare_format {
@@ -139,14 +144,14 @@ enum compare_format {
     COMPARE_HTML
 };
 
-/* Renders. 0, or -1 with err. */
+/* Renders the comparison in a format. 0, or -1 with err. */
 int compare_write(const struct compare *compare, enum compare_format format, bool color, FILE *out,
                   struct lb_err *err);
 
-/* Parts of it. */
+/* The parts of compare_write. */
 /* Adds the comparison to a document. */
 void compare_doc(const struct compare *compare, struct doc *doc);
-/* Adds one table with a line for each figure: for DOC_CSV. */
+/* Adds one table with a line for each figure, for DOC_CSV. */
 void compare_csv(const struct compare *compare, struct doc *doc);
 /* Writes the page. 0, or -1 with err: a histogram that is not sound, no memory, a full disk. */
 int compare_page(const struct compare *compare, FILE *out, struct lb_err *err);

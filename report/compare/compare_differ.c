@@ -1,15 +1,16 @@
-/* compare_differ: in what the plans, machines and servers of the runs differ, before anybody reads
- * figures. */
+/* compare_differ: the differences between the plans, machines and servers of the runs, which are
+ * shown before the figures. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/compare/compare_parts.h"
 
-#define DIFFERENCES_MAX 100 /* two runs that have nothing in common need no longer list */
+/* the most lines: runs that have nothing in common need no longer list */
+#define DIFFERENCES_MAX 100
 #define VALUE_SHOWN 60
 
-/* A line once; "..." after the last one that there is room for. */
+/* Adds a line once, and "..." after the last line that there is room for. */
 static int add_line(struct compare *compare, char *line) {
     if (!line) return -1;
     if (compare->difference_count >= DIFFERENCES_MAX) {
@@ -33,7 +34,7 @@ static int add_line(struct compare *compare, char *line) {
     return 0;
 }
 
-/* side: NULL = between the sides, else within this one. */
+/* side: NULL = a difference between the sides, else one within this side. */
 static int add_difference(struct compare *compare, const char *side, const char *what,
                           const char *base, const char *new) {
     char *line = NULL;
@@ -50,7 +51,8 @@ static char *value_text(const json_t *value) {
          *shorter = NULL;
     if (!text || strlen(text) <= VALUE_SHOWN) return text;
     int cut = VALUE_SHOWN;
-    while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) cut--; /* not within a character */
+    /* not within a UTF-8 character */
+    while (cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) cut--;
     if (asprintf(&shorter, "%.*s...", cut, text) < 0) shorter = NULL;
     free(text);
     return shorter;
@@ -59,7 +61,7 @@ static char *value_text(const json_t *value) {
 static int differ(struct compare *compare, const char *side, const char *path, const json_t *base,
                   const json_t *new);
 
-/* One key of two objects; either may lack it. */
+/* Compares one key of two objects; either object may lack it. */
 static int differ_at(struct compare *compare, const char *side, const char *path,
                      const json_t *base, const json_t *new) {
     bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
@@ -72,7 +74,7 @@ static int differ_at(struct compare *compare, const char *side, const char *path
     return failed;
 }
 
-/* What was going on on the machine differs from run to run, and its advice with it. */
+/* The activity of the machine differs from run to run, and so does the advice about it. */
 static bool is_passing(const char *key) {
     return strstr(key, "_before") || strcmp(key, "advice") == 0;
 }
@@ -107,7 +109,7 @@ static const char *version_of(const struct run *run, const char *backend) {
     return NULL;
 }
 
-/* Two runs: of both sides, or of one. */
+/* Compares two runs, of both sides or of one. */
 static int differ_runs(struct compare *compare, const char *side, const struct run *base,
                        const struct run *new) {
     int failed = differ(compare, side, "plan", base->plan, new->plan);

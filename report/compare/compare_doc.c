@@ -9,14 +9,14 @@
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
-#define LINES_SHOWN 12 /* of differences, and of what one side lacks */
+#define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks */
 
 static enum tone tone_of(enum compare_verdict verdict) {
     static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD};
     return tones[verdict];
 }
 
-/* "[-1.0 %, +9.4 %]", or what is missing. size at least 64. */
+/* Writes the interval, "[-1.0 %, +9.4 %]", or what is missing for one. size: at least 64. */
 static char *interval_text(const struct compare_figure *figure, char *text, size_t size) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(figure->low)) {
@@ -30,7 +30,7 @@ static char *interval_text(const struct compare_figure *figure, char *text, size
     return text;
 }
 
-/* size at least NUMBER_TEXT_MAX. */
+/* size: at least NUMBER_TEXT_MAX. */
 static char *shift_text(const struct compare_figure *figure, char *text, size_t size) {
     if (isinf(figure->shift)) {
         snprintf(text, size, "%s", isinf(figure->new.median) ? NUMBER_NEVER : "from 0");
@@ -39,7 +39,7 @@ static char *shift_text(const struct compare_figure *figure, char *text, size_t 
     return number_change_text(figure->shift, text);
 }
 
-/* What an inconclusive figure would need, or how sure a change is. */
+/* Writes what an inconclusive figure would need, or how sure a change is. */
 static char *note_text(const struct compare_figure *figure, char *text, size_t size) {
     text[0] = '\0';
     if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
@@ -54,7 +54,7 @@ static char *note_text(const struct compare_figure *figure, char *text, size_t s
     return text;
 }
 
-/* The first line: what all of it comes to. */
+/* The first line, which sums up the comparison. */
 static void add_headline(struct doc *doc, const struct compare *compare) {
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
@@ -76,7 +76,7 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     doc_set_headline(doc);
 }
 
-/* What must be known before any figure is. */
+/* Adds the facts that a reader must know before any figure. */
 static void add_warnings(struct doc *doc, const struct compare *compare) {
     doc_list(doc, NULL);
     if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
@@ -129,7 +129,8 @@ static void add_figure(struct doc *doc, const struct result_field *metric,
     doc_cell(doc, "%s", note_text(figure, small, sizeof small));
 }
 
-/* "redis-setnx, 16 clients, one key, ..."; between two locks: "a -> b". Then its figures. */
+/* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
+ * figures. */
 static void add_row(struct doc *doc, const struct compare_row *row) {
     bool itself = strcmp(row->lock, row->new_lock) == 0;
     bool fails = compare_fails(row->state) != 0;

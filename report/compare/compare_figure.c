@@ -1,7 +1,8 @@
-/* compare_figure: one figure of one lock under one load: its samples on both sides, how far they
- * lie apart, and what may be said of that. It refuses to drop a sample that is inconvenient: a run
- * that granted nothing is one. A stage whose limit was the load generator is none: it measured the
- * tool. */
+/* compare_figure: one figure of one lock under one load: its samples on both sides, the difference
+ * between them, and the verdict on it.
+ *
+ * No inconvenient sample is dropped: a run that granted nothing is a sample. A stage whose limit
+ * was the load generator is no sample, because it measured the tool. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,9 +14,11 @@
 #include "results/stats/rank.h"
 
 #define LEVEL 0.95
-#define SAMPLES_MAX 2000 /* a side: all pairs of them are looked at */
-#define WANTED_FEW 10    /* where there is no interval yet that could tell */
-#define BEYOND_ANY 300   /* of logarithms: only never and 0 lie so far from another figure */
+#define SAMPLES_MAX 2000 /* samples of a side: all pairs of them are looked at */
+/* the advised repeats if there is no interval yet that shows how many are enough */
+#define WANTED_FEW 10
+/* a difference of logarithms: only "never" and 0 are so far from other figures */
+#define BEYOND_ANY 300
 
 const struct result_field *compare_metric(int index) {
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
@@ -45,8 +48,8 @@ int compare_count_limited(const struct compare_pick *pick) {
     return count;
 }
 
-/* The stages' values in one of their runs, or of one stage: NAN when none of them ran to its end,
- * was a sample and has the figure. *at moves behind them. */
+/* The value of the stages of one run, or of one stage. NAN if none of them ran to its end, was a
+ * sample and has the figure. *at moves past these stages. */
 static double next_sample(const struct compare_pick *pick, const struct result_field *metric,
                           int *at, double *room) {
     int run = pick->runs[*at], count = 0;
@@ -85,7 +88,7 @@ static bool all_zero(const struct compare_side *side) {
     return true;
 }
 
-/* A zero among others stays the smallest of all, and never the greatest. */
+/* A zero among other values stays the smallest of all. */
 static double *logs_of(const struct compare_side *side) {
     double *logs = malloc(((size_t)side->count + 1) * sizeof *logs);
     for (int i = 0; logs && i < side->count; i++)
@@ -98,7 +101,7 @@ static double change_of(double difference) {
     return difference > BEYOND_ANY ? INFINITY : expm1(difference);
 }
 
-/* Both sides have samples: shift, interval and p. */
+/* Finds shift, interval and p if both sides have samples. */
 static int fill_shift(struct compare_figure *figure) {
     struct rank_shift shift;
     int x_count = figure->base.count, y_count = figure->new.count, failed = -1;
@@ -110,7 +113,7 @@ static int fill_shift(struct compare_figure *figure) {
     figure->shift = change_of(shift.estimate);
     figure->low = isinf(shift.low) ? -INFINITY : change_of(shift.low);
     figure->high = change_of(shift.high);
-    figure->verdict = COMPARE_INCONCLUSIVE; /* for now */
+    figure->verdict = COMPARE_INCONCLUSIVE; /* corrected later */
 out:
     free(x);
     free(y);
@@ -135,8 +138,9 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
             err, LB_EXIT_USAGE,
             "compare: %s: %d samples of one lock under one load; at most %d can be compared",
             base->stages[0]->lock, most, SAMPLES_MAX);
-    /* A side without a sample since the load generator was its limit: nothing can be said. Without a
-     * sample on both sides it is said once, of the grants. */
+    /* If the load generator was the limit of all stages of a side, that side has no sample, and
+     * there is no verdict. If both sides have no sample, only the figure of the grants reports
+     * it. */
     bool base_left_out = figure->base.count == 0 && compare_count_limited(base) > 0;
     bool new_left_out = figure->new.count == 0 && compare_count_limited(new) > 0;
     bool any = figure->base.count + figure->new.count > 0;
@@ -145,7 +149,8 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
     if (figure->base.count == 0) return 0;
     bool idle = all_zero(&figure->new);
     if (is_throughput && idle && !all_zero(&figure->base)) {
-        /* Nothing to measure any more, where there was: no grants at all, or stages that failed. */
+        /* True if the new side lacks a figure that the base has: there were no grants at all, or
+         * the stages failed. */
         figure->verdict = figure->new.count > 0 ? COMPARE_WORSE : COMPARE_INCONCLUSIVE;
         figure->shift = figure->new.count > 0 ? -1 : NAN;
         return 0;
@@ -156,9 +161,9 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
 
 /* ---- verdicts ---- */
 
-/* Repeats that would do: enough for the smallest p that the family's correction lets pass, and for
- * an interval as narrow as min_effect, which shrinks with the root of n; a change that the interval
- * shows already lacks only the former. */
+/* The number of repeats that would be enough: for the smallest p that the correction of the whole
+ * family lets pass, and for an interval as narrow as min_effect, which shrinks with the root of n.
+ * A change that the interval shows already needs only the former. */
 static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha,
                           int family) {
     int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
@@ -168,7 +173,7 @@ static int wanted_repeats(const struct compare_figure *figure, double min_effect
     double times = half / log1p(min_effect);
     bool shown = figure->low > 0 || figure->high < 0;
     double wanted = shown ? ceil(1.5 * have) : ceil(have * times * times);
-    if (!(wanted > have)) wanted = have + 1; /* also where it is no number */
+    if (!(wanted > have)) wanted = have + 1; /* true also for a NAN */
     if (wanted < least) wanted = least;
     return wanted < COMPARE_WANTED_MAX ? (int)wanted : COMPARE_WANTED_MAX;
 }

@@ -12,7 +12,7 @@
 #include "report/run/field_value.h"
 #include "report/run/words.h"
 
-/* What is without limit has no number. */
+/* An infinite value has no number in JSON. */
 static double finite_or_absent(double value) {
     return isfinite(value) ? value : NAN;
 }
@@ -123,7 +123,7 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
     fputs("</testcase>\n", out);
 }
 
-/* A row's lock as a lock: two holders, or keys that nobody gets any more. */
+/* Adds a test about the lock itself: two holders, or keys that no client gets any more. */
 static void junit_lock(FILE *out, const struct compare_row *row) {
     if (row->baseline) return;
     junit_begin(out, row->new_lock, "exclusion", row->clients, row->load);
@@ -139,11 +139,12 @@ static void junit_alone(FILE *out, const struct compare_alone *alone) {
           out);
 }
 
-/* Inconclusive figures, and what the new runs lack, are skipped tests; each lock is a test of its
- * own. */
+/* Inconclusive figures, and locks that the new runs lack, are skipped tests; each lock has a test
+ * of its own, too. */
 static void write_junit(const struct compare *compare, FILE *out) {
     int broken = 0, all = 0, locks = 0;
-    bool elsewhere = compare_fails(compare->state) != 0; /* by a lock that only the new runs have */
+    /* failures of locks that only the new runs have */
+    bool elsewhere = compare_fails(compare->state) != 0;
     for (int v = COMPARE_SAME; v <= COMPARE_WORSE; v++) all += compare->counts[v];
     for (int i = 0; i < compare->row_count; i++) {
         bool fails = compare_fails(compare->rows[i].state) != 0;
@@ -175,7 +176,7 @@ static void write_junit(const struct compare *compare, FILE *out) {
     fputs("</testsuite>\n", out);
 }
 
-/* A name that benchstat can split: no blanks. */
+/* Writes a name without blanks, which benchstat can split. */
 static void put_word(FILE *out, const char *text) {
     for (; *text; text++) {
         bool splits = (unsigned char)*text <= ' ' || *text == '/' || *text == '=';
@@ -204,9 +205,9 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
     }
 }
 
-/* Both sides in one file: `benchstat -col side`. */
+/* Writes both sides into one file, for `benchstat -col side`. */
 static void write_benchstat(const struct compare *compare, FILE *out) {
-    /* of all others less is better, which is what it assumes */
+    /* of all other figures less is better, as benchstat assumes */
     fputs("Unit grants/s better=higher\n", out);
     for (int new = 0; new < 2; new ++) {
         fprintf(out, "side: %s\n", new ? "new" : "base");

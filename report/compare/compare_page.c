@@ -1,6 +1,8 @@
 /* compare_page: a comparison as a page: the verdict, the shifts with their intervals, the
- * distributions of both sides over each other, then the document. Of each side at most as many
- * histograms are carried as keep the page small; the figures are always of all runs. */
+ * distributions of both sides over each other, then the document.
+ *
+ * To keep the page small, it may contain the histograms of some of the runs only; the figures are
+ * always of all runs. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "report/page/html_parts.h"
 #include "report/run/field_value.h"
 
-#define HISTOGRAMS_BYTES_MAX 2000000 /* of all rows together */
+#define HISTOGRAMS_BYTES_MAX 2000000 /* the bytes of all rows together */
 
 static json_t *figure_json(const struct result_field *metric, const struct compare_figure *figure) {
     bool has_interval = isfinite(figure->low) && isfinite(figure->high);
@@ -24,7 +26,8 @@ static json_t *figure_json(const struct result_field *metric, const struct compa
                      has_interval ? json_real(figure->high) : json_null());
 }
 
-/* The histograms of one side, an object a sample: at least one, and as many as the bytes hold. */
+/* The histograms of one side, an object for each sample: at least one, and as many as there is room
+ * for. */
 static json_t *histograms_json(struct run *const *runs, const struct run_stage *const *stages,
                                const int *run_of, int count, enum metric metric, size_t bytes_max,
                                struct lb_err *err) {

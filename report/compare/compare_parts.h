@@ -1,15 +1,15 @@
-/* compare_parts: what compare.c is put together of; for the files of compare only. */
+/* compare_parts: the parts of compare.c; only for the files of report/compare. */
 #ifndef REPORT_COMPARE_COMPARE_PARTS_H
 #define REPORT_COMPARE_COMPARE_PARTS_H
 
 #include "report/compare/compare.h"
 
-/* A side's stages of one lock and load, in the order of their runs. */
+/* The stages of one side with the same lock and load, in the order of their runs. */
 struct compare_pick {
     const struct run_stage **stages;
-    int *runs; /* the index of each one's run */
+    int *runs; /* the index of each stage's run */
     int count;
-    bool by_run; /* a run's stages are one sample together */
+    bool by_run; /* the stages of a run are one sample together */
 };
 
 /* compare_read: adds the runs that paths name, or that lie in the folders that they name. 0, or -1
@@ -22,17 +22,19 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err);
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
 
-/* compare_figure: the stages of a side that are no samples since the load generator was their
- * limit. */
+/* compare_figure: the number of stages of a side that are no samples, because the load generator
+ * was their limit. */
 int compare_count_limited(const struct compare_pick *pick);
 
-/* A figure's samples, shift and uncorrected p. 0, or -1 with err. */
+/* Finds the samples, the shift and the uncorrected p of a figure. 0, or -1 with err. */
 int compare_fill_figure(struct compare_figure *figure, const struct result_field *metric,
                         const struct compare_pick *base, const struct compare_pick *new,
                         struct lb_err *err);
-/* A value of a figure, a time with its own best unit. text holds NUMBER_TEXT_MAX bytes; returns it. */
+/* Writes a value of a figure, a time in its own best unit. text holds NUMBER_TEXT_MAX bytes.
+ * Returns text. */
 char *compare_value_text(double value, const struct result_field *metric, char *text);
-/* Holm's correction over all figures, then their verdicts. 0, or -1 when out of memory. */
+/* Corrects the p of all figures by Holm's method, then finds their verdicts. 0, or -1 when out of
+ * memory. */
 int compare_judge(struct compare *compare);
 
 #endif

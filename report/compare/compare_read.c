@@ -1,5 +1,5 @@
-/* compare_read: the runs of both sides, from folders and files. It refuses a run that stands twice:
- * it is one sample, and held against itself it would show no change whatever had happened. */
+/* compare_read: the runs of both sides, from folders and files. It refuses a run that is given
+ * twice: such a run is one sample, and compared with itself it would never show a change. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <stdlib.h>
@@ -31,14 +31,14 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* By lstat: not every file system fills in d_type. */
+/* Uses lstat, because not every file system fills in d_type. */
 static bool is_link(const char *path) {
     struct stat status;
     return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
 }
 
-/* A folder without a run.json of its own is one of runs. Links (results/latest) would count a run
- * twice. */
+/* A folder without a run.json of its own is a folder of runs. Links (results/latest) are skipped,
+ * because they would count a run twice. */
 static int add_folder(struct run ***runs, int *count, const char *path, struct lb_err *err) {
     struct dirent **entries = NULL;
     int found = scandir(path, &entries, NULL, alphasort), before = *count, failed = 0;
@@ -69,7 +69,7 @@ int compare_read_side(const char *const *paths, int path_count, struct run ***ru
     return 0;
 }
 
-/* A run's file by what the file system calls it, whatever path led there. */
+/* The identity of a run's file, whatever path led to it. */
 struct known {
     dev_t device;
     ino_t inode;
@@ -91,7 +91,7 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err) {
         bool new = i >= compare->base_count;
         const char *path = (new ? compare->new[i - compare->base_count] : compare->base[i])->path;
         struct stat status;
-        if (stat(path, &status) != 0) continue; /* it was there a moment ago */
+        if (stat(path, &status) != 0) continue; /* the file was there a moment ago */
         known[count++] = (struct known){status.st_dev, status.st_ino, path, new};
     }
     qsort(known, (size_t)count, sizeof *known, by_file);

@@ -18,7 +18,8 @@ static const struct {
     {"note", {.title = "note", .words = true}},
 };
 
-/* A text, or a number as it is: tokens are whole and wider than a double. A token of 0 is none. */
+/* Writes a text, or a number exactly, since tokens are whole numbers wider than a double. A token
+ * of 0 means none. */
 static void add_member(struct doc *doc, const char *member, const json_t *value) {
     bool none =
         strcmp(member, "token") == 0 && json_is_integer(value) && json_integer_value(value) == 0;

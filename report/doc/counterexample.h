@@ -4,7 +4,8 @@
 
 #include "report/doc/doc.h"
 
-/* operations: an array of objects as run.json and check.json have them; nothing for an empty one. */
+/* Adds the table. operations: an array of objects as in run.json and check.json; an empty array
+ * adds nothing. */
 void doc_counterexample(struct doc *doc, const json_t *operations);
 
 #endif

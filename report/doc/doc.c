@@ -1,4 +1,4 @@
-/* doc: how a document is built. See doc.h; the writers are in files of their own. */
+/* doc: builds a document; see doc.h. The writers are in files of their own. */
 #define _GNU_SOURCE
 #include "report/doc/doc.h"
 
@@ -42,7 +42,7 @@ static void append_to(struct doc_node *parent, struct doc_node *node) {
     parent->end = node;
 }
 
-/* A new block in the innermost open one; NULL when out of memory. */
+/* Adds a block to the innermost open one; NULL when out of memory. */
 static struct doc_node *add_block(struct doc *doc, enum doc_kind kind) {
     if (!doc->root) doc->root = doc->open = doc->last = make_node(doc, NODE_ROOT);
     struct doc_node *node = make_node(doc, kind);
@@ -52,7 +52,7 @@ static struct doc_node *add_block(struct doc *doc, enum doc_kind kind) {
     return node;
 }
 
-/* NULL of NULL, and where memory runs out. */
+/* Copies a text; NULL for NULL, and when memory runs out. */
 static char *copy_of(struct doc *doc, const char *text) {
     char *copy = text ? strdup(text) : NULL;
     if (text && !copy) doc->failed = true;
@@ -131,7 +131,7 @@ void doc_heading(struct doc *doc, const char *format, ...) {
     FORMAT_TEXT(doc, add_block(doc, NODE_HEADING), format);
 }
 
-/* A block with a tone; NULL when out of memory. */
+/* Adds a block with a tone; NULL when out of memory. */
 static struct doc_node *add_toned(struct doc *doc, enum doc_kind kind, enum tone tone) {
     struct doc_node *node = add_block(doc, kind);
     if (node) node->tone = tone;
@@ -181,7 +181,7 @@ static void add_members(struct doc *doc, const json_t *object, int depth) {
         add_tree(doc, json_object_iter_key(at), json_object_iter_value(at), depth);
 }
 
-/* A scalar, or an array of scalars with commas between. */
+/* Writes a scalar, or an array of scalars with commas between. */
 static void add_value(struct doc *doc, const json_t *value, int depth) {
     switch (json_typeof(value)) {
     case JSON_STRING:
@@ -264,7 +264,7 @@ void doc_row(struct doc *doc, enum doc_row_kind kind) {
     if (node) node->is_aside = kind == DOC_ASIDE;
 }
 
-/* A cell of the last row. */
+/* Adds a cell to the last row. */
 static struct doc_node *add_cell(struct doc *doc) {
     struct doc_node *node = make_node(doc, NODE_CELL);
     if (!node) return NULL;

@@ -25,28 +25,28 @@ enum doc_format { DOC_TERMINAL = 1, DOC_MARKDOWN = 2, DOC_HTML = 4, DOC_CSV = 8 
 enum doc_figure {
     DOC_TEXT,
     DOC_NUMBER, /* three significant digits in the column's unit */
-    DOC_COUNT,  /* in full */
-    DOC_TIME,   /* ns; each cell with a unit of its own */
+    DOC_COUNT,  /* the whole number */
+    DOC_TIME,   /* a time in ns; each cell chooses its unit */
 };
 
 /* A column of a table. */
 struct doc_column {
     const char *title;
-    const char *brief; /* for the terminal; NULL: the title */
-    const char *help;  /* one sentence; NULL: none */
+    const char *brief; /* the title in a terminal; NULL: the same */
+    const char *help;  /* one sentence of help; NULL: none */
     enum doc_figure figure;
-    const struct number_unit *unit; /* of DOC_NUMBER; NULL: a plain number */
-    unsigned only;                  /* formats; 0: all */
+    const struct number_unit *unit; /* the unit of a DOC_NUMBER; NULL: a plain number */
+    unsigned only;                  /* the formats that have the column; 0: all */
     /* Terminal: if the table is too wide, the column with the greatest rank is left out first; 0:
      * the column stays. */
     int drop;
-    bool right; /* a text that is aligned as numbers are */
+    bool right; /* a text that is aligned like a number */
     bool words; /* long texts, which wrap in the page, and in the last column of a terminal */
     /* One sign in each cell: the title is written downwards. Either all columns but the first are
      * upright, or none. */
     bool upright;
-    /* Terminal: no column, but a line below the row: "brief: text", or the bare text if brief is "".
-     * joined: the text stands on the line of the column before, after a semicolon. */
+    /* In a terminal this is no column, but a line below the row: "brief: text", or the bare text if
+     * brief is "". joined: the text stands on the line of the column before, after a semicolon. */
     bool below, joined;
 };
 
@@ -58,7 +58,9 @@ enum doc_style {
     DOC_LINE,   /* on a line of its own in HTML and Markdown; elsewhere after a comma */
     DOC_CHIP,   /* a word with a tone */
     DOC_MARK,   /* a mark on a name: a terminal shows the mark, the other formats show its word */
-    DOC_DETAIL, /* of an item, a cell or a group: on a line of its own in a terminal; elsewhere after "; " */
+    /* a detail of an item, a cell or a group: in a terminal on a line of its own, elsewhere after
+     * "; " */
+    DOC_DETAIL,
 };
 
 enum doc_row_kind {
@@ -68,10 +70,10 @@ enum doc_row_kind {
 
 struct doc_node;
 
-/* All zero is an empty document. */
+/* A zeroed document is empty. */
 struct doc {
     struct doc_node *root, *open, *last;
-    bool failed; /* out of memory */
+    bool failed; /* memory ran out */
 };
 
 #define DOC_FORMAT(at) __attribute__((format(printf, at, (at) + 1)))
@@ -105,14 +107,14 @@ void doc_say(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORMA
 void doc_code(struct doc *doc, const char *text);
 /* Markup for the page alone, which is not escaped: never a text from a file or a server. */
 void doc_html(struct doc *doc, const char *markup);
-/* In a list. */
+/* An item of a list. */
 void doc_item(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORMAT(3);
-/* In terms. */
+/* A term and its text, in terms. */
 void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FORMAT(3);
-/* A JSON object as nested terms, folded under a title, in the page alone; nothing for NULL. */
+/* A JSON object as nested terms, folded under a title, in the page alone; NULL adds nothing. */
 void doc_tree(struct doc *doc, const char *title, const json_t *tree);
 
-/* ---- in a table: columns first, then rows, each with a cell for each column ---- */
+/* ---- for a table: first the columns, then the rows, each with a cell for each column ---- */
 
 void doc_column(struct doc *doc, const struct doc_column *column);
 /* The array ends with a column without a title. */
@@ -131,39 +133,40 @@ void doc_note(struct doc *doc, enum tone tone, const char *format, ...) DOC_FORM
 /* ---- spans: appended to the last sentence, item, term, cell, group, heading or fold ---- */
 
 void doc_span(struct doc *doc, enum doc_style style, const char *format, ...) DOC_FORMAT(3);
-/* A JSON scalar, or an array of them; nothing for an object. */
+/* A JSON scalar, or an array of them; an object adds nothing. */
 void doc_span_json(struct doc *doc, const json_t *value);
 /* style: DOC_CHIP or DOC_MARK; title: one sentence that explains the text, or NULL. */
 void doc_chip(struct doc *doc, enum doc_style style, enum tone tone, const char *mark,
               const char *text, const char *title);
-/* A detail for copying, "again: lockbench run"; a terminal never breaks it. */
+/* A detail that people copy, "again: lockbench run"; a terminal never breaks the line. */
 void doc_command(struct doc *doc, const char *label, const char *command);
-/* href: "#..."; name: where the link leads, for a pointer and a screen reader; NULL: the text says
- * that. */
+/* href: "#..."; name: the target in words, for a pointer and a screen reader; NULL: the text is
+ * enough. */
 void doc_link(struct doc *doc, const char *href, const char *text, const char *name);
 
-/* ---- of the block that was added last, with the spans in it ---- */
+/* ---- for the block that was added last, with the spans in it ---- */
 
 void doc_set_only(struct doc *doc, unsigned formats);
 void doc_set_tone(struct doc *doc, enum tone tone);
-void doc_set_best(struct doc *doc);     /* the best cell of its column */
-void doc_set_headline(struct doc *doc); /* the sentence that sums the document up */
+void doc_set_best(struct doc *doc);     /* Marks the best cell of its column. */
+void doc_set_headline(struct doc *doc); /* Marks the sentence that sums the document up. */
 void doc_set_title(struct doc *doc, const char *title);
 /* HTML: an attribute data-NAME, for the page's scripts. name: a literal. */
 void doc_set_data(struct doc *doc, const char *name, const char *value);
 
-/* The text, or the other one if the text is NULL. */
+/* Returns the text, or `other` if the text is NULL. */
 static inline const char *doc_or(const char *text, const char *otherwise) {
     return text ? text : otherwise;
 }
 
-/* color: for DOC_TERMINAL. 0, or -1 with err: out of memory, or out has an error. */
+/* Writes the document. color: for DOC_TERMINAL. 0, or -1 with err: out of memory, or out has an
+ * error. */
 int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *out,
               struct lb_err *err);
-/* An array of the texts of all sentences; a new reference, NULL when out of memory. */
+/* Returns an array of the texts of all sentences; a new reference, NULL when out of memory. */
 json_t *doc_sentences(const struct doc *doc);
 void doc_free(struct doc *doc);
-/* doc_write, then doc_free, also if writing fails. */
+/* Calls doc_write, then doc_free, also if writing fails. */
 int doc_write_and_free(struct doc *doc, enum doc_format format, bool color, FILE *out,
                        struct lb_err *err);
 

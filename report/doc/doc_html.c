@@ -1,4 +1,4 @@
-/* doc_html: a document as elements of a page, without the page's head and end. It stands whole
+/* doc_html: a document as elements of a page, without the page's head and end. It is complete
  * without JavaScript: scripts sort its tables by data-v and read its data-... attributes. */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void write_attribute(const char *name, const char *value, FILE *out) {
     fputc('"', out);
 }
 
-/* What a node brings of help and data. */
+/* Writes the help and the data attributes of a node. */
 static void write_attributes(const struct doc_node *node, FILE *out) {
     if (node->title) write_attribute("title", node->title, out);
     for (const struct doc_node *data = node->first; data; data = data->next) {
@@ -106,7 +106,7 @@ static void write_head(const struct doc_node *table, FILE *out) {
     fputs("</tr></thead>\n", out);
 }
 
-/* As JavaScript reads it. */
+/* Writes a number as JavaScript reads it. */
 static void write_sort_value(double value, FILE *out) {
     if (isinf(value)) {
         fprintf(out, " data-v=\"%sInfinity\"", value < 0 ? "-" : "");
@@ -196,7 +196,7 @@ static int write_table(const struct doc_node *table, FILE *out) {
 
 static int write_blocks(const struct doc_node *node, FILE *out);
 
-/* The tone of the worst sentence in a box; good without any. */
+/* The tone of the worst sentence in a box; good if there is none. */
 static enum tone worst_tone(const struct doc_node *box) {
     enum tone worst = TONE_GOOD;
     for (const struct doc_node *node = box->first; node; node = node->next) {
@@ -224,7 +224,7 @@ static int write_fold(const struct doc_node *fold, FILE *out) {
     return write_around("</summary>\n", fold, "</details>\n", out);
 }
 
-/* Its headline is always seen, with how many sentences below it warn. */
+/* The headline of the box is always visible, with the number of warnings below it. */
 static int write_folded_box(const struct doc_node *box, FILE *out) {
     const struct doc_node *headline = NULL;
     int doubts = 0;

@@ -6,7 +6,7 @@
 #include "report/doc/doc_parts.h"
 #include "report/doc/escape.h"
 
-/* between: what stands before a detail. */
+/* between: the text before a detail. */
 static void write_span(const struct doc_node *span, bool in_table, const char *between, FILE *out) {
     const char *text = span->text ? span->text : "";
     switch (span->style) {

@@ -1,4 +1,4 @@
-/* doc_parts: what a document is made of. Only for the writers in report/doc. */
+/* doc_parts: the nodes of a document. Only for the writers in report/doc. */
 #ifndef REPORT_DOC_DOC_PARTS_H
 #define REPORT_DOC_DOC_PARTS_H
 
@@ -29,17 +29,17 @@ enum doc_kind {
 
 struct doc_node {
     enum doc_kind kind;
-    enum doc_style style; /* of a span */
+    enum doc_style style; /* the style of a span */
     enum tone tone;
     unsigned only;
-    /* is_open: a fold; is_aside: a row; has_value: a cell to be sorted by value; is_figure: a cell
-     * whose text is made of value by its column */
+    /* is_open: of a fold; is_aside: of a row; has_value: the cell is sorted by value; is_figure:
+     * the text of the cell is made from value, as its column says */
     bool is_open, is_aside, best, headline, has_value, is_figure, is_command;
     double value;
-    /* title: its help; link: where it leads to, its anchor or its class; mark: of a chip, or the
-     * label of a command */
+    /* title: the help; link: the target of a link, the anchor or the class; mark: the mark of a
+     * chip, or the label of a command */
     char *text, *title, *link, *mark;
-    struct doc_column *columns; /* of a table */
+    struct doc_column *columns; /* the columns of a table */
     int column_count;
     struct doc_node *parent, *first, *end, *next; /* end: the last of its children */
 };
@@ -52,23 +52,23 @@ static inline bool doc_is_number(const struct doc_column *column) {
     return column->figure != DOC_TEXT || column->right;
 }
 
-/* The first cell from a child of a row on; NULL where there is none. */
+/* The first cell among the children of a row, from `child` on; NULL if there is none. */
 static inline const struct doc_node *doc_cell_from(const struct doc_node *node) {
     while (node && node->kind != NODE_CELL) node = node->next;
     return node;
 }
 
-/* Whether it has lines of its own below it in a terminal. */
+/* True if the row has lines of its own below it in a terminal. */
 static inline bool doc_has_details(const struct doc_node *node) {
     const struct doc_node *span = node->first;
     while (span && (span->kind != NODE_SPAN || span->style != DOC_DETAIL)) span = span->next;
     return span != NULL;
 }
 
-/* What a cell shows as a bare text, spans included; malloced, NULL when out of memory. */
+/* The contents of a cell as a bare text, spans included; malloced, NULL when out of memory. */
 char *doc_cell_text(const struct doc_column *column, const struct doc_node *cell,
                     enum doc_format format);
-/* The same of any node: its text and its spans, details apart. */
+/* The same for any node: its text and its spans, without its details. */
 char *doc_flat_text(const struct doc_node *node, enum doc_format format);
 
 /* The writers. 0, or -1 when out of memory. */
@@ -78,12 +78,12 @@ int doc_write_html(const struct doc_node *root, FILE *out);
 int doc_write_csv(const struct doc_node *root, FILE *out);
 
 struct screen;
-/* A node's line, with the details below it. 0, or -1 when out of memory. */
+/* Writes the line of a node, with its details below. 0, or -1 when out of memory. */
 int doc_terminal_line(const struct screen *screen, const struct doc_node *node, const char *before,
                       enum tone tone);
 void doc_terminal_details(const struct screen *screen, const struct doc_node *node, enum tone tone);
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table);
-/* One whose columns are upright. */
+/* Writes a table whose columns are upright. */
 int doc_terminal_matrix(const struct screen *screen, const struct doc_node *table);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define TERM_WIDTH 22
 
-/* What was written last: it decides whether a blank line is next. */
+/* The kind of the last output, which decides whether a blank line is next. */
 enum block { BLOCK_NOTHING, BLOCK_HEAD, BLOCK_LINES, BLOCK_TABLE };
 
 struct writer {

@@ -6,14 +6,14 @@
 #include "report/doc/doc_parts.h"
 #include "report/doc/screen.h"
 
-#define NAME_MAX 30    /* of a row */
+#define NAME_MAX 30    /* the greatest width of a row's name */
 #define HEAD_MAX 18    /* lines of a column's name */
 #define COLUMN_WIDTH 2 /* a sign and its mark */
 
 struct matrix {
     const struct screen *screen;
     const struct doc_node *table;
-    int name_width, from, to; /* columns; the first one has the names */
+    int name_width, from, to; /* the columns of the table; the first one has the names */
 };
 
 /* One code point of a text, or a space beyond its end. */

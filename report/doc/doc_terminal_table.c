@@ -1,5 +1,6 @@
-/* doc_terminal_table: a table in the width of a terminal. Where it is too wide, the gaps shrink
- * first, then the figures lose digits, then the columns go that tell least, then names are cut. */
+/* doc_terminal_table: a table in the width of a terminal. If the table is too wide, first the gaps
+ * shrink, then the figures lose digits, then the least important columns are left out, then names
+ * are cut. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,17 +9,17 @@
 #include "report/doc/doc_parts.h"
 #include "report/doc/screen.h"
 
-#define NAME_MAX 34   /* of the first column */
+#define NAME_MAX 34   /* the greatest width of the first column */
 #define FIGURE_MAX 10 /* "14,800,000" */
 #define FIGURE_MIN 7  /* "1.5e+07" */
-#define WORDS_MIN 24  /* of a last column that wraps */
-#define BEST_MARK '*' /* in the gap behind the cell */
+#define WORDS_MIN 24  /* the least width of a last column that wraps */
+#define BEST_MARK '*' /* marks stand in the gap after the cell */
 
 struct layout {
     const struct doc_node *table;
-    int *width; /* of each column; -1: it is not shown */
-    int *
-        extra; /* of each column: in front of it beside the gap, so that a mark touches no figure */
+    int *width; /* the width of each column; -1: the column is not shown */
+    /* for each column: blanks before it, besides the gap, so that a mark touches no figure */
+    int *extra;
     int gap, figure_max;
     bool any_best;
 };
@@ -60,7 +61,7 @@ static int max_of(int a, int b) {
     return a > b ? a : b;
 }
 
-/* The widths that the cells ask for. 0, or -1 when out of memory. */
+/* Finds the widths that the cells need. 0, or -1 when out of memory. */
 static int measure(struct layout *layout) {
     const struct doc_node *table = layout->table;
     for (int c = 0; c < table->column_count; c++) {
@@ -88,8 +89,8 @@ static int gap_before(const struct layout *layout, int c) {
     return c > 0 ? layout->gap + layout->extra[c] : 0;
 }
 
-/* Where a mark fills the gap and a figure the whole column behind it, one more blank parts them. 0, or -1
- * when out of memory. */
+/* If a mark fills the gap and a figure fills the whole next column, one more blank separates them.
+ * 0, or -1 when out of memory. */
 static int part_marks(struct layout *layout) {
     const struct doc_node *table = layout->table;
     memset(layout->extra, 0, (size_t)table->column_count * sizeof *layout->extra);
@@ -111,7 +112,7 @@ static int part_marks(struct layout *layout) {
     return 0;
 }
 
-/* How many columns of the terminal are too many. */
+/* By how many columns the table is wider than the terminal. */
 static int excess_of(const struct layout *layout) {
     int total = layout->any_best, last = last_column(layout);
     for (int c = 0; c <= last; c++) {
@@ -123,7 +124,7 @@ static int excess_of(const struct layout *layout) {
     return total - SCREEN_WIDTH;
 }
 
-/* Leaves the column out that tells least. False where each must stay. */
+/* Leaves out the least important column. False if all must stay. */
 static bool drop_column(struct layout *layout) {
     int most = -1;
     for (int c = 0; c < layout->table->column_count; c++) {
@@ -182,7 +183,7 @@ static int write_cells(const struct screen *screen, const struct layout *layout,
         if (!is_column(layout, c)) continue;
         char *text = cell_text(layout, column, cell);
         if (!text) return -1;
-        /* The mark of the best stands where the gap to the next column is. */
+        /* The mark of the best cell stands in the gap to the next column. */
         put_gap(screen, gap_before(layout, c), best);
         used += gap_before(layout, c);
         best = cell->best;
@@ -209,7 +210,7 @@ static void say_below(const struct screen *screen, char **line, enum tone tone) 
     *line = NULL;
 }
 
-/* The cells that stand below a row. */
+/* Writes the cells that stand below a row. */
 static int write_below(const struct screen *screen, const struct doc_node *table,
                        const struct doc_node *row) {
     char *line = NULL;

@@ -1,5 +1,6 @@
-/* doc_write: what the writers share: the choice of one, and bare texts of cells and lines. CSV, the
- * smallest of them, is here, too: a document's tables by RFC 4180, with an empty line between. */
+/* doc_write: the code that the writers share: the choice of a writer, and bare texts of cells and
+ * lines. CSV, the smallest writer, is here, too: a document's tables by RFC 4180, with an empty
+ * line between. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "report/doc/doc_parts.h"
 #include "report/doc/escape.h"
 
-/* A span as the terminal or CSV shows it. */
+/* Writes a span for a terminal or for CSV. */
 static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_format format) {
     const char *text = span->text ? span->text : "";
     switch (span->style) {

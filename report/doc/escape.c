@@ -25,7 +25,7 @@ void escape_md(FILE *out, const char *text) {
     }
 }
 
-/* A space for a control character; returns the last byte that was written. */
+/* Writes a space for a control character. Returns the last byte that was written. */
 static const char *put_point(FILE *out, const char *text) {
     bool control = ((unsigned char)*text & 0xC0) != 0x80 && utf8_is_control(text);
     fputc(control ? ' ' : *text, out);
@@ -86,7 +86,7 @@ void escape_html(FILE *out, const char *text) {
 }
 
 void escape_script(FILE *out, const char *json) {
-    /* These occur in JSON only inside texts, where an escape means the same. */
+    /* These characters occur in JSON only inside texts, where an escape means the same. */
     for (; *json; json++) {
         switch (*json) {
         case '<':
@@ -135,7 +135,7 @@ json_t *escape_json_figure(double figure) {
     return json_real(figure);
 }
 
-/* jansson's setters all fail for want of memory only, and a set of NULL fails too. */
+/* jansson's setters fail only when memory runs out, and setting NULL fails too. */
 int escape_json_put(json_t *object, const char *path, json_t *value) {
     char part[64];
     for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {

@@ -15,7 +15,7 @@ static char *copy_words(const char *words, char *text) {
     return text;
 }
 
-/* Of a value that is no number. */
+/* The text of a value that is no finite number. */
 static char *odd_text(double value, char *text) {
     return copy_words(isinf(value) && value > 0 ? NUMBER_NEVER : NUMBER_NONE, text);
 }
@@ -81,7 +81,7 @@ char *number_text(double value, const struct number_unit *unit, char *text) {
     value /= unit->scale;
     if (value == 0) return copy_words("0", text);
     if (fabs(value) < 0.0001) return copy_words("<0.0001", text);
-    /* Rounded first: 999.6 has four digits once it is shown. */
+    /* The value is rounded first, because 999.6 is shown with four digits. */
     int magnitude = (int)floor(log10(fabs(value)));
     double step = pow(10, magnitude - 2);
     value = round(value / step) * step;

@@ -34,7 +34,7 @@ static const char *tone_code(enum tone tone) {
     return "";
 }
 
-/* Writes the first `points` code points; returns what follows them. */
+/* Writes the first `points` code points; Returns the rest. */
 static const char *put_points(FILE *out, const char *text, int points) {
     while (*text && points-- > 0) {
         bool control = utf8_is_control(text);
@@ -63,8 +63,8 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
     if (width < 0) pad(screen->out, room - length);
 }
 
-/* Code points of the text's next line of at most room: up to the last space that fits, or cut
- * hard. */
+/* The number of code points in the text's next line, at most `room`: up to the last space that
+ * fits; a longer word is cut. */
 static int line_points(const char *text, int room) {
     int points = 0, last_space = 0;
     for (; *text; text++) {

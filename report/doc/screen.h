@@ -1,7 +1,7 @@
 /* screen: aligned text for a terminal, at most SCREEN_WIDTH columns wide.
  *
- * Widths are counted in code points. Control characters never get through: names and errors come
- * from servers, and a terminal obeys what it is sent. */
+ * Widths are counted in code points. Control characters are replaced, because names and errors come
+ * from servers, and a terminal would obey such characters. */
 #ifndef REPORT_DOC_SCREEN_H
 #define REPORT_DOC_SCREEN_H
 
@@ -17,11 +17,11 @@ struct screen {
     bool color;
 };
 
-/* Columns that a text takes. */
+/* The number of columns that a text takes. */
 int screen_width(const char *text);
 
 /* Writes text with the tone's colour, padded to width (left-aligned when width is negative, as in
- * printf), cut with an ellipsis when it is longer. width 0: as it is. */
+ * printf), cut with an ellipsis when it is longer. width 0: the text as it is. */
 void screen_put(const struct screen *screen, const char *text, int width, enum tone tone);
 
 /* Writes a paragraph, wrapped; the first line starts after `used` columns that are already there,
@@ -29,8 +29,7 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
 void screen_wrap(const struct screen *screen, const char *text, int used, int indent,
                  enum tone tone);
 
-/* The same of a printf, from the line's start. A text that memory does not suffice for is left
- * out. */
+/* The same for a printf, from the start of a line. A text is left out if memory runs out. */
 void screen_say(const struct screen *screen, int indent, enum tone tone, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

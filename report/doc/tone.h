@@ -8,7 +8,7 @@ enum tone { TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD, TONE_BEST };
 /* "plain", "good", "warn" or "bad": a class of page.css. */
 const char *tone_name(enum tone tone);
 
-/* The mark that Markdown shows before a sentence, with a space behind it; "" for plain. */
+/* The mark that Markdown shows before a sentence, with a space after it; "" for plain. */
 const char *tone_mark(enum tone tone);
 
 #endif

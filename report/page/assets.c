@@ -2,7 +2,7 @@
  * made from. */
 #include "report/page/assets.h"
 
-/* Type and size let a program use them that finds them in a shared object. */
+/* A symbol needs type and size if a program finds it in a shared object. */
 #define EMBED(name, file)                                                                          \
     __asm__(".pushsection .rodata\n"                                                               \
             ".global " #name "\n.type " #name ", @object\n" #name ":\n.incbin \"" file "\"\n"      \

@@ -1,14 +1,15 @@
 /* assets: the page's style, the chart code's bundle and the licences of what is in it, as the build
  * found them.
  *
- * The bundle is empty when there was no node at build time; the page then says so and has its
+ * The bundle is empty if there was no node at build time. Then the page says so, and has only its
  * tables. */
 #ifndef REPORT_PAGE_ASSETS_H
 #define REPORT_PAGE_ASSETS_H
 
 #include <stddef.h>
 
-/* NUL-terminated; asset_check is the code of a check's page, which has nobody else's in it. */
+/* NUL-terminated; asset_check is the code of a check's page, which contains no code of other
+ * authors. */
 extern const char asset_style[], asset_bundle[], asset_check[], asset_licences[];
 
 #endif

@@ -1,9 +1,9 @@
-/* doc_page: any document as a page that opens without a network, with charts where the document has
- * places for them. The page of runs has more (html.c).
+/* doc_page: any document as a page that opens without a network, with charts at the places that the
+ * document has for them. The page of runs is made by html.c.
  *
- * A chart's figures go into the page as JSON; report/src/views has a view of the chart's name, which
- * draws it. Without JavaScript, or in a program that was built without charts, the document is
- * whole, since all figures stand in its tables. */
+ * The figures of a chart go into the page as JSON. The view of the same name in report/src/views
+ * draws the chart. Without JavaScript, or in a program that was built without charts, the document
+ * is whole, since all figures stand in its tables. */
 #ifndef REPORT_PAGE_DOC_PAGE_H
 #define REPORT_PAGE_DOC_PAGE_H
 
@@ -11,9 +11,9 @@
 
 struct doc_page {
     const char *command; /* "lockbench compare" */
-    const char *title;   /* of the page, in one line */
-    const char *about;   /* below it: when, on what */
-    const char *name;    /* of the data in the page's JSON object */
+    const char *title;   /* the title of the page, in one line */
+    const char *about;   /* the line below the title: when, on which machine */
+    const char *name;    /* the name of the data in the page's JSON object */
     const json_t *data;  /* borrowed */
 };
 

@@ -1,15 +1,15 @@
-/* head: a page's head, the one for all documents: the style, the header, and the navigation, which stays in
- * sight. What stands in the header is the document's own. */
+/* head: a page's head, the same for all documents: the style, the header, and the navigation, which
+ * stays in sight. Each document fills the header itself. */
 #ifndef REPORT_PAGE_HEAD_H
 #define REPORT_PAGE_HEAD_H
 
 #include <stdio.h>
 
 struct head_link {
-    const char *id, *text; /* of a section; literals */
+    const char *id, *text; /* the link to a section; literals */
 };
 
-/* All up to the body's begin; name and when are the page's title. */
+/* Writes everything up to the begin of the body; name and when make the page's title. */
 void head_open(FILE *out, const char *name, const char *when);
 
 /* Begins the header, up to the inside of its <h1>. command: "lockbench report". */

@@ -1,6 +1,6 @@
 /* html: the report of runs as one page that opens without a network: the document of run_doc.h with
- * the charts' sections between, in a page's head and end. The charts are drawn by the bundle
- * (report/src), which assets.c brings. */
+ * the charts' sections between, in a page's head and end. The bundle (report/src), which assets.c
+ * contains, draws the charts. */
 #include <string.h>
 
 #include "report/page/assets.h"
@@ -11,11 +11,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* A chart's section: its place, filled by the view of the same name in report/src/views, and its
- * figures. */
+/* The section of a chart: a place, which the view of the same name in report/src/views fills, and
+ * the chart's figures. */
 struct chart {
-    const char *id, *brief, *title, *lead, *tables; /* brief: in the navigation */
-    unsigned columns;                               /* a group of them; 0 = none */
+    const char *id, *brief, *title, *lead, *tables; /* brief: its name in the navigation */
+    unsigned columns; /* the group of columns in its tables; 0 = none */
 };
 
 static const struct chart charts[] = {
@@ -76,7 +76,7 @@ static const char *environment_text(const struct run *run, const char *key) {
     return json_string_value(json_object_get(run->environment, key));
 }
 
-/* Which run a letter before a lock's name stands for. */
+/* Explains which run the letter before a lock's name means. */
 static void write_letters(FILE *out, const struct report *report) {
     char letter[8];
     fputs("<ul class=\"letters\">\n", out);

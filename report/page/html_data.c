@@ -1,4 +1,4 @@
-/* html_data: what the charts draw, as one JSON object in the page; report/src/data.js reads it.
+/* html_data: the data of the charts, as one JSON object in the page; report/src/data.js reads it.
  *
  * Here the locks, loads and figures; html_hist.c, html_time.c and html_views.c add members of their
  * own. Names in it are data, never markup. */
@@ -9,14 +9,15 @@
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"
 
-#define REAL_DIGITS 12 /* us of a window of days: holds overlap by that little */
+#define REAL_DIGITS 12 /* enough for an overlap of 1 us in a window of days */
 
-/* Adds value, which may be NULL for want of memory; remembers any failure in *rc. */
+/* Adds a value, which may be NULL (out of memory), and remembers a failure in *rc. */
 static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
 }
 
-/* Without what gives way in the comparison: of an open loop the page shows times from due. */
+/* Leaves out the columns that others replace in the comparison: in an open loop the page shows
+ * times from due. */
 static json_t *figures_of(const struct report_group *group, const struct report_row *row, int *rc) {
     static const unsigned groups[] = {IN_COMPARISON, IN_LATENCY, IN_FAIRNESS, IN_COST};
     json_t *object = json_object();
@@ -46,7 +47,7 @@ static json_t *group_of(const struct report_group *group, const struct answers *
     json_t *object = json_object(), *rows = json_array();
     put(object, "load", escape_json(group->load), rc);
     put(object, "near", escape_json(group->near), rc);
-    put(object, "rtt", escape_json_figure(group->rtt_ns), rc); /* null: no wire */
+    put(object, "rtt", escape_json_figure(group->rtt_ns), rc); /* null: there is no wire */
     put(object, "loadIndex", json_integer(group->load_index), rc);
     put(object, "clients", escape_json_figure(group->clients), rc);
     put(object, "alone", json_boolean(group == answers->alone), rc);

@@ -1,9 +1,9 @@
-/* html_first: the first screen of the page of runs: one sentence, a tile for each class of durability
- * and guarantee with the lock that leads there, and how far each lock is from the best. It is markup
- * alone, since a reader without JavaScript must see it too.
- *
- * It ranks nothing itself: the figures are those of the comparison (best.h). An unfair lock leads
- * only where no other lock is fair; what is generator-limited may lead. The tile says both. */
+/* html_first: the first screen of the page of runs: one sentence, a tile for each class of
+ * durability and guarantee with the lock that leads there, and how far each lock is from the best.
+ * The first screen is markup without scripts, so that a reader without JavaScript sees it too. It
+ * ranks nothing itself: the figures are those of the comparison (best.h). An unfair lock leads only
+ * if no lock is fair. A lock whose stages were limited by the generator may lead. The tile says
+ * both. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_in_class(const struct report_group *group, int row, int first) {
            words_same_class(group->rows[row].typical, group->rows[first].typical);
 }
 
-/* Whether a row is the first real lock of its class. */
+/* True if a row is the first real lock of its class. */
 static bool opens_class(const struct report_group *group, int row) {
     if (!report_is_real(group->rows[row].typical)) return false;
     for (int before = 0; before < row; before++)
@@ -33,7 +33,8 @@ static bool opens_class(const struct report_group *group, int row) {
     return true;
 }
 
-/* The next row that opens a class, in the order of durabilities, after a row; -1 starts. -1: none. */
+/* The next row after `after` that is the first of a class, in the order of durabilities; after = -1
+ * gives the first. Returns -1 if there is none. */
 static int next_class(const struct report_group *group, int after) {
     int d = after < 0 ? 0 : (int)words_durability(group->rows[after].typical);
     for (int from = after + 1; d < DURABILITIES; d++, from = 0) {
@@ -88,8 +89,8 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
             answer_text(&answer, column, text));
 }
 
-/* The nearest to the best of those that are fair, the nearest of all where none is: the times of an
- * unfair lock are those of the few that were served. -1: none is ranked. */
+/* The fair lock that is nearest to the best, or the nearest of all if none is fair: the times of an
+ * unfair lock are those of the few clients that were served. -1: no lock is ranked. */
 static int leader_of(const struct report_group *group, const struct bar *bars, int count) {
     for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
         if (!best_is_unfair(&group->rows[bars[i].row])) return i;
@@ -162,7 +163,8 @@ static void write_tile(FILE *out, const struct report *report, const struct repo
 
 /* ---- the picture ---- */
 
-/* The right end of the axis: the first step of 2, 5, 10, 20, ... that no lock and no range is beyond. */
+/* The right end of the axis: the first step of 2, 5, 10, 20, ... that is beyond all locks and
+ * ranges. */
 static double axis_end(const struct report_group *group) {
     static const double steps[] = {2, 2.5, 2};
     double most = 1, end = 2;
@@ -175,7 +177,7 @@ static double axis_end(const struct report_group *group) {
     return end;
 }
 
-/* In per cent of the axis, which begins at 1. */
+/* A place in per cent of the axis, which begins at 1. */
 static double place_of(double ratio, double end) {
     return isinf(ratio) ? 100 : 100 * log(fmax(ratio, 1)) / log(end);
 }
@@ -193,7 +195,8 @@ static void write_axis(FILE *out, double end) {
     fputs("</div><span></span></div>\n", out);
 }
 
-/* A line over the bar; its figures on hover, also where the line begins left of the axis. */
+/* Draws a line over the bar. Hovering shows its figures, also if the line begins left of the
+ * axis. */
 static void write_range(FILE *out, const struct bar *bar, double end) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(bar->low)) return;

@@ -13,8 +13,9 @@
 #include "report/doc/escape.h"
 #include "report/page/html_parts.h"
 
-#define TEXT_MAX                                                                                   \
-    2000000 /* bytes of histograms in a page: with charts, tables and views over time below 5 MB */
+/* the most bytes of histograms in a page, which stays below 5 MB with charts, tables and views
+ * over time */
+#define TEXT_MAX 2000000
 
 enum carried { CARRY_ALL, CARRY_TYPICAL, CARRY_CORE };
 
@@ -71,7 +72,7 @@ static enum carried choose(const struct report *report) {
     return carried;
 }
 
-/* The text is decoded here for once: the page is made of sound ones only. */
+/* The text is decoded once here, so that a page contains sound histograms only. */
 int html_hist_add(json_t *object, const struct run *run, const struct run_stage *stage,
                   enum metric metric, struct lb_err *err) {
     const struct run_latency *latency = &stage->latency[metric];

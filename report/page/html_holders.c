@@ -1,14 +1,15 @@
-/* html_holders: who held a key around the faults, and how long it took until somebody got it again.
- * See html_views.h.
+/* html_holders: the holders of a key around the faults, and the time until a client got the key
+ * again. See html_views.h.
  *
- * Members of the file's objects are taken one by one, numbers as numbers and texts as texts: what
- * else a file has in them never gets into the page. */
+ * Members of the file's objects are copied one by one, numbers as numbers and texts as texts, so
+ * that nothing else in a file gets into the page. */
 #include "report/doc/escape.h"
 #include "report/page/html_views.h"
 
-#define HOLDS_MAX 300 /* a stage: more can't be told apart */
+#define HOLDS_MAX 300 /* holds of a stage: a reader can't tell more apart */
 
-/* {"from", "to", ...} of an object's members, by pairs of names: the page's and the file's. */
+/* Makes {"from", "to", ...} of an object's members, by pairs of names: the name in the page, the
+ * name in the file. */
 struct member {
     const char *name, *from;
 };
@@ -19,7 +20,8 @@ static json_t *plain(const json_t *value) {
     return json_is_number(value) ? escape_json_figure(json_number_value(value)) : json_null();
 }
 
-/* A list of objects with these members only, the first `most` of them. NULL for want of memory. */
+/* Makes a list of objects with these members only, from the first `most` of them. NULL when out of
+ * memory. */
 static json_t *list_of(const json_t *objects, const struct member *members, size_t most) {
     json_t *list = json_array();
     for (size_t i = 0; i < json_array_size(objects) && i < most; i++) {

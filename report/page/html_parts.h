@@ -1,5 +1,5 @@
-/* html_parts: what the page of runs is put together from, but for its head (head.h): the charts' data. Its text
- * is the document of run_doc.h.
+/* html_parts: the parts of the page of runs, except its head (head.h): the charts' data. The text
+ * of the page is the document of run_doc.h.
  *
  * Every text that is not a literal goes through escape_html, in attributes too: names, errors and
  * settings come from servers and from files. */
@@ -17,25 +17,26 @@
 /* The page of runs. 0, or -1 with err. */
 int html_page(const struct report *report, FILE *out, struct lb_err *err);
 
-/* The first screen: who leads each class, and how far each lock is from the best; nothing where no
- * lock was measured. 0, or -1 with err: no memory. */
+/* Writes the first screen: the leader of each class, and how far each lock is from the best;
+ * nothing if no lock was measured. 0, or -1 with err: out of memory. */
 int html_first(FILE *out, const struct report *report, const struct answers *answers,
                struct lb_err *err);
 
-/* The charts' data. 0, or -1 with err: a histogram that is not sound, or no memory. */
+/* Returns the charts' data. NULL with err: a histogram that is not sound, or out of memory. */
 int html_data(FILE *out, const struct report *report, const struct answers *answers,
               struct lb_err *err);
 
-/* Its parts, each a member of the object: the histograms, and how rows went over time. The same. */
+/* Add parts of that data, each a member of the object: the histograms, and the rows over time. 0,
+ * or -1 with err, like the above. */
 int html_hists(const struct report *report, json_t *root, struct lb_err *err);
 int html_time(const struct report *report, json_t *root, struct lb_err *err);
 
 /* Adds a stage's histogram of a metric to an object, under the metric's name, as
- * report/src/histogram.js reads it; nothing where the stage has none. 0, or -1 with err. */
+ * report/src/histogram.js reads it; nothing if the stage has none. 0, or -1 with err. */
 int html_hist_add(json_t *object, const struct run *run, const struct run_stage *stage,
                   enum metric metric, struct lb_err *err);
 
-/* An open loop: operations have due times that differ from their starts. */
+/* True for an open loop: its operations have due times that differ from their starts. */
 bool html_is_open(const struct run_stage *stage);
 
 #endif

@@ -1,8 +1,9 @@
-/* html_sweep: what a lock does as the load grows: latency over the offered rate, throughput over
- * clients, with what theory and a capacity.json say of it. See html_views.h.
+/* html_sweep: the figures of a lock as the load grows: latency over the offered rate, throughput
+ * over clients, with the predictions of theory and the answers of a capacity.json. See
+ * html_views.h.
  *
- * It fits nothing to fewer points than the statistics ask for and draws no law further than they
- * allow. */
+ * Nothing is fitted to fewer points than the statistics ask for, and no law is drawn further than
+ * they allow. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 #include "results/stats/queue.h"
 #include "results/stats/usl.h"
 
-#define CURVE_POINTS 40 /* of a law or a model */
+#define CURVE_POINTS 40 /* points of a law or a model */
 
 static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
@@ -24,21 +25,21 @@ static bool equal(const char *a, const char *b) {
 
 /* ---- latency over the offered rate ---- */
 
-/* A stage of an open loop, and what it may be drawn in one line with. */
+/* A stage of an open loop, and the properties of the stages that share a line with it. */
 struct probe {
     const struct run_stage *stage;
     int lock;
-    char *load; /* without the rate; owned */
+    char *load; /* the load without the rate; owned */
 };
 
 static bool is_offered(const struct run_stage *stage) {
     return stage->offered_per_s > 0 && stage->grants > 0;
 }
 
-/* The load in words, but for its rate. Malloced. */
+/* The load in words, without its rate. Malloced. */
 static char *load_of(const struct run_stage *stage) {
     struct run_stage shape = *stage;
-    shape.sweep_leg = NULL; /* both ways are one line each of one chart */
+    shape.sweep_leg = NULL; /* the ways up and down are two lines of one chart */
     char kind[32];
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(stage->arrival ? stage->arrival : "?", ":"),
              stage->arrival ? stage->arrival : "?");
@@ -62,8 +63,9 @@ static bool same_line(const struct probe *x, const struct probe *y) {
            strcmp(x->load, y->load) == 0;
 }
 
-/* {"leg", "offered", "achieved", "missed", "mean", "p50", ...}: from due to held, mean and count of
- * those that were granted, percentiles of all that were due, null where too few were, or for never. */
+/* {"leg", "offered", "achieved", "missed", "mean", "p50", ...}: times from due to granted: mean and
+ * count of the granted requests, percentiles of all due requests; null if there were too few, or
+ * for never. */
 static json_t *point_of(const struct probe *probe) {
     const struct run_stage *stage = probe->stage;
     const struct run_latency *due = &stage->latency[METRIC_ACQUIRE_DUE];
@@ -85,9 +87,9 @@ static json_t *point_of(const struct probe *probe) {
     return NULL;
 }
 
-/* M/D/1's mean wait along the rates, for one key: the service is hold and handoff, both as measured
- * where most was handed over. "model": null where no handoff was measured, or where several clients
- * may hold: several keys, permits, readers. */
+/* M/D/1's mean wait along the rates, for one key: the service time is hold and handoff, both as
+ * measured in the stage with most handoffs. "model" is null if no handoff was measured, or if
+ * several clients may hold: several keys, permits, readers. */
 static json_t *model_of(const struct probe *probes, int count) {
     const struct run_stage *most = NULL;
     bool one_key =
@@ -119,7 +121,7 @@ static json_t *model_of(const struct probe *probes, int count) {
     return NULL;
 }
 
-/* The promise that was searched for, and the answer, when the run's folder has them. */
+/* The promise of the search and its answer, if the run's folder has them. */
 static json_t *promise_of(const struct capacity *capacity, const struct probe *probe) {
     for (int i = 0; capacity && i < capacity->lock_count; i++) {
         const struct capacity_lock *lock = &capacity->locks[i];
@@ -167,8 +169,8 @@ static json_t *line_of(const struct probe *probes, int count, const struct capac
     return NULL;
 }
 
-/* Each run's capacity.json, NULL where it has none. One that can't be read is an error: it lies
- * beside the run. */
+/* Reads the capacity.json of each run, NULL if it has none. A file that can't be read is an error,
+ * because it is a part of the run. */
 static struct capacity **read_capacities(const struct report *report, struct lb_err *err) {
     struct capacity **all = calloc((size_t)report->run_count + 1, sizeof(struct capacity *));
     if (!all) {
@@ -258,13 +260,13 @@ static const struct report_row *row_of_lock(const struct report_group *group, in
     return NULL;
 }
 
-/* The groups of one load: they differ in clients only. */
+/* The groups of one load, which differ in the number of clients only. */
 struct sweep {
     const struct report_group *groups;
     int count;
 };
 
-/* Collects a lock's throughputs over clients, one a repeat. Returns how many. */
+/* Collects a lock's throughputs over clients, one for each repeat. Returns how many. */
 static int collect(const struct sweep *sweep, int lock, double *n, double *x) {
     int count = 0;
     for (int g = 0; g < sweep->count; g++) {
@@ -311,7 +313,7 @@ static json_t *law_or_why(const double *n, const double *x, int count, json_t *o
     return object;
 }
 
-/* NULL for want of memory; the JSON null where the lock has fewer than two numbers of clients. */
+/* NULL when out of memory; the JSON null if the lock has fewer than two numbers of clients. */
 static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
     int count = collect(sweep, lock, n, x);
     if (count == 0 || different(n, count) < 2) return json_null();

@@ -21,8 +21,8 @@
 #include "results/format/hlog_read.h"
 #include "results/stats/quantile.h"
 
-#define INTERVALS_ALL 4400 /* of all rows: some 300 bytes each */
-#define INTERVALS_MAX 120  /* of a row */
+#define INTERVALS_ALL 4400 /* the most intervals of all rows: some 300 bytes each */
+#define INTERVALS_MAX 120  /* the most intervals of a row */
 #define INTERVALS_MIN 10
 #define CELLS_A_DECADE 12
 
@@ -31,15 +31,17 @@ enum shown { SHOWN_ACQUIRE, SHOWN_DUE, SHOWN_HANDOFF, SHOWN_LAG, SHOWN };
 static const enum metric metrics[SHOWN] = {METRIC_ACQUIRE, METRIC_ACQUIRE_DUE, METRIC_HANDOFF,
                                            METRIC_LAG};
 
-/* A stage's log on its way into lists. */
+/* A stage's log while its lists are made. */
 struct timeline {
     json_t *from, *to, *grants, *p50[SHOWN], *p99[SHOWN], *cells[SHOWN];
-    struct hist *hist[SHOWN]; /* of the interval that is being filled; NULL before the first line */
-    int64_t first_ns;         /* of the log, by Unix time: the window's begin */
-    int64_t begin_ns, end_ns; /* of the interval */
+    struct hist *hist[SHOWN]; /* of the interval in progress; NULL before the first line */
+    int64_t first_ns;         /* the window's begin in the log, by Unix time */
+    int64_t begin_ns, end_ns; /* begin and end of the interval */
     int64_t line_ns;          /* start of the last line */
-    int lines, merge, count;  /* seconds in the interval, seconds that make one, intervals done */
-    bool open;                /* closed loops are always due, and never late: two metrics less */
+    /* seconds in the interval, seconds of a full interval, intervals done */
+    int lines, merge, count;
+    /* in a closed loop requests are always due and never late, so two metrics are left out */
+    bool open;
     int rc;
 };
 
@@ -104,7 +106,8 @@ static int metric_of(const struct timeline *time, const char *tag) {
     return -1;
 }
 
-/* -1: no memory, or a histogram of another shape than those before it. */
+/* Adds a line to the interval. -1: out of memory, or a histogram of another shape than those
+ * before. */
 static int take(struct timeline *time, const struct hlog_line *line) {
     int m = metric_of(time, line->tag);
     if (m < 0) return 0;
@@ -121,7 +124,7 @@ static int take(struct timeline *time, const struct hlog_line *line) {
     return time->hist[m] ? hist_add(time->hist[m], line->hist) : -1;
 }
 
-/* Whether anything could be read; *ret_cut: not all. */
+/* True if any log could be read; *ret_cut: a log was not read to its end. */
 static bool read_log(struct timeline *time, const char *path, int limit, bool *ret_cut) {
     struct lb_err err = {0};
     struct hlog_line line;
@@ -142,7 +145,7 @@ static json_t *second_figure(const json_t *second, const char *member) {
     return ns > 0 ? escape_json_figure(ns) : json_null(); /* 0: a second without a grant */
 }
 
-/* run.json's own seconds. */
+/* Reads run.json's own seconds. */
 static void read_series(struct timeline *time, const struct run_stage *stage) {
     size_t count = json_array_size(stage->series);
     if (count > 0 &&
@@ -179,7 +182,7 @@ static json_t *faults_of(const struct run_stage *stage, int *rc) {
     return faults;
 }
 
-/* The lists of a timeline and what stands beside them, as one object; takes the lists over. */
+/* Makes one object of the lists of a timeline and the members beside them; takes the lists over. */
 static json_t *object_of(struct timeline *time, const struct run_stage *stage, bool logged,
                          bool cut) {
     json_t *object = json_object();
@@ -205,7 +208,8 @@ static json_t *object_of(struct timeline *time, const struct run_stage *stage, b
     return object;
 }
 
-/* Of one stage; null where nothing is known over time. NULL when out of memory. */
+/* The timeline of one stage; the JSON null if nothing is known over time. NULL when out of
+ * memory. */
 static json_t *stage_time(const struct run *run, const struct run_stage *stage, int intervals) {
     struct timeline time = {.from = json_array(),
                             .to = json_array(),
@@ -221,7 +225,7 @@ static json_t *stage_time(const struct run *run, const struct run_stage *stage, 
         time.merge = (int)ceil(stage->duration_s / intervals);
     char *path = NULL;
     bool logged = false, cut = false;
-    /* The name comes from a file: it names a file beside that one or nothing. */
+    /* The name comes from a file, so it is used only if it names a file in the same folder. */
     if (stage->id && run->dir && !strchr(stage->id, '/')) {
         if (asprintf(&path, "%s/%s.hlog", run->dir, stage->id) < 0) path = NULL;
         logged = path && read_log(&time, path, 2 * INTERVALS_MAX, &cut);

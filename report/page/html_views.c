@@ -36,7 +36,7 @@ static json_t *row_of(const struct report_group *group, int r) {
     for (const struct column *column = columns_of(IN_COMPARISON); column->key && rc == 0;
          column++) {
         if (isnan(column_value(column, &group->rows[r]))) continue;
-        /* A key has dots in it: no path. */
+        /* A key contains dots, so it is not set as a path. */
         rc |= json_object_set_new(figures, column->key, figure_of(group, r, column));
     }
     if (rc == 0) return row;
@@ -44,7 +44,7 @@ static json_t *row_of(const struct report_group *group, int r) {
     return NULL;
 }
 
-/* What stands beside each number of a lock. */
+/* The facts that stand beside each figure of a lock. */
 static json_t *standing_of(const struct report_lock *lock) {
     json_t *object = json_object();
     int rc = escape_json_put(object, "guarantee", escape_json(words_guarantee(lock->stage)));

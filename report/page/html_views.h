@@ -1,8 +1,8 @@
-/* html_views: the data of the views that decide, each a member of the page's JSON with a C file of
- * its own.
+/* html_views: the data of the views that need statistics, each a member of the page's JSON with a C
+ * file of its own. Statistics are computed here; the page only draws.
  *
- * Everything that needs statistics is worked out here; the page draws. Each takes the page's JSON
- * object and adds its member. 0, or -1 with err (no memory, or a histogram that is not sound). */
+ * Each function takes the page's JSON object and adds its member. 0, or -1 with err (out of memory,
+ * or a histogram that is not sound). */
 #ifndef REPORT_PAGE_HTML_VIEWS_H
 #define REPORT_PAGE_HTML_VIEWS_H
 
@@ -10,7 +10,7 @@
 
 #include "report/run/model.h"
 
-/* All of them. */
+/* Adds all of these members. */
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
 
 /* "rates": open loops of several rates, a list a lock and load: {"lock", "load", "clients",

@@ -30,7 +30,7 @@ char *planner_ask_text(const struct planner_ask *ask, char *text, size_t size) {
     return text;
 }
 
-/* How strong, and how durable: greater is better. */
+/* The strength of the guarantee, and the durability: greater is better. */
 static int guarantee_rank(const struct capacity_lock *lock) {
     static const int ranks[LB_GUARANTEES + 1] = {
         [LB_ON_ONE_HOST] = 0, [LB_ON_ASYNC_REPLICA] = 1, [LB_ON_ONE_NODE] = 2,
@@ -47,16 +47,16 @@ static const char *or_empty(const char *text) {
     return text ? text : "";
 }
 
-/* The same lock in the same place. */
+/* True for the same lock in the same place. */
 static int by_place(const struct planner_answer *x, const struct planner_answer *y) {
     int order = strcmp(x->lock->lock, y->lock->lock);
     if (!order) order = strcmp(or_empty(x->lock->topology), or_empty(y->lock->topology));
     return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
 }
 
-/* Of two answers for one place: that it does not exclude, which no other search takes back; what
- * was measured, also where it is close; what was measured for another limit; what the model says,
- * the decisive first; then what says nothing. Of equals the newer. */
+/* True if `a` is the better of two answers for one place. The order: the lock does not exclude,
+ * which no other search takes back; a measurement, even a close one; a measurement for another
+ * limit; the model, decisive answers first; no answer. Of equals the newer one. */
 static int weight(const struct planner_answer *answer) {
     if (answer->lock->violated) return -1;
     if (answer->verdict == PLANNER_UNKNOWN) return 4;
@@ -86,7 +86,7 @@ static void free_answer(struct planner_answer *answer) {
     free(answer->settle);
 }
 
-/* Keeps the best of each place. */
+/* Keeps the best answer for each place. */
 static void keep_best(struct planner *planner) {
     int kept = 0;
     qsort(planner->answers, (size_t)planner->count, sizeof *planner->answers, by_place_best_first);
@@ -101,15 +101,16 @@ static void keep_best(struct planner *planner) {
     qsort(planner->answers, (size_t)kept, sizeof *planner->answers, by_fitness);
 }
 
-/* Permits of a semaphore, and readers, may be held at once: only of mutexes it is known that a key
- * has one holder. */
+/* Permits of a semaphore and readers may hold a key together. Only of mutexes it is known that a
+ * key has one holder. */
 static bool is_impossible(const struct planner *planner) {
     const struct planner_ask *ask = &planner->ask;
     for (int i = 0; i < planner->count; i++) {
         const char *primitive = planner->answers[i].lock->primitive;
         if (!primitive || strcmp(primitive, "mutex") != 0) return false;
     }
-    return ask->rate * ask->hold_ns / 1e9 >= ask->keys; /* false where one is NAN */
+    /* the comparison is false if a figure is NAN */
+    return ask->rate * ask->hold_ns / 1e9 >= ask->keys;
 }
 
 static int check_ask(const struct planner_ask *ask, struct lb_err *err) {

@@ -4,7 +4,7 @@
 #include "report/doc/number.h"
 #include "report/planner/planner.h"
 
-#define TIGHT 1.2 /* margins below are called so */
+#define TIGHT 1.2 /* margins below this are called tight */
 
 static enum tone tone_of(const struct planner_answer *answer) {
     static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_WARN, TONE_BAD};
@@ -12,8 +12,7 @@ static enum tone tone_of(const struct planner_answer *answer) {
                                                                         : tones[answer->verdict];
 }
 
-/* "carries 2.3x", "carries 1.1x, tight", "too much", with what it stands on where that is the
- * model. */
+/* "carries 2.3x", "carries 1.1x, tight", "too much", and the basis if that is the model. */
 static char *verdict_text(const struct planner_answer *answer, char *text, size_t size) {
     char margin[40] = "";
     if (answer->verdict == PLANNER_CARRIES)

@@ -1,4 +1,4 @@
-/* planner_judge: what one measurement of capacity says of a load. See planner.h. */
+/* planner_judge: judges a load by one measurement of capacity. See planner.h. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdarg.h>
@@ -10,13 +10,14 @@
 #include "results/stats/queue.h"
 
 #define NS_PER_S 1e9
-#define SAME 1e-6 /* relative: two figures that were written as text */
+/* relative: two figures are equal if they differ less, since they were written as text */
+#define SAME 1e-6
 
 static bool same(double a, double b) {
     return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
 }
 
-/* "12ms", "1.5s", "0" as ns; NAN for what varies ("lognormal:..."). */
+/* Reads "12ms", "1.5s", "0" as ns; NAN for a value that varies ("lognormal:..."). */
 static double fixed_time(const char *text) {
     static const struct {
         const char *name;
@@ -41,7 +42,7 @@ static double key_count(const struct capacity_lock *lock) {
     return keys >= 1 && *end == '\0' ? keys : NAN;
 }
 
-/* The load that is asked about, in the measurement's terms. */
+/* The load of the question, in the terms of the measurement. */
 static double asked(const struct planner_ask *ask) {
     return isnan(ask->rate) ? ask->clients : ask->rate;
 }
@@ -66,15 +67,16 @@ static int say(struct planner_answer *answer, enum planner_verdict verdict, cons
     return 0;
 }
 
-/* Names come from a file, and the command is there to be copied into a shell. */
+/* Names come from a file, and people copy the command into a shell, so only plain names are
+ * used. */
 static bool is_plain(const char *text) {
     return text && *text &&
            text[strspn(
                text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
 }
 
-/* The next word of a command line as a shell takes it, quoted or not; 0 at its end, and for a word that
- * shell_command would not write. */
+/* Reads the next word of a command line as a shell does, quoted or not. 0 at the end, and for a
+ * word that shell_command would not write. */
 static size_t word_length(const char *at) {
     if (*at != '\'')
         return strspn(at,
@@ -83,7 +85,7 @@ static size_t word_length(const char *at) {
     return end ? (size_t)(end + 1 - at) : 0;
 }
 
-/* The server was the user's own: its URL as the search was given it. */
+/* If the user started the server: adds its URL as the search got it. */
 static void put_url(FILE *out, const struct planner_answer *answer) {
     const char *backend = answer->lock->backend, *at = answer->from->command;
     if (!backend || !answer->lock->topology || strcmp(answer->lock->topology, "url") != 0) return;
@@ -98,7 +100,8 @@ static void put_url(FILE *out, const struct planner_answer *answer) {
     }
 }
 
-/* The search that would answer. most: of the load, NAN for its own limit. */
+/* The command of the search that would answer. most: the greatest load of that search, NAN for its
+ * default. */
 static int settle(struct planner_answer *answer, const struct planner_ask *ask, double most) {
     const struct capacity_lock *lock = answer->lock;
     char *text = NULL;
@@ -118,7 +121,7 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     if (!isnan(ask->rate) && !isnan(ask->clients))
         fprintf(out, " --set load.clients=%.0f", ask->clients);
     if (answer->verdict == PLANNER_CLOSE && !answer->model)
-        fprintf(out, " --time 10m"); /* a narrower answer */
+        fprintf(out, " --time 10m"); /* more time gives a narrower answer */
     const char *topology = ask->topology ? ask->topology : lock->topology;
     bool stated =
         is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
@@ -147,8 +150,8 @@ static int refuse(struct planner_answer *answer, const struct planner_ask *ask, 
     return settle(answer, ask, most);
 }
 
-/* The verdict from where a promise is kept for certain, up to `carries`, and broken for certain,
- * from `breaks` on. */
+/* The verdict if the promise is certainly kept up to `carries`, and certainly broken from `breaks`
+ * on. */
 static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     double load = asked(ask);
     const char *unit = isnan(ask->rate) ? " clients" : "/s";
@@ -184,29 +187,30 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     return settle(answer, ask, NAN);
 }
 
-/* Whether a probe says that a limit is broken. The worst ones have no figures: so many never got it that
- * there is no such quantile. */
+/* True if a probe says that a limit is broken. A probe in which so many requests were never granted
+ * that the quantile does not exist has no figure, and is the worst. */
 static bool is_broken_for(const struct capacity_lock *lock, const struct capacity_probe *probe,
                           double limit_ns) {
     bool as_searched = probe->verdict == PROMISE_BROKEN && lock->limit_ns >= limit_ns;
     return !probe->limited_by && (probe->grew || probe->low_ns > limit_ns || as_searched);
 }
 
-/* Whether a probe says that a limit is kept. What never started has no time: it must be too little to
- * matter. */
+/* True if a probe says that a limit is kept. Requests that never started have no time, so their
+ * number must be too small to matter. */
 static bool is_kept_for(const struct planner_ask *ask, const struct capacity_probe *probe) {
     bool few = !(probe->missed > (1 - ask->quantile) / 2 * probe->samples);
     return probe->high_ns <= ask->limit_ns && few && !probe->grew;
 }
 
-/* Of the answer and the probes, under another limit than the one that was searched for: the
- * greatest load that keeps it below the least that breaks it. Two probes must agree, since requests
- * of one probe queue behind each other, so that its interval is too narrow near the edge. No rate is
- * kept for long that is above what the closed loop did. */
+/* Reads the answer and the probes under another limit than that of the search: finds the greatest
+ * load that keeps the limit, below the least load that breaks it. Two probes must agree, since
+ * requests of one probe queue behind each other, so that its interval is too narrow near the edge.
+ * No rate above the throughput of the closed loop is kept for long. */
 static void bounds_of_probes(const struct planner_ask *ask, struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
     double breaks = INFINITY, carries = 0; /* by one probe */
-    /* What keeps a stricter promise keeps this one, and what breaks a looser one breaks it. */
+    /* A load that keeps a stricter promise keeps this one, and a load that breaks a looser one
+     * breaks this one. */
     if (lock->answered && lock->limit_ns < ask->limit_ns) answer->carries = lock->low;
     if (lock->answered && lock->limit_ns > ask->limit_ns && lock->limited_by == CAPACITY_LIMIT_SLO)
         answer->breaks = lock->high;
@@ -220,7 +224,7 @@ static void bounds_of_probes(const struct planner_ask *ask, struct planner_answe
     for (int i = 0; i < lock->probe_count; i++) {
         const struct capacity_probe *probe = &lock->probes[i];
         if (!is_kept_for(ask, probe) || probe->value >= answer->breaks) continue;
-        /* fmin passes over what is not known */
+        /* fmin ignores a load that is not known */
         double agreed = fmin(fmin(carries, probe->value), lock->saturated_per_s);
         if (agreed > 0 && !(answer->carries >= agreed)) answer->carries = agreed;
         carries = fmax(carries, probe->value);
@@ -247,8 +251,8 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     return weigh(answer, ask);
 }
 
-/* The greatest rate whose wait's quantile stays within left_ns: waits are factor times the
- * model's. */
+/* The greatest rate at which the quantile of the wait stays within left_ns, if waits are `factor`
+ * times those of the model. */
 static double rate_within(double service_ns, double keys, double quantile, double factor,
                           double left_ns) {
     double low = 0, high = keys / service_ns;
@@ -265,10 +269,11 @@ static double rate_within(double service_ns, double keys, double quantile, doubl
     return low * NS_PER_S;
 }
 
-/* What the probes that kept their promise tell. */
+/* The figures of the probes that kept their promise. */
 struct kept {
-    double most, most_ns;   /* the greatest load that two of them agree on, 0: none; its quantile */
-    double least, least_ns; /* the least load, and its quantile: next to nobody waits */
+    /* the greatest load that two of them agree on, 0: none; and its quantile */
+    double most, most_ns;
+    double least, least_ns; /* the least load and its quantile: there almost no request waits */
 };
 
 static struct kept kept_of(const struct capacity_lock *lock) {
@@ -294,8 +299,8 @@ static struct kept kept_of(const struct capacity_lock *lock) {
     return kept;
 }
 
-/* Whether the model may speak of what is asked at all: 0; 1: no, and the answer says why; -1: out
- * of memory. */
+/* Returns 0 if the model can answer the question; 1 if it cannot, and the answer says why; -1 when
+ * out of memory. */
 static int refuse_model(const struct planner_ask *ask, struct planner_answer *answer,
                         double hold_ns, double keys) {
     const struct capacity_lock *lock = answer->lock;
@@ -333,10 +338,10 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
     return rc == 0 ? 1 : -1;
 }
 
-/* Other holds or keys than were measured, by the model of a hot key. It must have foretold the
- * measurement's own waits; what it foretells is then taken with the same doubt: from the worse of
- * the two with the whole of an acquire on an idle lock added, to the better of the two with nothing
- * added. */
+/* Answers for other holds or keys than were measured, by the model of a hot key. The model must
+ * have predicted the measured waits, and its predictions then get the same uncertainty: from the
+ * worse of the two factors with the whole time of an acquire on an idle lock added, to the better
+ * of the two with nothing added. */
 static int judge_model(const struct planner_ask *ask, struct planner_answer *answer, double hold_ns,
                        double keys) {
     const struct capacity_lock *lock = answer->lock;
@@ -348,8 +353,8 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     if (isnan(kept.most_ns))
         return refuse(answer, ask, NAN,
                       "no two probes kept their promise: there is nothing to conclude from");
-    /* The mean may be foretold and the far end not: then a promise about the far end is not,
-     * either. */
+    /* The model may predict the mean but not the tail. Then it says nothing about a promise on the
+     * tail. */
     double own = lock->hold_ns + lock->handoff_ns;
     double tail = kept.most_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
     if (!(tail <= PLANNER_MODEL))
@@ -358,7 +363,7 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
             "measured with hold %s and %s keys, and the model does not describe this lock's far end: at "
             "%.3g/s it was %.2g times that foretold",
             lock->hold, lock->keys, most, tail);
-    /* What a hold takes beyond its own time, as it was measured. */
+    /* The measured part of a hold beyond its own time. */
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
     answer->model = true;
     answer->carries = rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)),
@@ -372,15 +377,15 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
         return refuse(answer, ask, 2 * ask->rate,
                       "no rate above %.3g/s was measured to keep the promise", most);
-    /* Nor is a key busier than one was that kept the promise: beyond that edge this lock was not
-     * M/D/1. */
+    /* A key must not be busier than in a probe that kept the promise: beyond that load this lock
+     * was not M/D/1. */
     double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;
     answer->carries = fmin(answer->carries, fmin(PLANNER_RANGE * most, shown));
     return weigh(answer, ask);
 }
 
-/* As many clients as were measured, fewer that can't be all busy, or up to twice as many. 1: that
- * is so; 0: it was refused; -1. */
+/* Accepts as many clients as were measured, fewer that can't be all busy, or up to twice as many.
+ * 1: accepted; 0: refused; -1: out of memory. */
 static int check_clients(const struct planner_ask *ask, struct planner_answer *answer,
                          double hold_ns) {
     double pool = answer->lock->clients;
@@ -393,7 +398,7 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
                       pool);
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
     double busy = ask->rate * (hold + ask->limit_ns) /
-                  NS_PER_S; /* Little's law, each as late as is promised */
+                  NS_PER_S; /* Little's law, if each request takes as long as is promised */
     if (ask->clients < pool && !(ask->clients >= busy))
         return refuse(
             answer, ask, NAN,
@@ -412,7 +417,7 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .breaks = NAN,
                                    .margin = NAN};
     if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
-    if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file from before it was written down */
+    if (!(from->method >= CAPACITY_METHOD)) /* NAN: an older file, without this figure */
         return refuse(ret, ask, NAN,
                       "%s is of an older method of lockbench capacity, and is not used",
                       from->path);

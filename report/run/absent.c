@@ -18,7 +18,8 @@ static const char *why_no_handoff(const struct run_stage *stage) {
     return NULL;
 }
 
-/* How many times a column's percentile was taken of; NAN where it is none. */
+/* The number of times that a column's percentile is taken of; NAN if the column is no
+ * percentile. */
 static double sample_count(const struct column *column, const struct run_stage *figures) {
     static const char latency[] = "latency_ns.", response[] = "response_ns.";
     if (strncmp(column->key, response, strlen(response)) == 0) return figures->due;
@@ -33,7 +34,7 @@ static double sample_count(const struct column *column, const struct run_stage *
     return NAN;
 }
 
-/* Why a percentile is missing of times that were measured (quantile_supported). */
+/* Why a percentile of measured times is missing (quantile_supported). */
 static const char *why_too_few(const struct column *column, const struct run_stage *figures) {
     static const struct {
         const char *part, *why;

@@ -8,7 +8,7 @@
 
 static const struct {
     const char *title, *key;
-    const char *due_title; /* of the figure that stands in its place in an open loop */
+    const char *due_title; /* of the figure that replaces it in an open loop */
 } questions[QUESTIONS] = {
     [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50", "fastest alone, from due"},
     [MOST_GRANTS] = {"most grants/s", "throughput_per_s"},
@@ -41,7 +41,8 @@ static bool group_competes(const struct report_group *group) {
     return false;
 }
 
-/* The group with the fewest clients where nobody meets, and the one with the most where all do. */
+/* The group with the fewest clients in which no two clients meet, and the group with the most in
+ * which all do. */
 static void choose_groups(const struct report *report, struct answers *answers) {
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];

@@ -83,7 +83,7 @@ bool best_is_unfair(const struct report_row *row) {
     return row->figures.jain < BEST_FAIR;
 }
 
-/* The ratio at an end of the figure's spread; the ratio itself where it has none. */
+/* The ratio at an end of the figure's spread, or the ratio itself if there is no spread. */
 static double ratio_at_end(const struct column *column, const struct report_group *group, int row,
                            bool better) {
     const struct report_row *mine = &group->rows[row];

@@ -1,56 +1,59 @@
-/* best: which row has the best of a figure, and how far the others are from it, as far as the noise of
- * the figure lets anybody tell.
+/* best: which row has the best value of a figure, and how far the others are from it, as far as the
+ * noise of the figure allows.
  *
- * A row that can't be told from the best is level with it: it is within BEST_TIE of it, or the spreads
- * of their repeats have a value in common. Tails (p99, p99.9, maximum) move by more than that from run
- * to run, so of rows without repeats no tail is called best. Rows are compared within a durability: a
- * lock in memory is not better than one on disk, it is another thing. */
+ * A row is level with the best if it is within BEST_TIE of it, or if the spreads of their repeats
+ * overlap. Tails (p99, p99.9, maximum) move by more than that from run to run, so no tail of a row
+ * without repeats is called best. Rows are compared only within a durability, because a lock in
+ * memory and a lock on disk promise different things. */
 #ifndef REPORT_RUN_BEST_H
 #define REPORT_RUN_BEST_H
 
 #include "report/run/column.h"
 #include "report/run/words.h"
 
-#define BEST_TIE 0.05 /* closer than this is no difference that one run could show */
+#define BEST_TIE 0.05 /* one run can't show a smaller difference than this */
 
 /* Jain's index below which a lock is called unfair: 0.8 is what remains when a fifth of the clients
  * gets nothing. */
 #define BEST_FAIR 0.8
 
-/* The candidate of a durability with the best value, whoever is level with it; NULL: none has one, or
- * only a value of INFINITY ("never"), which is worse than any other and never the best. */
+/* The candidate of a durability with the best value, even if others are level with it. NULL: no
+ * candidate has a value, or only INFINITY ("never"), which is worse than any other value and never
+ * the best. */
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
                                   enum durability durability);
 
-/* Whether nobody can tell which of two rows is better. */
+/* True if the figures do not show which of two rows is better. */
 bool best_is_level(const struct column *column, const struct report_row *a,
                    const struct report_row *b);
 
-/* Whether the figure is a tail of which a row has one run alone: then it is level with every other. */
+/* True if the figure is a tail (a high quantile) and one of the rows has it from one run alone:
+ * then that row is level with every other. */
 bool best_is_untold(const struct column *column, const struct report_row *row);
 
-/* True when a row is the best of its durability or level with it, and another one is worse. */
+/* True if a row is the best of its durability or level with it, and another row is worse. */
 bool best_is_marked(const struct column *column, const struct report_group *group, int row);
 
-/* How many times worse than the best of its durability, by this figure: 1 = the best, or level with
- * it. NAN where nothing is better or worse, where the row is no lock to choose, where nobody can tell
- * (best_is_untold), or where the best is 0; INFINITY where only the row's own figure is never. */
+/* How many times worse the row is than the best of its durability, by this figure: 1 = the best, or
+ * level with it. NAN if the figure has no better and worse, if the row is no candidate, if the
+ * figures do not show it (best_is_untold), or if the best is 0. INFINITY if the row's figure is
+ * "never" and the best is not. */
 double best_ratio(const struct column *column, const struct report_group *group, int row);
 
-/* The geometric mean of a row's ratios over the comparison's figures, those of special kinds apart;
- * NAN without any, INFINITY when one of the figures is never. */
+/* The geometric mean of a row's ratios over the figures of the comparison, without those of special
+ * kinds. NAN if there is no ratio, INFINITY if one of the figures is "never". */
 double best_ratio_mean(const struct report_group *group, int row);
 
-/* The same mean with every figure at the better end of its spread, and at the worse end: a range that is
- * wider than that of one figure, and has the mean in it. The best is held at its median, and a figure that
- * is level with the best counts as 1 at least. False, and the ends untouched, where no figure has a
- * spread or there is no mean. */
+/* The same mean with every figure at the better end of its spread, and with every figure at the
+ * worse end: a range that is wider than that of one figure, and that contains the mean. The best
+ * row counts with its median, and a figure that is level with the best counts as at least 1.
+ * Returns false, and leaves the ends untouched, if no figure has a spread or there is no mean. */
 bool best_ratio_range(const struct report_group *group, int row, double *ret_low, double *ret_high);
 
-/* Whether two such means are too close for a difference. */
+/* True if two such means are too close to show a difference. */
 bool best_mean_is_level(double a, double b);
 
-/* Whether few clients got most of the grants (BEST_FAIR); false where that was not measured. */
+/* True if few clients got most of the grants (BEST_FAIR); false where that was not measured. */
 bool best_is_unfair(const struct report_row *row);
 
 #endif

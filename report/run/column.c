@@ -8,7 +8,7 @@
 
 #include "report/run/words.h"
 
-#define COLUMNS_MAX 64 /* of a group */
+#define COLUMNS_MAX 64 /* the most columns of a group */
 #define GROUPS 10
 
 /* The columns of each group, in the order of its bit; each list ends with a NULL key. */
@@ -28,7 +28,7 @@ static struct column column_of(const struct result_field *field) {
                            .place = field->place};
 }
 
-/* Keeps the order of the table, but for the comparison, which has an order of its own. */
+/* Keeps the order of the table, except for the comparison, which has an order of its own. */
 static void insert_column(struct column *columns, const struct result_field *field, bool by_place) {
     int count = 0, at;
     while (columns[count].key) count++;
@@ -52,7 +52,7 @@ const struct column *columns_of(unsigned group) {
     return group_columns[__builtin_ctz(group)];
 }
 
-/* The column that stands in this one's place in the comparison of the group; NULL = none does. */
+/* The column that replaces this one in the comparison of the group; NULL = none does. */
 static const struct column *stand_in(const struct column *column,
                                      const struct report_group *group) {
     for (const struct column *other = columns_of(IN_COMPARISON); other->key; other++) {
@@ -90,8 +90,8 @@ const struct number_unit *column_unit(const struct column *column,
     if (!values) return number_time_unit(NULL, 0);
     int count = 0;
     bool any = false;
-    /* What is no lock, or none that waits, would pull the unit down to ns for all the others; alone it
-     * has its own. */
+    /* Baselines and locks without waits would pull the unit down to ns for all others; only in a
+     * table of their own they choose it. */
     for (int pass = 0; pass < 2 && count == 0; pass++) {
         for (int r = 0; r < group->row_count; r++) {
             double value = column_value(column, &group->rows[r]);

@@ -5,13 +5,14 @@
 #include "report/doc/doc.h"
 #include "results/format/field.h"
 
-/* A figure alone: NAN is an empty cell and a null, INFINITY is RESULT_NEVER in both. */
+/* The value of a figure: NAN becomes an empty cell and a null, INFINITY becomes RESULT_NEVER in
+ * both. */
 void field_figure_cell(struct doc *doc, double figure);
 json_t *field_figure_json(double figure);
 
 /* of: the struct that has the field. */
 void field_cell(struct doc *doc, const struct result_field *field, const void *of);
-/* NULL only for want of memory. */
+/* NULL only when out of memory. */
 json_t *field_json(const struct result_field *field, const void *of);
 
 #endif

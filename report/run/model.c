@@ -12,8 +12,7 @@ static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
 
-/* The simulator has known answers, for the tool's own tests: it is nothing that people could
- * use. */
+/* The simulator has known answers for the tool's own tests: people can't use it as a lock. */
 bool report_is_real(const struct run_stage *stage) {
     bool simulated = stage->backend && strcmp(stage->backend, "sim") == 0;
     return !stage->control && !stage->baseline && !simulated;
@@ -59,20 +58,20 @@ static bool says(const struct run_stage *stage, enum verdict verdict) {
     return verdict_is(stage->verdict, verdict);
 }
 
-/* Seen as it happened, or found in the history afterwards. */
+/* Counts what was seen as it happened, and what was found in the history afterwards. */
 static bool judged(const struct run_stage *stage, enum verdict verdict) {
     return says(stage, verdict) || verdict_is(stage->history_verdict, verdict);
 }
 
-/* A control in the workload that is meant to expose it: whether it showed what it must, or
- * worse. */
+/* The state of a control in the workload that is meant to expose it: whether it showed what it
+ * must, or something worse. */
 static bool shows(const struct run_stage *stage) {
     if (judged(stage, VERDICT_VIOLATED)) return true;
     if (verdict_is(stage->expected, VERDICT_STUCK)) return stage->stuck > 0;
     return verdict_is(stage->expected, VERDICT_EXPIRED) && stage->expired_holders > 0;
 }
 
-/* Nobody was let in beside another: only what fencing stands on was wrong. */
+/* True if no two clients held at once, and only the tokens or what depends on them were wrong. */
 static bool only_tokens(const struct run_stage *stage) {
     const double others[] = {stage->lost_updates, stage->double_holders, stage->expired_holders,
                              stage->early,        stage->oversold,       stage->history_violations};
@@ -156,7 +155,7 @@ static struct report_lock *find_lock(struct report *report, int run,
     return NULL;
 }
 
-/* Whether the run has the lock on several topologies. */
+/* True if the run has the lock on several topologies. */
 static bool is_elsewhere_too(const struct run *run, const struct run_stage *stage) {
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *other = &run->stages[s];
@@ -235,8 +234,8 @@ static const struct run_stage *stage_beside(const struct run *run, const struct 
     return NULL;
 }
 
-/* The locks on a stage's servers in the order of the plan, since the stages ran in an order that was
- * drawn. 0, or -1 when out of memory. */
+/* Orders the locks on a stage's servers by the plan, since the stages ran in a random order. 0, or
+ * -1 when out of memory. */
 static int add_locks_beside(struct report *report, int r, const struct run_stage *stage) {
     const struct run *run = report->runs[r];
     size_t i;
@@ -264,8 +263,7 @@ static int make_locks(struct report *report) {
     return 0;
 }
 
-/* Where locks were put to the test, one that was not is no candidate; where none was, all are
- * alike. */
+/* If some locks were tested, a lock that was not is no candidate; if none was, all are equal. */
 static void mark_candidates(struct report *report) {
     bool tested = false;
     for (int i = 0; i < report->lock_count; i++) tested |= report->locks[i].state >= LOCK_CLEAN;

@@ -10,7 +10,7 @@
 #include "report/run/model.h"
 #include "results/format/bound.h"
 
-/* A stage and where it belongs. */
+/* A stage and the group and row where it belongs. */
 struct ref {
     const struct run_stage *stage;
     int load, lock;
@@ -31,7 +31,7 @@ char *report_rtt_text(double rtt_ns, char *text) {
     return text;
 }
 
-/* What a stage asks of its lock beyond one exclusive grant at a time. */
+/* The demands of a stage on its lock, beyond one exclusive grant at a time. */
 static void write_mode(FILE *out, const struct run_stage *stage) {
     const char *primitive = stage->primitive ? stage->primitive : "";
     if (stage->readers > 0) fprintf(out, ", %.0f %% readers", stage->readers);
@@ -46,8 +46,8 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
         fprintf(out, ", %.0f clients a session", stage->clients_per_session);
     if (stage->session && strcmp(stage->session, "each") == 0)
         fprintf(out, ", a session each time");
-    /* Whether it does otherwise on the way down is what a sweep of both ways is for: those are no
-     * repeats. */
+    /* A sweep up and down asks whether the way down differs from the way up, so its two stages at
+     * one load are no repeats of each other. */
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
@@ -132,8 +132,8 @@ static int by_place(const void *a, const void *b) {
     if (x->stage->clients != y->stage->clients)
         return x->stage->clients < y->stage->clients ? -1 : 1;
     if (x->lock != y->lock) return x->lock - y->lock;
-    /* Then by throughput, so that the typical repeat is in the middle; one without a figure goes
-     * first. */
+    /* Then by throughput, so that the typical repeat is in the middle; a repeat without the figure
+     * comes first. */
     double p = x->stage->throughput_per_s, q = y->stage->throughput_per_s;
     p = isnan(p) ? -1 : p;
     q = isnan(q) ? -1 : q;
@@ -147,7 +147,7 @@ static double median_of(const struct result_field *field, const struct ref *refs
     return number_median(values, count);
 }
 
-/* What was checked adds up over the repeats; a count that no repeat has stays unknown. */
+/* Counts of checks are sums over the repeats; a count that no repeat has stays unknown. */
 static double sum_of(const struct result_field *field, const struct ref *refs, int count) {
     double sum = NAN;
     for (int i = 0; i < count; i++) {

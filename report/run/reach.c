@@ -74,7 +74,8 @@ double reach_trips(const struct reach *reach, const struct column *column, int l
            (far->rtt_ns - near->rtt_ns);
 }
 
-/* The rows of two locks that may be ranked there: of one durability, with the figure, with a wire. */
+/* The rows of two locks in a group, if they may be ranked there: the same durability, the figure in
+ * both, a wire. */
 static bool find_rivals(const struct report_group *group, const struct column *column, int a, int b,
                         const struct report_row **ret_a, const struct report_row **ret_b) {
     int i = reach_row(group, a), j = reach_row(group, b);
@@ -86,7 +87,7 @@ static bool find_rivals(const struct report_group *group, const struct column *c
            !isnan(column_value(column, *ret_a)) && !isnan(column_value(column, *ret_b));
 }
 
-/* 1: a is better, -1: b is, 0: nobody can tell. */
+/* Returns 1 if `a` is better, -1 if `b` is, 0 if the figures do not show it. */
 static int compare_rows(const struct column *column, const struct report_row *a,
                         const struct report_row *b) {
     if (best_is_level(column, a, b)) return 0;

@@ -1,5 +1,5 @@
-/* run_csv: a line for each stage, each scalar under its path in run.json. It computes nothing:
- * medians over repeats are for who reads it. */
+/* run_csv: a line for each stage, each scalar under its path in run.json. It computes nothing, not
+ * even medians over repeats. */
 #include "report/run/field_value.h"
 #include "report/run/run_doc.h"
 

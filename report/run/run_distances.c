@@ -54,7 +54,7 @@ static void add_line(struct doc *doc, const struct report *report, const struct 
     }
 }
 
-/* By durability, as in every table. */
+/* Rows by durability, as in every table. */
 static void add_figure(struct doc *doc, const struct report *report, const struct reach *reach,
                        const struct column *column) {
     bool any = false;
@@ -70,7 +70,8 @@ static void add_figure(struct doc *doc, const struct report *report, const struc
     }
 }
 
-/* "grants/s: pg-advisory passes redis-setnx between +1 ms and +5 ms". Returns how many there are. */
+/* Adds sentences like "grants/s: pg-advisory passes redis-setnx between +1 ms and +5 ms". Returns
+ * how many there are. */
 static int add_passings(struct doc *doc, const struct report *report, const struct reach *reach,
                         const struct column *column) {
     int count = 0;

@@ -1,5 +1,4 @@
-/* run_doc: the order of the sections; and the verdict, the answers and the promises. See
- * run_doc.h. */
+/* run_doc: puts the sections in order, and adds the answers and the notes. See run_doc.h. */
 #include "report/run/run_doc.h"
 
 #include <math.h>
@@ -39,7 +38,7 @@ static void add_question(struct doc *doc, const struct answers *answers, enum qu
     doc_column(doc, &(struct doc_column){.title = title, .below = true, .words = true});
 }
 
-/* Which lock: the best of each durability, side by side. */
+/* Which lock to choose: the best of each durability, side by side. */
 static void add_answers(const struct report *report, const struct answers *answers,
                         struct doc *doc) {
     bool any = false;
@@ -164,7 +163,7 @@ static bool is_used(const struct report *report, const struct column *column) {
     return false;
 }
 
-/* The lines that a pointer shows on a head, for those who have none. */
+/* The explanations that a pointer shows on a head, for readers without a pointer. */
 static void add_words(const struct report *report, struct doc *doc) {
     doc_section(doc, "words", "What the words mean");
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);

@@ -1,6 +1,7 @@
-/* run_doc: the report of runs as a document: does each lock exclude, which one to take, one table
- * for each load, what each lock promises, what the numbers rest on. Nothing here knows a format;
- * sections that a terminal has no room for are marked so. */
+/* run_doc: the report of runs as a document: whether each lock excludes, which one to choose, one
+ * table for each load, what each lock promises, what the figures are based on.
+ *
+ * This code knows no format; it marks the sections that a terminal has no room for. */
 #ifndef REPORT_RUN_RUN_DOC_H
 #define REPORT_RUN_RUN_DOC_H
 
@@ -9,46 +10,49 @@
 #include "report/run/column.h"
 #include "report/run/words.h"
 
-/* The first section: does each lock exclude. */
+/* The first section: whether each lock excludes. */
 void run_doc_verdict(const struct report *report, struct doc *doc);
 /* The sections after it, up to those of the charts. */
 void run_doc_begin(const struct report *report, struct doc *doc);
-/* The sections after them. */
+/* The sections after the charts. */
 void run_doc_end(const struct report *report, struct doc *doc);
 
-/* Does each lock exclude, in sentences; the headline answers the question. */
+/* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
-/* The promises of the runs and whether they were kept; nothing where there are none. */
+/* The promises of the runs and whether they were kept; nothing if there are none. */
 void run_slo(const struct report *report, struct doc *doc);
-/* In the verdict of the page, where the section is not on the first screen: how many were not kept;
- * nothing where all were. */
+/* The sentence in the page's verdict, since the section is not on the first screen: how many
+ * promises were not kept; nothing if all were. */
 void run_slo_verdict(const struct report *report, struct doc *doc);
-/* The self-checks of the stages: what failed, in the verdict; how many there were, in a line. */
+/* The self-checks of the stages: the failed ones in the verdict; the number of all, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
-/* The load hosts, where there are several machines. */
+/* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
-/* The greatest error of any host's clock in a stage; NAN of a stage on one machine. */
+/* The greatest error of any host's clock in a stage; NAN for a stage on one machine. */
 double run_hosts_error_ns(const struct run_stage *stage);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
-/* Figures over the round trip to the servers, and where the ranking changes; nothing where no runs have several. */
+/* Figures over the round trip to the servers, and the places where the ranking changes; nothing if
+ * all loads ran at one distance only. */
 void run_distances(const struct report *report, struct doc *doc);
-/* The tables of a group of columns, folded, HTML only. Loads where no row has any are left out. */
+/* The tables of a group of columns, folded, HTML only. Loads in which no row has a value are left
+ * out. */
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
 
-/* Whether any stage has a guarded store, a judged history or recoveries; and their section. */
+/* True if any stage has a guarded store, a judged history or recoveries; and the section about
+ * these. */
 bool run_has_faults(const struct report *report);
 void run_faults(const struct report *report, struct doc *doc);
 
-/* Machine, build and servers, run beside run; what differs is marked. */
+/* Machine, build and servers, run beside run; differences are marked. */
 void run_machines(const struct report *report, struct doc *doc);
-/* What was run, what was left out, warnings, how to run it again. */
+/* The runs, the locks that were left out, the warnings, the commands that repeat the runs. */
 void run_notes(const struct report *report, struct doc *doc);
 
-/* lockbench.report/1. 0, or -1 with err. */
+/* Writes JSON of the schema lockbench.report/1. 0, or -1 with err. */
 int run_json(const struct report *report, FILE *out, struct lb_err *err);
-/* One table, a line for each stage, each scalar under its path in run.json: for DOC_CSV. */
+/* One table for DOC_CSV: a line for each stage, each scalar under its path in run.json. */
 void run_csv(const struct report *report, struct doc *doc);
 
 #endif

@@ -1,5 +1,5 @@
-/* run_faults: what became of holders, their writes and the key around faults: the guarded store,
- * the history and its counter-examples, recoveries. See run_doc.h. */
+/* run_faults: holders, their writes and their keys around faults: the guarded store, the history
+ * and its counter-examples, recoveries. See run_doc.h. */
 #include "report/doc/counterexample.h"
 #include "report/run/run_doc.h"
 

@@ -1,5 +1,5 @@
-/* run_hosts: the load hosts of a run on several machines, each with the worst of its stages, and what their clocks hide. See
- * run_doc.h. */
+/* run_hosts: the load hosts of a run on several machines, each with the worst of its stages, and
+ * the uncertainty of their clocks. See run_doc.h. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define HOSTS_SHOWN 256
 
-/* One host over all stages. */
+/* One host, over all stages. */
 struct host_row {
     const char *name, *lost;
     double clients, offset_ns, error_ns, start_ns, grants, cpu_share, lag_ns, hiccup_ns, stolen;

@@ -1,20 +1,21 @@
-/* run_machines: what the numbers were measured on, run beside run: machine, build, servers'
- * versions and durabilities. What differs between the runs is marked: such numbers are not to be
- * compared without a thought. See run_doc.h. */
+/* run_machines: the basis of the figures, run beside run: machine, build, servers' versions and
+ * durabilities. Differences between the runs are marked, because figures with different bases need
+ * care when they are compared. See run_doc.h. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/run/run_doc.h"
 
-#define LINES_MAX 200 /* of a table of what a file has in it */
+#define LINES_MAX 200 /* the most rows of a table whose names come from a file */
 
-/* One line of the table: a name, and the backend whose server it is; NULL: of the machine. */
+/* One line of the table: a name, and the backend of the server that it is about; NULL: the
+ * machine. */
 struct line {
     const char *name, *backend;
 };
 
-/* A scalar as text; malloced, NULL for what is none. */
+/* A scalar as text; malloced, NULL if the value is no scalar. */
 static char *scalar_text(const json_t *value) {
     char *text = NULL;
     int length = 0;
@@ -61,7 +62,7 @@ static void add_line(struct line *lines, int *count, const char *name, const cha
     if (*count < LINES_MAX) lines[(*count)++] = (struct line){name, backend};
 }
 
-/* Every name that any run has; the machine's first. */
+/* Collects every name that a run has, the machine's first. */
 static int collect_lines(const struct report *report, struct line *lines) {
     int count = 0;
     for (int r = 0; r < report->run_count; r++) {

@@ -1,5 +1,5 @@
-/* run_notes: what the numbers rest on: when and how each run ran, what was left out, warnings,
- * servers, machine and plan. See run_doc.h. */
+/* run_notes: the basis of the figures: when and how each run ran, the locks that were left out,
+ * warnings, servers, machine and plan. See run_doc.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "report/run/run_doc.h"
 
 #define WARNINGS_OPEN 8     /* more of them are folded in the page */
-#define WARNINGS_TERMINAL 6 /* lines; the page has them all */
+#define WARNINGS_TERMINAL 6 /* the most lines in a terminal; the page has all */
 
 static void add_executor(struct doc *doc, const struct run *run) {
     double least = INFINITY, most = 0, processes = 0, stall = NAN;
@@ -75,7 +75,7 @@ static int count_warnings(const struct run *run) {
     return (int)count;
 }
 
-/* number: of the run's warnings, from 1; a terminal has room for the first ones alone. */
+/* number: of the run's warnings, from 1; a terminal has room for the first ones only. */
 static void add_warning(struct doc *doc, const char *name, const char *text, int number) {
     doc_item(doc, TONE_WARN, "Warning: ");
     if (number > WARNINGS_TERMINAL) doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);

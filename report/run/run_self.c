@@ -1,4 +1,4 @@
-/* run_self: the self-checks of the stages, in a line; and what failed of them. See run_doc.h. */
+/* run_self: the self-checks of the stages, in a line; and the failed ones. See run_doc.h. */
 #include <math.h>
 #include <string.h>
 
@@ -7,9 +7,9 @@
 #define NAMES_MAX 16
 
 struct tally {
-    int passed, failed, other, stages; /* stages: that have checks */
+    int passed, failed, other, stages; /* stages: the number of stages that have checks */
     int bad_stages;
-    const char *name[NAMES_MAX]; /* of checks that failed, with how many stages */
+    const char *name[NAMES_MAX]; /* the names of checks that failed, with the number of stages */
     int count[NAMES_MAX];
     int name_count;
 };

@@ -1,4 +1,4 @@
-/* run_slo: the promises of the runs (--slo): each with what was measured, and how sure that is. See
+/* run_slo: the promises of the runs (--slo): each with the measured figure, and how sure it is. See
  * run_doc.h. */
 #include <math.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void add_slo(struct doc *doc, const struct run_slo *slo) {
     doc_cell(doc, "%s", doc_or(slo->basis, ""));
 }
 
-/* PROMISE_VERDICTS: of any verdict. */
+/* PROMISE_VERDICTS: the number with any verdict. */
 static int count_slos(const struct report *report, enum promise_verdict verdict) {
     int count = 0;
     for (int r = 0; r < report->run_count; r++) {

@@ -1,5 +1,5 @@
-/* run_tables: the tables of figures, one for each load. Rows stand by what their lock's state
- * survives, the least durable first. See run_doc.h. */
+/* run_tables: the tables of figures, one for each load. Rows are sorted by durability, the least
+ * durable first. See run_doc.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "report/run/best.h"
 #include "report/run/run_doc.h"
 
-#define BESIDE (DOC_HTML | DOC_MARKDOWN) /* what a terminal says in a line above the rows */
+#define BESIDE (DOC_HTML | DOC_MARKDOWN) /* facts that a terminal shows in a line above the rows */
 
-/* A column that few would miss, for a terminal that is too narrow: the greatest rank goes first. */
+/* How dispensable a column is in a narrow terminal: the greatest rank is left out first. */
 static int drop_rank(const struct column *column) {
     static const char *const keys[] = {"cost.commands_per_grant", "latency_ns.release.p50",
                                        "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50"};
@@ -67,7 +67,8 @@ static void add_name(struct doc *doc, const struct report_row *row,
                      const struct report_lock *lock) {
     doc_cell(doc, "%s", lock->label);
     if (row->incomplete) {
-        const char *status = row->typical->status; /* of the typical repeat, which may have none */
+        /* of the typical repeat, which may have no status */
+        const char *status = row->typical->status;
         doc_chip(doc, DOC_MARK, TONE_WARN, "!",
                  status && strcmp(status, "failed") == 0 ? "failed" : "partial",
                  doc_or(row->typical->error, "not all of it was measured"));
@@ -98,14 +99,15 @@ static void add_row(struct doc *doc, const struct report *report, const struct r
     doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
 }
 
-/* What is no lock for people is a class of its own, which is compared with nothing. */
+/* Controls, baselines and the simulator are a class of their own, which is compared with
+ * nothing. */
 static bool same_class(const struct report_row *a, const struct report_row *b) {
     bool real = report_is_real(a->typical);
     if (real != report_is_real(b->typical)) return false;
     return !real || words_same_class(a->typical, b->typical);
 }
 
-/* Whether a row before it ran on the same topology, in the same class. */
+/* True if an earlier row ran on the same topology, in the same class. */
 static bool is_said(const struct report_group *group, int r) {
     for (int before = 0; before < r; before++) {
         const struct report_row *row = &group->rows[before];
@@ -117,7 +119,7 @@ static bool is_said(const struct report_group *group, int r) {
     return false;
 }
 
-/* What stands beside the numbers of the rows below: "in memory, one server: redis, postgres". */
+/* The facts that hold for the rows below: "in memory, one server: redis, postgres". */
 static void add_class(struct doc *doc, const struct report_group *group, int first) {
     const struct run_stage *stage = group->rows[first].typical;
     bool stated = stage->guarantee != NULL, any = false;
@@ -135,7 +137,7 @@ static void add_class(struct doc *doc, const struct report_group *group, int fir
     }
 }
 
-/* A class, if this row is the first of it. */
+/* Adds the heading of a class, if this row is the first of it. */
 static void add_class_rows(struct doc *doc, const struct report *report,
                            const struct report_group *group, int row, const struct column *columns,
                            bool compares) {
@@ -149,7 +151,7 @@ static void add_class_rows(struct doc *doc, const struct report *report,
     }
 }
 
-/* Locks by durability, then what is no lock for people. */
+/* Adds locks by durability, then controls, baselines and the simulator. */
 static void add_rows(struct doc *doc, const struct report *report, const struct report_group *group,
                      const struct column *columns, bool compares) {
     for (int d = 0; d <= DURABILITIES; d++) {
@@ -161,7 +163,7 @@ static void add_rows(struct doc *doc, const struct report *report, const struct 
     }
 }
 
-/* Says once why cells of a column have a dash: what the first such row says. */
+/* Says once why cells of a column have a dash, with the reason of the first such row. */
 static void add_absent_notes(struct doc *doc, const struct report_group *group) {
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
         const char *why = NULL;
@@ -172,7 +174,8 @@ static void add_absent_notes(struct doc *doc, const struct report_group *group) 
     }
 }
 
-/* Whether a text is among the causes of a row. A file from elsewhere may have other things there. */
+/* True if a text is among the causes of a row. A file from elsewhere may contain other things
+ * there. */
 static bool has_cause(const struct report_row *row, const char *text) {
     for (size_t i = 0; i < json_array_size(row->typical->causes); i++) {
         const char *cause = json_string_value(json_array_get(row->typical->causes, i));
@@ -181,7 +184,8 @@ static bool has_cause(const struct report_row *row, const char *text) {
     return false;
 }
 
-/* One cause, with all the locks from this row on that have it; nothing if a row before has said it. */
+/* Adds one cause, with all the locks from this row on that have it; nothing if an earlier row has
+ * added it. */
 static void add_cause(struct doc *doc, const struct report *report,
                       const struct report_group *group, int first, const char *text) {
     for (int r = 0; r < first; r++)
@@ -194,7 +198,7 @@ static void add_cause(struct doc *doc, const struct report *report,
     doc_span(doc, DOC_PLAIN, ": %s", text);
 }
 
-/* Figures whose cause the lock is known for. */
+/* Adds the figures whose cause is known for their lock. */
 static void add_causes(struct doc *doc, const struct report *report,
                        const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
@@ -255,7 +259,7 @@ static void add_table(struct doc *doc, const struct report *report,
              number_count_text(group->clients, text), group->clients == 1 ? "" : "s", group->load,
              most_repeats(group) > 1 ? "; medians of the repeats" : "");
     doc_table(doc, "figures sortable", caption);
-    /* A comparison's heading says the same. */
+    /* The heading of a comparison says the same. */
     if (compares) doc_set_headline(doc);
     add_columns(doc, group, columns, compares);
     add_rows(doc, report, group, columns, compares);
@@ -263,8 +267,8 @@ static void add_table(struct doc *doc, const struct report *report,
     doc_end(doc);
 }
 
-/* A closed loop has a schedule too, in which everybody is always due: only arrivals make a group an
- * open one. */
+/* In a closed loop requests have due times too, since they are always due. So only arrivals by a
+ * schedule make a group an open one. */
 static bool any_used(unsigned of, const struct report_group *group) {
     const struct column *columns = columns_of(of);
     if (of == IN_OPEN_LOOP) return column_used(columns, group);
@@ -292,7 +296,7 @@ static void add_group(struct doc *doc, const struct report *report,
     doc_fold(doc, is_open, "%s client%s", number_count_text(group->clients, text),
              group->clients == 1 ? "" : "s");
     doc_set_headline(doc);
-    /* The verdict says how each control was caught in its own workload. */
+    /* The verdict says already how each control was caught in its own workload. */
     if (report_is_aside(group)) doc_set_only(doc, BESIDE);
     doc_span(doc, DOC_SOFT, ": %s%s", group->load,
              most_repeats(group) > 1 ? "; medians of the repeats" : "");

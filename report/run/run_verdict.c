@@ -1,6 +1,7 @@
-/* run_verdict: the verdict of a report in sentences: first what is missing, unless there is worse to
- * say, then whether every lock excluded, then whether the generator was the limit and a steady state
- * was reached, then each lock's own, at last what ran and on what. See run_doc.h. */
+/* run_verdict: the verdict of a report in sentences: first what is missing, unless something worse
+ * was found, then whether every lock excluded, then whether the generator was the limit and a
+ * steady state was reached, then the sentences of each lock, and last what ran on which servers.
+ * See run_doc.h. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@ static const char *plural(double count) {
     return count == 1 ? "" : "s";
 }
 
-/* What is no lock for people is not counted among the clean ones. */
+/* Controls, baselines and the simulator are not counted among the clean locks. */
 static bool is_in(const struct report_lock *lock, enum lock_state state) {
     return lock->state == state && (state != LOCK_CLEAN || report_is_real(lock->stage));
 }
@@ -23,7 +24,7 @@ static int count_state(const struct report *report, enum lock_state state) {
     return count;
 }
 
-/* "a, b and c": all locks in a state, after what was said last. */
+/* Adds "a, b and c", all locks in a state, to the last sentence. */
 static void add_names(struct doc *doc, const struct report *report, enum lock_state state) {
     int left = count_state(report, state);
     for (int i = 0; i < report->lock_count; i++) {
@@ -57,13 +58,13 @@ static void say_partial(struct doc *doc, const struct report *report) {
     }
 }
 
-/* The first sentence of those that answer the question. */
+/* Begins the first of the sentences that answer the question. */
 static void set_headline(struct doc *doc, bool *headed) {
     if (!*headed) doc_set_headline(doc);
     *headed = true;
 }
 
-/* What the clocks of several hosts hide, beside the bound. */
+/* Adds the uncertainty of the clocks of several hosts to the bound. */
 static void say_apart(struct doc *doc, const struct report *report) {
     double error_ns = NAN;
     char text[NUMBER_TEXT_MAX];
@@ -123,7 +124,7 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
     }
 }
 
-/* A second grant that comes a round trip later finds the holder gone. */
+/* A second grant that arrives a round trip later finds that the holder has gone. */
 static void say_hardly_tested(struct doc *doc, const struct report *report) {
     const struct report_lock *longest = NULL;
     int count = 0;
@@ -143,7 +144,7 @@ static void say_hardly_tested(struct doc *doc, const struct report *report) {
             number_time_text(longest->round_trip_ns, trip));
 }
 
-/* One sentence that names all locks in a state; nothing when there is none. */
+/* Adds one sentence that names all locks in a state; nothing if there is none. */
 static void say_names(struct doc *doc, const struct report *report, enum lock_state state,
                       const char *before, const char *after, bool *headed) {
     if (count_state(report, state) == 0) return;
@@ -153,7 +154,7 @@ static void say_names(struct doc *doc, const struct report *report, enum lock_st
     set_headline(doc, headed);
 }
 
-/* A control that was run by its name is judged like any lock: the run's own verdict says so. */
+/* A control that was run by its name is judged like any lock, as in the run's own verdict. */
 static bool chosen_violated(const struct report *report) {
     bool violated = false;
     for (int r = 0; r < report->run_count; r++)
@@ -198,7 +199,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     doc_set_headline(doc);
 }
 
-/* Who met whom in the first overlap that was seen. */
+/* Adds the two clients of the first overlap. */
 static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     const struct run_holder *holder = &stage->holder, *intruder = &stage->intruder;
     char time[NUMBER_TEXT_MAX];
@@ -216,8 +217,9 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     doc_span(doc, DOC_PLAIN, ".");
 }
 
-/* What a lock did that let two in, and a control that was caught. Overlaps are always counted,
- * unless its own workload was to show something else. */
+/* Adds the findings about a lock that let two clients hold at once, or about a control that was
+ * caught. Overlaps are always reported, unless the control's own workload was meant to show
+ * something else. */
 static void add_broken(struct doc *doc, const struct report_lock *lock) {
     const char *workload = lock->stage->workload, *comma = " ";
     bool overlaps = !workload || lock->lost_updates + lock->double_holders > 0;
@@ -246,7 +248,7 @@ static void add_broken(struct doc *doc, const struct report_lock *lock) {
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (!parts[i].shown) continue;
-        /* "1 lost update and 2 second holders, 3 pieces sold ..." */
+        /* Adds "1 lost update and 2 second holders, 3 pieces sold ..." */
         doc_span(doc, DOC_PLAIN, "%s%s %s%s%s", i == 1 ? " and " : comma,
                  number_count_text(parts[i].count, count), parts[i].what, plural(parts[i].count),
                  parts[i].after);
@@ -266,7 +268,7 @@ static void say_residue(struct doc *doc, const struct report_lock *lock) {
             stage->residue_example ? stage->residue_example : "");
 }
 
-/* What the lock did, by its state. */
+/* Adds the findings about a lock, by its state. */
 static void add_state(struct doc *doc, const struct report_lock *lock) {
     char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX];
     switch (lock->state) {
@@ -333,7 +335,7 @@ static void say_lock(struct doc *doc, const struct report_lock *lock, bool teste
     if (overlapped && lock->overlap) add_overlap(doc, lock->overlap);
 }
 
-/* Figures that are partly the tool's own are named before anybody reads them. */
+/* Names figures that partly measure the tool itself, before a reader comes to them. */
 static void say_limited(struct doc *doc, const struct report *report) {
     int limited = 0, stages = 0;
     for (int r = 0; r < report->run_count; r++) {
@@ -352,7 +354,7 @@ static void say_limited(struct doc *doc, const struct report *report) {
             limited, stages, words_help(WORDS_LIMITED));
 }
 
-/* A figure of what still changed is one of when it was looked at. */
+/* Names figures that still changed: they depend on when they were measured. */
 static void say_steady(struct doc *doc, const struct report *report) {
     int never = 0, asked = 0;
     for (int r = 0; r < report->run_count; r++) {
@@ -372,7 +374,8 @@ static void say_steady(struct doc *doc, const struct report *report) {
 
 #define SERVERS_SAID 6
 
-/* Whether the same was said of a server before: one that was started again, on another port or behind a wire. */
+/* True if the same was said of a server before: of a server that was started again, on another port
+ * or behind a wire. */
 static bool is_same_again(const struct run *run, int server) {
     const struct run_server *mine = &run->servers[server];
     for (int i = 0; i < server; i++) {
@@ -386,7 +389,7 @@ static bool is_same_again(const struct run *run, int server) {
     return false;
 }
 
-/* "redis 7.0.15, zookeeper 3.8.0 and 3 more". What is embedded is no server. */
+/* Adds "redis 7.0.15, zookeeper 3.8.0 and 3 more". An embedded backend has no server. */
 static void add_servers(struct doc *doc, const struct run *run) {
     int count = 0;
     for (int i = 0; i < run->server_count; i++) {
@@ -415,7 +418,7 @@ static void add_machine(struct doc *doc, const struct run *run) {
     if (kernel) doc_span(doc, DOC_PLAIN, "%s%s", separator, kernel);
 }
 
-/* What ran, and on what: a line a run. */
+/* Adds what ran on which servers, a line for each run. */
 static void say_ran(struct doc *doc, const struct report *report) {
     char letter[8];
     for (int r = 0; r < report->run_count; r++) {
@@ -433,7 +436,7 @@ static void say_ran(struct doc *doc, const struct report *report) {
     }
 }
 
-/* Whether something was found that no missing stage can make good. */
+/* True if something was found that no missing stage could change. */
 static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
         if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;

@@ -1,4 +1,4 @@
-/* trend: series, their change points, and what has become worse. See trend.h. */
+/* trend: series, their change points, and the figures that became worse. See trend.h. */
 #include "report/trend/trend.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ bool trend_is_worse(int metric, double before, double after) {
     return compare_metric(metric)->better > 0 ? after < before : after > before;
 }
 
-/* Never is as bad as ten times the worst that was measured: a number, for what computes with it. */
+/* The number that stands for "never" in computations: ten times the worst measured value. */
 static double stand_in_for_never(const struct trend_figure *figure) {
     double greatest = 0;
     for (int i = 0; i < figure->count; i++) {
@@ -22,8 +22,8 @@ static double stand_in_for_never(const struct trend_figure *figure) {
     return greatest > 0 ? 10 * greatest : 1;
 }
 
-/* Finds the change points. A level that is never in half of its runs or more is never. 0, or -1 when
- * out of memory. */
+/* Finds the change points. A level with "never" in half of its runs or more is "never". 0, or -1
+ * when out of memory. */
 static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
     double *finite = malloc(((size_t)figure->count + 1) * sizeof *finite);
@@ -45,7 +45,8 @@ static int find_changes(struct trend_figure *figure, const struct trend_ask *ask
     return found < 0 ? -1 : 0;
 }
 
-/* Whether the series has a figure that stands in this one's place: then this one is not followed. */
+/* True if the series has another figure that takes this one's place: then this one is not
+ * followed. */
 static bool gives_way(const struct trend_series *series, int metric) {
     for (int m = 0; m < compare_metric_count(); m++) {
         const char *instead_of = compare_metric(m)->instead_of;
@@ -92,7 +93,8 @@ static bool has_figures(const struct trend_line *line) {
     return false;
 }
 
-/* What the load generator took from the runs that a gate is about. */
+/* Counts the stages of the gate's runs that were left out because the load generator was their
+ * limit. */
 static void count_limited(struct trend_series *series, const struct trend_ask *ask) {
     int usable = 0, without = 0;
     int from = series->count > ask->gate ? series->count - ask->gate : 0;

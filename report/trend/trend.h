@@ -1,11 +1,11 @@
-/* trend: how the figures of locks went from run to run: a CSV file that medians are appended to,
- * and what changed in it, when, by how much.
+/* trend: the figures of locks from run to run: a CSV file that medians are appended to, and which
+ * of them changed, when, and by how much.
  *
  * A line is one lock under one load in one run, its figures medians over the run's repeats. A
- * series is all lines of one lock, load, topology, durability, executor and environment: what ran
- * on another kind of machine is a series of its own, never a change. Change points are
- * results/stats/change's. The file is read as one that came from anywhere. It asks no server, and
- * prints nothing. */
+ * series is all lines of one lock, load, topology, durability, executor and environment: a run on
+ * another kind of machine begins a new series and is never a change. results/stats/change finds the
+ * change points. The file is read like one from a stranger. This code asks no server and prints
+ * nothing. */
 #ifndef REPORT_TREND_TREND_H
 #define REPORT_TREND_TREND_H
 
@@ -17,29 +17,31 @@
 #include "report/doc/doc.h"
 #include "results/stats/change.h"
 
-/* The columns of text, in the file's order; the figures of the compared figures follow. */
+/* The columns of text, in the file's order; the compared figures follow. */
 enum trend_text {
-    TREND_TIME,   /* ISO 8601, when the run began */
-    TREND_COMMIT, /* what was measured, as whoever ran it named it; may be empty */
-    TREND_RUN,    /* the name of its folder */
-    /* hash of processors, clock, governor, build, the lock's options; not of the host */
+    TREND_TIME,   /* when the run began, ISO 8601 */
+    TREND_COMMIT, /* the tested version, as the person who ran it named it; may be empty */
+    TREND_RUN,    /* the name of the run's folder */
+    /* hash of processors, clock, governor, build and the lock's options, without the host */
     TREND_ENVIRONMENT,
-    TREND_HOST, /* hash of its name */
+    TREND_HOST, /* hash of the host's name */
     TREND_KERNEL,
     TREND_SERVER, /* "redis 7.0.15" */
     TREND_LOCK,
     TREND_CLIENTS,
-    TREND_LOAD, /* in words, all but the clients */
+    TREND_LOAD, /* the load in words, without the number of clients */
     TREND_TOPOLOGY,
     TREND_DURABILITY,
     TREND_EXECUTOR, /* "1 x 2": processes by threads */
-    TREND_REPEATS,  /* that the medians are of */
-    TREND_VERDICT,  /* the worst of all: "clean", "VIOLATED", ... */
-    /* The columns below are empty in lines of files that have them not. */
-    TREND_LIMITED, /* stages that the medians leave out: their limit was the load generator */
+    TREND_REPEATS,  /* the number of repeats that the medians are of */
+    TREND_VERDICT,  /* the worst state of all repeats: "clean", "VIOLATED", ... */
+    /* The columns below are empty in lines of files that lack them. */
+    /* stages that the medians leave out, because the load generator was their limit */
+    TREND_LIMITED,
     TREND_TEXTS
 };
-#define TREND_NEEDED TREND_LIMITED /* columns that a file must have: those before this one */
+/* the number of columns that a file must have: those before this one */
+#define TREND_NEEDED TREND_LIMITED
 
 struct trend_line {
     const char *text[TREND_TEXTS];      /* borrowed from the trend; never NULL */
@@ -50,41 +52,43 @@ struct trend_line {
 
 struct trend {
     char *path, *buffer;
-    struct trend_line *lines; /* in the order of their times */
+    struct trend_line *lines; /* in the order of time */
     int count;
-    /* The columns of the file: an enum trend_text, TREND_TEXTS + a compared figure, or -1 for one
-     * that this program does not know. */
+    /* The columns of the file: an enum trend_text, or TREND_TEXTS + the index of a compared figure,
+     * or -1 for a column that this program does not know. */
     int column[TREND_COLUMNS_MAX], columns;
 };
 
-/* Reads a file. NULL with err (LB_EXIT_USAGE): the line that is wrong and how. */
+/* Reads a file. NULL with err (LB_EXIT_USAGE), which says which line is wrong and why. */
 struct trend *trend_read(const char *path, struct lb_err *err);
 /* The same from text, which it takes over; path is for messages. */
 struct trend *trend_parse(char *text, const char *path, struct lb_err *err);
 void trend_free(struct trend *trend);
 
 struct trend_added {
-    int lines; /* added */
-    int there; /* that were there already */
-    int limited; /* stages of the added lines that were left out: the load generator was their limit */
+    int lines; /* lines that were added */
+    int there; /* lines that were there already */
+    /* stages of the added lines that were left out, because the load generator was their limit */
+    int limited;
 };
 
-/* Appends a line for each lock and load of the runs, but for those that are there. Makes the file
- * if there is none, and adds the columns that it lacks. Locks that are broken on purpose and stages
- * that did not come to their end have no line. A lock all of whose stages were generator-limited has
- * a line without figures. commit may be NULL. All lines or none are written. 0, or -1 with err. */
+/* Appends a line for each lock and load of the runs that has none in the file yet. Makes the file
+ * if there is none, and adds missing columns. Locks that are broken on purpose and incomplete
+ * stages have no line. A lock all of whose stages were generator-limited has a line without
+ * figures. commit may be NULL. All lines or none are written. 0, or -1 with err. */
 int trend_append(const char *path, const char *const *runs, int run_count, const char *commit,
                  struct trend_added *ret, struct lb_err *err);
 
-/* Runs that a new level must have before a gate takes it for one: fewer may be outliers. */
+/* The number of runs that a new level must have before a gate counts it: fewer may be outliers. */
 #define TREND_LEVEL 3
 
-/* The chance that a gate is shut when nothing has changed. */
+/* The chance that a gate fails although nothing has changed. */
 #define TREND_GATE_RATE 0.05
 
 /* Changes that people have seen and accept: a text file that is kept beside the history, in git. */
 struct trend_ack {
-    const char *where;         /* the commit, or the run's name, with which the change came */
+    /* the commit, or the name of the run, in which the change appeared */
+    const char *where;
     const char *lock, *figure; /* "*" = any */
     const char *why;
 };
@@ -95,48 +99,52 @@ struct trend_acks {
     int count;
 };
 
-/* Reads them: a line each, "WHERE LOCK FIGURE WHY ...", after # a comment. NULL with err
- * (LB_EXIT_USAGE): the line that is wrong and how. */
+/* Reads the acknowledgements: lines "WHERE LOCK FIGURE WHY ...", with comments after #. NULL with
+ * err (LB_EXIT_USAGE), which says which line is wrong and why. */
 struct trend_acks *trend_acks_read(const char *path, struct lb_err *err);
 /* The same from text, which it takes over; path is for messages. */
 struct trend_acks *trend_acks_parse(char *text, const char *path, struct lb_err *err);
 void trend_acks_free(struct trend_acks *acks);
 
 struct trend_figure {
-    double *values; /* those that were measured, INFINITY = never; owned */
-    double never;   /* what a value of never counts as: ten times the greatest of the others */
-    int *lines;     /* index in the series of each */
+    double *values; /* the measured values, INFINITY = never; owned */
+    double never;   /* the number for a value of never: ten times the greatest of the others */
+    int *lines;     /* the index in the series of each value */
     int count;
-    struct change_point *changes; /* index: in values; owned */
+    struct change_point *changes; /* the change points; their index is one in values; owned */
     int change_count;
-    double latest, median; /* the median of the last `last` */
-    /* from before the last `gate` runs' changes until now, 0.05 = 5 % more; 0 = no change */
+    double latest, median; /* the median of the newest `last` values */
+    /* the change from the level before the newest `gate` runs to the level now, 0.05 = 5 % more; 0
+     * = none */
     double shift;
-    bool worse; /* ... is one for the worse that the gate counts */
-    /* How sure that change is: corrected over all figures of all series of the gate. NAN: no gate */
+    bool worse; /* that change is one for the worse, and the gate counts it */
+    /* How sure that change is: its p, corrected over all figures of all series of the gate. NAN:
+     * there is no gate */
     double p;
-    const char *acknowledged; /* ... is known: why, borrowed from ask.acks; NULL = it is not */
+    /* why that change is accepted, borrowed from ask.acks; NULL = it is not */
+    const char *acknowledged;
 };
 
 struct trend_series {
     const struct trend_line **lines; /* in the order of time; owned */
     int count;
     struct trend_figure figure[COMPARE_METRICS_MAX];
-    enum lock_state state; /* of its newest run; LOCK_UNCHECKED for a word that is none */
-    /* With ask.gate: among so many newest runs some have no figures, since the load generator was
+    enum lock_state state; /* the state in its newest run; LOCK_UNCHECKED for an unknown word */
+    /* With ask.gate: some of the newest `gate` runs have no figures, because the load generator was
      * their limit, and fewer than TREND_LEVEL have any. */
     bool inconclusive;
     int limited; /* stages that were left out of its newest ask.gate runs */
 };
 
 struct trend_ask {
-    const char *lock; /* NULL: all */
-    int metric;       /* of the compared figures; -1: all */
-    int last;         /* runs that the median is of */
-    int gate; /* a change for the worse in so many newest runs counts, at least TREND_LEVEL; 0: none
-                        * is asked for */
-    double min_effect;             /* 0.03 */
-    const struct trend_acks *acks; /* borrowed; NULL = none */
+    const char *lock; /* only this lock; NULL: all */
+    int metric;       /* only this compared figure; -1: all */
+    int last;         /* the number of runs that the median is of */
+    /* the gate: a change for the worse within so many newest runs counts, at least TREND_LEVEL; 0:
+     * there is no gate */
+    int gate;
+    double min_effect;             /* the smallest change that counts: 0.03 */
+    const struct trend_acks *acks; /* acknowledged changes; borrowed; NULL = none */
 };
 
 struct trend_view {
@@ -144,10 +152,10 @@ struct trend_view {
     struct trend_ask ask;
     struct trend_series *series;
     int count;
-    int worse;        /* figures */
-    int acknowledged; /* figures that would be worse */
-    int inconclusive; /* series */
-    int limited;      /* stages that were left out of the gate's runs */
+    int worse;        /* the number of figures that became worse */
+    int acknowledged; /* the number of figures that would be worse without an acknowledgement */
+    int inconclusive; /* the number of series that are inconclusive */
+    int limited;      /* the number of stages that were left out of the gate's runs */
 };
 
 /* NULL with err: no such lock, or out of memory. The trend must outlive it. */
@@ -155,27 +163,29 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
                               struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* 3 when the newest run of a series let two in; with ask.gate 4 when figures became worse or the
- * newest run of a series got stuck or starved its clients, 5 when a series is inconclusive; else 0. */
+/* The exit code: 3 if two clients held at once in the newest run of a series; with ask.gate 4 if
+ * figures became worse, or the newest run of a series got stuck or starved its clients, and 5 if a
+ * series is inconclusive; else 0. */
 int trend_exit(const struct trend_view *view);
 
-/* What else is not the same at a change as at the line before it: "kernel, server", "" for
+/* What else differs between the line of a change and the line before it: "kernel, server"; "" for
  * nothing. */
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
                  const struct change_point *change, char *text, size_t size);
 
-/* Whether it is one for the worse. */
+/* True if the change is one for the worse. */
 bool trend_is_worse(int metric, double before, double after);
 
-/* Adds the history to a document. lines: with a line of blocks (UTF-8) for each figure. */
+/* Adds the history to a document. lines: adds a line of block characters (UTF-8) for each
+ * figure. */
 void trend_doc(const struct trend_view *view, bool lines, struct doc *doc);
-/* 0, or -1 when out of memory. */
+/* Writes the history as JSON. 0, or -1 when out of memory. */
 int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err);
-/* Writes the history as a page: what the gate says, the changes on charts, then the document. 0, or
- * -1 with err. */
+/* Writes the history as a page: the verdict of the gate, the changes on charts, then the document.
+ * 0, or -1 with err. */
 int trend_page(const struct trend_view *view, FILE *out, struct lb_err *err);
-/* A CSV file a series and otava.yaml, for `otava analyze`, into a folder that it makes. 0, or -1
- * with err. */
+/* Writes a CSV file for each series and an otava.yaml, for `otava analyze`, into a folder that it
+ * makes. 0, or -1 with err. */
 int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* trend_ack: changes that people have acknowledged, and that a gate passes over. The file is kept in
+/* trend_ack: changes that people have acknowledged, and that a gate ignores. The file is kept in
  * git, so its history says who accepted what and when. It refuses a line without a reason. */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -83,7 +83,7 @@ void trend_acks_free(struct trend_acks *acks) {
     free(acks);
 }
 
-/* Where a change is seen moves by a run or two as further runs follow. */
+/* The place where a change is found may move by a run or two as more runs follow. */
 static bool is_near(const struct trend_ack *ack, const struct trend_series *series, int line) {
     for (int i = line - TREND_LEVEL + 1; i < line + TREND_LEVEL; i++) {
         if (i < 0 || i >= series->count) continue;

@@ -13,7 +13,7 @@
 #include "report/trend/trend_parts.h"
 #include "results/stats/rank.h"
 
-/* A line that is being made: its texts are one block. */
+/* A line that is being made; its texts are in one block. */
 struct fresh {
     struct trend_line line;
     char *texts;
@@ -26,7 +26,7 @@ struct list {
     int count, room;
 };
 
-/* FNV-1a: the same kind of machine has the same eight digits. */
+/* FNV-1a. Machines of the same kind have the same eight digits. */
 static unsigned hash(const char *text) {
     unsigned value = 2166136261u;
     for (; *text; text++) value = (value ^ (unsigned char)*text) * 16777619u;
@@ -48,9 +48,9 @@ static int hash_options(unsigned *value, const json_t *options) {
     return 0;
 }
 
-/* What makes figures of the same load incomparable: the machine and the lock's options. Not the
- * host, whose name changes with each container, nor kernel and libraries: what they do to the
- * figures is what a history is for. -1: out of memory. */
+/* The hash of the properties that make figures of the same load incomparable: the machine and the
+ * lock's options. The host is not among them, because its name changes with each container. Kernel
+ * and libraries are not either, because a history shows their effects. -1: out of memory. */
 static int environment_hash(const struct run *run, const struct run_stage *stage,
                             unsigned *ret_hash) {
     static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
@@ -58,7 +58,7 @@ static int environment_hash(const struct run *run, const struct run_stage *stage
     unsigned value = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const json_t *part = json_object_get(run->environment, parts[i]);
-        /* as many as could be used: a container's two of 64 are another machine than all of them */
+        /* the usable processors: a container with two of 64 is another machine than one with all */
         const json_t *usable = json_object_get(run->environment, "cpus_usable");
         if (usable && strcmp(parts[i], "cpus") == 0) part = usable;
         char text[300];
@@ -90,8 +90,8 @@ static const char *version_of(const struct run *run, const char *backend) {
     return "";
 }
 
-/* All texts of a stage's line but the repeats and the verdict, one after the other in a block. NULL
- * when out of memory. */
+/* All texts of a stage's line except the repeats and the verdict, one after the other in a block.
+ * NULL when out of memory. */
 static char *stage_texts(const struct run *run, const struct run_stage *stage, const char *commit) {
     char *block = NULL, *load = report_load_text(stage), *dir = realpath(run->dir, NULL);
     const char *version = version_of(run, stage->backend);
@@ -145,8 +145,8 @@ static void free_list(struct list *list) {
     free(list->item);
 }
 
-/* The same series of the same run. Two runs may begin in one second: then their folders tell them apart, where
- * both lines name one. */
+/* True if two lines are of the same series and the same run. Two runs that began in the same second
+ * are told apart by their folders, if both lines name one. */
 static int by_line(const struct trend_line *a, const struct trend_line *b) {
     int order = strcmp(a->text[TREND_TIME], b->text[TREND_TIME]);
     if (!order) order = strcmp(a->text[TREND_HOST], b->text[TREND_HOST]);
@@ -168,7 +168,7 @@ static bool is_there(const struct trend *trend, const struct trend_line *line) {
     return false;
 }
 
-/* The median of a figure over stages that differ in their repeat only; NAN where none has it. values
+/* The median of a figure over stages that differ in their repeat only; NAN if none has it. values
  * has room for all of them. */
 static double median_of(int metric, const struct fresh *fresh, int count, double *values) {
     int known = 0;
@@ -193,7 +193,7 @@ static void write_figure(double figure, FILE *out) {
     }
 }
 
-/* One line, in the columns of the file. */
+/* Writes one line, in the columns of the file. */
 static int write_line(const struct trend *trend, const struct fresh *fresh, int count, FILE *out) {
     enum lock_state state = LOCK_BASELINE;
     double *values = malloc((size_t)count * sizeof *values);
@@ -237,7 +237,7 @@ static int add_run(struct list *list, struct run *run, const char *commit, struc
     return 0;
 }
 
-/* The new lines as text, after a header where it is not NULL; malloced. */
+/* The new lines as text, after a header if it is not NULL; malloced. */
 static char *new_lines(const struct trend *trend, const char *header, struct list *list,
                        struct trend_added *added) {
     char *text = NULL;
@@ -273,8 +273,8 @@ static bool has_column(const struct trend *trend, int column) {
     return false;
 }
 
-/* Adds the columns that the file lacks to trend->column. Their names, a comma before each, malloced;
- * NULL when out of memory. */
+/* Adds the columns that the file lacks to trend->column. Returns their names, with a comma before
+ * each, malloced; NULL when out of memory. */
 static char *missing_columns(struct trend *trend) {
     char *names = NULL;
     size_t size;
@@ -290,7 +290,8 @@ static char *missing_columns(struct trend *trend) {
     return NULL;
 }
 
-/* Appends to an open file. trend: what is in it; of a new file nothing, not even columns. */
+/* Appends to an open file. trend: the contents of the file; a new file has nothing, not even
+ * columns. */
 static int append_to(int fd, const char *path, struct trend *trend, struct list *list,
                      struct trend_added *added, struct lb_err *err) {
     int before = trend->columns, rc;

@@ -7,7 +7,8 @@
 #include "report/trend/trend.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
-#define FEW 6     /* values: with fewer a change of level can hardly be told from scatter */
+/* values of a line: with fewer a change of level can hardly be told from scatter */
+#define FEW 6
 #define WORDS 400
 
 static char *value_text(double value, int metric, char *text) {
@@ -15,7 +16,8 @@ static char *value_text(double value, int metric, char *text) {
                                                         : number_text(value, &number_plain, text);
 }
 
-/* The newest values as blocks, the least of them lowest. text holds 3 * BLOCKS + 1 bytes. */
+/* Writes the newest values as block characters, the least value as the lowest block. text holds 3 *
+ * BLOCKS + 1 bytes. */
 static char *blocks_text(const struct trend_figure *figure, char *text) {
     int from = figure->count > BLOCKS ? figure->count - BLOCKS : 0;
     double low = INFINITY, high = -INFINITY;
@@ -59,10 +61,10 @@ static char *change_text(const struct trend_series *series, int metric,
     return text;
 }
 
-/* What all of it comes to. */
+/* Adds the sentences that sum up the history. */
 static void add_headline(struct doc *doc, const struct trend_view *view) {
     int changes = 0;
-    enum lock_state failed = LOCK_UNCHECKED; /* the worst: the states are in order */
+    enum lock_state failed = LOCK_UNCHECKED; /* the worst one: the states are in order */
     for (int i = 0; i < view->count; i++) {
         enum lock_state state = view->series[i].state;
         if (compare_fails(state) && state > failed) failed = state;
@@ -116,7 +118,7 @@ static void add_figure(struct doc *doc, const struct trend_view *view,
     if (figure->change_count > 0) doc_set_tone(doc, bad ? TONE_WARN : TONE_GOOD);
 }
 
-/* The figures of a lock that the gate counts, or that are acknowledged, in one line. */
+/* Adds, in one line, the figures of a lock that the gate counts or that are acknowledged. */
 static void add_gate_line(struct doc *doc, const struct trend_series *series, bool known) {
     char text[WORDS];
     size_t used = 0;

@@ -44,7 +44,7 @@ int trend_by_series(const struct trend_line *a, const struct trend_line *b) {
 }
 
 struct reader {
-    char *at; /* what is not read yet */
+    char *at; /* the part that is not read yet */
     int line;
     const char *path;
     struct lb_err *err;
@@ -55,7 +55,7 @@ static int bad(const struct reader *reader, const char *what) {
     return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: %s", reader->path, reader->line, what);
 }
 
-/* Cuts the next line into fields, in place. Their number; 0 at the end; -1 with err. */
+/* Cuts the next line into fields, in place. Returns their number; 0 at the end; -1 with err. */
 static int next_fields(struct reader *reader, char **fields) {
     char *from = reader->at, *to;
     int count = 0, lines = 0;
@@ -82,7 +82,7 @@ static int next_fields(struct reader *reader, char **fields) {
         if (after == '\0') return bad(reader, "was cut off: its end is missing");
         break;
     }
-    /* What escape_csv put before a text that a spreadsheet would run. */
+    /* Removes the character that escape_csv put before a text that a spreadsheet would run. */
     for (int i = 0; i < count; i++) {
         if (fields[i][0] == '\'' && fields[i][1] && strchr("=+-@\t\r", fields[i][1])) fields[i]++;
     }

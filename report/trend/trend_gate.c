@@ -1,10 +1,10 @@
-/* trend_gate: what has become worse within the newest runs, of all series together.
+/* trend_gate: finds the figures that became worse within the newest runs, over all series together.
  *
- * A gate over hundreds of figures is hundreds of tests: without a correction some of them would shut
- * it although nothing has changed. It corrects twice. A change point is the best of all places where
- * a figure may have changed, so its p is multiplied by the number of those places within the gate
- * (Bonferroni). Then the p-values of all figures of all series are corrected together, by the method
- * of Benjamini and Hochberg. It reports, and changes no change point. */
+ * A gate over hundreds of figures is hundreds of tests: without a correction some of them would
+ * shut it although nothing has changed. It corrects twice. A change point is the best of all places
+ * where a figure may have changed, so its p is multiplied by the number of those places within the
+ * gate (Bonferroni). Then the p-values of all figures of all series are corrected together, by the
+ * method of Benjamini and Hochberg. It changes no change point. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,8 +16,8 @@ struct span {
     int first, end;
 };
 
-/* Those within the newest runs. A newest level with too few runs to tell them from outliers is none
- * yet. */
+/* Finds the changes within the newest runs. A newest level with too few runs is not counted yet,
+ * since they may be outliers. */
 static struct span newest_changes(const struct trend_figure *figure, int gate) {
     struct span span = {0, figure->change_count};
     int until = figure->count;
@@ -28,8 +28,8 @@ static struct span newest_changes(const struct trend_figure *figure, int gate) {
     return span;
 }
 
-/* From the level before the first change among the newest runs to the level now: a change that was
- * undone since is none. */
+/* The change from the level before the first change among the newest runs to the level now, so that
+ * a change that was undone does not count. */
 static void weigh(const struct trend_view *view, const struct trend_series *series, int metric,
                   struct trend_figure *figure) {
     const struct trend_ask *ask = &view->ask;
@@ -53,7 +53,7 @@ static void weigh(const struct trend_view *view, const struct trend_series *seri
     if (!all_known) figure->acknowledged = NULL;
 }
 
-/* All figures of a view that a change could show in, in their order. */
+/* Collects all figures of a view in which a change could show, in their order. */
 static int collect(struct trend_view *view, struct trend_figure **figures) {
     int count = 0;
     for (int i = 0; i < view->count; i++) {

@@ -48,7 +48,7 @@ static json_t *figure_json(const struct trend_series *series, int metric) {
                      "changes", changes, "values", values, "lines", lines);
 }
 
-/* The runs of a series, in the order of time: what a value's index in "lines" names. */
+/* The runs of a series, in the order of time: the indices of values refer to these. */
 static json_t *lines_json(const struct trend_series *series) {
     json_t *lines = json_array();
     for (int i = 0; i < series->count; i++) {
@@ -93,7 +93,7 @@ int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *er
     return output_json(trend_json(view), JSON_INDENT(1), out, "the answer", err);
 }
 
-/* Otava wants a number in every cell: a figure that some run lacks is left out. */
+/* Otava needs a number in every cell, so a figure that some run lacks is left out. */
 static bool is_full(const struct trend_series *series, int metric) {
     return series->figure[metric].count == series->count;
 }
@@ -137,8 +137,8 @@ static int write_series(const struct trend_series *series, const char *folder, c
     return done(out, folder, err);
 }
 
-/* A text from elsewhere as a JSON string, which is one of YAML, too; takes it. 0, or -1: it is no
- * UTF-8. */
+/* Writes a text from elsewhere as a JSON string, which YAML reads too. Steals the reference. 0, or
+ * -1 if the text is no UTF-8. */
 static int put_string(json_t *text, size_t flags, FILE *out) {
     int failed = text ? json_dumpf(text, out, JSON_ENCODE_ANY | flags) : -1;
     json_decref(text);
@@ -165,7 +165,8 @@ static int write_test(const struct trend_series *series, const char *folder, con
     return 0;
 }
 
-/* "redis-setnx.c64.1": with a number, since series may differ in what makes a bad name. */
+/* "redis-setnx.c64.1": the number is needed because the names of two series may differ only in
+ * characters that a file name can't have. */
 static void series_name(const struct trend_series *series, int index, char *name, size_t size) {
     const struct trend_line *newest = series->lines[series->count - 1];
     snprintf(name, size, "%.100s.c%.20s.%d", newest->text[TREND_LOCK], newest->text[TREND_CLIENTS],

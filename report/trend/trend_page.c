@@ -1,5 +1,6 @@
-/* trend_page: a history as a page: what the gate says, one figure over its runs with its change
- * points, all changes on one chart, then the document. The charts' figures are those of --json. */
+/* trend_page: a history as a page: the verdict of the gate, one figure over its runs with its
+ * change points, all changes on one chart, then the document. The charts' figures are those of
+ * --json. */
 #include "report/page/doc_page.h"
 #include "report/trend/trend_parts.h"
 

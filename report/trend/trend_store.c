@@ -17,7 +17,7 @@ static int cannot_write(const char *path, int why, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(why));
 }
 
-/* Whether the path still leads to this file: another writer may have replaced it. */
+/* True if the path still leads to this file: another writer may have replaced it. */
 static bool is_current(int fd, const char *path) {
     struct stat mine, there;
     return fstat(fd, &mine) == 0 && stat(path, &there) == 0 && mine.st_dev == there.st_dev &&
@@ -57,8 +57,8 @@ int trend_store_append(int fd, const char *path, const char *text, struct lb_err
     return cannot_write(path, why, err);
 }
 
-/* Copies a history's text and adds `names` to its first line and a comma for each of `count` columns
- * to all others. A line end within quotes is none, and an empty line stays empty. */
+/* Copies a history's text. Adds `names` to its first line, and a comma for each of `count` columns
+ * to all others. A line end within quotes is skipped, and an empty line stays empty. */
 static void write_wider(const char *old, const char *names, int count, FILE *out) {
     bool quoted = false, first = true;
     const char *line = old;
@@ -94,10 +94,10 @@ static char *wider_text(const char *path, const char *names, int count, const ch
     return NULL;
 }
 
-/* Puts a file with this text in the place of another. */
+/* Replaces a file by one with this text. */
 static int replace_file(const char *path, const char *text, struct lb_err *err) {
     struct stat status;
-    char *fresh = NULL, *real = realpath(path, NULL); /* a link stays one */
+    char *fresh = NULL, *real = realpath(path, NULL); /* a link stays a link */
     int fd = -1, failed = -1;
     if (real && stat(real, &status) == 0 && asprintf(&fresh, "%s.new", real) >= 0)
         fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, status.st_mode & 0777);
