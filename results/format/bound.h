@@ -1,10 +1,10 @@
-/* bound: how bad a lock can still be that failed in none of n trials, with 95 % confidence. */
+/* bound: how bad a lock may still be, with 95 % confidence, if it failed in none of n trials. */
 #ifndef RESULTS_FORMAT_BOUND_H
 #define RESULTS_FORMAT_BOUND_H
 
 #include <math.h>
 
-/* The greatest rate of failures per grant: 3/n, the rule of three. NAN where it would say nothing. */
+/* The greatest rate of failures per grant: 3/n, the rule of three. NAN if that says nothing. */
 static inline double bound_of_grants(double grants) {
     return grants > 3 ? 3 / grants : NAN;
 }

@@ -14,7 +14,7 @@
 #define PROBES_MAX 100000
 #define KIND "lockbench capacity"
 
-/* from CAPACITY_LIMIT_SLO on */
+/* the words from CAPACITY_LIMIT_SLO on */
 static const char *const limits[] = {"slo", "generator", "range", NULL};
 static const char *const loads[] = {"rate", "clients", NULL};
 
@@ -199,7 +199,7 @@ static int bad_word(struct tree_place *place, const char *path, const char *word
                    place->file, place->where, path, word);
 }
 
-/* The word's index in a list; -1 with the error. */
+/* The index of a word in a list; -1 with the error. */
 static int read_word(struct tree_place *place, const char *path, const char *word,
                      const char *const *words) {
     for (int i = 0; word && words[i]; i++) {
@@ -282,7 +282,8 @@ static int read_root(struct tree_place *place, struct capacity *capacity) {
     if (!capacity->locks) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
     for (size_t i = 0; i < count; i++) {
         snprintf(place->where, sizeof place->where, ".locks[%zu]", i);
-        capacity->lock_count++; /* before it is read: what it has by then is freed */
+        /* counted before it is read, so that capacity_free finds what was read */
+        capacity->lock_count++;
         if (read_lock(place, json_array_get(locks, i), &capacity->locks[i])) return -1;
     }
     return 0;

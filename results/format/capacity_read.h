@@ -1,10 +1,10 @@
-/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs: read, for reports
- * and planners, and written, by the same tables.
+/* capacity_read: capacity.json, the result of `lockbench capacity`, as plain structs: read, for
+ * reports and planners, and written, by the same tables.
  *
  * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
  * and the first thing that is wrong is named with its path. Members that the schema does not know
- * are ignored. A file of a search that was cut off (partial) is as readable as a whole one. It
- * computes nothing. */
+ * are ignored. A file of a search that was cut off (partial) is as readable as a whole one. This
+ * code computes nothing. */
 #ifndef RESULTS_FORMAT_CAPACITY_READ_H
 #define RESULTS_FORMAT_CAPACITY_READ_H
 
@@ -23,28 +23,30 @@
 
 enum capacity_by { CAPACITY_BY_RATE, CAPACITY_BY_CLIENTS };
 
-/* What kept the answer from being greater. */
+/* The reason why the answer is not greater. */
 enum capacity_limit {
     CAPACITY_LIMIT_NONE, /* there is no answer */
-    CAPACITY_LIMIT_SLO,  /* beyond it the promise is broken */
-    /* beyond it the load generator was too slow: the lock may carry more */
+    CAPACITY_LIMIT_SLO,  /* the promise is broken beyond it */
+    /* the load generator was too slow beyond it: the lock may carry more */
     CAPACITY_LIMIT_GENERATOR,
-    CAPACITY_LIMIT_RANGE /* the greatest load that was allowed keeps the promise */
+    CAPACITY_LIMIT_RANGE /* the greatest load that was allowed still kept the promise */
 };
 
-/* Texts are borrowed from the file; NULL = not there. Figures are NAN where they are not known;
- * times in ns. */
+/* Texts are borrowed from the file; NULL = absent. Figures are NAN if they are not known; times are
+ * in ns. */
 struct capacity_probe {
-    const char *stage;                     /* of the run.json in the same folder */
+    const char *stage;                     /* stage: its id in the run.json of the same folder */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
     enum promise_verdict verdict;
     double value; /* the load: arrivals a second, or clients */
     double quantile_ns, low_ns,
-        high_ns; /* the SLO's quantile; its interval, both NAN: not known; high_ns alone: no upper end
-                  */
-    bool grew;   /* the backlog grew in the window by more than chance explains */
-    double samples, missed; /* operations due in the window; of these never started in it */
-    double over_share;      /* of the samples, those over the limit, with all that failed */
+        /* the quantile of the promise; its interval, both NAN: not known; only high_ns NAN: no
+         * upper end */
+        high_ns;
+    bool grew; /* the backlog grew in the window by more than chance explains */
+    /* operations due in the window; missed: those that never started in it */
+    double samples, missed;
+    double over_share; /* samples over the limit, with all that failed */
 };
 
 struct capacity_lock {
@@ -54,52 +56,54 @@ struct capacity_lock {
     const char *slo, *metric; /* "acquire_due.p99<=20ms"; "acquire_due" or "acquire" */
     enum capacity_by by;
     enum capacity_limit limited_by;
-    double threads, processes, clients; /* clients: of the pool when searched by rate */
+    double threads, processes, clients; /* clients: the pool of a search by rate */
     double quantile, limit_ns;
-    bool violated; /* a probe saw two holders at once: it is no lock, whatever it carries */
-    /* grants a second of the closed loop before the search; NAN: none, or not told (older files) */
+    /* two clients held at once in a probe: the lock is no lock, whatever load it carries */
+    bool violated;
+    /* grants a second of the closed loop before the search; NAN: none, or an older file */
     double saturated_per_s;
     bool answered;
     /* the answer: arrivals a second, or clients; high NAN: not bounded */
     double value, low, high, level;
-    bool modelled;                              /* the figures below are there */
-    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), of one key */
-    /* M/D/1's mean wait beside the measured one */
+    bool modelled;                              /* the figures below are known */
+    double handoff_ns, hold_ns, capacity_per_s; /* 1 / (hold + handoff), the capacity of one key */
+    /* the mean wait by M/D/1, and the measured one */
     double wait_predicted_ns, wait_measured_ns, at_per_s;
     struct capacity_probe *probes; /* in the order they ran */
     int probe_count;
 };
 
 struct capacity {
-    char *path; /* of the file, for messages */
+    char *path; /* the path of the file, for messages */
     char *dir;  /* its folder, which has the run.json of the probes */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
     bool partial;
-    double method; /* CAPACITY_METHOD of the build that wrote it; NAN: before there was one */
+    /* CAPACITY_METHOD of the build that wrote the file; NAN: an older build, without a number */
+    double method;
     const json_t *environment; /* NULL when absent */
     struct capacity_lock *locks;
     int lock_count;
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Whether a folder has a capacity.json, or a file is called so. */
+/* True if a folder has a capacity.json, or a file has this name. */
 bool capacity_is(const char *path);
 
-/* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE): which file, where
- * in it, what is wrong. The caller capacity_frees. */
+/* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE), which names the
+ * file, the place in it and the error. The caller frees the result with capacity_free. */
 struct capacity *capacity_read(const char *path, struct lb_err *err);
 
 /* The same from text; path is only for messages and capacity->path. */
 struct capacity *capacity_parse(const char *text, size_t length, const char *path,
                                 struct lb_err *err);
 
-/* Takes NULL. Everything that was borrowed from the capacity becomes invalid. */
+/* NULL is allowed. Everything that was borrowed from the capacity becomes invalid. */
 void capacity_free(struct capacity *capacity);
 
-/* Sets each figure to absent. */
+/* Sets all figures to absent. */
 void capacity_lock_clear(struct capacity_lock *lock);
-/* Writes one element of .locks with its probes; and the whole file, which takes over the array
- * of its locks and ignores capacity->locks. New references; NULL when out of memory. */
+/* Write one element of .locks with its probes, and the whole file. The second takes over the array
+ * `locks`, and ignores capacity->locks. New references; NULL when out of memory. */
 json_t *capacity_lock_json(const struct capacity_lock *lock);
 json_t *capacity_json(const struct capacity *capacity, json_t *locks);
 

@@ -22,7 +22,7 @@ struct check *check_read(const char *path, struct lb_err *err) {
     return check;
 }
 
-/* Whether a JSON text begins with the members of a check. The text need not be complete: a check
+/* True if a JSON text begins with the members of a check. The text need not be complete: a check
  * that was cut off is recognised as a check, and its error says so. */
 static bool says_check(const char *text) {
     const char *at = strstr(text, "\"schema\"");

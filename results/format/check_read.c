@@ -13,7 +13,7 @@
 #define FAULTS_MAX 1000
 #define CELLS_MAX 100000
 #define SKIPS_MAX 100000
-#define FAULTS_LOGGED_MAX 100000 /* of a cell: what was done, and its evidence */
+#define FAULTS_LOGGED_MAX 100000 /* the fields of a cell, and its evidence */
 #define HOLDS_MAX 10000
 
 #define KIND "lockbench check"
@@ -212,7 +212,8 @@ static bool is_called(const char *name, const char *wanted) {
     return name && strcmp(name, wanted) == 0;
 }
 
-/* The indices of its lock and fault; the writer goes by lock, so the last lock is tried first. */
+/* Finds the indices of the cell's lock and fault. Cells are sorted by lock, so the lock of the cell
+ * before is tried first. */
 static int read_names(struct tree_place *place, const struct check *check, int last_lock,
                       struct check_cell *cell) {
     const char *lock = cell->lock_name, *fault = cell->fault_name;
@@ -266,7 +267,7 @@ static int read_cells(struct tree_place *place, struct check *check) {
     return 0;
 }
 
-/* .locks or .faults: objects with a name that no other has. Sets *ret_list also on failure, so that
+/* Reads .locks or .faults: objects with different names. Sets *ret_list even on failure, so that
  * check_free finds it. */
 static int read_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
                      const struct result_field *fields, size_t item_bytes, void **ret_list,

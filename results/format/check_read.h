@@ -2,8 +2,8 @@
  *
  * As with run.json nothing in the file is trusted: the schema, types, ranges and words are checked,
  * and the first thing that is wrong is named with its path. Members that the schema does not know
- * are ignored. A file of a check that was cut off (partial) is as readable as a whole one. It
- * computes nothing. */
+ * are ignored. A file of a check that was cut off (partial) is as readable as a whole one. This
+ * code computes nothing. */
 #ifndef RESULTS_FORMAT_CHECK_READ_H
 #define RESULTS_FORMAT_CHECK_READ_H
 
@@ -29,7 +29,7 @@ struct check_fault {
 
 /* A lock or fault that was left out, and what to install to include it. */
 struct check_skip {
-    const char *lock, *backend, *fault, *reason, *install; /* fault NULL: under all of them */
+    const char *lock, *backend, *fault, *reason, *install; /* fault NULL: in all scenarios */
 };
 
 struct check_lock {
@@ -39,16 +39,16 @@ struct check_lock {
     bool token, control;
 };
 
-/* One lock under one fault, all its seeds together. Texts are borrowed from the file; NULL = not
- * there. Figures are NAN where they were not measured; times in ns. */
+/* One lock under one fault, the runs of all seeds together. Texts are borrowed from the file; NULL
+ * = absent. Figures are NAN if they were not measured; times are in ns. */
 struct check_cell {
     int lock, fault; /* indices in check->locks, check->faults */
     enum check_verdict verdict;
     enum check_compared compared;
     const char *lock_name, *fault_name, *verdict_word, *compared_word;
     const char *expected; /* a verdict's word, or "unstated" */
-    const char *workload; /* that it ran: "check/pause" */
-    bool missed;          /* a control that the workload which is made for it did not expose */
+    const char *workload; /* the workload that the cell ran: "check/pause" */
+    bool missed;          /* a control that was not exposed by the workload which is made for it */
     const char *expected_why, *why, *topology, *durability, *server, *command, *run, *theory,
         *residue_example;
     double grants, faults_hit, bound95, overlaps, detected, detect_ns_max, lost_updates;
@@ -57,8 +57,8 @@ struct check_cell {
     double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;
     double theory_min, theory_max;
     double unavailable_ns, grants_lost, lost_wakeups, inversions, residue, lease_ns, clients, seed;
-    double failed_runs;           /* of its seeds, those that failed or showed nothing */
-    const json_t *seeds;          /* array of numbers, or NULL; borrowed like all that follow */
+    double failed_runs;           /* runs that failed or showed nothing */
+    const json_t *seeds;          /* array of numbers, or NULL; borrowed, like all members below */
     const json_t *trials;         /* array of numbers, ns, or NULL */
     const json_t *faults;         /* array of objects, as in run.json, or NULL */
     const json_t *counterexample; /* array of objects, or NULL */
@@ -66,7 +66,7 @@ struct check_cell {
 };
 
 struct check {
-    char *path; /* of the file, for messages */
+    char *path; /* the path of the file, for messages */
     char *dir;  /* its folder */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *tour;
     bool partial;
@@ -77,30 +77,31 @@ struct check {
     int lock_count;
     struct check_skip *skips;
     int skip_count;
-    struct check_cell *cells; /* in the order of the locks, within a lock in that of the faults */
+    /* in the order of the locks, and for each lock in the order of the faults */
+    struct check_cell *cells;
     int cell_count;
     json_t *root; /* owns every text and json_t above */
 };
 
-/* Whether the path is a check's result: a folder with check.json in it, or a file with a check's
- * schema. Anything else is no error. */
+/* True if the path is a check's result: a folder with check.json in it, or a file with a check's
+ * schema. For any other path false is no error. */
 bool check_is(const char *path);
 
-/* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE): which file, where in
- * it, what is wrong. The caller check_frees. */
+/* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE), which names the file,
+ * the place in it and the error. The caller frees the result with check_free. */
 struct check *check_read(const char *path, struct lb_err *err);
 
 /* The same from text; path is only for messages and check->path. */
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err);
 
-/* Takes NULL. Everything that was borrowed from the check becomes invalid. */
+/* NULL is allowed. Everything that was borrowed from the check becomes invalid. */
 void check_free(struct check *check);
 
 /* "as expected", "worse", "better"; NULL = not compared. */
 const char *check_compared_name(enum check_compared compared);
 
-/* The scalars of a cell, one entry a path of check.json, in the order that tables list them. Their
- * offsets are in struct check_cell. */
+/* The scalars of a cell, one entry for each path of check.json, in the order that tables list them.
+ * Their offsets are in struct check_cell. */
 const struct result_field *check_cell_fields(void);
 
 #endif

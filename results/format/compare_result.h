@@ -1,6 +1,7 @@
 /* compare_result: the table of a comparison as JSON, which `lockbench compare --json` prints.
  *
- * Whoever compares fills the structs; nothing reads a comparison back, so it has no reader. */
+ * The code that compares fills the structs. Nothing reads a comparison back, so there is no
+ * reader. */
 #ifndef RESULTS_FORMAT_COMPARE_RESULT_H
 #define RESULTS_FORMAT_COMPARE_RESULT_H
 
@@ -11,16 +12,17 @@
 
 enum compare_verdict {
     COMPARE_UNKNOWN, /* one of the sides has no such figure */
-    COMPARE_SAME,    /* no change shown, and one above COMPARE_SAME_TIMES min_effect is excluded */
+    /* no change shown, and a change above COMPARE_SAME_TIMES times min_effect is excluded */
+    COMPARE_SAME,
     COMPARE_BETTER,
-    COMPARE_INCONCLUSIVE, /* too few samples, or too noisy */
+    COMPARE_INCONCLUSIVE, /* the samples are too few, or too noisy */
     COMPARE_WORSE
 };
 
 /* "better", "worse", "no change shown", "inconclusive", "unknown". */
 const char *compare_word(enum compare_verdict verdict);
 
-/* The members are as results/format/field.h has them: borrowed texts and arrays, NAN = null. */
+/* The members follow results/format/field.h: borrowed texts and arrays, NAN = null. */
 struct compare_result_side {
     double median; /* INFINITY = never */
     const json_t *values;
@@ -36,7 +38,7 @@ struct compare_result_row {
     const char *lock, *new_lock, *load, *base_guarantee, *new_guarantee;
     double clients, base_samples, new_samples, base_limited, new_limited;
     bool violated, stuck;
-    const json_t *figures; /* by the names that figures have in `compare` */
+    const json_t *figures; /* the figures, under their names in `compare` */
 };
 
 struct compare_result {

@@ -11,39 +11,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the value is, and with it the type of its member. */
+/* The kind of the value, which decides the type of its member. */
 enum result_kind {
-    /* Scalars. A number's member is a double, NAN = null; a text's is const char *, NULL = null. */
+    /* Scalars. The member of a number is a double, NAN = null; the member of a text is const char
+     * *, NULL = null. */
     RESULT_TEXT,
-    RESULT_TEXT_OR_COUNT, /* a text; one that is a whole number stands as a number in the document */
+    RESULT_TEXT_OR_COUNT, /* a text; a text that is a whole number is a number in the document */
     RESULT_FLAG,          /* bool; null reads as false */
     RESULT_COUNT,         /* a whole number */
     RESULT_NS,            /* whole nanoseconds */
     RESULT_REAL,
     RESULT_REAL_NS,     /* nanoseconds with a fraction: a mean, a quotient */
-    RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which the document has as RESULT_NEVER */
+    RESULT_NS_OR_NEVER, /* whole nanoseconds, or INFINITY, which is RESULT_NEVER in the document */
     RESULT_REAL_OR_NEVER,
-    RESULT_SIGNED, /* as RESULT_REAL, and may be negative */
+    RESULT_SIGNED, /* like RESULT_REAL, but may be negative */
     RESULT_YES_NO, /* a double: 1 = true, 0 = false, NAN = null */
-    /* Containers. An object has no member: its own rows follow it. */
+    /* Containers. An object has no member: the rows of its members follow it. */
     RESULT_OBJECT,
-    RESULT_OPTIONAL, /* an object that is null when all of its members are absent */
-    RESULT_LATENCY,  /* the same: a struct run_latency, whose parts follow */
+    RESULT_OPTIONAL, /* an object that is null if all of its members are absent */
+    RESULT_LATENCY,  /* such an object with a struct run_latency, whose parts follow */
     RESULT_HDR,      /* a text: a histogram in the V2 format, base64 */
-    /* const json_t *, borrowed; NULL = null. Their elements are described by `items`. */
+    /* const json_t *, borrowed; NULL = null. `items` describes their elements. */
     RESULT_TEXTS,
     RESULT_NUMBERS,
     RESULT_NUMBERS_OR_NEVER, /* numbers and RESULT_NEVER */
     RESULT_OBJECTS,
     RESULT_COMPARED, /* an object with a member for each figure that was compared (`compared`) */
-    RESULT_ANY,      /* an object or array that is carried as it is */
-    /* For the reference and the schema alone; no member. */
-    RESULT_ROWS, /* an array of objects with a struct of their own: `items` is its table, NULL =
-                    that of a stage (run_stage_fields) */
-    RESULT_FREE  /* an object that is described elsewhere */
+    RESULT_ANY,      /* an object or array that is copied as it is */
+    /* Only for the reference and the schema; there is no member. */
+    /* an array of objects with their own struct: `items` is its table, NULL = that of a stage
+     * (run_stage_fields) */
+    RESULT_ROWS,
+    RESULT_FREE /* an object that is described elsewhere */
 };
 
-/* The groups of columns that a figure of a stage is a column of. */
+/* The groups of columns that may show a figure of a stage. */
 enum {
     IN_COMPARISON = 1 << 0, /* the comparison itself */
     IN_LATENCY = 1 << 1,    /* every percentile */
@@ -69,47 +71,51 @@ enum result_merge {
 struct result_field {
     const char *path; /* "fairness.jain"; NULL ends a table */
     enum result_kind kind;
-    size_t offset;    /* of the member in its struct */
-    const char *help; /* what it is, one sentence without a full stop */
+    size_t offset;    /* the offset of the member in its struct */
+    const char *help; /* the meaning, one sentence without a full stop */
     const char *more; /* further sentences for the reference; NULL = none */
-    const char *unit; /* where the kind does not say it: "s", "1/s", "bytes" */
-    /* the words that a text may be, with blanks between, or with ", " where words have blanks;
-       NULL = any text */
+    const char *unit; /* the unit, if the kind does not say it: "s", "1/s", "bytes" */
+    /* the words that a text may be, separated by blanks, or by ", " if words contain blanks; NULL =
+     * any text */
     const char *words;
-    /* the members of an element of RESULT_OBJECTS or RESULT_COMPARED, or of RESULT_ANY */
+    /* the table of an element of RESULT_OBJECTS or RESULT_COMPARED, or of a RESULT_ANY */
     const struct result_field *items;
-    size_t most; /* elements of RESULT_OBJECTS; 0 = any number */
+    size_t most; /* the number of elements of RESULT_OBJECTS; 0 = any */
 
     /* In the reports. */
-    bool hidden;       /* it is in the document alone: in no CSV and no JSON of a report */
+    bool hidden;       /* the value is only in the document: in no CSV and no JSON of a report */
     const char *title; /* "acquire p50" */
-    const char *head;  /* for 100 columns of terminal: at most 9 characters */
+    const char *head;  /* the title in a terminal of 100 columns: at most 9 characters */
     int better;        /* 1: more is better, -1: less, 0: neither */
     unsigned groups;   /* IN_...; 0 = no column */
-    int place; /* in the comparison, from the left; the other groups keep the table's order */
-    const char *replaces; /* path of a column that gives way to this one where both do not fit; this
-                             one is shown only where some row has more than 0 of it */
-    /* path of the figure in whose place this one stands, in the comparison and in what is compared,
-       wherever this one was measured */
+    /* the place in the comparison, from the left; the other groups keep the table's order */
+    int place;
+    /* the path of a column that gives way to this one if there is no room for both; this column is
+     * shown only if some row has more than 0 of it */
+    const char *replaces;
+    /* the path of the figure that this one replaces, in the comparison and in `compare`, wherever
+     * this one was measured */
     const char *instead_of;
     const char *compared; /* its name in `compare` and `history`; NULL = it is in neither */
-    int compared_place;   /* ... and its place there */
-    bool sums;            /* over the repeats of a stage it is added up; else the median is taken */
-    enum result_merge merge; /* over the runs of a check's cell */
+    int compared_place;   /* the place in `compare` and `history` */
+    /* over the repeats of a stage, true: the sum is taken, false: the median */
+    bool sums;
+    enum result_merge merge; /* how the runs of a check's cell are put together */
 };
 
-/* Text, flag or number. */
+/* True for a text, a flag or a number. */
 bool result_field_is_scalar(const struct result_field *field);
-/* A scalar that CSV and the JSON of a report have. */
+/* True for a scalar that CSV and the JSON of a report have. */
 bool result_field_in_reports(const struct result_field *field);
-/* One with a member in the struct: no object, whose own rows have the members. */
+/* True if the struct has a member for it; an object has none, since its own rows have the
+ * members. */
 bool result_field_has_member(const struct result_field *field);
-/* One whose member is a double. */
+/* True if the member is a double. */
 bool result_field_is_figure(const struct result_field *field);
-/* A figure in nanoseconds. */
+/* True for a figure in nanoseconds. */
 bool result_field_is_time(const struct result_field *field);
 
-/* The member of a struct that a field is about. The field must be of that kind of member. */
+/* The member of a struct for a field. The field must have that kind of member. */
 double result_field_figure(const struct result_field *field, const void *of);
 void result_field_set_figure(const struct result_field *field, void *of, double figure);
 const char *result_field_text(const struct result_field *field, const void *of);
@@ -119,7 +125,7 @@ const json_t *result_field_branch(const struct result_field *field, const void *
 /* Sets each member that the table names to absent: NAN, NULL or false. */
 void result_field_clear_all(const struct result_field *fields, void *of);
 
-/* A kind of result file: the table of its root, in which RESULT_ROWS lead to the others. */
+/* A kind of result file: the table of its root, from which RESULT_ROWS lead to the other tables. */
 struct result_document {
     const char *name;   /* "run" */
     const char *file;   /* "run.json" */

@@ -48,7 +48,7 @@ static uint8_t *put_signed(uint8_t *at, int64_t value) {
     return at;
 }
 
-/* NULL when the bytes end inside the number, or when it could have been written shorter. */
+/* Returns NULL if the bytes end inside the number, or if it has a shorter form. */
 static const uint8_t *get_signed(const uint8_t *at, const uint8_t *end, int64_t *ret_value) {
     uint64_t value = 0;
     for (int i = 0; i < VARINT_BYTES; i++) {
@@ -226,7 +226,8 @@ static struct hist *read_inner(z_stream *z, struct lb_err *err) {
                 stated);
         goto out;
     }
-    /* A byte more than stated: a stream that goes on is then seen, and one that ends can say so. */
+    /* There is room for one byte more than stated: so a stream that goes on is noticed, and one
+     * that ends can report its end. */
     payload = malloc((size_t)stated + 1);
     if (!payload) {
         err_set(err, LB_EXIT_MACHINE, "out of memory while reading a histogram");

@@ -86,7 +86,8 @@ void hist_record_odd(struct hist *h, int64_t value) {
 
 void hist_record_times(struct hist *h, int64_t value, int64_t times) {
     if (times <= 0) return;
-    hist_record(h, value); /* the least, the greatest, and the slots that may be non-zero */
+    /* recounts the least, the greatest, and the slots that may be non-zero */
+    hist_record(h, value);
     if (value < 0) {
         h->under += times - 1;
     } else if (value > h->highest) {
@@ -100,8 +101,8 @@ void hist_record_times(struct hist *h, int64_t value, int64_t times) {
 
 int hist_add(struct hist *into, const struct hist *from) {
     if (into->digits != from->digits || into->highest != from->highest) return -1;
-    /* Counts the slots again: a writer that was killed between two of its stores leaves a count
-     * that is off by one. */
+    /* Counts the slots again, because a writer that was killed between two of its stores leaves a
+     * count that is wrong by one. */
     for (int32_t slot = from->first; slot <= from->last; slot++) {
         into->counts[slot] += from->counts[slot];
         into->count += from->counts[slot];

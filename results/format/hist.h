@@ -1,11 +1,12 @@
 /* hist: a log-linear histogram of nanosecond values, the layout of HdrHistogram.
  *
  * Values from 1 ns to `highest` keep `digits` significant decimal digits. A value beyond the range
- * is counted as such (over), with the exact maximum kept: nothing is clamped in silence. 0 is
- * recorded in the lowest slot; negative values are counted as `under` and nowhere else. One block
- * of memory without pointers: it can lie in a mapping that several processes share. One writer at a
- * time, no locks; readers look only at histograms handed over to them. Source: HdrHistogram (Gil
- * Tene), index arithmetic as documented there, with the lowest value fixed at 1. */
+ * is counted as such (over), and its exact maximum is kept: no value is clamped without a trace. 0
+ * is recorded in the lowest slot; negative values are counted as `under` and nowhere else. One
+ * block of memory without pointers: it can lie in a mapping that several processes share. One
+ * writer at a time, no locks; readers look only at histograms handed over to them. Source:
+ * HdrHistogram (Gil Tene), index arithmetic as documented there, with the lowest value fixed at
+ * 1. */
 #ifndef RESULTS_FORMAT_HIST_H
 #define RESULTS_FORMAT_HIST_H
 
@@ -16,14 +17,14 @@
 #define HIST_HIGHEST_NS INT64_C(3600000000000) /* default range: an hour */
 
 struct hist {
-    int64_t highest;     /* greatest value that must be recordable */
+    int64_t highest;     /* the greatest value that can be recorded */
     int32_t digits;      /* 1 .. 5 */
     int32_t half_mag;    /* log2 of half the sub-bucket count */
     int32_t length;      /* slots in counts */
     int32_t first, last; /* lowest and highest slot that may be non-zero; first > last: empty */
     int64_t count;       /* recorded values, without over and under */
     int64_t over, under; /* values beyond the range; negative values */
-    /* exact, of all recorded and over values; INT64_MAX, 0 when there are none */
+    /* exact, of all recorded and over values; INT64_MAX and 0 if there are none */
     int64_t min, max;
     uint64_t sum; /* exact sum of the recorded values; wraps after 584 years of waiting */
     int64_t counts[];
@@ -40,7 +41,7 @@ void hist_init(struct hist *h, int digits, int64_t highest);
 struct hist *hist_new(int digits, int64_t highest);
 void hist_free(struct hist *h);
 
-/* Empties it; only touches slots in first..last. */
+/* Empties the histogram; touches only the slots in first..last. */
 void hist_reset(struct hist *h);
 
 /* The slot of a value in 0..highest. */
@@ -69,7 +70,7 @@ static inline void hist_record(struct hist *h, int64_t value) {
     if (slot > h->last) h->last = slot;
 }
 
-/* Records the value so many times; times may be 0. */
+/* Records the value `times` times, which may be 0. */
 void hist_record_times(struct hist *h, int64_t value, int64_t times);
 
 /* Adds from's content to into. Same digits and highest, else -1 and nothing is added. */
@@ -82,7 +83,7 @@ int64_t hist_slot_high(const struct hist *h, int32_t slot);
 
 /* The highest value equivalent to the one at this quantile (0..1), never above max; 0 when empty.
  * The rank is ceil(quantile * count), at least 1, as HdrHistogram's readers compute it. Values
- * beyond the range are not ranked: say so beside the figure when over > 0. */
+ * beyond the range are not ranked, so a caller should say so beside the figure if over > 0. */
 int64_t hist_quantile(const struct hist *h, double quantile);
 
 /* Exact mean of the recorded values; 0 when empty. */

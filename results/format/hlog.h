@@ -1,7 +1,7 @@
 /* hlog: HdrHistogram log files, format 1.3, with tags; values are nanoseconds.
  *
- * All comment lines come before the legend, for HdrHistogram_c's reader stops at a later one, and
- * each is shorter than the 128 bytes which that reader has room for. */
+ * All comment lines come before the legend, because HdrHistogram_c's reader stops at a later one.
+ * Each is shorter than 128 bytes, which is the room that this reader has. */
 #ifndef RESULTS_FORMAT_HLOG_H
 #define RESULTS_FORMAT_HLOG_H
 
@@ -12,13 +12,14 @@
 #include "results/format/hist.h"
 
 /* Starts a log: the comment lines and the legend. start_wall_ns: Unix time. version: the program's,
- * printable, cut after 60 characters. Neither call flushes: the caller does, and looks at what
- * fclose says. 0, or -1 with err. */
+ * printable, cut after 60 characters. Neither function flushes: the caller does, and checks the
+ * result of fclose. 0, or -1 with err. */
 int hlog_begin(FILE *file, int64_t start_wall_ns, const char *version, struct lb_err *err);
 
-/* One line: a tag (printable, not empty, no comma, space or newline), the interval's start by Unix
- * time, its length and histogram. Empty histograms are written too, so that silence is seen. Lines
- * go in order of their start: readers skip the ones that step back. 0, or -1 with err. */
+/* Writes one line: a tag (printable, not empty, no comma, space or newline), the interval's start
+ * by Unix time, its length and histogram. Empty histograms are written too, so that times without a
+ * grant are visible. Lines go in order of their start: readers skip the ones that step back. 0, or
+ * -1 with err. */
 int hlog_write(FILE *file, const char *tag, int64_t start_wall_ns, int64_t length_ns,
                const struct hist *h, struct lb_err *err);
 

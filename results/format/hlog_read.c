@@ -19,12 +19,13 @@
 struct hlog_reader {
     FILE *stream;
     char *name;
-    char *line; /* the current one, without its end, NUL-terminated; owned, like room bytes of it */
+    /* the current line, without its end, NUL-terminated; owned, like its `room` bytes */
+    char *line;
     size_t room;
     long number;
-    int64_t started_ns, base_ns; /* of #[StartTime and #[BaseTime */
+    int64_t started_ns, base_ns; /* the times of #[StartTime and #[BaseTime */
     bool has_started, has_base;
-    struct hist *hist; /* of the line that was handed out last */
+    struct hist *hist; /* the histogram of the line that was returned last */
 };
 
 struct hlog_reader *hlog_open_stream(FILE *stream, const char *name, struct lb_err *err) {
@@ -45,7 +46,8 @@ struct hlog_reader *hlog_open_stream(FILE *stream, const char *name, struct lb_e
 
 struct hlog_reader *hlog_open(const char *path, struct lb_err *err) {
     struct stat status;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe's open would wait */
+    /* opening a pipe would wait for its writer */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         err_set(err, LB_EXIT_USAGE, "%s: cannot be read as a histogram log: %s", path,
                 strerror(errno));
@@ -95,8 +97,8 @@ static bool has_room(struct hlog_reader *reader, size_t bytes) {
     return true;
 }
 
-/* The next line into reader->line: 1, 0 at the end, or -1 with err. Of one that is too long the
- * rest is skipped, so that the next call starts at a line again. */
+/* Reads the next line into reader->line. Returns 1, 0 at the end, or -1 with err. If a line is too
+ * long, its rest is skipped, so that the next call begins with a new line. */
 static int next_line(struct hlog_reader *reader, struct lb_err *err) {
     size_t length = 0;
     bool whole = true, nul = false;
@@ -123,8 +125,9 @@ static int next_line(struct hlog_reader *reader, struct lb_err *err) {
     return 1;
 }
 
-/* Seconds as digits, a point and digits, whatever the locale, into ns; what is finer is cut.
- * *ret_end: behind them. False, and nothing is set, when it is none or too large. */
+/* Reads seconds, as digits, a point and digits in every locale, into ns; finer digits are cut.
+ * *ret_end: the text after them. Returns false, and sets nothing, if there is no such number or it
+ * is too large. */
 static bool read_seconds(const char *text, const char **ret_end, int64_t *ret_ns) {
     int64_t ns = 0, unit = LB_S_NS;
     const char *at = text;
@@ -144,8 +147,8 @@ static bool read_seconds(const char *text, const char **ret_end, int64_t *ret_ns
     return true;
 }
 
-/* "#[StartTime: 1795218481.253 (seconds since epoch), ..." and its kin; other comments say nothing
- * to us. */
+/* "#[StartTime: 1795218481.253 (seconds since epoch), ..." and similar comments; other comments are
+ * ignored. */
 static int read_comment(struct hlog_reader *reader, struct lb_err *err) {
     static const char version[] = "#[Histogram log format version ",
                       start[] = "#[StartTime: ", base[] = "#[BaseTime: ";
@@ -188,7 +191,7 @@ static int place_in_time(struct hlog_reader *reader, int64_t *ns, struct lb_err 
     return 0;
 }
 
-/* "Tag=x," is cut off; *ret_rest: what is behind it. */
+/* Cuts off "Tag=x,"; *ret_rest: the text after it. */
 static int read_tag(struct hlog_reader *reader, const char **ret_tag, char **ret_rest,
                     struct lb_err *err) {
     *ret_tag = "";

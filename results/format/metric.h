@@ -3,17 +3,19 @@
 #define RESULTS_FORMAT_METRIC_H
 
 enum metric {
-    METRIC_ACQUIRE,           /* started to acquired */
-    METRIC_ACQUIRE_DUE,       /* due to acquired */
-    METRIC_ACQUIRE_SHARED,    /* started to acquired, of those who asked as readers ... */
-    METRIC_ACQUIRE_EXCLUSIVE, /* ... and as writers, where a stage has readers */
+    METRIC_ACQUIRE,     /* started to acquired */
+    METRIC_ACQUIRE_DUE, /* due to acquired */
+    /* started to acquired, of clients that asked as readers, and of those that asked as writers, in
+     * stages with readers */
+    METRIC_ACQUIRE_SHARED,
+    METRIC_ACQUIRE_EXCLUSIVE,
     /* the same two from due, in an open loop */
     METRIC_ACQUIRE_DUE_SHARED,
     METRIC_ACQUIRE_DUE_EXCLUSIVE,
     METRIC_RELEASE, /* releasing to released */
     METRIC_HOLD,    /* acquired to releasing */
-    /* the previous holder's releasing to this acquired, if this client was already waiting; of
-     * readers and writers the writers', after the last holder to leave; none of permits */
+    /* from the previous holder's release to this grant, if this client was already waiting; in a
+     * read-write lock for writers, after the last holder has left; not for permits */
     METRIC_HANDOFF,
     METRIC_LAG,         /* due to started */
     METRIC_WAIT_FAILED, /* started to the end of an attempt that was not granted */

@@ -11,7 +11,7 @@
 const struct result_document *const result_documents[] = {
     &run_document, &check_document, &capacity_document, &compare_document, NULL};
 
-/* Words of a text, broken at WIDTH columns; *at is the column that is reached. */
+/* Writes the words of a text, broken at WIDTH columns; *at is the column that is reached. */
 static void write_words(FILE *out, const char *text, int *at) {
     for (const char *word = text; *word;) {
         int length = (int)strcspn(word, " ");
@@ -83,7 +83,7 @@ static void write_fields(FILE *out, const char *prefix, const struct result_fiel
         const struct result_field *row = field++;
         char inner[PATH_MAX_LENGTH];
         write_field(out, prefix, row);
-        /* What a latency object has is said once, at the end. */
+        /* The members of a latency object are described once, at the end. */
         while (row->kind == RESULT_LATENCY && field->path && is_part_of(field, row)) field++;
         bool list = row->kind == RESULT_ROWS || row->kind == RESULT_OBJECTS;
         const char *element = list ? "[]" : row->kind == RESULT_COMPARED ? ".NAME" : "";

@@ -13,8 +13,8 @@ extern const struct result_document *const result_documents[];
 /* Markdown: one block for each value of each document, in lines of at most 120 columns. */
 void reference_write(FILE *out);
 
-/* A JSON Schema (draft 2020-12) that a file of this build keeps to: every path is there, and no
- * other. New reference; NULL when out of memory. */
+/* The JSON Schema (draft 2020-12) of the files of this build: every path is there, and no other.
+ * New reference; NULL when out of memory. */
 json_t *reference_schema(const struct result_document *document);
 
 #endif

@@ -2,16 +2,18 @@
  *
  * Every request that fell due counts. One that was never granted (missed, timed out, failed) waited
  * longer than any that was: it ranks behind all of them, so a quantile may be "never". A histogram
- * alone has only the requests that were granted, and would reward a lock for giving up. It records
- * nothing and knows no clock. Any thread may call it. */
+ * alone has only the requests that were granted, and would reward a lock for giving up.
+ *
+ * This code records nothing and knows no clock. Any thread may call it. */
 #ifndef RESULTS_FORMAT_RESPONSE_H
 #define RESULTS_FORMAT_RESPONSE_H
 
 #include "results/format/hist.h"
 
-/* The quantile (0..1) of `asked` requests, in ns. `granted` has the times of those that were granted
- * within its range; NULL = none was. INFINITY (never) when the quantile lies among requests that it
- * has not; NAN when nothing was asked. asked below the histogram's count is taken for that count. */
+/* The quantile (0..1) of `asked` requests, in ns. `granted` has the times of those that were
+ * granted within its range; NULL = none was. INFINITY (never) if the quantile is among the requests
+ * that were not granted; NAN if there was no request. If asked is below the histogram's count, that
+ * count is used. */
 double response_quantile(const struct hist *granted, double asked, double quantile);
 
 #endif

@@ -12,11 +12,12 @@
 #include "results/format/tree.h"
 #include "results/stats/quantile.h"
 
-#define STAGES_MAX                                                                                 \
-    20000 /* forty locks, twenty loads and twenty repeats fit; keeps what a report does with them quick */
+/* room for forty locks, twenty loads and twenty repeats; a report of so many stages is still
+ * quick */
+#define STAGES_MAX 20000
 #define CLIENTS_MAX 1e7
 
-/* A latency without its histogram would be taken for a whole one. */
+/* The histogram is required, since a latency without it would be taken for a whole one. */
 static int check_hdr(struct tree_place *place, enum metric metric,
                      const struct run_latency *latency) {
     char path[64];
@@ -39,7 +40,7 @@ static int read_holder(struct tree_place *place, const json_t *overlap, const ch
     double *const into[] = {&holder->client, &holder->acquired_ns, &holder->lease_end_ns,
                             &holder->token};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        /* A token is 64 bits wide and only shown, so it may be beyond what a figure may be. */
+        /* A token has 64 bits and is only shown, so it may be greater than a figure may be. */
         const json_t *value = json_object_get(json_object_get(overlap, name), parts[i]);
         if (value && !json_is_null(value) && !json_is_number(value)) {
             return tree_bad(place, "exclusion.first", "has something else than numbers");
@@ -68,8 +69,8 @@ static double share_not_granted(const struct run_stage *stage) {
     return stage->grants < asked ? 1 - stage->grants / asked : 0;
 }
 
-/* NAN where fewer than QUANTILE_ABOVE requests are beyond the quantile: it would be one of the last
- * few. */
+/* NAN if fewer than QUANTILE_ABOVE requests are beyond the quantile, because it would be one of the
+ * last few. */
 static double supported_quantile(const struct hist *granted, double asked, double quantile) {
     double found = response_quantile(granted, asked, quantile);
     double never = asked - (granted ? (double)granted->count : 0);
@@ -94,7 +95,8 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
 static void fill_missing_response(struct run_stage *stage) {
     const char *hdr = stage->latency[METRIC_ACQUIRE_DUE].hdr;
     if (!isnan(stage->not_granted)) return;
-    struct lb_err unused = {0}; /* whoever draws the histogram says what is wrong with it */
+    /* the code that draws the histogram reports what is wrong with it */
+    struct lb_err unused = {0};
     struct hist *granted = stage->due > 0 && hdr ? hdr_decode(hdr, &unused) : NULL;
     run_fill_response(stage, granted);
     hist_free(granted);
@@ -385,8 +387,8 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
         return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id,
                        metric_name(metric), why.text);
     }
-    /* Values beyond the range are not in the text; whether count has them is the writer's
-     * business. */
+    /* Values beyond the range are not in the text; the writer may have included them in count or
+     * not. */
     double over = latency->over > 0 ? latency->over : 0, held = (double)hist->count;
     if (held != latency->count && held + over != latency->count) {
         hist_free(hist);
@@ -394,7 +396,7 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
                        "%s: %s: the %s histogram holds %.0f values, its count says %.0f", run->path,
                        id, metric_name(metric), held, latency->count);
     }
-    /* The text knows the greatest value by its slot only. */
+    /* The text has the greatest value only as a slot. */
     if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&
         latency->max >= (double)hist_slot_low(hist, hist->last))
         hist->max = (int64_t)latency->max;

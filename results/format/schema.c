@@ -87,7 +87,7 @@ static json_t *branch_schema(const struct result_field *field) {
     }
 }
 
-/* An object without its members yet; FREE ones may have any. */
+/* Makes an object without its members; FREE objects may have any members. */
 static json_t *empty_object(const struct result_field *field) {
     bool optional = field->kind == RESULT_OPTIONAL || field->kind == RESULT_LATENCY;
     json_t *schema = optional ? type_or_null("object") : json_pack("{s:s}", "type", "object");

@@ -157,7 +157,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
         return tree_objects(place, object, field->path, field->most, at);
     case RESULT_ROWS:
     case RESULT_FREE:
-        return 0; /* by whoever knows their struct */
+        return 0; /* by the reader that knows their struct */
     case RESULT_ANY:
     case RESULT_COMPARED:
         *(const json_t **)at = tree_at(object, field->path);
@@ -174,8 +174,8 @@ int tree_fields(struct tree_place *place, json_t *object, const struct result_fi
     return 0;
 }
 
-/* What the tree of a text would take is known from its brackets and commas, before any memory is: a
- * small file of nothing else would grow a hundredfold. */
+/* The memory for the tree of a text is estimated from its brackets and commas before the text is
+ * parsed, because a small file of nothing else would grow a hundredfold. */
 static int check_size(const char *text, size_t length, const char *file, struct lb_err *err) {
     size_t branches = 0, values = 0;
     bool quoted = false;

@@ -1,8 +1,8 @@
-/* tree: values out of a JSON result that nobody trusts, each checked and, when wrong, named with
- * its path.
+/* tree: reads values from a JSON result that is not trusted. Each value is checked, and an error
+ * names its path.
  *
- * It refuses to guess: a figure of the wrong type, a negative or an infinite one is an error,
- * never a zero. What is absent or null is NAN, NULL or false. For the readers of run.json and
+ * Nothing is guessed: a figure of the wrong type, a negative or an infinite one is an error, never
+ * a zero. An absent value, or a null, is NAN, NULL or false. For the readers of run.json and
  * check.json. */
 #ifndef RESULTS_FORMAT_TREE_H
 #define RESULTS_FORMAT_TREE_H
@@ -15,7 +15,7 @@
 #include "results/format/field.h"
 
 #define TREE_COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
-/* A thousand stages of forty minutes fit, with their seconds; their tree takes a gigabyte at
+/* Room for a thousand stages of forty minutes with their seconds, whose tree takes a gigabyte at
  * most. */
 #define TREE_BRANCHES_MAX 2500000
 #define TREE_VALUES_MAX 20000000
@@ -26,49 +26,51 @@ struct tree_place {
     char where[96]; /* ".stages[3]" */
 };
 
-/* Sets the error "FILE: WHERE.PATH WHAT"; -1. */
+/* Sets the error "FILE: WHERE.PATH WHAT". Returns -1. */
 int tree_bad(struct tree_place *place, const char *path, const char *what);
 
-/* The value at a dotted path; NULL when it, or an object on the way, is absent or null. */
+/* The value at a dotted path; NULL if the value, or an object on the way, is absent or null. */
 json_t *tree_at(const json_t *object, const char *path);
 
-/* 0, or -1 with the error. */
+/* These return 0, or -1 with the error. */
 int tree_figure(struct tree_place *place, const json_t *object, const char *path,
                 double *ret_figure);
-/* A number where a text may stand ("keys": 1) becomes its text, in the tree, which owns it. */
+/* A number in the place of a text ("keys": 1) is replaced by its text in the tree, which owns the
+ * text. */
 int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text);
 int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag);
-/* Every field of a table, each at its offset in the struct at into. */
+/* Reads every field of a table into the struct at `into`. */
 int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
                 void *into);
-/* An array or object. Its elements are checked by who uses them. */
+/* An array or object. The caller checks its elements. */
 int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
                 const json_t **ret_branch);
-/* An array of numbers only, none negative, so that what draws them need not ask. */
+/* An array of numbers only, none of them negative, so that the code that draws them need not
+ * check. */
 int tree_numbers(struct tree_place *place, const json_t *object, const char *path,
                  const json_t **ret_array);
 /* An array of objects only, at most `most` of them. */
 int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
                  const json_t **ret_array);
 
-/* Reads a regular file of at most a gigabyte; free it. NULL with err, which says what it was to be
- * ("a run") and what to name instead. */
+/* Reads a regular file of at most a gigabyte; the caller frees the text. NULL with err, which says
+ * what the file should be ("a run") and what to name instead. */
 char *tree_file(const char *path, const char *kind, const char *hint, size_t *ret_length,
                 struct lb_err *err);
 
-/* PATH/NAME when path is a folder, else path; malloced. NULL with err. */
+/* Returns PATH/NAME if path is a folder, else path; malloced. NULL with err. */
 char *tree_path(const char *path, const char *name, struct lb_err *err);
 
 /* The folder that a file is in; malloced, NULL when out of memory. */
 char *tree_folder(const char *path);
 
-/* The JSON object in a text. NULL with err: where it is not sound, or what it is not ("a result of
- * ..."). */
+/* The JSON object in a text. NULL with err, which says where the text is not sound, or what it
+ * should be ("a result of ..."). */
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
                    struct lb_err *err);
 
-/* "schema" is `schema` ("lockbench.run/1"); kind ("lockbench run") is who writes it. 0, or -1 with
- * the error. */
+/* Checks that "schema" is `schema` ("lockbench.run/1"). kind: the command that writes such files
+ * ("lockbench run"). 0, or -1 with the error. */
 int tree_schema(struct tree_place *place, const json_t *root, const char *schema, const char *kind);
 
 #endif

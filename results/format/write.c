@@ -15,7 +15,7 @@ static json_t *branch_json(const json_t *branch) {
     return branch ? json_incref((json_t *)(uintptr_t)branch) : json_null();
 }
 
-/* A text of digits alone is the number that it says. */
+/* A text of digits alone is written as a number. */
 static json_t *text_or_count_json(const char *text) {
     if (!text) return json_null();
     bool digits = *text && strspn(text, "0123456789") == strlen(text);
@@ -58,7 +58,7 @@ static json_t *field_json(const struct result_field *field, const void *of) {
 /* ---- objects ---- */
 
 static bool is_absent(const struct result_field *field, const void *of) {
-    if (!result_field_has_member(field)) return true; /* its own rows tell */
+    if (!result_field_has_member(field)) return true; /* its own rows write its members */
     if (result_field_is_figure(field)) return isnan(result_field_figure(field, of));
     if (field->kind == RESULT_FLAG) return !result_field_flag(field, of);
     return result_field_branch(field, of) == NULL; /* a text is a pointer, too */
@@ -70,7 +70,7 @@ static bool is_inside(const struct result_field *field, const struct result_fiel
            field->path[length] == '.';
 }
 
-/* Whether an object that may be null is so: nothing in it is there. */
+/* True if the object may be null and all its members are absent. */
 static bool is_null_object(const struct result_field *object, const void *of) {
     if (object->kind != RESULT_OPTIONAL && object->kind != RESULT_LATENCY) return false;
     for (const struct result_field *field = object + 1; is_inside(field, object); field++) {
@@ -79,7 +79,7 @@ static bool is_null_object(const struct result_field *object, const void *of) {
     return true;
 }
 
-/* Takes over value, which may be NULL for want of memory. */
+/* Sets a member, and takes over the value, which may be NULL (out of memory). */
 static int put_at(json_t *root, const char *path, json_t *value) {
     char part[64];
     json_t *object = root;
@@ -110,7 +110,7 @@ json_t *result_fields_json(const struct result_field *fields, const void *of) {
 json_t *result_document_json(const struct result_document *document, const void *of) {
     json_t *json = json_pack("{s:s}", "schema", document->schema);
     json_t *members = result_fields_json(document->fields, of);
-    int failed = json_object_update(json, members); /* -1 where one is NULL */
+    int failed = json_object_update(json, members); /* -1 if one of them is NULL */
     json_decref(members);
     if (!failed) return json;
     json_decref(json);

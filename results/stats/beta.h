@@ -1,5 +1,5 @@
-/* beta: the regularised incomplete beta function, on which Student's t and exact intervals of shares
- * stand. */
+/* beta: the regularised incomplete beta function, on which Student's t and exact intervals of
+ * shares are based. */
 #ifndef RESULTS_STATS_BETA_H
 #define RESULTS_STATS_BETA_H
 

@@ -65,7 +65,7 @@ static double split(const double *values, int from, int to, int *ret_at) {
     return best;
 }
 
-/* The neighbours of a point in the list: where the levels on both sides of it begin and end. */
+/* The levels on both sides of a point: where the neighbours of the point in the list are. */
 static void neighbours(const struct change_point *points, int count, int index, int from, int to,
                        int *ret_from, int *ret_to) {
     *ret_from = from;

@@ -6,7 +6,7 @@
 #include "results/stats/student.h"
 
 #define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
-#define NEGLIGIBLE 1e-20 /* of the likeliest count */
+#define NEGLIGIBLE 1e-20 /* relative to the most likely count */
 
 bool quantile_supported(double n, double q) {
     return n * (1 - q) > QUANTILE_ABOVE * (1 - 1e-9); /* 1 - 0.9 is a little less than 0.1 */

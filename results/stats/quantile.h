@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUANTILE_ABOVE 5 /* so many samples are to lie above a quantile */
+#define QUANTILE_ABOVE 5 /* a quantile is supported if so many samples are above it */
 
-/* Whether n samples (0 and more) are enough for their q-quantile (0 < q < 1) to be called one.
- * The quantile of fewer is hardly more than their maximum: p99 of 44 samples is
- * the greatest of them. p50 needs 10, p99 500, p99.9 5,000. */
+/* True if n samples (0 and more) are enough to name their q-quantile (0 < q < 1). The quantile of
+ * fewer is hardly more than their maximum: p99 of 44 samples is the greatest of them. p50 needs 10,
+ * p99 500, p99.9 5,000. */
 bool quantile_supported(double n, double q);
 
 /* The q-quantile of the distribution that the n samples came from lies between the samples of ranks
@@ -34,10 +34,10 @@ struct quantile_batch {
 
 #define QUANTILE_BATCHES_MIN 5
 
-/* What samples that depend on their neighbours are worth. */
+/* The number of independent samples that dependent samples are worth. */
 struct quantile_worth {
     double n;         /* samples of all batches */
-    double share;     /* of them below */
+    double share;     /* of these, the samples below the quantile */
     double effective; /* independent samples that they are worth: at most n */
 };
 

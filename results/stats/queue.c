@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TERMS 64 /* a Poisson number with a mean below 1 never reaches this: 1 / 64! */
+#define TERMS 64 /* a Poisson number with a mean below 1 never gets so great: 1 / 64! */
 
 double queue_capacity(double hold, double handoff) {
     if (!isfinite(hold) || !isfinite(handoff) || hold < 0 || handoff < 0 || !(hold + handoff > 0))

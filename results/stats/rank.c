@@ -48,7 +48,7 @@ static double p_at_most(const double *count, int top, int u) {
 /* The values of both groups in order, with twice their mean ranks, which are whole numbers. */
 struct ranking {
     int *twice; /* of each value, in order; owned */
-    bool *is_x; /* whether it is of the first group; owned */
+    bool *is_x; /* true: the value is from the first group; owned */
     int x_count, all;
     double ties; /* sum of t^3 - t over the groups of t equal values */
 };

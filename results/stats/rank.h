@@ -1,7 +1,7 @@
-/* rank: compares two groups of runs by ranks: is one better, and by how much?
+/* rank: compares two groups of runs by ranks: whether one is better, and by how much.
  *
- * One run gives one value, whatever it measured inside. It assumes only that runs are independent;
- * no value is discarded. It knows no metric and prints nothing. */
+ * One run gives one value, however much it measured. The code assumes only that runs are
+ * independent; no value is discarded. It knows no metric and prints nothing. */
 #ifndef RESULTS_STATS_RANK_H
 #define RESULTS_STATS_RANK_H
 

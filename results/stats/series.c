@@ -29,7 +29,7 @@ static double normal_two_sided(double z) {
     return erfc(fabs(z) / sqrt(2));
 }
 
-/* The lag-1 correlation of what is left when the least-squares line is taken away. */
+/* The lag-1 correlation of the residuals of the least-squares line. */
 static double lag1_about_line(const double *values, int count) {
     double t[SERIES_MAX], left[SERIES_MAX];
     struct slope line;
@@ -42,7 +42,7 @@ static double lag1_about_line(const double *values, int count) {
     return isnan(r) ? 0 : r;
 }
 
-/* What ties take from the variance of Kendall's S. */
+/* The part by which ties reduce the variance of Kendall's S. */
 static double ties_of(const double *values, int count) {
     double sorted[SERIES_MAX], ties = 0;
     if (count < SERIES_MIN) return 0;

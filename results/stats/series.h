@@ -1,6 +1,7 @@
-/* series: tests of samples in the order of time: do gaps come from an exponential distribution, does
- * a series rise or fall, do neighbours depend on each other? Each gives a p-value: how seldom chance
- * alone brings as much. */
+/* series: tests of samples in the order of time: whether gaps come from an exponential
+ * distribution, whether a series rises or falls, whether neighbours depend on each other.
+ *
+ * Each test gives a p-value: the probability that chance alone brings as much or more. */
 #ifndef RESULTS_STATS_SERIES_H
 #define RESULTS_STATS_SERIES_H
 
@@ -19,7 +20,7 @@ double series_exponential(double *values, int count);
 double series_trend_p(const double *values, int count);
 
 #define SERIES_MIN 10
-#define SERIES_MAX 1000 /* more values are no more use: put neighbours together */
+#define SERIES_MAX 1000 /* the most values; a caller with more should put neighbours together */
 
 /* The correlation of each value with the next one; NAN for fewer than three values or equal ones. */
 double series_lag1(const double *values, int count);

@@ -1,4 +1,5 @@
-/* slope: a straight line through a series by least squares: does the series still rise or fall?
+/* slope: a straight line through a series by least squares: whether the series still rises or
+ * falls.
  *
  * Assumes that the values scatter around the line independently and equally. For latencies this is
  * seldom exactly true: the standard error is then too small. The rule below does not use it. */
