@@ -10,13 +10,13 @@
 
 static const char *const endings[] = {"", ":guarded"};
 
-/* Sends a command for an item. LB_OK, and whether the item exists. */
+/* Sends a command for an item. Returns LB_OK, and whether the item exists. */
 static enum lb_outcome ask_item(struct lb_session *session, const char *verb, const char *key,
                                 const char *ending, bool *ret_there) {
     char command[MEMCACHED_KEY_MAX + 40], *line = NULL;
     int len = snprintf(command, sizeof command, "%s %s%s\r\n", verb, key, ending);
     *ret_there = false;
-    if ((size_t)len >= sizeof command) return LB_OK; /* it can't be there */
+    if ((size_t)len >= sizeof command) return LB_OK; /* such an item can't exist */
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     *ret_there = strncmp(line, "HD", 2) == 0;

@@ -27,8 +27,8 @@
 
 #define MEMCACHED_PORT 11211
 #define KEY_MAX MEMCACHED_KEY_MAX
-#define TICKS_S 2                     /* by so much a TTL may fall short */
-#define TTL_MAX_S (60 * 60 * 24 * 30) /* more is taken for a date */
+#define TICKS_S 2                     /* a TTL may be too short by this time */
+#define TTL_MAX_S (60 * 60 * 24 * 30) /* memcached takes a greater number for a date */
 
 struct memcached_server {
     struct url url;
@@ -46,7 +46,7 @@ struct add_options {
 
 struct add_grant {
     uint64_t cas;
-    char owner[17]; /* written as the value, so that an unknown outcome can be cleared up */
+    char owner[17]; /* written as the value, so that an outcome in doubt can be settled */
 };
 
 static int memcached_open(struct lb_server *server, struct lb_err *err) {
@@ -255,7 +255,7 @@ static enum lb_outcome add_release(struct lb_session *session, const struct lb_r
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) return LB_OK;
-    /* EX: written by somebody else since. NF: gone. */
+    /* EX: another client has written since. NF: the item is gone. */
     return strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0
                ? LB_LOST
                : memcached_odd(session, line);
@@ -272,7 +272,7 @@ static enum lb_outcome add_renew(struct lb_session *session, const struct lb_req
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) {
-        /* The write has a new CAS number: the release needs it. The fencing token stays that of the
+        /* The release needs the new CAS number of this write. The fencing token stays that of the
          * grant. */
         mine->cas = memcached_flag(line, 'c');
         grant->lease_end_ns = sent_ns + sure_ns(request->lease_ns);
@@ -318,7 +318,7 @@ static enum lb_outcome add_settle(struct lb_session *session, const struct lb_re
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-/* Whether a key as metadump writes it ("%3A" for ':') begins with prefix. */
+/* True if a key as metadump writes it ("%3A" for ':') begins with prefix. */
 static bool key_begins(const char *key, const char *prefix) {
     for (; *prefix; prefix++, key++) {
         unsigned c = (unsigned char)*key;

@@ -10,7 +10,7 @@
 #define TTL_S "86400"
 #define COMMAND_MAX (MEMCACHED_KEY_MAX + STORE_TEXT_MAX + 64)
 
-/* The lock has taken the key, so nothing but its length can be wrong with the longer one. */
+/* The lock has accepted the key, so the longer key can only be too long. */
 static enum lb_outcome check_key_length(struct lb_session *session,
                                         const struct lb_request *request) {
     if (request->key_len + sizeof BEHIND - 1 <= MEMCACHED_KEY_MAX) return LB_OK;
@@ -54,7 +54,7 @@ static enum lb_outcome write_guarded(struct lb_session *session, const struct lb
     enum lb_outcome outcome = memcached_call(session, command, (size_t)len, &line);
     if (outcome != LB_OK) return outcome;
     if (strncmp(line, "HD", 2) == 0) return LB_OK;
-    /* NS: another added it. EX: another wrote it. NF: it is gone. */
+    /* NS: another client added the item. EX: another wrote it. NF: it is gone. */
     bool changed =
         strncmp(line, "NS", 2) == 0 || strncmp(line, "EX", 2) == 0 || strncmp(line, "NF", 2) == 0;
     return changed ? LB_BUSY : memcached_odd(session, line);
