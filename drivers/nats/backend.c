@@ -1,5 +1,5 @@
-/* backend: NATS as a backend: URLs, sessions, what a server says of itself, ping. The servers of a cluster are those
- * of the URL: what servers tell of others is not followed. */
+/* backend: NATS as a backend: URLs, sessions, facts about a server, ping. The servers of a cluster
+ * are those of the URL; servers that other servers announce are not used. */
 #include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static void nats_close(struct lb_server *server) {
     state->nkey = NULL;
 }
 
-/* What INFO says of the server. */
+/* Reads the facts in the server's INFO. */
 static void take_info(struct nats_session *nats, const char *line) {
     json_t *info = json_loads(line + strlen("INFO "), 0, NULL);
     const char *version = json_string_value(json_object_get(info, "version"));
@@ -58,8 +58,8 @@ static void take_info(struct nats_session *nats, const char *line) {
     json_decref(info);
 }
 
-/* "CONNECT {...}\r\n" with the key's signature, the URL's user and password, or its user alone as a token. Its
- * length, 0 if it does not fit. */
+/* Writes "CONNECT {...}\r\n" with the key's signature, or with the URL's user and password, or with
+ * its user alone as a token. Returns the length, 0 if there is no room for it. */
 static size_t connect_line(const struct nats_server *server, const char *nonce, char *out,
                            size_t size) {
     const struct url *url = &server->url;
@@ -106,7 +106,7 @@ static enum lb_outcome encrypt_connection(struct lb_session *session, int64_t de
                    host, port, err.text);
 }
 
-/* Sends our credentials and waits for the PONG that confirms them. */
+/* Sends the client's credentials and waits for the PONG that confirms them. */
 static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
@@ -116,7 +116,7 @@ static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
     if (strncmp(line, "INFO ", 5) != 0)
         return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
-    outcome = encrypt_connection(session, deadline_ns); /* what follows has the password */
+    outcome = encrypt_connection(session, deadline_ns); /* the rest contains the password */
     if (outcome != LB_OK) return outcome;
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));
@@ -133,7 +133,7 @@ static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
     return outcome;
 }
 
-/* A session with one server, by deadline_ns. */
+/* Opens a session with one server, by deadline_ns. */
 static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
                       struct lb_err *err) {
     const struct nats_server *server = session->server->state;
@@ -221,7 +221,8 @@ static const struct lb_option nats_option_table[] = {
 
 static const char *const nats_schemes[] = {"nats", "tls", NULL};
 
-/* The leader looks at the last sequence before the servers agree on the write, and not again when they have. */
+/* The leader checks the last sequence before the servers agree on the write, but not again
+ * afterwards. */
 #define TWO_IN_FLIGHT                                                                              \
     "nats-server 2.9: of two writes in flight upon one entry, a cluster accepts both (its issue 4320)"
 
@@ -234,7 +235,7 @@ static const struct lb_expectation nats_expected[LB_SCENARIOS] = {
         SAFE("an entry is in its file before the answer, together with its age"),
     [LB_SCENARIO_SERVER_EMPTY] =
         VIOLATED("the bucket is gone with the data, and the next client creates it again"),
-    /* No entry is lost. But a cluster grants twice also while nothing fails. */
+    /* No entry is lost, but a cluster may grant twice even without a fault. */
     [LB_SCENARIO_LEADER_KILL] = VIOLATED(TWO_IN_FLIGHT),
     [LB_SCENARIO_MINORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),
     [LB_SCENARIO_MAJORITY_LOST] = VIOLATED(TWO_IN_FLIGHT),

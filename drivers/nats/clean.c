@@ -1,6 +1,6 @@
-/* clean: removes the buckets that lockbench made on a NATS server; see drivers/clean.h. A bucket
- * is a stream whose description says that lockbench made it. The entries of a stage end by their
- * age, so nobody removes them. */
+/* clean: removes the buckets that lockbench made on a NATS server; see drivers/clean.h. A bucket is
+ * a stream whose description says that lockbench made it. The entries of a stage end by their age,
+ * so they need not be removed. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +10,10 @@
 #include "drivers/nats/nats.h"
 #include "drivers/wait.h"
 
-#define ROOM_BYTES (4 << 20) /* for a page of streams, or the subjects of one */
+/* for a page of the list of streams, or for the subjects of a stream */
+#define ROOM_BYTES (4 << 20)
 
-/* Asks JetStream; the answer as JSON, a new reference, or NULL with err. */
+/* Asks JetStream. Returns the answer as JSON, a new reference, or NULL with err. */
 static json_t *ask_jetstream(struct lb_session *session, const char *subject, const char *body,
                              struct lb_err *err) {
     struct nats_message answer;
@@ -36,13 +37,13 @@ static json_t *ask_jetstream(struct lb_session *session, const char *subject, co
     return NULL;
 }
 
-/* Whether a text is fit to be part of a subject. */
+/* True if a text may be part of a subject. */
 static bool is_token(const char *text) {
     return text && *text && !strpbrk(text, " \t\r\n*>");
 }
 
-/* The keys of a bucket, or one of them, as {"$KV.BUCKET.KEY": count}: an element of *ret_info, which is to
- * be freed. NULL = none. */
+/* The keys of a bucket, or one of them, as {"$KV.BUCKET.KEY": count}: a member of *ret_info, which
+ * the caller frees. NULL = there are none. */
 static json_t *subjects_of(struct lb_session *session, const char *bucket, const char *key,
                            json_t **ret_info, struct lb_err *err) {
     char subject[NATS_SUBJECT_MAX], body[NATS_SUBJECT_MAX];
@@ -52,9 +53,9 @@ static json_t *subjects_of(struct lb_session *session, const char *bucket, const
     return json_object_get(json_object_get(*ret_info, "state"), "subjects");
 }
 
-/* Whether nobody used a bucket within its lease: a used one has at least the marker of a deleted
- * key. A bucket with keys may belong to another run, whose clients would lose their locks with
- * it. */
+/* True if no client used a bucket within its lease: a bucket in use has at least the marker of a
+ * deleted key. A bucket with keys may belong to another run, whose clients would lose their locks
+ * with it. */
 static bool is_unused(struct lb_session *session, const char *bucket, struct lb_err *err) {
     json_t *info = NULL;
     bool unused = json_object_size(subjects_of(session, bucket, ">", &info, err)) == 0;

@@ -26,14 +26,14 @@ static enum lb_outcome fail_odd_line(struct lb_session *session, const char *lin
     return lb_fail(session, LB_UNKNOWN, "nats: the server said: %.200s", line);
 }
 
-/* The value of a header line if it is called name. */
+/* The value of a header line with this name; NULL for other lines. */
 static const char *header_value(const char *line, const char *name) {
     size_t len = strlen(name);
     if (strncasecmp(line, name, len) != 0 || line[len] != ':') return NULL;
     return line + len + 1 + strspn(line + len + 1, " ");
 }
 
-/* A message's header lines, the empty one included. */
+/* Reads the header lines of a message, up to the empty one. */
 static enum lb_outcome read_headers(struct lb_session *session, int64_t deadline_ns,
                                     struct nats_message *message) {
     struct stream *stream = &nats_session_of(session)->stream;
@@ -53,9 +53,9 @@ static enum lb_outcome read_headers(struct lb_session *session, int64_t deadline
     }
 }
 
-/* The stream's sequence from the reply subject of what a consumer delivers:
- * "$JS.ACK.<stream>.<consumer>. <delivered>.<stream sequence>. ...", since 2.11 perhaps with a
- * domain and an account before the stream. */
+/* The stream's sequence in the reply subject of a message that a consumer delivers:
+ * "$JS.ACK.<stream>.<consumer>. <delivered>.<stream sequence>. ...". From 2.11 on, a domain and an
+ * account may stand before the stream. */
 static uint64_t delivered_sequence(const char *reply) {
     int dots = 0, wanted;
     for (const char *at = reply; *at; at++) dots += *at == '.';
@@ -67,8 +67,8 @@ static uint64_t delivered_sequence(const char *reply) {
     return reply ? strtoull(reply, NULL, 10) : 0;
 }
 
-/* "MSG subject sid [reply] size" or "HMSG subject sid [reply] header-size size", and what follows
- * it. */
+/* "MSG subject sid [reply] size" or "HMSG subject sid [reply] header-size size", and the message
+ * after this line. */
 static enum lb_outcome read_message(struct lb_session *session, char *line, int64_t deadline_ns,
                                     struct arrival *arrival, char *room, size_t size) {
     struct nats_session *nats = nats_session_of(session);
@@ -123,7 +123,7 @@ static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadlin
         return read_message(session, line, rest_ns, arrival, room, size);
     if (strcmp(line, "PING") == 0) {
         outcome = stream_send(&nats->stream, session, "PONG\r\n", 6, rest_ns);
-        /* what was asked before may have been done */
+        /* an earlier request may have been carried out */
         return outcome == LB_BROKEN ? LB_UNKNOWN : outcome;
     }
     arrival->pong = strcmp(line, "PONG") == 0;
@@ -132,7 +132,8 @@ static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadlin
 }
 
 static enum lb_outcome fail_unanswered(struct lb_session *session) {
-    nats_session_of(session)->stream.dead = true; /* its answer may come when another is awaited */
+    /* its answer may arrive while another one is awaited */
+    nats_session_of(session)->stream.dead = true;
     return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
 }
 
@@ -191,7 +192,7 @@ enum lb_outcome nats_round_trip(struct lb_session *session) {
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) {
     struct nats_session *nats = nats_session_of(session);
     char text[96];
-    unsigned sid = ++nats->last + 1; /* 1 is the inbox */
+    unsigned sid = ++nats->last + 1; /* number 1 is the inbox */
     snprintf(ret_subject, 48, "%s-w.%u", nats->inbox, sid);
     int len = snprintf(text, sizeof text, "SUB %s %u\r\n", ret_subject, sid);
     nats->watch.sid = sid;

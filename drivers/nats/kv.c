@@ -1,16 +1,14 @@
 /* nats-kv: a key of a JetStream key-value bucket, as NATS's clients do it by hand: kv.Create()
- * takes the lock, kv.Update() renews it, a watch of the key wakes who waits, a delete marker frees
- * it. Each write states the key's last sequence that it has seen, and the server refuses it if
- * somebody wrote since: also the delete, which the clients' own kv.Delete() leaves out, so that
- * theirs frees anybody's lock.
- *
- * 2 + 1 round trips: what stands there (nothing, or a delete marker), then the write that builds on
- * it; 1 to free. The token is the entry's sequence in the bucket's stream, which grows with each
- * write.
+ * takes the lock, kv.Update() renews it, a watch of the key wakes the waiters, a delete marker
+ * frees it. Each write states the last sequence of the key that the client has seen, and the server
+ * refuses the write if another client wrote since. The delete states it too; the clients' own
+ * kv.Delete() does not, so that it would free the lock of any client. 2 + 1 round trips: one reads
+ * the key (nothing, or a delete marker), one writes after it; 1 to free. The token is the entry's
+ * sequence in the bucket's stream, which grows with each write.
  *
  * A lease is the bucket's MaxAge: one for all its keys, since entries have no time-to-live of their
  * own before NATS 2.11. So each lease that a plan asks for has a bucket of its own, named by it:
- * the same key in two of them is two locks. NATS tells nobody of an entry that has aged out:
+ * the same key in two of them is two locks. NATS does not report entries that have aged out, so
  * waiters look every `poll`. */
 #include <jansson.h>
 #include <stddef.h>
@@ -40,17 +38,17 @@ struct kv_session {
 };
 
 struct kv_grant {
-    char owner
-        [17]; /* the entry's value, so that an unknown outcome can be cleared up; "" = nothing sent */
-    uint64_t expected; /* what the last write built on */
-    uint64_t sequence; /* of our entry; 0 = none */
+    /* the entry's value, so that an outcome in doubt can be settled; "" = nothing was sent */
+    char owner[17];
+    uint64_t expected; /* the sequence that the last write expected */
+    uint64_t sequence; /* the sequence of our entry; 0 = none */
 };
 
 static struct kv_session *kv_of(struct lb_session *session) {
     return session->lock_state;
 }
 
-/* What NATS's clients take for a key: -/_=. letters and digits, no dot at an end nor two in a
+/* True if NATS's clients accept the key: -/_=. letters and digits, no dot at an end nor two in a
  * row. */
 static bool key_fits(const struct lb_request *request) {
     static const char letters[] =
@@ -86,7 +84,8 @@ static enum lb_outcome read_entry(struct lb_session *session, const char *key,
 }
 
 /* Writes the key if its last sequence is still expected: a value, or with value NULL a delete
- * marker. LB_OK; LB_BUSY: somebody wrote since; LB_UNKNOWN; LB_BROKEN: refused, not written. */
+ * marker. LB_OK; LB_BUSY: another client wrote since; LB_UNKNOWN; LB_BROKEN: refused, not
+ * written. */
 static enum lb_outcome write_entry(struct lb_session *session, const char *key, const char *value,
                                    uint64_t expected, uint64_t *ret_sequence) {
     char subject[NATS_SUBJECT_MAX], headers[100];
@@ -165,7 +164,7 @@ static enum lb_outcome wait_and_take(struct lb_session *session, const struct lb
             sequence = nats->watch.sequence;
             held = nats->watch.held;
         } else if (outcome != LB_TIMEOUT) {
-            return LB_BROKEN; /* nothing of ours is there */
+            return LB_BROKEN; /* there is no entry of ours */
         } else if (lb_stopping() || lb_now() >= request->deadline_ns) {
             return LB_TIMEOUT;
         } else {
@@ -188,7 +187,8 @@ static enum lb_outcome kv_acquire(struct lb_session *session, const struct lb_re
         return lb_fail(session, LB_REFUSED,
                        "nats: a key has letters, digits and -/_=. and no empty part");
     enum lb_outcome outcome = read_entry(session, request->key, &sequence, &held);
-    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* it only reads */
+    /* this request only reads */
+    if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome;
     snprintf(mine->owner, sizeof mine->owner, "%016llx",
              (unsigned long long)rng_u64(&session->rng));
     if (!held) outcome = try_entry(session, request, sequence, grant);
@@ -217,8 +217,7 @@ static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_requ
     struct kv_grant *mine = grant->data;
     int64_t sent_ns = lb_now();
     if (mine->sequence == 0) return lb_fail(session, LB_LOST, "nats: it was not held");
-    /* The write has a sequence of its own, which the release needs. The token stays that of the
-     * grant. */
+    /* The release needs the new sequence of this write. The token stays that of the grant. */
     enum lb_outcome outcome =
         write_entry(session, request->key, mine->owner, mine->sequence, &mine->sequence);
     if (outcome == LB_BUSY)
@@ -248,7 +247,7 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
                    "nats: the key changes too often to find out whether it is ours");
 }
 
-/* The figure called name in the answer to a question about the bucket's stream. 0, or -1 with err. */
+/* The figure with this name in an answer about the bucket's stream. 0, or -1 with err. */
 static int stream_figure(struct lb_session *session, const char *name, int64_t *ret_figure,
                          struct lb_err *err) {
     char subject[128], member[48];
@@ -271,7 +270,7 @@ static int64_t name_bucket(const struct lb_session *session, char *bucket, size_
     const struct kv_options *options = session->options;
     int64_t lease_ns = session->lease_ns > 0 ? session->lease_ns : 10 * LB_S_NS;
     int64_t max_age_ms = (lease_ns + LB_MS_NS - 1) / LB_MS_NS;
-    if (max_age_ms < 100) max_age_ms = 100; /* the server's least */
+    if (max_age_ms < 100) max_age_ms = 100; /* the least age that the server accepts */
     snprintf(bucket, size, "%s_%lldms", options->bucket, (long long)max_age_ms);
     return max_age_ms * LB_MS_NS;
 }
@@ -296,7 +295,7 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     char subject[128], body[768];
     struct nats_message answer;
     const char *why;
-    (void)deadline_ns; /* the session's patience bounds it */
+    (void)deadline_ns; /* limited by the session's patience */
     size_t len = strlen(options->bucket);
     if (len == 0 || len > 32 || strspn(options->bucket, letters) != len)
         return err_set(err, LB_EXIT_USAGE,
@@ -321,7 +320,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     if (error && error != OTHER_CONFIGURATION)
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
     if (!error) return 0;
-    /* Another program made a bucket of this name: its own age counts, and its own replicas. */
+    /* If another program made a bucket of this name, the age and the replicas of that bucket
+     * count. */
     int64_t age_ns, replicas;
     if (stream_figure(session, "max_age", &age_ns, err) != 0 ||
         stream_figure(session, "num_replicas", &replicas, err) != 0)
@@ -378,7 +378,7 @@ static int kv_residue(struct lb_session *session, const char *prefix,
     json_decref(info);
     free(room);
     if (failed) return -1;
-    /* Consumers of watches: the server drops them in its own time. */
+    /* Counts the consumers of watches, which the server drops in its own time. */
     int64_t until_ns = lb_now() + LB_S_NS, consumers;
     while ((failed = stream_figure(session, "consumer_count", &consumers, err)) == 0 &&
            consumers > 0 && lb_now() < until_ns)
@@ -404,7 +404,7 @@ static const struct lb_option kv_options[] = {
     {0},
 };
 
-/* Above what one grant costs alone: 2 + 1, and a watch. */
+/* More than one grant costs alone: 2 + 1, and a watch. */
 static const struct lb_known_cause kv_causes[] = {
     {"cost.commands_per_grant", .above = 8,
      .cause = "a release wakes all waiters, since all watch the key, and all but one ask in vain"},

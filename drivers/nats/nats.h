@@ -1,8 +1,9 @@
-/* nats: one client's connection to a NATS server with JetStream, or to one of a cluster, which it speaks to in NATS's own
- * text protocol: libnats works with threads of its own and blocks its callers.
+/* nats: one client's connection to a NATS server with JetStream, or to one server of a cluster, in
+ * NATS's own text protocol. (libnats works with threads of its own and blocks its callers.)
  *
- * A request is a PUB or HPUB with a reply subject, and the message that comes back on it. While one
- * is awaited, the watch's messages are taken in, and the server's PINGs are answered. */
+ * A request is a PUB or HPUB with a reply subject, and the message that comes back on that subject.
+ * While a request waits for its answer, it also takes in the messages of the watch, and answers the
+ * server's PINGs. */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
@@ -11,9 +12,9 @@
 #include "drivers/stream.h"
 #include "drivers/url.h"
 
-#define NATS_SUBJECT_MAX                                                                           \
-    (LB_KEY_MAX + 160)     /* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
-#define NATS_DATA_MAX 1024 /* of an answer, as far as we read it */
+/* "$JS.API.DIRECT.GET.KV_<bucket>.$KV.<bucket>.<key>" */
+#define NATS_SUBJECT_MAX (LB_KEY_MAX + 160)
+#define NATS_DATA_MAX 1024 /* the most bytes that are read of an answer */
 
 extern const struct lb_backend backend_nats;
 
@@ -25,36 +26,37 @@ struct nats_options {
 
 struct nats_server {
     struct url url;
-    struct sock_tls *tls; /* also for nats://, since a server may ask for it */
-    struct lb_err no_tls; /* why there is none */
-    struct nkey *nkey;    /* who we are by a key; NULL = by the URL */
+    struct sock_tls *tls; /* set even for nats://, since a server may ask for TLS */
+    struct lb_err no_tls; /* why there is no TLS */
+    /* the key that authenticates the client; NULL = the URL has user and password */
+    struct nkey *nkey;
 };
 
-/* A message, or as much of it as is of use. */
+/* A message, or the part of it that is used. */
 struct nats_message {
     int status;        /* the headers' first line: 404, 503; 0 = none */
     bool deleted;      /* KV-Operation: DEL or PURGE */
-    uint64_t sequence; /* Nats-Sequence: of a message got from a stream; 0 = none */
-    size_t len;        /* of the payload; data may have less of it */
+    uint64_t sequence; /* Nats-Sequence of a message from a stream; 0 = none */
+    size_t len;        /* the size of the payload; data may contain less of it */
     char *data;        /* ends with NUL */
 };
 
 struct nats_session {
     struct stream stream;
     char inbox[24];      /* "_INBOX.<id>": requests' replies come to "<inbox>.<n>" */
-    int endpoint;        /* the server among those of the URL */
+    int endpoint;        /* the index of the server in the URL */
     int64_t patience_ns; /* longest wait for an answer: command_timeout, or what connect has left */
     unsigned last;       /* the number of the last request or watch */
-    char version[24];    /* the server's */
-    char cluster[64];    /* its cluster's name; "" = it is alone */
-    int replicas;        /* of the lock's bucket; 0 = not known */
+    char version[24];    /* the version of the server */
+    char cluster[64];    /* the name of the server's cluster; "" = it is alone */
+    int replicas;        /* replicas of the lock's bucket; 0 = not known */
     bool jetstream, wants_tls, offers_tls;
-    char nonce[64];               /* what a key signs; "" = none was sent */
+    char nonce[64];               /* the server's text that a key signs; "" = none was sent */
     char text[NATS_DATA_MAX + 1]; /* the last answer's data */
     struct {
         unsigned sid; /* 0 = there is no watch */
-        bool news;    /* something came since the flag was cleared: */
-        bool held;    /* an entry, not a delete marker */
+        bool news;    /* a message came since the flag was cleared; the two below describe it */
+        bool held;    /* the message is an entry, not a delete marker */
         uint64_t sequence;
     } watch;
 };
@@ -64,30 +66,30 @@ static inline struct nats_session *nats_session_of(const struct lb_session *sess
 }
 
 /* Sends body to subject, with headers ("Name: value\r\n" each) unless NULL, and waits for the
- * answer, at most patience_ns. LB_OK, and the answer, its data in session text until the next
- * request; LB_BROKEN: nothing was sent; LB_UNKNOWN. */
+ * answer, at most patience_ns. LB_OK with the answer, whose data is in the session's text until the
+ * next request; LB_BROKEN: nothing was sent; LB_UNKNOWN. */
 enum lb_outcome nats_request(struct lb_session *session, const char *subject, const char *headers,
                              const char *body, struct nats_message *ret_answer);
-/* The same with room of the caller's for a long answer. */
+/* The same, with the caller's memory for a long answer. */
 enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
                                   char *room, size_t size, struct nats_message *ret_answer);
 
-/* PING and its PONG. */
+/* Sends PING and waits for the PONG. */
 enum lb_outcome nats_round_trip(struct lb_session *session);
 
 /* Subscribes to "<inbox>-w.<n>", where a consumer will deliver; ret_subject has room for 48
  * bytes. */
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject);
-/* Waits until there is news. LB_OK; LB_TIMEOUT; LB_UNKNOWN: the connection is gone. */
+/* Waits until the watch has a message. LB_OK; LB_TIMEOUT; LB_UNKNOWN: the connection is gone. */
 enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns);
 /* Unsubscribes, and asks the server to drop the consumer, without waiting for its answer. */
 void nats_watch_stop(struct lb_session *session, const char *delete_subject);
 
-/* The buckets that lockbench made; see drivers/clean.h. */
+/* Removes the buckets that lockbench made; see drivers/clean.h. */
 lb_clean_fn nats_clean;
 
-/* JetStream's error in an answer, 0 = none. *ret_why: its description, within the answer's data,
- * for lb_fail; it overwrites the data. */
+/* Returns JetStream's error code in an answer, 0 = none. *ret_why: its description for lb_fail; the
+ * description overwrites the answer's data. */
 int nats_error(struct nats_message *answer, const char **ret_why);
 
 #endif

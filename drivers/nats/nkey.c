@@ -13,7 +13,7 @@
 
 #define KEY_BYTES 32
 #define SEED_CHARS 58   /* (2 + 32 + 2 bytes) in base32 */
-#define FILE_BYTES 8192 /* more is no credentials file */
+#define FILE_BYTES 8192 /* a larger file is no credentials file */
 #define PREFIX_SEED (18 << 3)
 #define PREFIX_USER (20 << 3)
 
@@ -65,7 +65,7 @@ static EVP_PKEY *key_of(const struct nkey *key) {
     return EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, key->seed, KEY_BYTES);
 }
 
-/* Writes the public key. -1: OpenSSL can't. */
+/* Writes the public key. -1 if OpenSSL fails. */
 static int name_public(struct nkey *key) {
     unsigned char bytes[1 + KEY_BYTES + 2] = {PREFIX_USER};
     size_t len = KEY_BYTES;
@@ -117,7 +117,7 @@ const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_S
 
 #endif
 
-/* The file's text, which ends with NUL. -1 with err. */
+/* Reads the file's text, which ends with NUL. Returns its length, or -1 with err. */
 static int read_file(const char *option, const char *path, char text[FILE_BYTES],
                      struct lb_err *err) {
     FILE *file = fopen(path, "r");

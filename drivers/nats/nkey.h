@@ -1,5 +1,6 @@
-/* nkey: who a client of NATS is by an Ed25519 key: a seed file ("SU..."), or a .creds file with a JWT and a seed. The
- * formats are those of github.com/nats-io/nkeys and of NATS's documentation on credentials files.
+/* nkey: authenticates a client of NATS by an Ed25519 key: a seed file ("SU..."), or a .creds file
+ * with a JWT and a seed. The formats are those of github.com/nats-io/nkeys and of NATS's
+ * documentation on credentials files.
  *
  * It makes no keys, and shows no seed in any message. */
 #ifndef DRIVERS_NATS_NKEY_H
@@ -20,9 +21,10 @@ struct nkey *nkey_read_creds(const char *path, struct lb_err *err);
 void nkey_free(struct nkey *key);
 
 bool nkey_is_jwt(const struct nkey *key);
-/* What we send to the server: the JWT, or the public key ("U..."). */
+/* The text that the client sends: the JWT, or the public key ("U..."). */
 const char *nkey_identity(const struct nkey *key);
-/* Signs the server's nonce. Returns out, base64 in the alphabet of URLs without padding; "" = OpenSSL can't. */
+/* Signs the server's nonce. Returns out, base64 in the alphabet of URLs without padding; "" if
+ * OpenSSL fails. */
 const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_SIGNATURE_BYTES]);
 
 #endif
