@@ -1,4 +1,4 @@
-/* file: the folder that the file backend's locks lie in, and the files of a session. */
+/* file: the folder with the file backend's locks, and the files of a session. */
 #ifndef DRIVERS_LOCAL_FILE_H
 #define DRIVERS_LOCAL_FILE_H
 
@@ -7,13 +7,14 @@
 
 #include "drivers/driver.h"
 
-#define FILE_OPEN                                                                                  \
-    16 /* kept open a session; a further key takes the place of an older one that is free */
+/* files that a session keeps open; a further key takes the place of an older one that is
+ * free */
+#define FILE_OPEN 16
 #define FILE_NAME 256
 
 extern const struct lb_backend backend_file;
 
-/* What its locks do under faults, LB_SCENARIOS each; see expected.c. */
+/* The verdicts that are expected of its locks under faults, LB_SCENARIOS each; see expected.c. */
 extern const struct lb_expectation file_expected[], file_lockfile_expected[];
 
 struct file_server {
@@ -27,29 +28,30 @@ struct file_session {
         bool held;
     } file[FILE_OPEN];
     bool ready, has_timer;
-    timer_t timer; /* whose signal ends a blocking wait */
-    /* what a lock has to undo at the session's end; may be NULL */
+    timer_t timer; /* its signal ends a blocking wait */
+    /* undoes what a lock has to undo when the session ends; may be NULL */
     void (*end)(struct lb_session *session);
 };
 
-/* <dir>/<key><suffix>. In the key, "/" is written %2F and "%" is written %25: so a simple name is
- * itself, and no two keys have one file. 0, or -ENAMETOOLONG (a name has at most 255 bytes). path:
- * FILE_PATH bytes. */
+/* Writes <dir>/<key><suffix>. In the key, "/" is written %2F and "%" is written %25: so a simple
+ * name stays as it is, and no two keys have the same file. 0, or -ENAMETOOLONG (a name has at most
+ * 255 bytes). path: FILE_PATH bytes. */
 #define FILE_PATH (sizeof(((struct file_server *)0)->dir) + FILE_NAME)
 int file_path(const struct lb_session *session, const char *key, size_t key_len, const char *suffix,
               char *path);
 
-/* What keys share begins so: the guard and the sessions' own files of file-lockfile. */
+/* The beginning of the names of files that keys share: the guard and the sessions' own files of
+ * file-lockfile. */
 #define FILE_OURS ".lockbench-"
 
-/* What lockbench left in the folder; see drivers/clean.h. */
+/* Removes the files that lockbench left in the folder; see drivers/clean.h. */
 lb_clean_fn file_clean;
 
-/* Tells the file's name, with this suffix; for lb_names_fn. */
+/* Reports the file's name, with this suffix; for lb_names_fn. */
 void file_names(const struct lb_request *request, const char *suffix, struct lb_names *names);
 
 /* Counts the folder's files whose names begin with the key prefix, as file_path writes it, and end
- * so. */
+ * with the suffix. */
 int file_count(struct lb_session *session, const char *prefix, const char *suffix,
                struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -35,7 +35,7 @@ static int file_open(struct lb_server *server, struct lb_err *err) {
 }
 
 static void nothing(int signal_number) {
-    (void)signal_number; /* its arrival ends flock(2) with EINTR: that is all */
+    (void)signal_number; /* its only effect is that flock(2) ends with EINTR */
 }
 
 static int file_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
@@ -80,7 +80,7 @@ static int file_describe(struct lb_session *session, struct lb_facts *facts, str
     return 0;
 }
 
-/* The key as a file's name, without its suffix. Its length, or -ENAMETOOLONG. */
+/* Writes the key as a file's name, without a suffix. Returns its length, or -ENAMETOOLONG. */
 static int escape(const char *key, size_t key_len, char name[FILE_NAME]) {
     size_t used = 0;
     for (size_t i = 0; i < key_len; i++) {

@@ -1,5 +1,5 @@
-/* file_clean: the files that lockbench left in the URL's folder; see drivers/clean.h. A file of a lock
- * that lives goes too: nobody may be using the folder's locks. */
+/* file_clean: removes the files that lockbench left in the URL's folder; see drivers/clean.h. This
+ * includes files of locks that are held, so no program may be using the folder's locks. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static bool ends_with(const char *name, const char *ending) {
     return len > own && strcmp(name + len - own, ending) == 0;
 }
 
-/* Whether a file of the folder is wanted. key: the named key as a file's name has it. */
+/* True if a file of the folder is to be removed. key: the named key, as it is in a file's name. */
 static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *key) {
     bool shared = strncmp(name, FILE_OURS, strlen(FILE_OURS)) == 0;
     size_t len = strlen(key);

@@ -1,11 +1,9 @@
 /* flock: locks that the kernel keeps on an open file description, on <dir>/<key>.lock: file-flock
  * by flock(2), as flock(1) takes it, and file-ofd by fcntl(2)'s F_OFD_SETLKW, the form of POSIX
  * record locks that belongs to the description and not to the process (where any close of the file
- * drops the lock, and threads do not exclude each other). Each session opens for itself. The kernel
- * frees a dead holder's. The waits block the thread.
- *
- * The two do not see each other on a local file system; on NFS both become byte-range locks and
- * do. */
+ * drops the lock, and threads do not exclude each other). Each session opens the files itself. The
+ * kernel frees the lock of a dead holder. The waits block the thread. The two kinds of locks do not
+ * exclude each other on a local file system; on NFS both become byte-range locks and do. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +18,7 @@
 
 enum kernel_call { CALL_TRY, CALL_WAIT, CALL_FREE };
 
-/* 0 or an errno; EWOULDBLOCK = held by another. */
+/* Returns 0 or an errno; EWOULDBLOCK = another client holds the lock. */
 typedef int kernel_fn(int fd, enum kernel_call call);
 
 static int by_flock(int fd, enum kernel_call call) {
@@ -34,8 +32,8 @@ static int by_ofd(int fd, enum kernel_call call) {
     return errno == EACCES ? EWOULDBLOCK : errno;
 }
 
-/* Finds or opens the key's file. 0 with its place; -EBUSY if the place is another key's, which is
- * held and so can't be closed; another -errno on failure. */
+/* Finds or opens the key's file. 0 with its place; -EBUSY if another key has the place and is held,
+ * so that its file can't be closed; another -errno on failure. */
 static int find_file(struct lb_session *session, const struct lb_request *request, int *ret_place) {
     struct file_session *state = session->state;
     int place = (int)(request->key_index % FILE_OPEN);

@@ -1,18 +1,18 @@
-/* lockfile: a lock is a file that is there: <dir>/<key>.lockfile, whose text is its owner, "PID
- * HOST START".
+/* lockfile: a lock is held while its file exists: <dir>/<key>.lockfile, whose text names its owner,
+ * "PID HOST START".
  *
- * Each session writes that text once into a file of its own (O_EXCL) and takes a lock by giving it
- * the lock's name as well: link(2) fails where the name is there, as O_EXCL does, but the file
- * appears whole. Made by O_EXCL under its own name it would be empty at first, and who finds an
- * empty one can't tell a slow owner from a dead one. The inode is the proof of ownership that
- * release looks at.
+ * Each session writes that text once into a file of its own (O_EXCL) and takes a lock by giving
+ * this file the lock's name as well: link(2) fails if the name exists, as O_EXCL does, but the file
+ * appears whole. If O_EXCL made the lock's file, it would be empty at first, and a client that
+ * finds an empty file can't tell a slow owner from a dead one. The inode is the proof of ownership
+ * for the release.
  *
  * A file whose owner is dead (its pid is gone on this host, or was given to a process that started
- * at another time) is stale, and is removed by who finds it. Two may find it; the slower one would
- * remove what the faster one's successor has just made. So who removes holds flock(2) on
- * <dir>/.lockbench-guard and looks again: while it is held nobody else removes, a stale file's owner can't,
- * and so what was stale is still that file. Owners on other hosts are never taken for dead. It
- * polls: nobody is told that a file is gone. */
+ * at another time) is stale, and the client that finds it removes it. If two clients find it, the
+ * slower one could remove the file of the next owner. So a client that removes a file holds
+ * flock(2) on <dir>/.lockbench-guard and looks again. Meanwhile no other client removes files, and
+ * the dead owner can't either, so the file is still the stale one. Owners on other hosts are never
+ * taken for dead. A waiter polls, because nothing reports that a file is gone. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ struct lockfile_options {
 
 struct lockfile_session {
     char own[FILE_PATH], guard[FILE_PATH], host[64];
-    ino_t inode; /* of own */
+    ino_t inode; /* the inode of `own` */
     char held[HELD][FILE_PATH];
 };
 
@@ -47,8 +47,9 @@ struct lockfile_grant {
     uint32_t held; /* its place in held + 1; 0 = nothing */
 };
 
-/* When a process started, in clock ticks since the boot. 0 = only its remains are there. Returns whether
- * that could be found out: out of descriptors, or with a /proc that hides others, it can't. */
+/* Finds when a process started, in clock ticks since the boot. 0 = the process has ended, or is a
+ * zombie. Returns false if that is not known: there are no descriptors left, or /proc hides the
+ * processes of others. */
 static bool find_start(long pid, unsigned long long *ret_start) {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%ld/stat", pid);
@@ -58,7 +59,8 @@ static bool find_start(long pid, unsigned long long *ret_start) {
     close(fd);
     if (got <= 0) return false;
     text[got] = '\0';
-    /* The second field is the program's name in parentheses, and may have any of them in it. */
+    /* The second field is the program's name in parentheses, and may contain parentheses and
+     * blanks. */
     const char *at = strrchr(text, ')');
     unsigned long long start = 0;
     char state = 'Z';
@@ -75,8 +77,9 @@ static bool is_gone(long pid) {
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
-/* Whether the lock's file is there and its owner is dead for certain: an owner of whom nothing can be
- * found out lives. What has no start time (dotlockfile -p writes the pid alone) is judged by the pid. */
+/* True if the lock's file exists and its owner is certainly dead; an owner that cannot be examined
+ * counts as alive. A file without a start time (dotlockfile -p writes the pid alone) is judged by
+ * the pid. */
 static bool is_stale(const struct lockfile_session *mine, const char *path) {
     char text[160], host[64] = "";
     unsigned long long start = 0, found = 0;
@@ -137,7 +140,7 @@ static int lockfile_prepare(struct lb_session *session, int64_t deadline_ns, str
     snprintf(mine->guard, sizeof mine->guard, "%s/" FILE_OURS "guard", server->dir);
     snprintf(own, sizeof own, "%s/" FILE_OURS "%ld-%u-%s.owner", server->dir, (long)getpid(),
              made++, mine->host);
-    unlink(own); /* of a process that had the same pid and died */
+    unlink(own); /* the file of a process that had the same pid and died */
     int fd = open(own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return err_set(err, LB_EXIT_MACHINE, "%s: %s", own, strerror(errno));
     struct stat now = {0};

@@ -2,16 +2,16 @@
  * spins on a node of its own, and the holder's release writes to the next one's node only. Nodes
  * lie in the shared mapping and are named by their index, since processes may map it elsewhere.
  *
- * Giving up follows the time-published locks of He, Scherer and Scott (2005): a waiter that has had
- * enough marks its node as left and goes; the release that comes by such a node passes on from
- * there, and frees it. So a node belongs to its attempt and not to its client: a client has
- * MCS_NODES_OF to start from, and one whose nodes all lie in a queue waits outside until one was
+ * Giving up follows the time-published locks of He, Scherer and Scott (2005): a waiter that gives
+ * up marks its node as left and goes; a release that comes to such a node goes on to the next node,
+ * and frees this one. So a node belongs to its attempt and not to its client: a client has
+ * MCS_NODES_OF nodes. If all of them are in a queue, the client waits outside until one was
  * passed. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
-#define GRACE_NS                                                                                   \
-    (2 * LB_S_NS) /* for a waiter to finish its two steps of queuing, after the cut-off */
+/* the time for a waiter to finish its two steps of queuing, after the cut-off */
+#define GRACE_NS (2 * LB_S_NS)
 
 enum node_state { NODE_WAITS, NODE_GRANTED, NODE_LEFT };
 
@@ -70,8 +70,8 @@ static enum lb_outcome mcs_acquire(struct lb_session *session, const struct lb_r
     return memory_granted(grant, mine);
 }
 
-/* The node after this one, + 1; 0 if there is none and the lock is free now. -1: one is on its way
- * and never arrives. */
+/* The node after this one, + 1; 0 if there is none and the lock is free now. -1: a waiter is on its
+ * way and never arrives. */
 static int64_t after(struct memory_shared *shared, _Atomic uint32_t *tail, uint32_t number) {
     _Atomic uint32_t *next = &shared->node[number - 1].next;
     struct spin spin = {0};

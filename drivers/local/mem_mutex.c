@@ -1,7 +1,7 @@
-/* mem_mutex: pthread mutexes in shared memory, waited for by futex. mem-mutex is the plain one: a
- * dead holder's is never freed. mem-robust is the robust one: the kernel walks the list that each
- * thread keeps of what it holds, marks it when the thread dies, and the next one to take it is told
- * (EOWNERDEAD) and repairs it. */
+/* mem_mutex: pthread mutexes in shared memory, with futex waits. mem-mutex is the plain mutex: the
+ * lock of a dead holder is never freed. mem-robust is the robust mutex: each thread keeps a list of
+ * the mutexes that it holds. When the thread dies, the kernel marks these, and the next client to
+ * take one gets EOWNERDEAD and repairs it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "drivers/local/memory.h"
 #include "drivers/wait.h"
 
-/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: it must be told what that
- * took. */
+/* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: this code reports to it which
+ * lock was taken. */
 #if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
 #include <sanitizer/tsan_interface.h>
 #define TELL_LOCKED(mutex)                                                                         \
@@ -29,8 +29,8 @@ static enum lb_outcome lock_mutex(struct lb_session *session, pthread_mutex_t *m
         failed = pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until);
         if (!failed || failed == EOWNERDEAD) TELL_LOCKED(mutex);
     }
-    /* What the dead one guarded may be half done; the mutex itself is ours, and sound again with
-     * this. */
+    /* The data that the dead holder guarded may be half written. The mutex is ours, and this call
+     * makes it consistent again. */
     if (failed == EOWNERDEAD) failed = pthread_mutex_consistent(mutex);
     return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed))
                   : memory_granted(grant, 1);

@@ -1,6 +1,6 @@
-/* mem_rwlock: a pthread read-write lock in shared memory, waited for by futex, preferring readers
- * (glibc's default: writers may starve) or writers. A dead holder's is never freed, and who holds
- * it is not written anywhere. */
+/* mem_rwlock: a pthread read-write lock in shared memory, with futex waits, preferring readers
+ * (glibc's default: writers may starve) or writers. The lock of a dead holder is never freed, and
+ * the holder is not recorded anywhere. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "drivers/local/memory.h"
 #include "drivers/wait.h"
 
-/* GCC 12's ThreadSanitizer does not know the clock flavours: it must be told what they took. */
+/* GCC 12's ThreadSanitizer does not know the clock flavours: this code reports to it which lock was
+ * taken. */
 #if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
 #include <sanitizer/tsan_interface.h>
 static void tell_locked(pthread_rwlock_t *rwlock, bool shared) {
@@ -49,7 +50,7 @@ static enum lb_outcome rwlock_acquire(struct lb_session *session, const struct l
 
 static enum lb_outcome rwlock_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    /* To unlock a lock that is not held would break it for all clients. */
+    /* Unlocking a lock that is not held would break it for all clients. */
     if (!memory_taken_back(grant)) return LB_LOST;
     int failed = pthread_rwlock_unlock(rwlock_of(session, request));
     return failed ? lb_fail(session, LB_BROKEN, "pthread rwlock: %s", strerror(failed)) : LB_OK;

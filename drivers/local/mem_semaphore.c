@@ -1,7 +1,6 @@
-/* mem_semaphore: a POSIX semaphore in shared memory, waited for by futex. Arming gives it its
- * permits. It has no owners: a permit that died with its holder is gone, and it refuses to give
- * several at once, which sem_wait(3) can't do without the danger that two who want all of them get
- * half each. */
+/* mem_semaphore: a POSIX semaphore in shared memory, with futex waits. Arming gives it its permits.
+ * Permits have no owners, so the permit of a dead holder is lost. Several permits at once are
+ * refused: with sem_wait(3), two clients that want all permits could get half of them each. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -9,7 +8,7 @@
 #include "drivers/local/memory.h"
 #include "drivers/wait.h"
 
-/* GCC 12's ThreadSanitizer does not know sem_clockwait: it must be told what that took. */
+/* GCC 12's ThreadSanitizer does not know sem_clockwait: this code reports to it what was taken. */
 #if defined(__SANITIZE_THREAD__) && __GNUC__ < 14
 #include <sanitizer/tsan_interface.h>
 #define TELL_TAKEN(semaphore) __tsan_acquire(semaphore)

@@ -1,6 +1,6 @@
-/* mem_spin: a test-and-test-and-set spin lock: look until it seems free, and only then write. The
- * word says who has it, for who looks at a stuck one; that a release frees only its own is the
- * grant's to prove. */
+/* mem_spin: a test-and-test-and-set spin lock: it reads the word until the lock seems free, and
+ * only then writes. The word names the holder, for people who examine a stuck lock. The grant
+ * proves that a release frees only its own lock. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 

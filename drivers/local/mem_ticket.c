@@ -1,12 +1,13 @@
-/* mem_ticket: a ticket lock: draw a number, spin until it is served. First come, first served.
+/* mem_ticket: a ticket lock: a client draws a number and spins until the number is served. First
+ * come, first served.
  *
- * The textbook's waiter can't give up: its number would be served and nobody would answer. Here it
- * leaves a note (`left`, ticket + 1, in a ring), and whoever serves a number whose note is there
- * goes on to the next. Note and serving cross as in Dekker's algorithm: the waiter writes its note
- * and then looks whether it is being served; the other one serves and then looks for a note. If
- * both see each other, the compare-and-exchange that takes the note away decides who answers for
- * the ticket. A ring of notes bounds the queue: beyond TICKET_RING waiters the next one waits,
- * without a number and so without an order, until there is room. */
+ * In the textbook a waiter can't give up: its number would be served and no client would answer.
+ * Here it leaves a note (`left`, ticket + 1, in a ring), and a client that serves a number with a
+ * note goes on to the next number. Note and serving cross as in Dekker's algorithm: the waiter
+ * writes its note and then looks whether it is being served; the other client serves and then looks
+ * for a note. If both see each other, the compare-and-exchange that takes the note away decides who
+ * answers for the ticket. A ring of notes bounds the queue: beyond TICKET_RING waiters the next one
+ * waits, without a number and so without an order, until there is room. */
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
@@ -21,11 +22,12 @@ static bool take_note(struct mem_ticket_slot *slot, uint64_t ticket) {
     return atomic_compare_exchange_strong(&slot->left[ticket % TICKET_RING], &note, 0);
 }
 
-/* Draws a number unless the ring is full; with `only_now`, only one that is served at once. */
+/* Draws a number unless the ring is full; with `only_now`, draws only a number that is served at
+ * once. */
 static bool draw(struct mem_ticket_slot *slot, bool only_now, uint64_t *ret_ticket) {
     uint64_t room = only_now ? 1 : TICKET_RING;
     for (;;) {
-        /* first, so that it is never ahead of next */
+        /* loaded first, so that it is never ahead of next */
         uint64_t serving = atomic_load(&slot->serving);
         uint64_t ticket = atomic_load(&slot->next);
         if (ticket - serving >= room) return false;

@@ -1,5 +1,5 @@
-/* memory: the mapping that the memory backend's locks live in, and what they share. Each lock has a
- * file of its own, mem_<algorithm>.c. */
+/* memory: the mapping with the memory backend's locks, and the code that they share. Each lock has
+ * a file of its own, mem_<algorithm>.c. */
 #ifndef DRIVERS_LOCAL_MEMORY_H
 #define DRIVERS_LOCAL_MEMORY_H
 
@@ -10,8 +10,8 @@
 
 #include "drivers/local/local.h"
 
-/* Waiters of one ticket lock that are queued at once, those that gave up and were not passed yet
- * included. */
+/* The most waiters of one ticket lock at once, including those that gave up and were not passed
+ * yet. */
 #define TICKET_RING 256
 /* Queue nodes of all MCS locks together, MCS_NODES_OF each for 2048 clients; further clients
  * share. */
@@ -28,7 +28,7 @@ struct mem_spin_slot {
 
 struct mem_ticket_slot {
     _Alignas(64) _Atomic uint64_t next;    /* the ticket that the next one draws */
-    _Alignas(64) _Atomic uint64_t serving; /* whose turn it is */
+    _Alignas(64) _Atomic uint64_t serving; /* the ticket that is served now */
     /* ticket + 1 of a waiter that gave up, at ticket % TICKET_RING */
     _Atomic uint64_t left[TICKET_RING];
 };
@@ -40,7 +40,7 @@ struct mem_mcs_slot {
 struct mem_mcs_node {
     _Alignas(64) _Atomic uint32_t state;
     _Atomic uint32_t next;   /* node + 1; 0 = none yet */
-    _Atomic uint32_t in_use; /* from the draw until it is passed */
+    _Atomic uint32_t in_use; /* from drawing a ticket until the ticket is passed */
 };
 
 struct mem_rwlock_slot {
@@ -58,12 +58,12 @@ struct memory_shared {
     struct mem_ticket_slot ticket[LOCAL_SLOTS];
     struct mem_mcs_slot mcs[LOCAL_SLOTS];
     struct mem_mcs_node node[MCS_NODES];
-    struct mem_rwlock_slot rwlock[2][LOCAL_SLOTS]; /* preferring readers, writers */
+    struct mem_rwlock_slot rwlock[2][LOCAL_SLOTS]; /* preferring readers, and preferring writers */
     struct mem_semaphore_slot semaphore[LOCAL_SLOTS];
 };
 
-/* The grant's own data of every memory lock: what its release needs, and proof that it has
- * something to release, which the locks themselves do not know. 0 = nothing is held. */
+/* The grant's own data of every memory lock: what the release needs. The locks do not know their
+ * holders, so this also proves that there is something to release. 0 = nothing is held. */
 struct memory_grant {
     uint64_t held;
 };
@@ -76,14 +76,14 @@ static inline uint32_t memory_slot(const struct lb_request *request) {
     return request->key_index % LOCAL_SLOTS;
 }
 
-/* A futex wait in slices, so that the cut-off is seen: until when the next one lasts. False when
- * the time is up. */
+/* A futex wait is divided into slices, so that the cut-off is noticed. Sets the end of the next
+ * slice. False when the time is up. */
 bool memory_slice(int64_t deadline_ns, struct timespec *ret_until);
 
-/* Ends an acquire: what is held, from now on without an end. */
+/* Ends an acquire: stores what is held, without an end. */
 enum lb_outcome memory_granted(struct lb_grant *grant, uint64_t held);
 
-/* Begins a release: what was held, and no longer is; 0 if nothing was. */
+/* Begins a release: returns what was held, and clears it; 0 if nothing was held. */
 uint64_t memory_taken_back(struct lb_grant *grant);
 
 #endif

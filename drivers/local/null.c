@@ -1,5 +1,5 @@
-/* null: does nothing, so that the tool can measure itself. It refuses to be a lock: each client is
- * given a cell of its own by the core, and no exclusion is claimed. */
+/* null: does nothing, so that the tool can measure itself. It is no lock: the core gives each
+ * client a cell of its own, and no exclusion is claimed. */
 #include "drivers/driver.h"
 
 static enum lb_outcome null_acquire(struct lb_session *session, const struct lb_request *request,

@@ -1,5 +1,5 @@
 /* sim: a lock in shared memory whose faults are scripted, so that the measuring and checking code
- * can be held against known answers. It is no model of a real server.
+ * can be compared with known answers. It is no model of a real server.
  *
  * Each acquire and release takes `service`, and `drift` more with each second. Waiters poll.
  * `stall_after`/`stall` freezes every call that begins in that window until its end; `lose_every`
@@ -14,10 +14,10 @@
 #define SIM_POLL_NS (20 * LB_US_NS)
 
 struct sim_shared {
-    _Atomic int64_t began_ns; /* the first call of all */
+    _Atomic int64_t began_ns; /* when the first call of all was made */
     struct {
         /* 0 = free; else when the lease ends, in us (44 bits), and the holder's client (20 bits):
-         * one word, so that nobody sees a new holder with an old lease. */
+         * one word, so that no client sees a new holder with an old lease. */
         _Alignas(64) _Atomic uint64_t held;
         _Atomic uint64_t grants, releases, asked; /* grants is also the last token given */
     } slot[SIM_SLOTS];
@@ -49,7 +49,7 @@ static bool serve(struct sim_shared *shared, const struct sim_options *options) 
     return !lb_stopping();
 }
 
-/* The lease's end is rounded up: it must not be over here before its holder's lease is. */
+/* The end is rounded up, because the lease must not end here before it ends for its holder. */
 static uint64_t held_word(const struct lb_session *session, int64_t lease_end_ns) {
     return ((uint64_t)((lease_end_ns + LB_US_NS - 1) / LB_US_NS) << 20) |
            (session->client & 0xfffff);
@@ -95,7 +95,7 @@ static enum lb_outcome sim_acquire(struct lb_session *session, const struct lb_r
     }
 }
 
-/* Frees the slot if it is still what the grant put there. */
+/* Frees the slot if it still has the grant's word. */
 static bool free_mine(struct sim_shared *shared, const struct lb_request *request,
                       const struct lb_grant *grant) {
     uint64_t mine = *(const uint64_t *)grant->data;
@@ -114,8 +114,7 @@ static enum lb_outcome sim_release(struct lb_session *session, const struct lb_r
     if (each(options->lose_every, number)) return LB_OK;
     bool over = is_over(*(const uint64_t *)grant->data, lb_now());
     bool freed = free_mine(shared, request, grant);
-    /* A grant that was doubled has been overwritten by design: the script says so, not the
-     * release. */
+    /* The script overwrote a doubled grant on purpose, so its release reports no loss. */
     return (freed && !over) || options->double_every > 0 ? LB_OK : LB_LOST;
 }
 

@@ -1,5 +1,5 @@
 /* spin: how the spinning locks of shared memory wait: the processor's pause instruction, and after
- * so many of them the processor for somebody else, who may be the holder. */
+ * some of these the processor is given to another thread, which may be the holder. */
 #ifndef DRIVERS_LOCAL_SPIN_H
 #define DRIVERS_LOCAL_SPIN_H
 
@@ -9,8 +9,8 @@
 
 #include "drivers/wait.h"
 
-#define SPIN_PAUSES                                                                                \
-    128 /* about 2 to 5 us, some times what a hand-over between two processors takes */
+/* about 2 to 5 us, several times as long as a hand-over between two processors */
+#define SPIN_PAUSES 128
 
 struct spin {
     uint32_t looks;
