@@ -1,4 +1,4 @@
-/* backend: what is known of the backend without its client library. */
+/* backend: the parts of the backend that do not need its client library. */
 #ifndef DRIVERS_SQLITE_BACKEND_H
 #define DRIVERS_SQLITE_BACKEND_H
 
@@ -8,7 +8,8 @@ extern const struct lb_backend backend_sqlite;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector sqlite_connector __attribute__((weak));
 
-/* What its locks do under faults, LB_SCENARIOS each; see sqlite_expected.c. */
+/* The verdicts that are expected of its locks under faults, LB_SCENARIOS each; see
+ * sqlite_expected.c. */
 extern const struct lb_expectation sqlite_immediate_expected[], sqlite_table_expected[],
     sqlite_optimistic_expected[];
 

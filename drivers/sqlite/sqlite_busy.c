@@ -1,8 +1,8 @@
 /* sqlite_busy: waiting as sqlite3_busy_timeout does, and running statements under it.
  *
- * The delays are those of SQLite's own handler (sqliteDefaultBusyCallback). Ours differs in three
- * things only: its limit is an absolute deadline, it ends at the cut-off, and it sleeps on the
- * engine's clock. */
+ * The delays are those of SQLite's own handler (sqliteDefaultBusyCallback). This one differs in
+ * three points only: its limit is an absolute deadline, it ends at the cut-off, and it sleeps on
+ * the engine's clock. */
 #include "drivers/sqlite/sqlite_impl.h"
 
 #include "drivers/wait.h"
@@ -33,7 +33,7 @@ enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int c
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return LB_BUSY; /* the ordinary answer of a lock; no text is made for it */
+        return LB_BUSY; /* the ordinary answer of a lock, for which no text is made */
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:

@@ -1,5 +1,5 @@
-/* sqlite_connector: the sqlite backend's connector. Embedded: there is no server to reach, and
- * nobody to ping. */
+/* sqlite_connector: the sqlite backend's connector. The backend is embedded: there is no server to
+ * reach or to ping. */
 #include "drivers/sqlite/sqlite_impl.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sqlite_database: a key's database file: found, opened, made, closed. See sqlite_session.h. */
+/* sqlite_database: finds, opens, makes and closes a key's database file. See sqlite_session.h. */
 #include "drivers/sqlite/sqlite_impl.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ void sqlite_close_db(struct sqlite_db *db) {
     memset(db, 0, sizeof *db);
 }
 
-/* Runs SQL that answers nothing we read. */
+/* Runs SQL whose answer is not read. */
 static enum lb_outcome run_text(struct lb_session *session, const struct sqlite_db *db,
                                 const char *sql) {
     int code = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
@@ -49,8 +49,8 @@ static enum lb_outcome set_journal(struct lb_session *session, const struct sqli
     }
 }
 
-/* user_version tells whether the schema is there: asking takes no write lock, which another may
- * hold. */
+/* user_version shows whether the schema exists. Reading it needs no write lock, which another
+ * client may hold. */
 static enum lb_outcome make_schema(struct lb_session *session, const struct sqlite_db *db,
                                    const char *schema) {
     int64_t version = 0;
@@ -74,7 +74,8 @@ static enum lb_outcome open_db(struct lb_session *session, struct sqlite_db *db,
     int len = snprintf(path, sizeof path, "%s/key-%u.db", session->server->dir, key_index);
     if (len < 0 || (size_t)len >= sizeof path)
         return lb_fail(session, LB_REFUSED, "sqlite: the folder's path is too long");
-    /* A file that is being made takes moments even where the caller does not want to wait. */
+    /* If another client is making the file, this waits some moments, even if the caller does not
+     * want to wait. */
     int64_t patience_ns = sqlite_patience();
     state->deadline_ns = deadline_ns > patience_ns ? deadline_ns : patience_ns;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -119,7 +120,8 @@ enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
             *ret_db = db;
             return LB_OK;
         }
-        if (db->handle && !sqlite3_get_autocommit(db->handle)) continue; /* held: must stay */
+        /* held, so it must stay open */
+        if (db->handle && !sqlite3_get_autocommit(db->handle)) continue;
         /* a free one was never used */
         if (!place || db->used < place->used) place = db;
     }

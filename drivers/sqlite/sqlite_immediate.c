@@ -44,7 +44,7 @@ static enum lb_outcome run_statement(struct lb_session *session, struct sqlite_d
     return outcome;
 }
 
-/* The next token; called by the holder only, so nobody is in the way. */
+/* Makes the next token. Only the holder calls this, so there is no competition. */
 static enum lb_outcome bump(struct lb_session *session, const struct lb_request *request,
                             uint64_t *ret_token) {
     struct sqlite_db *fence = NULL;
@@ -71,7 +71,7 @@ static enum lb_outcome immediate_acquire(struct lb_session *session,
     struct sqlite_db *db = NULL;
     enum lb_outcome outcome = database(session, request, request->deadline_ns, &db);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;
-    /* held by this very session: it does not nest */
+    /* this session holds it already, and it does not nest */
     if (!sqlite3_get_autocommit(db->handle)) return LB_BUSY;
     outcome = run_statement(session, db, BEGIN, request->deadline_ns);
     if (outcome != LB_OK) return outcome == LB_BUSY ? busy : outcome;

@@ -1,5 +1,5 @@
-/* sqlite_impl: what the files of the sqlite backend share; the algorithms include sqlite_session.h
- * only. */
+/* sqlite_impl: the code that the files of the sqlite backend share; the algorithms include
+ * sqlite_session.h only. */
 #ifndef DRIVERS_SQLITE_SQLITE_IMPL_H
 #define DRIVERS_SQLITE_SQLITE_IMPL_H
 
@@ -15,8 +15,8 @@ extern const char *const sqlite_journals[];
 extern const char *const sqlite_synchronous[];
 
 struct sqlite_session {
-    struct sqlite_db *db; /* open_databases of them */
-    int64_t deadline_ns;  /* of the running statement, for the busy handler */
+    struct sqlite_db *db; /* an array of open_databases elements */
+    int64_t deadline_ns;  /* the deadline of the running statement, for the busy handler */
     uint64_t uses;
 };
 

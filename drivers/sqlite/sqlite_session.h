@@ -14,7 +14,7 @@
 
 #define SQLITE_STATEMENTS_MAX 24
 
-/* What an algorithm wants in each database. */
+/* The tables and statements that an algorithm needs in each database. */
 struct sqlite_plan {
     const char *schema;     /* run once in each new file, in a transaction; NULL = no tables */
     const char *const *sql; /* statements to prepare, at most SQLITE_STATEMENTS_MAX */
@@ -24,30 +24,30 @@ struct sqlite_plan {
 struct sqlite_db {
     sqlite3 *handle; /* NULL = this place is free */
     uint32_t key_index;
-    uint64_t used; /* when, on the session's own count */
-    /* in the plan's order; others as they are needed */
+    uint64_t used; /* when it was used last, on the session's own count */
+    /* in the order of the plan; the others are prepared as they are needed */
     sqlite3_stmt *statement[SQLITE_STATEMENTS_MAX];
 };
 
-/* The database of a key, opened if it is not. One in a transaction stays open; else the least
- * recently used gives way. LB_OK; LB_BUSY: somebody held it until deadline_ns; or what
- * sqlite_failed says. */
+/* Finds the database of a key, and opens it if it is closed. The least recently used database that
+ * is in no transaction gives way. LB_OK; LB_BUSY: another client held it until deadline_ns; or an
+ * outcome of sqlite_failed. */
 enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index,
                                 const struct sqlite_plan *plan, int64_t deadline_ns,
                                 struct sqlite_db **ret_db);
 
 /* Runs a statement to its first row or its end; waits for other holders until deadline_ns, or asks
  * once if that has passed. LB_OK: the row's columns can be read; then sqlite3_reset it. LB_BUSY: it
- * was held by others until the deadline or the cut-off; nothing is held. Or what sqlite_failed
- * says. Resets the statement unless LB_OK. */
+ * was held by others until the deadline or the cut-off; nothing is held. Or an outcome of
+ * sqlite_failed. Resets the statement unless LB_OK. */
 enum lb_outcome sqlite_run(struct lb_session *session, const struct sqlite_db *db,
                            sqlite3_stmt *statement, int64_t deadline_ns);
 
-/* Until when a statement may be waited for that should not meet another holder, asked now. */
+/* The deadline for a statement that begins now and should not meet another holder. */
 int64_t sqlite_patience(void);
 
-/* SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only, full, not
- * a database), LB_BROKEN. */
+/* Returns SQLite's result code as an outcome, with session->err: LB_BUSY, LB_REFUSED (read-only,
+ * full, not a database), LB_BROKEN. */
 enum lb_outcome sqlite_failed(struct lb_session *session, sqlite3 *handle, int code);
 
 #endif

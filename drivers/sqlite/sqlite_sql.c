@@ -59,7 +59,7 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     outcome = sqlite_run(session, db, statement, answer_by_ns);
     if (outcome != LB_OK) return outcome;
     struct sql_answer answer = {0};
-    int columns = sqlite3_data_count(statement); /* 0 without a row */
+    int columns = sqlite3_data_count(statement); /* 0 if there is no row */
     answer.rows = columns > 0;
     for (int i = 0; i < columns && i < SQL_NUMBERS; i++)
         answer.number[i] = sqlite3_column_int64(statement, i);
@@ -80,7 +80,7 @@ static bool port_ended(const struct lb_session *session) {
     return false;
 }
 
-/* SQL_LEFT in each key's database of the folder. */
+/* Runs SQL_LEFT in each key's database of the folder. */
 static int port_residue(struct lb_session *session, const char *prefix,
                         struct lb_residue *ret_residue, struct lb_err *err) {
     struct sql_session *mine = session->lock_state;
@@ -91,8 +91,8 @@ static int port_residue(struct lb_session *session, const char *prefix,
     for (struct dirent *file; (file = readdir(folder)) != NULL;) {
         char end[5];
         unsigned index;
-        /* Not a log beside it, and not a counter of sqlite-immediate's, whose number is out of all
-         * keys'. */
+        /* Skips the logs of databases, and the counters of sqlite-immediate, whose number is no
+         * key's. */
         if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0)
             continue;
         if (index > INT32_MAX) continue;

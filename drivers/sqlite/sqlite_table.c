@@ -1,15 +1,13 @@
-/* sqlite-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of
- * one's own row frees it, and a sweeper deletes the rows of those who died. All times by SQLite's
- * clock, in milliseconds of Unix time. Compatible with whoever inserts into and deletes from
- * lockbench_table by the same rules.
- *
- * The lock outlives the process that took it, until its end: what sqlite-immediate does not give.
- * For it each INSERT and DELETE is written and flushed. Waits by polling; SQLite itself lets one
- * writer in at a time. */
+/* sqlite-table: a row with a unique name, an owner and an end: INSERT takes the lock, DELETE of the
+ * client's own row frees it, and a sweeper deletes the rows of dead clients. All times by SQLite's
+ * clock, in milliseconds of Unix time. Compatible with programs that insert into and delete from
+ * lockbench_table by the same rules. Unlike sqlite-immediate, the lock outlives the process that
+ * took it, until its end. For that each INSERT and DELETE is written and flushed. Waits by polling;
+ * SQLite itself lets one writer in at a time. */
 #include "drivers/sqlite/sqlite_sql.h"
 
-/* julianday is a double, good for 0.1 ms; the end is rounded up by more than that and what is cut
- * off. */
+/* julianday is a double, exact to 0.1 ms. The end is rounded up by more than that and the part that
+ * is cut off. */
 #define NOW_MS "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 #define END_MS NOW_MS " + (?3 + 2999) / 1000"
 
