@@ -1,4 +1,4 @@
-/* backend: what is known of the backend without its client library. */
+/* backend: the parts of the backend that do not need its client library. */
 #ifndef DRIVERS_ZOOKEEPER_BACKEND_H
 #define DRIVERS_ZOOKEEPER_BACKEND_H
 
@@ -8,7 +8,8 @@ extern const struct lb_backend backend_zookeeper;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector zookeeper_connector __attribute__((weak));
 
-/* What its locks may show in each scenario, LB_SCENARIOS entries; see expected.c. */
+/* The verdicts that are expected of its locks in each scenario, LB_SCENARIOS entries; see
+ * expected.c. */
 extern const struct lb_expectation zk_expected[], zk_ignores_loss_expected[];
 
 #endif

@@ -8,7 +8,7 @@
 #include "drivers/clean.h"
 #include "drivers/wait.h"
 
-#define ZK_SLOTS_MAX 65536 /* of one session */
+#define ZK_SLOTS_MAX 65536 /* requests of one session */
 
 static int fold_code(int rc) {
     switch (rc) {
@@ -31,9 +31,9 @@ static struct zk_slot *begin_call(struct zk_session *z) {
     if (slot) {
         z->free = slot->next;
     } else {
-        /* As many as are ever on their way at once: allocated for the first requests, then used
-         * again. */
-        /* all owed an answer: this server has stopped talking */
+        /* There are as many slots as there were ever requests on their way at once: a slot is
+         * allocated once, then used again. */
+        /* all wait for an answer: this server has stopped answering */
         if (z->slots == ZK_SLOTS_MAX) return NULL;
         slot = malloc(sizeof *slot);
         if (!slot) return NULL;
@@ -68,7 +68,7 @@ static int finish_call(struct zk_slot *slot, int rc) {
     int64_t deadline_ns = lb_after(lb_now(), options->command_timeout_ns);
     while (!slot->done) {
         if (!z->running || lb_stopping() || lb_now() >= deadline_ns) {
-            slot->abandoned = true; /* until its answer comes */
+            slot->abandoned = true; /* the slot stays in use until the answer comes */
             return ZK_LATE;
         }
         lb_sleep_until(deadline_ns);
@@ -95,7 +95,8 @@ static struct zk_slot *slot_of(const void *data) {
 
 static void on_create(int rc, const char *path, const struct Stat *stat, const void *data) {
     struct zk_slot *slot = slot_of(data);
-    if (rc == ZOK && (!path || path[0] != '/')) rc = ZMARSHALLINGERROR; /* not what we made */
+    /* not the path that was created */
+    if (rc == ZOK && (!path || path[0] != '/')) rc = ZMARSHALLINGERROR;
     if (rc == ZOK && !slot->abandoned) {
         if (slot->path) snprintf(slot->path, ZK_PATH_MAX, "%s", path);
         if (slot->stat) *slot->stat = *stat;
@@ -130,7 +131,7 @@ static void on_path(int rc, const char *path, const void *data) {
 
 static void on_children(int rc, const struct String_vector *names, const void *data) {
     struct zk_slot *slot = slot_of(data);
-    /* A name of negative length is NULL in the library, and no ZooKeeper sends one. */
+    /* In the library a name of negative length is NULL; no ZooKeeper sends one. */
     for (int i = 0; rc == ZOK && i < names->count; i++) {
         if (!names->data[i]) rc = ZMARSHALLINGERROR;
     }

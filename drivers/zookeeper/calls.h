@@ -2,9 +2,9 @@
  * fibers may call on one session at the same time.
  *
  * Each call sends one request (counted in session->commands) and waits for the answer, at most the
- * backend's command_timeout. It retries nothing: what a lost answer means is the algorithm's
- * business. Results are the library's codes (ZOK, ZNONODE, ...), with the many forms of trouble
- * folded into these: */
+ * backend's command_timeout. It retries nothing: the algorithm decides what a lost answer means.
+ * Results are the library's codes (ZOK, ZNONODE, ...), with the many forms of trouble folded into
+ * these: */
 #ifndef DRIVERS_ZOOKEEPER_CALLS_H
 #define DRIVERS_ZOOKEEPER_CALLS_H
 
@@ -17,7 +17,7 @@ enum {
     ZK_ENDED = -2004 /* the session has expired, and all its ephemeral nodes with it */
 };
 
-#define ZK_DATA_MAX 128 /* what zk_read takes of a node's data, with a NUL */
+#define ZK_DATA_MAX 128 /* the bytes that zk_read reads of a node's data, with a NUL */
 
 /* Creates a node, open to everybody as Curator's and the C recipe's are. data: text, or NULL =
  * none. mode: ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the
@@ -34,8 +34,8 @@ int zk_write(struct zk_session *z, const char *path, const char *data, int versi
  * wait. */
 int zk_children(struct zk_session *z, const char *path,
                 void (*visit)(void *arg, char *const *names, int count), void *arg);
-/* The same, as copies, for who must wait between them. ZOK with *ret_names, to be freed by zk_names_done
- * in any case; ZSYSTEMERROR: out of memory. */
+/* The same as copies, for callers that wait while they use the names. ZOK with *ret_names, which
+ * zk_names_done frees in any case; ZSYSTEMERROR: out of memory. */
 struct zk_names {
     char **name;
     int count;
@@ -43,20 +43,20 @@ struct zk_names {
 };
 int zk_names_of(struct zk_session *z, const char *path, struct zk_names *ret_names);
 void zk_names_done(struct zk_names *names);
-/* Lets the server that we are connected to catch up with the leader. */
+/* Lets the server of this session catch up with the leader. */
 int zk_sync(struct zk_session *z, const char *path);
 
-/* The same with a watch, each by the request whose watch it is. After ZOK the watch lies in the
- * session's list, with path borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is
- * left. (What the server and the library keep of a dropped one ends when it fires, or with the
- * session.) */
+/* The same with a watch, which the request itself sets. After ZOK the watch is in the session's
+ * list, with path borrowed, until zk_watch_wait or zk_watch_drop; otherwise nothing is left. (What
+ * the server and the library keep of a dropped one ends when it fires, or with the session.) */
 struct zk_watch {
     struct zk_idler idler;
 };
-/* Fires when the node goes or changes. It is for the sake of its watch that the data is read: none
- * is left where there is no node. */
+/* Fires when the node goes or changes. The data is read only because of the watch: if there is no
+ * node, no watch is left. */
 int zk_watch_data(struct zk_session *z, const char *path, struct zk_watch *watch);
-/* Leaves a watch also where there is no node; then ZNONODE, and it is dropped here. */
+/* The server sets a watch even if there is no node; then the result is ZNONODE, and the watch is
+ * dropped here. */
 int zk_watch_exists(struct zk_session *z, const char *path, struct zk_watch *watch);
 /* Fires when a child comes or goes. */
 int zk_watch_children(struct zk_session *z, const char *path,
@@ -70,7 +70,7 @@ int zk_watch_wait(struct zk_session *z, struct zk_watch *watch, int64_t deadline
 void zk_watch_drop(struct zk_session *z, struct zk_watch *watch);
 
 /* Waits until the session is connected. ZOK, ZK_ENDED, or ZK_DOWN at the deadline, at the cut-off,
- * after command_timeout, and when the session may have expired by our clock. */
+ * after command_timeout, and when the session may have expired by the client's clock. */
 int zk_connected(struct zk_session *z, int64_t deadline_ns);
 
 /* Creates the nodes that lead to path, path itself included, as far as they are missing. mode:

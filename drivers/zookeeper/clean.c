@@ -29,8 +29,8 @@ static int remove_tree(struct zk_session *z, const char *path, int depth) {
     return rc == ZNONODE ? ZOK : rc;
 }
 
-/* Whether a child of the root belongs to a key that is to be removed. own: the named key as a path has
- * it. */
+/* True if a child of the root belongs to a key that is to be removed. own: the named key, as it is
+ * in a path. */
 static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *own) {
     size_t len = strlen(own);
     if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));
@@ -64,7 +64,7 @@ static int clean_roots(struct zk_session *z, const char *root, const struct lb_c
         if (rc == ZOK && (used || strcmp(data, LB_MADE_BY) != 0)) return ZOK;
         if (rc == ZOK && !lb_clean_found(cleaning, "znode", "%s", path)) return ZOK;
         if (rc == ZOK) rc = zk_delete(z, path);
-        if (rc == ZNOTEMPTY) return ZOK; /* somebody else uses it again */
+        if (rc == ZNOTEMPTY) return ZOK; /* another program uses it again */
         if (rc != ZOK && rc != ZNONODE) return rc;
         *strrchr(path, '/') = '\0';
     }

@@ -1,4 +1,5 @@
-/* expected: what ZooKeeper's locks do under each fault. See drivers/expect.h. */
+/* expected: the verdicts that are expected of ZooKeeper's locks under each fault. See
+ * drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/zookeeper/backend.h"
 

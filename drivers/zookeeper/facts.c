@@ -1,5 +1,5 @@
-/* facts: what a ZooKeeper server says of itself. They are asked of the server that the session is connected to, over
- * a connection of their own. */
+/* facts: facts about a ZooKeeper server. They are asked of the server that the session is connected
+ * to, over a connection of their own. */
 #include "drivers/zookeeper/session.h"
 
 #include <netdb.h>

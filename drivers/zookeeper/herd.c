@@ -16,8 +16,8 @@
 struct zk_herd {
     char path[ZK_PARENT_MAX];
     char data[ZK_DATA_MAX];
-    bool held;          /* or perhaps */
-    clientid_t session; /* that holds it; id 0 = nothing was sent */
+    bool held;          /* or perhaps has it */
+    clientid_t session; /* the session that holds it; id 0 = nothing was sent */
     uint64_t czxid;
 };
 

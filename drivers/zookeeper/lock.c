@@ -17,7 +17,7 @@ enum lb_outcome zk_mutex_acquire(struct lb_session *session, const struct lb_req
     outcome = zk_place_take(session, &zk_queue_lock, place, request->deadline_ns);
     if (outcome != LB_OK) return outcome;
     grant->token = place->czxid;
-    grant->lease_end_ns = LB_NEVER; /* as long as the session, which the pump keeps alive */
+    grant->lease_end_ns = LB_NEVER; /* lasts as long as the session, which the pump keeps alive */
     return LB_OK;
 }
 

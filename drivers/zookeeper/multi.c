@@ -6,12 +6,12 @@
 #include "drivers/zookeeper/mutex.h"
 
 struct zk_multi {
-    int count; /* of places that may be held */
+    int count; /* the number of places that may be held */
     struct zk_place place[LB_KEYS_MAX];
 };
 
-/* Gives back the places from the last to the first. The worst of it: LB_UNKNOWN or LB_BROKEN (one
- * may still be there), LB_LOST (one was not there any more), LB_OK. */
+/* Gives back the places from the last to the first. Returns the worst outcome: LB_UNKNOWN or
+ * LB_BROKEN (a node may still exist), LB_LOST (a node did not exist any more), LB_OK. */
 static enum lb_outcome leave_all(struct lb_session *session, struct zk_multi *mine) {
     enum lb_outcome worst = LB_OK;
     for (int i = mine->count - 1; i >= 0; i--) {
@@ -39,13 +39,13 @@ static enum lb_outcome zk_multi_acquire(struct lb_session *session,
             mine->count = i + 1;
             continue;
         }
-        /* the keys before it took the time */
+        /* the keys before this one took all the time */
         if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT;
         struct lb_err why = session->err;
         session->err.code = 0;
         enum lb_outcome left = leave_all(session, mine);
         bool clean = left == LB_OK || left == LB_LOST;
-        if (outcome == LB_UNKNOWN) mine->count = i + 1; /* settle looks at this one too */
+        if (outcome == LB_UNKNOWN) mine->count = i + 1; /* settle must look at this key too */
         if (why.code || clean) session->err = why;
         return clean ? outcome : LB_UNKNOWN;
     }

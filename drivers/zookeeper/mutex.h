@@ -1,6 +1,6 @@
 /* mutex: Curator's InterProcessMutex as the functions of a lock whose grant->data begins with a
- * zk_place; used by zk-lock, zk-reentrant and the control. Beside them what the locks' tables have
- * in common. */
+ * zk_place; used by zk-lock, zk-reentrant and the control. The header also has what the locks'
+ * tables have in common. */
 #ifndef DRIVERS_ZOOKEEPER_MUTEX_H
 #define DRIVERS_ZOOKEEPER_MUTEX_H
 

@@ -74,7 +74,7 @@ static int index_of(char *const *names, int count, const char *own) {
     return i < count ? i : ZK_ABSENT;
 }
 
-/* Whether the name at index i sorts before the name at index j. */
+/* True if the name at index i sorts before the name at index j. */
 static bool sorts_before(char *const *names, int i, int j, zk_order_fn *order) {
     int before = strcmp(order(names[i]), order(names[j]));
     return before < 0 || (before == 0 && i < j);

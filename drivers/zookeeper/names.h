@@ -1,5 +1,5 @@
 /* names: pure functions on ZooKeeper paths and on the names that real clients give their nodes.
- * They talk to nobody and allocate nothing.
+ * They send nothing and allocate nothing.
  *
  * Below the lock's path each contender has one node, its name ending with a sequence that the
  * server adds: ten digits. Curator: "_c_<uuid>-lock-<sequence>" for a mutex, "-__READ__" and
@@ -14,7 +14,7 @@
 #include "bench/base/rng.h"
 #include "drivers/driver.h"
 
-#define ZK_ROOT "/lockbench" /* the locks' paths are below it, behind the URL's own path */
+#define ZK_ROOT "/lockbench" /* the locks' paths are below it, after the URL's own path */
 #define ZK_UUID_CHARS 36
 #define ZK_PREFIX_MAX 320                                      /* "/chroot/lockbench" */
 #define ZK_PARENT_MAX (ZK_PREFIX_MAX + 1 + 3 * LB_KEY_MAX + 1) /* a key's path, each byte escaped */

@@ -7,7 +7,7 @@
 
 #include "drivers/wait.h"
 
-#define CUTS_MAX 16 /* connections that break before an answer, in one attempt */
+#define CUTS_MAX 16 /* the most connections that may break before an answer, in one attempt */
 
 const struct zk_queue zk_queue_lock = {.base = "lock-", .ahead = zk_ahead_lock};
 

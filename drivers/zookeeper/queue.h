@@ -1,9 +1,9 @@
 /* queue: a client's place in a ZooKeeper queue: one ephemeral sequential node below the lock's
- * path. Made and, after an answer was lost, found again as the real client does it; waits for its
- * turn by a watch on the node that must go before.
+ * path. The node is created, and found again after a lost answer, like the real client's. The
+ * client waits for its turn by a watch on the node before its own.
  *
  * Source of the protocol: Curator's LockInternals and CreateBuilder.withProtection, ZooKeeper's
- * zoo_lock.c. What a place is good for is the locks' business. */
+ * zoo_lock.c. The locks decide what a place in the queue means. */
 #ifndef DRIVERS_ZOOKEEPER_QUEUE_H
 #define DRIVERS_ZOOKEEPER_QUEUE_H
 
@@ -12,14 +12,14 @@
 /* What a client knows about its place in the queue; in a lock's grant->data. */
 struct zk_place {
     char parent[ZK_PARENT_MAX];   /* the queue's path */
-    char name[ZK_NAME_MAX];       /* the node below it; "" = none that we know of */
-    char uuid[ZK_UUID_CHARS + 1]; /* in the node's name, to know it again */
+    char name[ZK_NAME_MAX];       /* the node below it; "" = the client knows of none */
+    char uuid[ZK_UUID_CHARS + 1]; /* in the node's name, so that the client recognises it */
     /* the transaction that made it: grows with each, so a fencing token */
     uint64_t czxid;
     clientid_t session; /* the session that owns it; id 0 = nothing was sent */
-    /* the C recipe's: among those of the session that have a place, ... */
+    /* for the C recipe: the next in the list of the session's places */
     struct zk_place *next;
-    bool listed; /* ... if it is */
+    bool listed; /* this place is in that list */
 };
 
 /* A kind of queue. */
@@ -51,7 +51,7 @@ enum lb_outcome zk_granted(struct lb_session *session);
 enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue *queue,
                               struct zk_place *place, int64_t deadline_ns);
 
-/* Whether the place has a node of this session, as far as the client knows. It sends no request;
+/* True if the place has a node of this session, as far as the client knows. Sends no request;
  * re-entry needs it. */
 bool zk_place_held(const struct lb_session *session, const struct zk_place *place);
 

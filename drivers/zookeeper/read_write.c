@@ -1,12 +1,12 @@
 /* zk-rwlock: Curator's InterProcessReadWriteLock: readers' nodes "__READ__", writers' "__WRIT__",
  * in one queue. A writer watches the node right before it, as in zk-lock. A reader waits for the
- * first writer of the queue, if that stands before it, and so a writer that goes wakes all readers
- * behind it, also those behind a second writer, who then wait for that one. First come, first
- * served: a reader that comes after a waiting writer waits, and so neither starves. Re-entry is
+ * first writer of the queue, if that writer is before it. So a writer that goes wakes all readers
+ * behind it, including those behind a second writer, which then wait for the second. First come,
+ * first served: a reader that comes after a waiting writer waits, so neither starves. Re-entry is
  * counted in the client. A writer may read as well: its reader's node gets the writer's own
  * sequence, so that it stays in front when the writer goes (Curator up to 5.4 puts it at the end,
- * where the next writer overtakes it). The other way round is refused: Curator would wait for ever
- * for itself. */
+ * where the next writer overtakes it). A reader may not write as well: with Curator it would wait
+ * for itself for ever. */
 #include "drivers/zookeeper/mutex.h"
 
 static const struct zk_queue readers = {.base = "__READ__", .ahead = zk_ahead_read};
@@ -48,7 +48,7 @@ static enum lb_outcome zk_rw_acquire(struct lb_session *session, const struct lb
         return lb_fail(session, LB_LOST, "zookeeper: the session of the first acquire is over");
     }
     (*count)++;
-    /* A reader that came while it wrote holds the writer's token. */
+    /* A reader that began while it wrote holds the writer's token. */
     grant->token = mine->writes > 0 ? mine->write.czxid : mine->read.czxid;
     grant->lease_end_ns = LB_NEVER;
     return LB_OK;

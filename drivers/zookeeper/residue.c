@@ -1,7 +1,7 @@
-/* residue: what the locks left below our prefix: ephemeral nodes (in containers of any depth: a
- * semaphore has two), and watches on such paths, which the servers list where they are allowed to
- * (wchp; not those on children). Containers and persistent parents are left by real clients too,
- * and are not residue. */
+/* residue: the nodes that the locks left below the client's prefix: ephemeral nodes (in containers
+ * of any depth: a semaphore has two), and watches on such paths, which the servers list where they
+ * are allowed to (wchp; not those on children). Containers and persistent parents are left by real
+ * clients too, and are not residue. */
 #include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>

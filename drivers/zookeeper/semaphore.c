@@ -1,11 +1,12 @@
 /* zk-semaphore: Curator's InterProcessSemaphoreV2: a zk-lock at <path>/locks, and a node for each
- * permit that is out at <path>/leases. Whoever holds the lock adds its node and waits, still
- * holding it, until there are no more than the bound: so waiters queue at the lock, first come
- * first served, and one of them watches the leases. 5 round trips for a permit, 1 to give it back;
- * several permits are taken one after the other, as Curator's acquire(n) does, n times 5.
+ * permit that is out at <path>/leases. The client that holds the lock adds its node and waits,
+ * while it holds the lock, until there are no more nodes than the bound. So waiters queue at the
+ * lock, first come first served, and one of them watches the leases. 5 round trips for a permit, 1
+ * to give it back; several permits are taken one after the other, as Curator's acquire(n) does, n
+ * times 5.
  *
- * The bound is a convention of the clients, which the server does not know. Two that take several
- * permits each may wait for each other, each with a part. */
+ * The bound is a convention of the clients, which the server does not know. Two clients that take
+ * several permits each may wait for each other, each with a part of its permits. */
 #include "drivers/zookeeper/mutex.h"
 
 #include <stdio.h>
@@ -17,14 +18,14 @@
 #define LOCKS "locks"
 #define LEASES "leases"
 
-#define PERMITS_MAX 64 /* at once */
+#define PERMITS_MAX 64 /* the most permits at once */
 #define LEASE_NAME_MAX 64
 
 static const struct zk_queue leases = {.base = "lease-"}; /* no client waits for its turn in it */
 
 struct zk_semaphore {
-    struct zk_place lock, lease; /* lease: the one that is being taken, or given back */
-    clientid_t session;          /* that made those below */
+    struct zk_place lock, lease; /* lease: the lease that is being taken or given back */
+    clientid_t session;          /* the session that made the leases below */
     uint32_t count;
     char held[PERMITS_MAX][LEASE_NAME_MAX];
 };
@@ -112,7 +113,7 @@ static enum lb_outcome give_back(struct lb_session *session, struct zk_semaphore
     while (mine->count > 0) {
         memcpy(mine->lease.name, mine->held[mine->count - 1], LEASE_NAME_MAX);
         enum lb_outcome outcome = zk_place_leave(session, &mine->lease);
-        if (outcome != LB_OK && outcome != LB_LOST) return outcome; /* the rest stays: for settle */
+        if (outcome != LB_OK && outcome != LB_LOST) return outcome; /* the rest stays, for settle */
         if (outcome == LB_LOST) worst = LB_LOST;
         mine->count--;
     }

@@ -107,9 +107,9 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     wake_idlers(z);
 }
 
-/* Notes the socket that the library uses now. The library closes sockets without a word, so the
- * loop forgets a changed or closed socket here, before another one with the same number is
- * opened on this thread. */
+/* Notes the socket that the library uses now. The library closes sockets without a notice, so the
+ * loop forgets a changed or closed socket here, before another one with the same number is opened
+ * on this thread. */
 static void note_socket(struct zk_session *z, int fd) {
     if (fd == z->fd) return;
     if (z->fd >= 0) lb_fd_forget(z->fd);
@@ -133,7 +133,7 @@ static void note_failure(struct zk_session *z, int rc, int error) {
     note_socket(z, -1);
     bool refused = error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH;
     z->failures++;
-    z->refusals = refused ? z->refusals + 1 : 0; /* one that hangs up may be electing */
+    z->refusals = refused ? z->refusals + 1 : 0; /* a server that hangs up may be electing */
     z->last_rc = rc;
     z->last_errno = rc == ZOPERATIONTIMEOUT ? ETIMEDOUT : error;
     z->down = true;
@@ -167,7 +167,7 @@ static void run_pump(void *arg) {
             until_ns = zk_session_end_ns(z);
         int ready = lb_wait_any(&poll, fd >= 0, until_ns);
         if (z->stop) break;
-        tell_if_over(z); /* before anything that came meanwhile is read */
+        tell_if_over(z); /* before data that arrived meanwhile is read */
         if (ready <= 0) continue;
         int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
                      ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
@@ -260,7 +260,7 @@ static bool say_goodbye(struct zk_session *z) {
     bool confirmed = false;
     char data[512];
     int64_t deadline_ns = lb_now() + GOODBYE_NS;
-    lb_fd_forget(z->fd); /* the pump's way of waiting ends here */
+    lb_fd_forget(z->fd); /* the pump must not wait as usual any more */
     ssize_t got = send(z->fd, request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT);
     z->owner->commands++;
     while (got > 0 && !confirmed && lb_now() < deadline_ns) {

@@ -25,12 +25,12 @@ struct zk_options {
 
 struct zk_server {
     char hosts[1024]; /* numeric "address:port,..." as the client wants them */
-    int host_count;   /* addresses in it, ... */
-    struct sockaddr_storage host[ZK_HOSTS_MAX]; /* ... and they once more */
+    int host_count;   /* the number of addresses in it, and the addresses themselves */
+    struct sockaddr_storage host[ZK_HOSTS_MAX];
     socklen_t host_len[ZK_HOSTS_MAX];
     char prefix[ZK_PREFIX_MAX]; /* "/chroot/lockbench": where the locks' paths begin */
     char credentials[200];      /* "user:password" for digest authentication, or "" */
-    bool encrypted;             /* by a stunnel, to whose ports hosts leads */
+    bool encrypted;             /* TLS by a stunnel, to whose ports `hosts` leads */
     struct lb_tls tls;
     struct url url; /* the first one */
     struct stunnel stunnel;
@@ -41,10 +41,10 @@ struct zk_server {
  * after its caller has given up. */
 struct zk_slot {
     struct zk_session *session;
-    struct zk_slot *next; /* among the free ones, or among those on their way */
+    struct zk_slot *next; /* the next free one, or the next one on its way */
     bool done, abandoned;
     int rc;
-    struct lb_fiber *fiber; /* to be woken */
+    struct lb_fiber *fiber; /* the fiber to be woken */
     /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
     char *path;
     struct Stat *stat; /* create, exists, read: the caller's */
@@ -57,9 +57,9 @@ struct zk_slot {
  * list. */
 struct zk_idler {
     struct zk_idler *next;
-    struct lb_fiber *fiber; /* NULL while it does something else */
-    const char *path;       /* of the watch; NULL = none */
-    bool fired;             /* the watch has */
+    struct lb_fiber *fiber; /* NULL while the fiber does something else */
+    const char *path;       /* of the node that is watched; NULL = none */
+    bool fired;             /* the watch has fired */
 };
 
 struct zk_session {
@@ -68,22 +68,23 @@ struct zk_session {
     struct lb_fiber *pump;
     struct zk_idler *idlers;
     struct zk_slot *free, *sent; /* all are freed with the handle */
-    int slots;                   /* how many there are */
+    int slots;                   /* the number of slots */
     int fd;
     bool unheard;            /* nothing has been read of this connection */
-    int failures;            /* of connections, since it was opened */
-    int refusals;            /* of connections, one after the other */
-    int last_rc, last_errno; /* of the last connection that failed or broke */
-    int timeout_ms;          /* as negotiated; as asked for until then */
+    int failures;            /* connections that failed since the session was opened */
+    int refusals;            /* connections that were refused, one after the other */
+    int last_rc, last_errno; /* why the last connection failed or broke */
+    int timeout_ms;          /* the negotiated one, or until then the wanted one */
     bool down;               /* not connected */
     int64_t heard_ns;        /* when the server was last heard of */
     bool stop;
-    bool running;                   /* the pump is */
-    bool stood;                     /* has been connected */
-    bool expired;                   /* the server said so: all our ephemeral nodes are gone */
+    bool running; /* the pump runs */
+    bool stood;   /* the session has been connected */
+    /* the server reported it: all ephemeral nodes of the session are gone */
+    bool expired;
     bool lost;                      /* lb_session_lost was called */
-    bool ignores_loss;              /* a control's: never call it */
-    char address[INET6_ADDRSTRLEN]; /* our own, which Curator writes into its nodes */
+    bool ignores_loss;              /* of a control: lb_session_lost is never called */
+    char address[INET6_ADDRSTRLEN]; /* the client's own, which Curator writes into its nodes */
 };
 
 static inline struct zk_session *zk_session_of(const struct lb_session *session) {
@@ -96,8 +97,9 @@ static inline struct zk_session *zk_session_of(const struct lb_session *session)
 int zk_session_open(struct zk_session *z, struct lb_session *owner, const clientid_t *previous,
                     int64_t deadline_ns, bool *ret_gone, struct lb_err *err);
 
-/* Ends it on the server too, if it can be reached; never blocks the thread. Takes any state, and
- * twice. True if the server has confirmed: then its nodes are gone. */
+/* Ends the session, on the server too if it can be reached; never blocks the thread. The session
+ * may be in any state, and already closed. True if the server has confirmed: then its nodes are
+ * gone. */
 bool zk_session_close(struct zk_session *z);
 
 /* Parks the calling fiber until the state of the session changes, or the watch of its idler
@@ -112,14 +114,14 @@ bool zk_session_connected(const struct zk_session *z);
 void zk_session_sent(struct zk_session *z);
 
 /* The time at which the server may have ended a session whose connection is down: one session
- * timeout after the server was last heard of; LB_NEVER while the connection is up. After that
- * time the session is over for us, whatever the server thinks, and lb_session_lost has been
+ * timeout after the server was last heard of; LB_NEVER while the connection is up. After that time
+ * the session is over for the client, whatever the server thinks, and lb_session_lost has been
  * called. (Curator has the same rule, but counts from the moment when it noticed.) */
 int64_t zk_session_end_ns(const struct zk_session *z);
 
-/* Whether the session has ended for us: the server said so, or was silent for a whole session
- * timeout, or this process was paused for that long. Never true for a session that ignores its
- * loss. */
+/* True if the session has ended for the client: the server said so, or was silent for a whole
+ * session timeout, or this process was paused for that long. Never true for a session that ignores
+ * its loss. */
 bool zk_session_over(const struct zk_session *z);
 
 /* Puts an idler into the list, takes it out. */

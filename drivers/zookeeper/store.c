@@ -31,7 +31,7 @@ static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_
     if (!store_parse(data, strlen(data), ret_entry)) {
         return lb_fail(session, LB_REFUSED, "zookeeper: %.200s holds something else", path);
     }
-    ret_entry->version = (uint64_t)stat.version + 1; /* theirs begins with 0 */
+    ret_entry->version = (uint64_t)stat.version + 1; /* the version of a new node is 0 */
     return LB_OK;
 }
 

@@ -1,4 +1,4 @@
-/* store: what a ZooKeeper lock guards, kept beside it; see drivers/store.h. */
+/* store: the guarded value beside a ZooKeeper lock; see drivers/store.h. */
 #ifndef DRIVERS_ZOOKEEPER_STORE_H
 #define DRIVERS_ZOOKEEPER_STORE_H
 

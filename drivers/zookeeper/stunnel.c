@@ -23,10 +23,11 @@
 #include "drivers/facts.h"
 
 #define START_NS (10 * LB_S_NS)
-#define LOG_BYTES (4 << 20) /* what it says later is lost */
-#define LOOK_BYTES 65536    /* of the log at once; the machine's authorities take a line each */
-#define FIRST_FD 3          /* of the ports, by systemd's rule */
-#define SPARE_FD 64         /* above all that the child arranges */
+#define LOG_BYTES (4 << 20) /* the most bytes of the log; later lines are lost */
+/* the most bytes of the log that are read at once; the machine's authorities take a line each */
+#define LOOK_BYTES 65536
+#define FIRST_FD 3  /* of the ports, by systemd's rule */
+#define SPARE_FD 64 /* above all descriptors that the child arranges */
 
 static bool find_program(char *path, size_t size) {
     static const char *const places[] = {"/usr/bin/stunnel4", "/usr/bin/stunnel",
@@ -111,13 +112,14 @@ static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, s
         "zookeeper: a host or a file name of a tls_ option is too long for stunnel, or has a line end");
 }
 
-/* In the child: 0 the configuration, 1 and 2 the log, from 3 on the ports. */
+/* Arranges the descriptors of the child: 0 is the configuration, 1 and 2 are the log, and the ports
+ * begin at 3. */
 static _Noreturn void exec_stunnel(const char *program, const struct stunnel *stunnel, int file,
                                    const int *ports) {
     char pid[32], count[32];
     int spare[STUNNEL_PORTS_MAX];
     struct rlimit limit = {LOG_BYTES, LOG_BYTES};
-    setsid(); /* Ctrl-C is for us: sessions end properly first */
+    setsid(); /* Ctrl-C is for lockbench, which ends its sessions properly first */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != stunnel->owner) _exit(1);
     signal(SIGXFSZ, SIG_IGN);

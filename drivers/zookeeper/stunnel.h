@@ -17,11 +17,11 @@
 #define STUNNEL_PORTS_MAX 8
 
 struct stunnel {
-    pid_t pid, owner; /* the process, and who started it; 0 = none */
+    pid_t pid, owner; /* the process, and its parent; 0 = none */
     int log;          /* a file without a name */
     int count;
     struct {
-        const char *host; /* as in the certificate; borrowed */
+        const char *host; /* the name in the certificate; borrowed */
         int port, local_port;
     } to[STUNNEL_PORTS_MAX];
 };
@@ -34,8 +34,8 @@ void stunnel_stop(struct stunnel *stunnel);
 
 /* The length of the log so far, in bytes. */
 off_t stunnel_mark(const struct stunnel *stunnel);
-/* Whether the log says, after that offset, that a server can't be reached or that its
- * certificate does not fit. ret_why: what happened, and what to do. */
+/* True if the log says, after that offset, that a server can't be reached or that its certificate
+ * does not fit. ret_why: what happened, and what to do. */
 bool stunnel_trouble(const struct stunnel *stunnel, off_t since, char *ret_why, size_t size);
 
 struct lb_facts;

@@ -51,7 +51,8 @@ static void add_fact(struct lb_facts *facts, const char *answer, const char *lab
     lb_fact(facts, name, "%.*s", (int)strcspn(at, ends), at);
 }
 
-/* How many servers vote and watch, as "conf" lists them ("server.1=..."); 1 where it lists none. */
+/* The number of servers in the ensemble, as "conf" lists them ("server.1=..."); 1 if it lists
+ * none. */
 static int count_servers(const char *conf) {
     int count = 0;
     for (const char *at = strstr(conf, "membership:"); at && (at = strstr(at, "\nserver.")); at++)
