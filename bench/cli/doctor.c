@@ -18,8 +18,8 @@
 #include "bench/run/machine.h"
 #include "drivers/registry.h"
 
-#define FILES_WANTED                                                                               \
-    8192 /* descriptors for 2,000 clients here and as many in a server that we start */
+/* descriptors for 2,000 clients here and as many in a server that we start */
+#define FILES_WANTED 8192
 #define MAPS_WANTED 65530 /* the kernel's default; each client's stack takes two */
 #define ROOM_WANTED_MB 1024
 

@@ -8,10 +8,8 @@
 #include "bench/measure/cell.h"
 
 #define QUEUE 6
-#define APART_NS                                                                                   \
-    (100 *                                                                                         \
-     LB_MS_NS) /* between the starts of two waiters: each is queued long before the next               \
-                      */
+/* the time between the starts of two waiters: each is queued long before the next */
+#define APART_NS (100 * LB_MS_NS)
 #define CROWD 64
 #define SHARERS 8
 #define ROUNDS 10

@@ -4,8 +4,8 @@
 /* The part of a lease that a lock may deduct: Redlock states the validity, which is the lease less
  * the drift of clocks (1 %, 2 ms). */
 #define DRIFT_NS(lease_ns) ((lease_ns) / 100 + 2 * LB_MS_NS)
-#define COARSE_NS                                                                                  \
-    (2500 * LB_MS_NS) /* a lease may last so much longer than stated, because of whole seconds */
+/* a lease may last so much longer than stated, because of whole seconds */
+#define COARSE_NS (2500 * LB_MS_NS)
 #define BUSY_NS (8 * LB_S_NS)
 /* a backend with a coarser clock makes the lease longer and states that */
 #define LEASE_NS (300 * LB_MS_NS)
