@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/sort.h"
 #include "bench/workload/plan.h"
 #include "results/format/bound.h"
 #include "results/format/tree.h"
@@ -218,11 +219,6 @@ static double merged(enum result_merge how, double a, double b) {
     return how == MERGE_SUM ? a + b : fmax(a, b);
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The quantile by the nearest rank, which is always a measured value. */
 static double quantile(const double *sorted, size_t count, double q) {
     size_t rank = (size_t)ceil(q * (double)count);
@@ -235,7 +231,7 @@ static int summarise_trials(struct check_cell *cell) {
     if (!sorted) return -1;
     for (size_t i = 0; i < count; i++)
         sorted[i] = json_number_value(json_array_get(cell->trials, i));
-    qsort(sorted, count, sizeof *sorted, by_value);
+    sort_doubles(sorted, count);
     cell->recovery_count = (double)count;
     if (count > 0) {
         cell->recovery_min = quantile(sorted, count, 0);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/base/sort.h"
 #include "results/stats/share.h"
 #include "results/stats/student.h"
 
@@ -41,11 +42,6 @@ void slo_evidence_done(struct slo_evidence *evidence) {
 }
 
 /* ---- the answer ---- */
-
-static int compare_figures(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Compares the interval of a figure with the limit. */
 static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
@@ -165,7 +161,7 @@ struct slo_answer slo_judge(const struct threshold *threshold,
                      evidence->repeats);
         return answer;
     }
-    qsort(evidence->figures, (size_t)evidence->repeats, sizeof *evidence->figures, compare_figures);
+    sort_doubles(evidence->figures, (size_t)evidence->repeats);
     answer.figure = evidence->figures[(evidence->repeats - 1) / 2];
     if (evidence->repeats % 2 == 0)
         answer.figure = (answer.figure + evidence->figures[evidence->repeats / 2]) / 2;

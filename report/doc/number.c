@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/sort.h"
+
 const struct number_unit number_plain = {"", 1};
 
 static const struct number_unit time_units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
@@ -18,11 +20,6 @@ static char *copy_words(const char *words, char *text) {
 /* The text of a value that is no finite number. */
 static char *odd_text(double value, char *text) {
     return copy_words(isinf(value) && value > 0 ? NUMBER_NEVER : NUMBER_NONE, text);
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 char *number_change_text(double shift, char *text) {
@@ -45,7 +42,7 @@ double number_median(double *values, int count) {
         if (!isnan(values[i])) values[kept++] = values[i];
     }
     if (kept == 0) return NAN;
-    qsort(values, (size_t)kept, sizeof *values, by_value);
+    sort_doubles(values, (size_t)kept);
     return kept % 2 ? values[kept / 2] : (values[kept / 2 - 1] + values[kept / 2]) / 2;
 }
 

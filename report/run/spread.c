@@ -4,17 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/base/sort.h"
 #include "results/stats/quantile.h"
 
 const char *spread_name(enum spread_kind kind) {
     static const char *const names[] = {
         [SPREAD_NONE] = NULL, [SPREAD_REPEATS] = "repeats", [SPREAD_RANGE] = "range"};
     return names[kind];
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 struct spread spread_of(const struct report_row *row, const struct column *column) {
@@ -27,7 +23,7 @@ struct spread spread_of(const struct report_row *row, const struct column *colum
     }
     if (count >= 2) {
         uint64_t low = 1, high = (uint64_t)count;
-        qsort(values, (size_t)count, sizeof *values, by_value);
+        sort_doubles(values, (size_t)count);
         spread.kind = quantile_ranks((uint64_t)count, 0.5, SPREAD_LEVEL, &low, &high)
                           ? SPREAD_RANGE
                           : SPREAD_REPEATS;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/sort.h"
+
 struct ranked {
     double value;
     bool group; /* the first one */
@@ -13,11 +15,6 @@ struct ranked {
 
 static int by_ranked(const void *a, const void *b) {
     double x = ((const struct ranked *)a)->value, y = ((const struct ranked *)b)->value;
-    return (x > y) - (x < y);
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -190,7 +187,7 @@ int rank_shift(const double *x, int x_count, const double *y, int y_count, doubl
         for (int j = 0; j < y_count; j++)
             difference[(size_t)i * (size_t)y_count + (size_t)j] = y[j] - x[i];
     }
-    qsort(difference, count, sizeof *difference, by_value);
+    sort_doubles(difference, count);
     *ret = (struct rank_shift){
         .estimate = (difference[(count - 1) / 2] + difference[count / 2]) / 2,
         .low = k > 0 ? difference[k - 1] : -INFINITY,
@@ -256,7 +253,7 @@ double rank_median(const double *values, int count) {
     double *sorted = malloc((size_t)count * sizeof *sorted);
     if (!sorted) return NAN;
     memcpy(sorted, values, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, by_value);
+    sort_doubles(sorted, (size_t)count);
     double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
     free(sorted);
     return median;

@@ -2,19 +2,14 @@
 #include "results/stats/series.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "bench/base/sort.h"
 #include "results/stats/slope.h"
-
-static int compare_values(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double series_exponential(double *values, int count) {
     double sum = 0;
     if (count < 1) return NAN;
-    qsort(values, (size_t)count, sizeof *values, compare_values);
+    sort_doubles(values, (size_t)count);
     if (!(values[0] >= 0)) return NAN;
     for (int i = 0; i < count; i++) {
         /* log F of the i-th, and log (1 - F) of the i-th from the end; a gap of 0 ns is one of less
@@ -47,7 +42,7 @@ static double ties_of(const double *values, int count) {
     double sorted[SERIES_MAX], ties = 0;
     if (count < SERIES_MIN) return 0;
     for (int i = 0; i < count; i++) sorted[i] = values[i];
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_values);
+    sort_doubles(sorted, (size_t)count);
     for (int from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && sorted[to] == sorted[from];) to++;
         double n = to - from;

@@ -1,0 +1,13 @@
+/* sort: see sort.h. */
+#include "bench/base/sort.h"
+
+#include <stdlib.h>
+
+static int compare_doubles(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void sort_doubles(double *values, size_t count) {
+    if (count > 0) qsort(values, count, sizeof *values, compare_doubles);
+}

@@ -1,0 +1,11 @@
+/* sort: puts figures in order. */
+#ifndef BENCH_BASE_SORT_H
+#define BENCH_BASE_SORT_H
+
+#include <stddef.h>
+
+/* Sorts the values in place, the smallest first. No value may be NAN; values may be NULL if count is
+ * 0. */
+void sort_doubles(double *values, size_t count);
+
+#endif
