@@ -269,7 +269,7 @@ static int read_lock(struct tree_place *place, json_t *object, struct capacity_l
     return read_probes(place, object, lock);
 }
 
-static int read_root(struct tree_place *place, struct capacity *capacity) {
+static int read_capacity_root(struct tree_place *place, struct capacity *capacity) {
     const json_t *locks;
     if (tree_schema(place, capacity->root, CAPACITY_SCHEMA, KIND)) return -1;
     if (tree_fields(place, capacity->root, root_fields, capacity)) return -1;
@@ -298,7 +298,7 @@ struct capacity *capacity_parse(const char *text, size_t length, const char *pat
         goto fail;
     }
     capacity->root = tree_parse(text, length, path, KIND, err);
-    if (!capacity->root || read_root(&place, capacity)) goto fail;
+    if (!capacity->root || read_capacity_root(&place, capacity)) goto fail;
     return capacity;
 fail:
     capacity_free(capacity);

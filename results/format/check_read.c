@@ -233,7 +233,7 @@ static int read_names(struct tree_place *place, const struct check *check, int l
     return 0;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_matrix_place(const void *a, const void *b) {
     const struct check_cell *x = a, *y = b;
     if (x->lock != y->lock) return x->lock < y->lock ? -1 : 1;
     return (x->fault > y->fault) - (x->fault < y->fault);
@@ -257,74 +257,50 @@ static int read_cells(struct tree_place *place, struct check *check) {
         if (read_verdict(place, cell)) return -1;
         check->cell_count++;
     }
-    qsort(check->cells, count, sizeof *check->cells, by_place);
+    qsort(check->cells, count, sizeof *check->cells, by_matrix_place);
     for (size_t i = 1; i < count; i++) {
         const struct check_cell *cell = &check->cells[i];
-        if (by_place(cell, cell - 1) != 0) continue;
+        if (by_matrix_place(cell, cell - 1) != 0) continue;
         return err_set(place->err, LB_EXIT_USAGE, "%s: .cells has %.60s under %.60s twice",
                        place->file, cell->lock_name, cell->fault_name);
     }
     return 0;
 }
 
-/* Reads .locks or .faults: objects with different names. Sets *ret_list even on failure, so that
- * check_free finds it. */
-static int read_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
-                     const struct result_field *fields, size_t item_bytes, void **ret_list,
-                     int *ret_count) {
-    const json_t *array;
-    place->where[0] = '\0';
-    if (tree_objects(place, root, path, most, &array)) return -1;
-    size_t count = json_array_size(array);
-    *ret_list = calloc(count + 1, item_bytes);
-    if (!*ret_list) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        char *item = (char *)*ret_list + i * item_bytes;
-        snprintf(place->where, sizeof place->where, ".%s[%zu]", path, i);
-        if (tree_fields(place, json_array_get(array, i), fields, item)) return -1;
-        const char *name; /* the first member of both */
-        memcpy(&name, item, sizeof name);
+/* Each element of .locks or .faults must have a name, its first member, that no other has. */
+static int check_names(struct tree_place *place, const char *path, const void *list,
+                       size_t item_bytes, int count) {
+    for (int i = 0; i < count; i++) {
+        const char *name, *other;
+        memcpy(&name, (const char *)list + (size_t)i * item_bytes, sizeof name);
+        snprintf(place->where, sizeof place->where, ".%s[%d]", path, i);
         if (!name || !*name) return tree_bad(place, "name", "is missing");
-        for (size_t j = 0; j < i; j++) {
-            const char *other;
-            memcpy(&other, (char *)*ret_list + j * item_bytes, sizeof other);
+        for (int j = 0; j < i; j++) {
+            memcpy(&other, (const char *)list + (size_t)j * item_bytes, sizeof other);
             if (strcmp(name, other) == 0) return tree_bad(place, "name", "is there twice");
         }
-        *ret_count = (int)i + 1;
     }
     return 0;
 }
 
-static int read_skips(struct tree_place *place, struct check *check) {
-    const json_t *array;
-    place->where[0] = '\0';
-    if (tree_objects(place, check->root, "skipped", SKIPS_MAX, &array)) return -1;
-    size_t count = json_array_size(array);
-    check->skips = calloc(count + 1, sizeof *check->skips);
-    if (!check->skips) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    check->skip_count = (int)count;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(place->where, sizeof place->where, ".skipped[%zu]", i);
-        if (tree_fields(place, json_array_get(array, i), skip_fields, &check->skips[i])) return -1;
-    }
-    return 0;
-}
-
-static int read_root(struct tree_place *place, struct check *check) {
-    void *list = NULL;
+static int read_check_root(struct tree_place *place, struct check *check) {
     const json_t *root = check->root;
     if (tree_schema(place, root, CHECK_SCHEMA, KIND)) return -1;
     if (tree_fields(place, check->root, check_fields, check)) return -1;
     if (tree_branch(place, root, "environment", JSON_OBJECT, &check->environment)) return -1;
-    int rc = read_list(place, root, "faults", FAULTS_MAX, fault_fields, sizeof *check->faults,
-                       &list, &check->fault_count);
-    check->faults = list;
-    if (rc) return -1;
-    list = NULL;
-    rc = read_list(place, root, "locks", LOCKS_MAX, lock_fields, sizeof *check->locks, &list,
-                   &check->lock_count);
-    check->locks = list;
-    return rc || read_skips(place, check) ? -1 : read_cells(place, check);
+    check->faults = tree_list(place, root, "faults", FAULTS_MAX, fault_fields,
+                              sizeof *check->faults, &check->fault_count);
+    if (!check->faults) return -1;
+    check->locks = tree_list(place, root, "locks", LOCKS_MAX, lock_fields, sizeof *check->locks,
+                             &check->lock_count);
+    if (!check->locks) return -1;
+    check->skips = tree_list(place, root, "skipped", SKIPS_MAX, skip_fields, sizeof *check->skips,
+                             &check->skip_count);
+    if (!check->skips) return -1;
+    if (check_names(place, "faults", check->faults, sizeof *check->faults, check->fault_count) ||
+        check_names(place, "locks", check->locks, sizeof *check->locks, check->lock_count))
+        return -1;
+    return read_cells(place, check);
 }
 
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
@@ -335,7 +311,7 @@ struct check *check_parse(const char *text, size_t length, const char *path, str
         goto fail;
     }
     check->root = tree_parse(text, length, path, KIND, err);
-    if (!check->root || read_root(&place, check)) goto fail;
+    if (!check->root || read_check_root(&place, check)) goto fail;
     return check;
 fail:
     check_free(check);

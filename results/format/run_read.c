@@ -266,34 +266,10 @@ const struct result_document run_document = {
     .fields = run_fields,
 };
 
-/* An array of small objects that are all texts: .servers and .skipped. Sets *ret_list also on
- * failure, so that run_free finds it. */
-static int read_list(struct tree_place *place, const json_t *root, const char *name,
-                     const struct result_field *fields, size_t item_bytes, void **ret_list,
-                     int *ret_count) {
-    const json_t *array;
-    place->where[0] = '\0';
-    if (tree_branch(place, root, name, JSON_ARRAY, &array)) return -1;
-    size_t count = json_array_size(array);
-    if (count == 0) return 0;
-    *ret_list = calloc(count, item_bytes);
-    if (!*ret_list) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    *ret_count = (int)count;
-    for (size_t i = 0; i < count; i++) {
-        json_t *item = json_array_get(array, i);
-        snprintf(place->where, sizeof place->where, ".%s[%zu]", name, i);
-        if (!json_is_object(item)) return tree_bad(place, "", "is not an object");
-        if (tree_fields(place, item, fields, (char *)*ret_list + i * item_bytes)) return -1;
-    }
-    return 0;
-}
-
 static int read_servers(struct tree_place *place, struct run *run) {
-    void *list = NULL;
-    int rc = read_list(place, run->root, "servers", server_fields, sizeof *run->servers, &list,
-                       &run->server_count);
-    run->servers = list;
-    if (rc) return -1;
+    run->servers = tree_list(place, run->root, "servers", 0, server_fields, sizeof *run->servers,
+                             &run->server_count);
+    if (!run->servers) return -1;
     for (int i = 0; i < run->server_count; i++) {
         const json_t *item = json_array_get(json_object_get(run->root, "servers"), (size_t)i);
         snprintf(place->where, sizeof place->where, ".servers[%d]", i);
@@ -302,22 +278,18 @@ static int read_servers(struct tree_place *place, struct run *run) {
     return 0;
 }
 
-static int read_root(struct tree_place *place, struct run *run) {
+static int read_run_root(struct tree_place *place, struct run *run) {
     if (tree_schema(place, run->root, RUN_SCHEMA, "lockbench run")) return -1;
     if (tree_fields(place, run->root, run_fields, run)) return -1;
     if (tree_branch(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
     if (tree_branch(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
     if (read_servers(place, run)) return -1;
-    void *list = NULL;
-    int rc = read_list(place, run->root, "skipped", skip_fields, sizeof *run->skips, &list,
-                       &run->skip_count);
-    run->skips = list;
-    if (rc) return -1;
-    list = NULL;
-    rc = read_list(place, run->root, "slo", slo_fields, sizeof *run->slos, &list, &run->slo_count);
-    run->slos = list;
-    if (rc) return -1;
-    return read_stages(place, run);
+    run->skips = tree_list(place, run->root, "skipped", 0, skip_fields, sizeof *run->skips,
+                           &run->skip_count);
+    if (!run->skips) return -1;
+    run->slos =
+        tree_list(place, run->root, "slo", 0, slo_fields, sizeof *run->slos, &run->slo_count);
+    return run->slos ? read_stages(place, run) : -1;
 }
 
 /* Takes over root, which may be NULL: then err is set. */
@@ -330,7 +302,7 @@ static struct run *run_of_root(json_t *root, const char *path, struct lb_err *er
         goto fail;
     }
     run->root = root;
-    if (!root || read_root(&place, run)) goto fail;
+    if (!root || read_run_root(&place, run)) goto fail;
     return run;
 fail:
     run_free(run);

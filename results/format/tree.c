@@ -95,8 +95,10 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
     if (most > 0 && json_array_size(*ret_array) > most)
         return tree_bad(place, path, "has too many elements");
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
-        if (!json_is_object(json_array_get(*ret_array, i)))
-            return tree_bad(place, path, "has something else than objects");
+        if (json_is_object(json_array_get(*ret_array, i))) continue;
+        char element[64];
+        snprintf(element, sizeof element, "%.40s[%zu]", path, i);
+        return tree_bad(place, element, "is not an object");
     }
     return 0;
 }
@@ -172,6 +174,25 @@ int tree_fields(struct tree_place *place, json_t *object, const struct result_fi
         if (tree_field(place, object, field, (char *)into + field->offset)) return -1;
     }
     return 0;
+}
+
+void *tree_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
+                const struct result_field *fields, size_t item_bytes, int *ret_count) {
+    const json_t *array;
+    place->where[0] = '\0';
+    if (tree_objects(place, root, path, most, &array)) return NULL;
+    size_t count = json_array_size(array);
+    char *list = calloc(count + 1, item_bytes);
+    if (!list) err_set(place->err, LB_EXIT_MACHINE, "out of memory");
+    for (size_t i = 0; list && i < count; i++) {
+        snprintf(place->where, sizeof place->where, ".%.40s[%zu]", path, i);
+        if (tree_fields(place, json_array_get(array, i), fields, list + i * item_bytes) == 0)
+            continue;
+        free(list);
+        return NULL;
+    }
+    if (list) *ret_count = (int)count;
+    return list;
 }
 
 /* The memory for the tree of a text is estimated from its brackets and commas before the text is

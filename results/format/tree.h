@@ -52,6 +52,11 @@ int tree_numbers(struct tree_place *place, const json_t *object, const char *pat
 /* An array of objects only, at most `most` of them. */
 int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
                  const json_t **ret_array);
+/* Reads an array of objects of the root, at most `most` of them (0 = any number), each into a struct
+ * of item_bytes by the table. Returns the structs, which the caller frees, also if there are none.
+ * NULL with the error. */
+void *tree_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
+                const struct result_field *fields, size_t item_bytes, int *ret_count);
 
 /* Reads a regular file of at most a gigabyte; the caller frees the text. NULL with err, which says
  * what the file should be ("a run") and what to name instead. */

@@ -149,19 +149,19 @@ json_t *result_now_json(void) {
     return json_string(result_date(time(NULL), text));
 }
 
-static int cannot_write(struct lb_err *err, const char *path) {
+static int cannot_write_result(struct lb_err *err, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", path, strerror(errno));
 }
 
 int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
     FILE *file = fopen(path, "we");
-    if (!file) return cannot_write(err, path);
+    if (!file) return cannot_write_result(err, path);
     int failed = json_dumpf(json, file, JSON_INDENT(1) | JSON_REAL_PRECISION(10));
     failed |= fputc('\n', file) == EOF;
     failed |= fflush(file) != 0;
     if (!failed) failed = fsync(fileno(file));
-    if (failed) cannot_write(err, path);
-    if (fclose(file) != 0 && !failed) failed = cannot_write(err, path);
+    if (failed) cannot_write_result(err, path);
+    if (fclose(file) != 0 && !failed) failed = cannot_write_result(err, path);
     return failed ? -1 : 0;
 }
 
@@ -169,7 +169,7 @@ int result_write_file(const json_t *json, const char *path, struct lb_err *err) 
     char fresh[720];
     snprintf(fresh, sizeof fresh, "%.700s.new", path);
     int failed = result_write_plain(json, fresh, err);
-    if (!failed && rename(fresh, path) != 0) failed = cannot_write(err, path);
+    if (!failed && rename(fresh, path) != 0) failed = cannot_write_result(err, path);
     if (failed) unlink(fresh);
     return failed ? -1 : 0;
 }

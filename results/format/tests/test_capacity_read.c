@@ -100,7 +100,7 @@ TEST(what_is_wrong_is_named) {
         {"\"verdict\":\"unsure\"", "\"verdict\":\"maybe\"", ".probes[1].verdict is \"maybe\""},
         {"\"value\":600", "\"value\":null", ".probes[1].value"},
         {"\"over_share\":0.5", "\"over_share\":1.5", ".probes[1].over_share is more than 1"},
-        {"\"probes\":[", "\"probes\":[7,", "something else than objects"},
+        {"\"probes\":[", "\"probes\":[7,", "probes[0] is not an object"},
         {"\"partial\":true", "\"partial\":1", "partial is not true or false"},
         {"\"quantile\":0.99", "\"quantile\":NaN", "is not sound JSON"},
     };
