@@ -183,8 +183,8 @@ static void fill_place(const struct lock_search *lock_search, struct capacity_lo
     ret->processes = lock_search->processes;
 }
 
-static json_t *lock_json(const struct capacity_run *capacity_run,
-                         const struct lock_search *lock_search) {
+static json_t *searched_lock_json(const struct capacity_run *capacity_run,
+                                  const struct lock_search *lock_search) {
     struct search_answer answer = search_answer(&lock_search->search);
     struct capacity_probe probes[EDGE_POINTS_MAX];
     struct capacity_lock figures;
@@ -219,7 +219,7 @@ json_t *capacity_run_json(const struct capacity_run *capacity_run, const char *p
     json_t *locks = json_array();
     for (int i = 0; i < capacity_run->count; i++) {
         if (capacity_run->locks[i].began_ns == 0) continue; /* the lock's turn did not come */
-        json_array_append_new(locks, lock_json(capacity_run, &capacity_run->locks[i]));
+        json_array_append_new(locks, searched_lock_json(capacity_run, &capacity_run->locks[i]));
     }
     return capacity_json(&head, locks);
 }

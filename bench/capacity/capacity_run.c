@@ -119,8 +119,9 @@ static void begin_search(struct capacity_run *capacity_run, struct lock_search *
 }
 
 /* Fills in the stage that runs next. It gets a copy of the plan, which may be changed. */
-static void fill(struct capacity_run *capacity_run, const struct lock_search *lock_search,
-                 double load, struct plan_stage *ret) {
+static void fill_probe_stage(struct capacity_run *capacity_run,
+                             const struct lock_search *lock_search, double load,
+                             struct plan_stage *ret) {
     const struct plan *plan = capacity_run->ask.plan;
     capacity_run->probe_plan = *plan;
     capacity_run->probe_plan.rates_count = 0;
@@ -156,7 +157,7 @@ static void fill(struct capacity_run *capacity_run, const struct lock_search *lo
 /* A short closed loop, which shows about how much the lock can do. */
 static void fill_saturation(struct capacity_run *capacity_run,
                             const struct lock_search *lock_search, struct plan_stage *ret) {
-    fill(capacity_run, lock_search, 1, ret);
+    fill_probe_stage(capacity_run, lock_search, 1, ret);
     bool one_key =
         capacity_run->ask.plan->keys.pick != KEYS_OWN && capacity_run->ask.plan->keys.count == 1;
     capacity_run->probe_plan.arrival = (struct arrival){.kind = ARRIVAL_CLOSED};
@@ -226,7 +227,7 @@ bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *
             has_time(capacity_run, lock_search, spent_ns, load)) {
             wait_for_host(capacity_run, lock_search);
             if (*capacity_run->ask.interrupts > 0) return false;
-            fill(capacity_run, lock_search, load, ret);
+            fill_probe_stage(capacity_run, lock_search, load, ret);
             return true;
         }
     }
@@ -300,8 +301,8 @@ static void note_closed_loop(struct lock_search *lock_search, const struct run_t
         lock_search->loops < SATURATE_MOST && probe_is_spoilt(took->stage, took->ask);
 }
 
-static int write_file(const struct capacity_run *capacity_run, const char *partial, bool ended,
-                      struct lb_err *err) {
+static int write_capacity_file(const struct capacity_run *capacity_run, const char *partial,
+                               bool ended, struct lb_err *err) {
     char path[700];
     json_t *json = capacity_run_json(capacity_run, partial, ended);
     if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -331,11 +332,11 @@ void capacity_run_took(void *arg, const struct run_took *took) {
         note_probe(capacity_run, lock_search, took);
         note_cost(capacity_run, lock_search, took->stage);
     }
-    write_file(capacity_run, "the search was cut off", false, &ignored);
+    write_capacity_file(capacity_run, "the search was cut off", false, &ignored);
 }
 
 int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err) {
-    return capacity_run->folder[0] ? write_file(capacity_run, partial, true, err) : 0;
+    return capacity_run->folder[0] ? write_capacity_file(capacity_run, partial, true, err) : 0;
 }
 
 int capacity_run_unanswered(const struct capacity_run *capacity_run) {

@@ -67,7 +67,7 @@ static double scatter_of(const struct edge_point *points, int count, double x, d
 }
 
 /* The load (its logarithm) between from and to below which this part of the weight lies. */
-static double place_of(const double weights[GRID], double from, double to, double part) {
+static double edge_place(const double weights[GRID], double from, double to, double part) {
     double sum = 0;
     for (int i = 0; i < GRID; i++) {
         if (sum + weights[i] >= part)
@@ -98,13 +98,13 @@ int edge_find(const struct edge_point *points, int count, double level, double s
         weigh_cells(seen, count, from, to, scatter, weights, &x, &steep);
         scatter = scatter_of(seen, count, x, steep, scatter_min);
         if (i == NARROWINGS) break;
-        double cell = (to - from) / GRID, begin = place_of(weights, from, to, NOTHING);
-        to = fmin(to, place_of(weights, from, to, 1 - NOTHING) + cell);
+        double cell = (to - from) / GRID, begin = edge_place(weights, from, to, NOTHING);
+        to = fmin(to, edge_place(weights, from, to, 1 - NOTHING) + cell);
         from = fmax(from, begin - cell);
     }
-    edge.x = place_of(weights, from, to, 0.5);
-    edge.low = place_of(weights, from, to, (1 - level) / 2);
-    edge.high = place_of(weights, from, to, (1 + level) / 2);
+    edge.x = edge_place(weights, from, to, 0.5);
+    edge.low = edge_place(weights, from, to, (1 - level) / 2);
+    edge.high = edge_place(weights, from, to, (1 + level) / 2);
     for (int i = 0; i < count; i++) edge.below += seen[i].x < edge.x;
     edge.above = count - edge.below;
     *ret = edge;

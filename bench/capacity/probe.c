@@ -154,7 +154,7 @@ static enum probe_limit limit_of(const struct stage *stage, const struct stage_a
     return PROBE_NOT_LIMITED;
 }
 
-static double mean_of(const struct hist *hist, int64_t least) {
+static double mean_of_hist(const struct hist *hist, int64_t least) {
     return hist->count < least ? NAN : hist_mean(hist);
 }
 
@@ -163,9 +163,9 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     struct probe probe = {
         .load = load, .verdict = PROMISE_UNSURE, .quantile_ns = NAN, .low_ns = NAN, .high_ns = NAN};
     snprintf(probe.stage, sizeof probe.stage, "%s", ask->id);
-    probe.wait_mean_ns = mean_of(hist, 1);
-    probe.hold_mean_ns = mean_of(stage->hist[METRIC_HOLD], 1);
-    probe.handoff_mean_ns = mean_of(stage->hist[METRIC_HANDOFF], MEANS_MIN);
+    probe.wait_mean_ns = mean_of_hist(hist, 1);
+    probe.hold_mean_ns = mean_of_hist(stage->hist[METRIC_HOLD], 1);
+    probe.handoff_mean_ns = mean_of_hist(stage->hist[METRIC_HANDOFF], MEANS_MIN);
     probe.samples = promise_due(stage, ask);
     if (stage->result.missed > 0) probe.missed = (uint64_t)stage->result.missed;
     if (stage->window_ns > 0)

@@ -30,7 +30,7 @@ bool jobs_fit(const struct jobs *jobs, int weight) {
 
 /* Runs in the child. parent: the process that started it, in case it ended before the child could
  * ask for the signal. */
-static _Noreturn void become(const char *program, const struct job *job, pid_t parent) {
+static _Noreturn void become_job(const char *program, const struct job *job, pid_t parent) {
     char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
     for (int i = 0; i < ARGS_MAX && job->argv[i]; i++)
         argv[i + 1] = (char *)(uintptr_t)job->argv[i];
@@ -56,7 +56,7 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     if (slot->pid) return err_set(err, LB_EXIT_MACHINE, "more than %d jobs at once", JOBS_MAX);
     pid_t parent = getpid(), pid = fork();
     if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s", strerror(errno));
-    if (pid == 0) become(jobs->program, job, parent);
+    if (pid == 0) become_job(jobs->program, job, parent);
     setpgid(pid, pid); /* parent and child both do this, whichever comes first */
     *slot = (struct jobs_slot){.pid = pid,
                                .tag = job->tag,
@@ -88,8 +88,8 @@ static void watch_time(const struct jobs *jobs, struct jobs_slot *slot) {
     }
 }
 
-static void give_up(struct jobs *jobs, struct jobs_slot *slot, int status,
-                    struct job_end *ret_end) {
+static void end_slot(struct jobs *jobs, struct jobs_slot *slot, int status,
+                     struct job_end *ret_end) {
     *ret_end = (struct job_end){.tag = slot->tag,
                                 .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
                                                                  : WEXITSTATUS(status),
@@ -106,7 +106,7 @@ bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
             int status;
             if (!slot->pid) continue;
             if (waitpid(slot->pid, &status, WNOHANG) == slot->pid) {
-                give_up(jobs, slot, status, ret_end);
+                end_slot(jobs, slot, status, ret_end);
                 return true;
             }
             watch_time(jobs, slot);

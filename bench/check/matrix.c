@@ -184,8 +184,8 @@ static bool lacks_topology(const struct plan *plan, const struct lb_lock *lock) 
 }
 
 /* Why the cell's lock can't run by this plan on this machine, or NULL. */
-static const char *why_not(const struct matrix_wish *wish, const struct plan *plan,
-                           const struct lb_lock *lock, const char **ret_install) {
+static const char *why_no_cell(const struct matrix_wish *wish, const struct plan *plan,
+                               const struct lb_lock *lock, const char **ret_install) {
     const char *reason = NULL;
     for (int i = 0; wish->why_not && !reason; i++) {
         const char *topology = topologies_of(plan, lock, i);
@@ -201,8 +201,8 @@ static int weigh_topology(const struct matrix_wish *wish, const char *topology) 
 }
 
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
-static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_wish *wish,
-                    struct lb_err *err) {
+static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
+                           const struct matrix_wish *wish, struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *fault = matrix->columns[cell->column].name;
     struct lb_err unfit = {0};
     /* A baseline can do everything that a plan may ask, so an error with it is an error of the
@@ -223,7 +223,7 @@ static int add_cell(struct matrix *matrix, struct matrix_cell *cell, const struc
         skip(matrix, cell->lock, fault, "%s", unfit.text);
         return 0;
     }
-    const char *reason = why_not(wish, plan, cell->lock, &install);
+    const char *reason = why_no_cell(wish, plan, cell->lock, &install);
     char text[SKIP_REASON_MAX];
     const char *far = NULL;
     if (wish->out_of_reach)
@@ -288,8 +288,8 @@ static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
 
 /* A lock that was named must run somewhere. A scenario whose servers are missing is only
  * reported. */
-static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
-                    const struct matrix_wish *wish, struct lb_err *err) {
+static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
+                          const struct matrix_wish *wish, struct lb_err *err) {
     int cells = matrix->cell_count, skips = matrix->skip_count;
     if (lb_unavailable(lock->backend) && is_named(wish, lock)) {
         return err_set(err, LB_EXIT_MACHINE, "%s can't run: %s; install: %s", lock->name,
@@ -303,7 +303,7 @@ static int add_lock(struct matrix *matrix, const struct lb_lock *lock,
         struct matrix_cell cell = {.lock = lock, .column = column};
         if (matrix->columns[column].suite)
             add_suite(matrix, &cell);
-        else if (describe_cell(matrix, &cell, wish) && add_cell(matrix, &cell, wish, err))
+        else if (describe_cell(matrix, &cell, wish) && add_matrix_cell(matrix, &cell, wish, err))
             return -1;
     }
     if (!is_named(wish, lock) || matrix->cell_count > cells) return 0;
@@ -331,7 +331,7 @@ int matrix_make(const struct matrix_wish *wish, struct matrix *ret_matrix, struc
     if (!matrix->cells || !matrix->skips) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (int i = 0; i < locks; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if (is_wished(wish, lock) && add_lock(matrix, lock, wish, err)) return -1;
+        if (is_wished(wish, lock) && add_lock_cells(matrix, lock, wish, err)) return -1;
     }
     if (matrix->cell_count > 0) return 0;
     const struct matrix_skip *first = &matrix->skips[0];

@@ -10,7 +10,7 @@
 
 /* ---- the parts that do not change ---- */
 
-static json_t *lock_json(const struct lb_lock *lock) {
+static json_t *checked_lock_json(const struct lb_lock *lock) {
     static const char *const crashes[] = {[LB_CRASH_NEVER] = "never",
                                           [LB_CRASH_AT_ONCE] = "at-once",
                                           [LB_CRASH_LEASE] = "lease",
@@ -26,7 +26,7 @@ static json_t *locks_json(const struct matrix *matrix) {
     json_t *locks = json_array();
     for (int i = 0; i < matrix->cell_count; i++) {
         if (i > 0 && matrix->cells[i].lock == matrix->cells[i - 1].lock) continue;
-        json_array_append_new(locks, lock_json(matrix->cells[i].lock));
+        json_array_append_new(locks, checked_lock_json(matrix->cells[i].lock));
     }
     return locks;
 }

@@ -85,7 +85,8 @@ static void tell(const struct alternate *alternate, int s, bool begins, const st
 }
 
 /* Waits for the child; passes an interrupt on, once. */
-static void wait_for(struct alternate *alternate, struct jobs *jobs, struct job_end *ret_end) {
+static void wait_for_child(struct alternate *alternate, struct jobs *jobs,
+                           struct job_end *ret_end) {
     while (!jobs_wait(jobs, WAIT_NS, ret_end)) {
         if (*alternate->ask->interrupts == 0 || alternate->end->interrupted) continue;
         alternate->end->interrupted = true;
@@ -151,7 +152,7 @@ static int run_one(struct alternate *alternate, int s, struct lb_err *err) {
     struct job_end end;
     tell(alternate, s, true, NULL, NULL, "");
     if (jobs_start(&alternate->jobs[s], &job, err) != 0) return -1;
-    wait_for(alternate, &alternate->jobs[s], &end);
+    wait_for_child(alternate, &alternate->jobs[s], &end);
     return take_run(alternate, s, &end, folder, err);
 }
 

@@ -178,7 +178,7 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
                : err_set(err, LB_EXIT_USAGE, "capacity: no lock of these can run here");
 }
 
-static int render_page(const void *capacity, FILE *out, struct lb_err *err) {
+static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *err) {
     return capacity_page(capacity, out, err);
 }
 
@@ -205,7 +205,7 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
                 plan->lock_count);
         code = LB_EXIT_INCONCLUSIVE;
     }
-    if (capacity && page_beside(end->saved, render_page, capacity, &unmade) != 0)
+    if (capacity && page_beside(end->saved, render_capacity_page, capacity, &unmade) != 0)
         fprintf(stderr, "lockbench: %s\n", unmade.text);
     capacity_free(capacity);
     return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;

@@ -91,8 +91,8 @@ static const struct lb_option_type type_seeds = {
     .words = "two whole numbers, like 1..5",
 };
 
-static int read_set(const struct lb_option *option, const char *text, void *values,
-                    struct arena *arena, struct lb_err *err) {
+static int read_check_set(const struct lb_option *option, const char *text, void *values,
+                          struct arena *arena, struct lb_err *err) {
     if (strncmp(text, "load.seed", 9) == 0)
         return err_set(err, LB_EXIT_USAGE, "load.seed has an option of its own, --seed");
     return arg_type_list.read(option, text, values, arena, err);
@@ -101,7 +101,7 @@ static int read_set(const struct lb_option *option, const char *text, void *valu
 static const struct lb_option_type type_set = {
     .name = "list",
     .bytes = sizeof(struct arg_list),
-    .read = read_set,
+    .read = read_check_set,
     .words = "SECTION.KEY=VALUE",
     .complete = complete_keys,
 };
@@ -218,7 +218,7 @@ static int print_report(const struct result *result, const char *folder, struct 
     return rc;
 }
 
-static int render_page(const void *check, FILE *out, struct lb_err *err) {
+static int render_check_page(const void *check, FILE *out, struct lb_err *err) {
     return report_check_write(check, REPORT_HTML, false, out, err);
 }
 
@@ -232,7 +232,7 @@ static int write_beside(const char *folder, struct lb_err *err) {
     snprintf(summary, sizeof summary, "%s/summary.md", folder);
     struct check *check = check_read(folder, err);
     int rc = check ? page_write(summary, render_summary, check, err) : -1;
-    if (rc == 0) rc = page_beside(folder, render_page, check, err);
+    if (rc == 0) rc = page_beside(folder, render_check_page, check, err);
     check_free(check);
     return rc;
 }

@@ -43,8 +43,8 @@ static const struct arg args[] = {
 };
 
 /* Reads "backend.key=value" into the options of the backend that it names. 0, or -1 with err. */
-static int read_set(const char *set, const struct urls *urls, void *const *options,
-                    struct arena *arena, struct lb_err *err) {
+static int read_clean_set(const char *set, const struct urls *urls, void *const *options,
+                          struct arena *arena, struct lb_err *err) {
     char place[200], name[64];
     size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
     snprintf(place, sizeof place, "--set %.*s", (int)len, set);
@@ -70,7 +70,7 @@ static int read_options(struct wish *wish, struct arena *arena, struct lb_err *e
         wish->urls.item[i].options = options[i];
     }
     for (int i = 0; i < wish->sets.count; i++) {
-        if (read_set(wish->sets.item[i], &wish->urls, options, arena, err) != 0) return -1;
+        if (read_clean_set(wish->sets.item[i], &wish->urls, options, arena, err) != 0) return -1;
     }
     return 0;
 }

@@ -77,7 +77,7 @@ static int split_locks(const struct wish *wish, struct arena *arena, struct comp
     return 0;
 }
 
-static int render_page(const void *compare, FILE *out, struct lb_err *err) {
+static int render_compare_page(const void *compare, FILE *out, struct lb_err *err) {
     return compare_page(compare, out, err);
 }
 
@@ -89,8 +89,8 @@ static int show_comparison(const struct wish *wish, const struct compare *compar
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
     if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
     if (wish->out || wish->format == COMPARE_HTML)
-        return page_say(wish->out ? wish->out : beside, render_page, compare, err);
-    if (format == COMPARE_TABLE && !wish->no_page) page_offer(beside, render_page, compare);
+        return page_say(wish->out ? wish->out : beside, render_compare_page, compare, err);
+    if (format == COMPARE_TABLE && !wish->no_page) page_offer(beside, render_compare_page, compare);
     return 0;
 }
 

@@ -39,7 +39,8 @@ static struct ready count_ready(struct available *available, const struct doctor
     return ready;
 }
 
-static void add_findings(const struct doctor *checks, const struct ready *ready, struct doc *doc) {
+static void add_doctor_findings(const struct doctor *checks, const struct ready *ready,
+                                struct doc *doc) {
     static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_BAD};
     static const struct doc_column columns[] = {{.title = "state"},
                                                 {.title = "check"},
@@ -63,7 +64,8 @@ static void add_findings(const struct doctor *checks, const struct ready *ready,
             ready->of);
 }
 
-static int print_json(const struct doctor *checks, const struct ready *ready, struct lb_err *err) {
+static int print_doctor_json(const struct doctor *checks, const struct ready *ready,
+                             struct lb_err *err) {
     json_t *array = json_array();
     for (int i = 0; i < checks->count; i++) {
         const struct doctor_finding *check = &checks->item[i];
@@ -90,10 +92,10 @@ static int examine(bool json, struct lb_err *err) {
     available_done(&available);
     if (!json) {
         struct doc doc = {0};
-        add_findings(&checks, &ready, &doc);
+        add_doctor_findings(&checks, &ready, &doc);
         if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
             return -1;
-    } else if (print_json(&checks, &ready, err)) {
+    } else if (print_doctor_json(&checks, &ready, err)) {
         return -1;
     }
     return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;

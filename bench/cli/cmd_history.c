@@ -159,21 +159,22 @@ static int read_acks(const struct wish *wish, const char *file, struct trend_ack
     return path && !*ret ? -1 : 0;
 }
 
-static int render_page(const void *view, FILE *out, struct lb_err *err) {
+static int render_history_page(const void *view, FILE *out, struct lb_err *err) {
     return trend_page(view, out, err);
 }
 
 /* Writes "results/history.html" beside "results/history.csv". 0, or -1 with err if the user asked
  * for the page. */
-static int write_page(const struct wish *wish, const char *file, const struct trend_view *view,
-                      struct lb_err *err) {
+static int write_history_page(const struct wish *wish, const char *file,
+                              const struct trend_view *view, struct lb_err *err) {
     char beside[PATH_MAX + sizeof ".html"];
     size_t length = strlen(file);
     if (length > 4 && strcmp(file + length - 4, ".csv") == 0) length -= 4;
     snprintf(beside, sizeof beside, "%.*s.html", (int)length, file);
     if (wish->out || wish->format == FORMAT_HTML)
-        return page_say(wish->out ? wish->out : beside, render_page, view, err);
-    if (wish->format == FORMAT_TABLE && !wish->no_page) page_offer(beside, render_page, view);
+        return page_say(wish->out ? wish->out : beside, render_history_page, view, err);
+    if (wish->format == FORMAT_TABLE && !wish->no_page)
+        page_offer(beside, render_history_page, view);
     return 0;
 }
 
@@ -190,7 +191,7 @@ static int print_history(const struct wish *wish, const char *file, const struct
                                stdout, err) != 0)
             return -1;
     }
-    return write_page(wish, file, view, err);
+    return write_history_page(wish, file, view, err);
 }
 
 static int show_history(const struct wish *wish, const char *file, struct lb_err *err) {

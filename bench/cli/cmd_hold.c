@@ -65,8 +65,8 @@ static void on_interrupt(void) {
 }
 
 /* Prints the program's one line. Returns the exit code. */
-__attribute__((format(printf, 3, 4))) static int say(const struct hold *hold, int code,
-                                                     const char *format, ...) {
+__attribute__((format(printf, 3, 4))) static int end_with_message(const struct hold *hold, int code,
+                                                                  const char *format, ...) {
     va_list list;
     va_start(list, format);
     fprintf(stderr, "lockbench: hold: %s '%s': ", hold->lock->name, hold->key);
@@ -106,8 +106,8 @@ static bool wait_for_command(struct hold *hold) {
             lb_wait_any(&wake, 1, LB_NEVER);
         } else if (single_wait(&hold->single, &wake, 1, lb_now() + LOOK_NS, &err) != LB_OK) {
             lost = true;
-            say(hold, 0, "the lock is lost%s%s; the command gets SIGTERM", err.code ? ": " : "",
-                err.code ? err.text : "");
+            end_with_message(hold, 0, "the lock is lost%s%s; the command gets SIGTERM",
+                             err.code ? ": " : "", err.code ? err.text : "");
             hold_child_signal(SIGTERM);
         }
     }
@@ -120,7 +120,7 @@ static void run_command(struct hold *hold) {
     struct lb_err err = {0};
     name_variables(hold, text, variables);
     if (hold_child_start(hold->command, variables, &err) != 0) {
-        hold->code = say(hold, HOLD_FAILED, "%s", err.text);
+        hold->code = end_with_message(hold, HOLD_FAILED, "%s", err.text);
         single_release(&hold->single, &err);
         return;
     }
@@ -129,22 +129,27 @@ static void run_command(struct hold *hold) {
     if (lost)
         hold->code = HOLD_LOST;
     else if (outcome == LB_LOST)
-        hold->code = say(hold, HOLD_LOST, "the lock was lost before the command ended");
+        hold->code =
+            end_with_message(hold, HOLD_LOST, "the lock was lost before the command ended");
     else if (outcome != LB_OK)
-        hold->code = say(hold, HOLD_FAILED, "the release: %s; it may be held for %lld s more",
-                         err.code ? err.text : lb_outcome_name(outcome),
-                         (long long)(hold->wish->lease_ns / LB_S_NS));
+        hold->code =
+            end_with_message(hold, HOLD_FAILED, "the release: %s; it may be held for %lld s more",
+                             err.code ? err.text : lb_outcome_name(outcome),
+                             (long long)(hold->wish->lease_ns / LB_S_NS));
 }
 
 /* Reports an acquire that ended without a grant. */
 static int not_granted(const struct hold *hold, enum lb_outcome outcome, bool unsettled,
                        const struct lb_err *err) {
     if (*hold_child_interrupts() > 0)
-        return say(hold, LB_EXIT_INTERRUPTED, "interrupted before the lock was granted");
+        return end_with_message(hold, LB_EXIT_INTERRUPTED,
+                                "interrupted before the lock was granted");
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT)
-        return say(hold, HOLD_NOT_GRANTED, "not granted in time: another client holds it");
-    return say(hold, HOLD_FAILED, "%s%s", err->code ? err->text : lb_outcome_name(outcome),
-               unsettled ? "; it may be held until its lease ends" : "");
+        return end_with_message(hold, HOLD_NOT_GRANTED,
+                                "not granted in time: another client holds it");
+    return end_with_message(hold, HOLD_FAILED, "%s%s",
+                            err->code ? err->text : lb_outcome_name(outcome),
+                            unsettled ? "; it may be held until its lease ends" : "");
 }
 
 static void hold_run(void *arg) {
@@ -152,8 +157,9 @@ static void hold_run(void *arg) {
     struct lb_err err = {0};
     bool unsettled = false;
     if (single_open(&hold->single, lb_now() + OPEN_NS, &err) != 0) {
-        hold->code = *hold_child_interrupts() > 0 ? not_granted(hold, LB_BROKEN, false, &err)
-                                                  : say(hold, HOLD_FAILED, "%s", err.text);
+        hold->code = *hold_child_interrupts() > 0
+                         ? not_granted(hold, LB_BROKEN, false, &err)
+                         : end_with_message(hold, HOLD_FAILED, "%s", err.text);
         single_close(&hold->single);
         return;
     }

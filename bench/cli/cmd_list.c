@@ -36,7 +36,7 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-static int print_json(json_t *root, struct lb_err *err) {
+static int print_list_json(json_t *root, struct lb_err *err) {
     return output_json(root, JSON_INDENT(2), stdout, "the list", err);
 }
 
@@ -77,7 +77,7 @@ static int show_locks(const char *only, bool json, struct lb_err *err) {
     if (workloads_find(workloads, &list.workloads, err)) goto out;
     if (only && look_up(&list, err)) goto out;
     if (json) {
-        result = print_json(list_json(&list), err);
+        result = print_list_json(list_json(&list), err);
     } else {
         struct doc doc = {0};
         (only ? list_details : list_tables)(&list, &doc);
@@ -112,7 +112,7 @@ static int run_list(void *values, const struct args *unused, struct lb_err *err)
     if (wish->table) {
         about_page(stdout);
     } else if (wish->keys && wish->json) {
-        return print_json(list_keys_json(), err);
+        return print_list_json(list_keys_json(), err);
     } else if (wish->keys) {
         struct doc doc = {0};
         list_keys(&doc);

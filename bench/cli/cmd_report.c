@@ -93,8 +93,8 @@ static int render_file(const void *what, FILE *out, struct lb_err *err) {
     return render(file->saved, file->format, false, out, err);
 }
 
-static int write_file(const struct saved *saved, enum report_format format, const char *path,
-                      struct lb_err *err) {
+static int write_report_file(const struct saved *saved, enum report_format format, const char *path,
+                             struct lb_err *err) {
     const struct file file = {saved, format};
     if (page_write(path, render_file, &file, err) == 0) return 0;
     if (err->code == LB_EXIT_MACHINE) err_prefix(err, "report");
@@ -102,7 +102,7 @@ static int write_file(const struct saved *saved, enum report_format format, cons
 }
 
 /* True if a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
-static bool is_plain(const char *path) {
+static bool is_plain_file(const char *path) {
     struct stat status;
     return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
 }
@@ -119,8 +119,8 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
         path = beside;
     }
     if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
-    int rc = is_plain(path) ? write_file(saved, wish->format, path, err)
-                            : write_open(saved, wish->format, path, err);
+    int rc = is_plain_file(path) ? write_report_file(saved, wish->format, path, err)
+                                 : write_open(saved, wish->format, path, err);
     if (rc) return -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;

@@ -97,7 +97,7 @@ static int print_plan(const struct plan *plan, bool as_json, struct lb_err *err)
     return output_json(plan_json(plan), JSON_INDENT(2), stdout, "the plan", err);
 }
 
-static int render_page(const void *report, FILE *out, struct lb_err *err) {
+static int render_run_page(const void *report, FILE *out, struct lb_err *err) {
     return report_write(report, REPORT_HTML, false, out, err);
 }
 
@@ -126,7 +126,7 @@ static int show_end(const struct wish *wish, const struct run_end *end, const ch
         fprintf(stderr, "lockbench: %s\n", end->why);
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
     if (report && end->in_folder && !wish->no_page &&
-        page_beside(end->saved, render_page, report, &unmade) != 0)
+        page_beside(end->saved, render_run_page, report, &unmade) != 0)
         fprintf(stderr, "lockbench: %s\n", unmade.text);
     report_free(report);
     bool lost = unprinted.code || unmade.code;
@@ -316,8 +316,8 @@ static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) 
 }
 
 /* For struct plan_wish: some locks can't have their clients on several hosts. */
-static const char *why_not(void *context, const struct lb_lock *lock, const char *topology,
-                           const struct plan *plan, const char **ret_install) {
+static const char *why_not_on_hosts(void *context, const struct lb_lock *lock, const char *topology,
+                                    const struct plan *plan, const char **ret_install) {
     const char *why = cli_hosts() ? stage_hosts_why_not(lock, plan) : NULL;
     return why ? why : available_for_plan(context, lock, topology, plan, ret_install);
 }
@@ -341,7 +341,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .set_count = wish->sets.count,
                                   .promises = wish->promises.item,
                                   .promise_count = wish->promises.count,
-                                  .why_not = why_not,
+                                  .why_not = why_not_on_hosts,
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan) goto out;

@@ -123,7 +123,7 @@ static void print_urls(struct topo *const *topos, const struct wish *wish) {
     fflush(stdout);
 }
 
-static void print_json(struct topo *const *topos, const struct wish *wish) {
+static void print_urls_json(struct topo *const *topos, const struct wish *wish) {
     json_t *root = json_object(), *authorities = json_object();
     for (int i = 0; i < wish->names.count; i++) {
         json_t *urls = json_array();
@@ -169,7 +169,7 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
         if (!topos[i]) goto out;
     }
     if (wish->json) {
-        print_json(topos, wish);
+        print_urls_json(topos, wish);
     } else {
         print_urls(topos, wish);
         fprintf(stderr, "Ctrl-C stops them.\n");

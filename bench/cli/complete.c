@@ -175,8 +175,8 @@ static bool is_behind_dashes(int count, char *const *words) {
 
 /* The row of the option that the last word gives a value to ("--name=value", or "--name value"), or else
  * the row of operands. */
-static const struct arg *row_of(const struct command *command, int count, char *const *words,
-                                struct completion *to) {
+static const struct arg *arg_of_word(const struct command *command, int count, char *const *words,
+                                     struct completion *to) {
     const char *word = to->typed, *equals = strchr(word, '='), *before = words[count - 2];
     const struct arg *other = args_find(command, "---", 3);
     if (other && is_behind_dashes(count, words)) return other;
@@ -202,7 +202,7 @@ void complete_words(int count, char *const *words, FILE *out) {
     }
     const struct command *command = command_find(words[0], &err);
     if (!command) return;
-    const struct arg *arg = row_of(command, count, words, &to);
+    const struct arg *arg = arg_of_word(command, count, words, &to);
     bool operand = !arg || !*arg->option.name;
     if (operand && *to.typed == '-' && !to.kept)
         offer_options(&to, command);

@@ -25,7 +25,8 @@
 
 /* Adds a check; the caller fills fix. */
 __attribute__((format(printf, 4, 5))) static struct doctor_finding *
-add(struct doctor *checks, enum doctor_status status, const char *name, const char *format, ...) {
+add_doctor_check(struct doctor *checks, enum doctor_status status, const char *name,
+                 const char *format, ...) {
     /* findings beyond DOCTOR_FINDINGS_MAX are written here and lost */
     static struct doctor_finding spare;
     struct doctor_finding *check =
@@ -64,7 +65,8 @@ static void check_topologies(struct doctor *checks, struct available *available)
             bool seen = strcmp(*topology, backend->topologies[0]) == 0;
             for (int c = 0; c < checks->count; c++) seen |= strcmp(checks->item[c].name, name) == 0;
             if (!reason || seen) continue;
-            fix_install(add(checks, DOCTOR_MISSING, name, "%s", reason), install, false);
+            fix_install(add_doctor_check(checks, DOCTOR_MISSING, name, "%s", reason), install,
+                        false);
         }
     }
 }
@@ -78,17 +80,18 @@ void doctor_backends(struct doctor *checks, struct available *available) {
         if (!reason) {
             const struct topo_info *info =
                 backend->topologies ? available_info(available, backend->topologies[0]) : NULL;
-            add(checks, DOCTOR_OK, name, "%s", info ? info->summary : "embedded, needs no server");
+            add_doctor_check(checks, DOCTOR_OK, name, "%s",
+                             info ? info->summary : "embedded, needs no server");
             continue;
         }
-        fix_install(add(checks, DOCTOR_MISSING, name, "%s", reason), install,
+        fix_install(add_doctor_check(checks, DOCTOR_MISSING, name, "%s", reason), install,
                     lb_unavailable(backend));
     }
     check_topologies(checks, available);
 }
 
 /* The first line of a small file of /proc or /sys; "" if it can't be read. */
-static const char *first_line(const char *path, char *line, size_t size) {
+static const char *read_system_line(const char *path, char *line, size_t size) {
     FILE *file = fopen(path, "re");
     line[0] = '\0';
     if (!file) return line;
@@ -101,28 +104,28 @@ static void check_files(struct doctor *checks) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     bool enough = limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= FILES_WANTED;
-    struct doctor_finding *check =
-        add(checks, enough ? DOCTOR_OK : DOCTOR_WARN, "open files",
-            "at most %llu (lockbench raises its own limit to that); each client needs one or two",
-            (unsigned long long)limit.rlim_max);
+    struct doctor_finding *check = add_doctor_check(
+        checks, enough ? DOCTOR_OK : DOCTOR_WARN, "open files",
+        "at most %llu (lockbench raises its own limit to that); each client needs one or two",
+        (unsigned long long)limit.rlim_max);
     if (!enough) FIX(check, "as root: ulimit -Hn %d, or LimitNOFILE= of the service", FILES_WANTED);
 }
 
 static void check_maps(struct doctor *checks) {
     char line[64];
-    long maps = atol(first_line("/proc/sys/vm/max_map_count", line, sizeof line));
+    long maps = atol(read_system_line("/proc/sys/vm/max_map_count", line, sizeof line));
     if (maps <= 0) return;
     struct doctor_finding *check =
-        add(checks, maps >= MAPS_WANTED ? DOCTOR_OK : DOCTOR_WARN, "memory maps",
-            "at most %ld, so about %ld clients a process", maps, maps / 2 - 500);
+        add_doctor_check(checks, maps >= MAPS_WANTED ? DOCTOR_OK : DOCTOR_WARN, "memory maps",
+                         "at most %ld, so about %ld clients a process", maps, maps / 2 - 500);
     if (maps < MAPS_WANTED) FIX(check, "as root: sysctl vm.max_map_count=%d", MAPS_WANTED * 4);
 }
 
 static void check_processors(struct doctor *checks) {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     struct doctor_finding *check =
-        add(checks, count > 1 ? DOCTOR_OK : DOCTOR_WARN, "processors",
-            "%ld online; clients and the servers started here share them", count);
+        add_doctor_check(checks, count > 1 ? DOCTOR_OK : DOCTOR_WARN, "processors",
+                         "%ld online; clients and the servers started here share them", count);
     if (count <= 1) FIX(check, "use two or more, or servers on another machine: --url");
 }
 
@@ -131,8 +134,8 @@ static void check_processors(struct doctor *checks) {
 static void check_machine(struct doctor *checks) {
     for (const struct machine_check *check = machine_checks; check->name; check++) {
         struct machine_fact fact = machine_look(check, "");
-        struct doctor_finding *finding =
-            add(checks, fact.spoils ? DOCTOR_WARN : DOCTOR_OK, check->name, "%s", fact.detail);
+        struct doctor_finding *finding = add_doctor_check(
+            checks, fact.spoils ? DOCTOR_WARN : DOCTOR_OK, check->name, "%s", fact.detail);
         if (fact.spoils) FIX(finding, "%s", fact.advice);
         json_decref(fact.value);
     }
@@ -143,14 +146,14 @@ static void check_clock(struct doctor *checks) {
     int64_t start_ns = lb_now();
     for (int i = 0; i < 20000; i++) lb_now();
     int64_t cost_ns = (lb_now() - start_ns) / 20000;
-    first_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
-               sizeof line);
+    read_system_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", line,
+                     sizeof line);
     /* A read through the kernel takes a quarter of a microsecond and more; through the vDSO some
      * tens of ns. */
     bool slow = cost_ns > 200;
-    struct doctor_finding *check =
-        add(checks, slow ? DOCTOR_WARN : DOCTOR_OK, "clock", "source %s, one read takes %lld ns",
-            *line ? line : "unknown", (long long)cost_ns);
+    struct doctor_finding *check = add_doctor_check(checks, slow ? DOCTOR_WARN : DOCTOR_OK, "clock",
+                                                    "source %s, one read takes %lld ns",
+                                                    *line ? line : "unknown", (long long)cost_ns);
     if (slow)
         FIX(check,
             "choose a source that user space can read: clocksource=tsc on the kernel's command line");
@@ -175,9 +178,10 @@ static void check_timers(struct doctor *checks) {
     qsort(late_ns, (size_t)count, sizeof *late_ns, by_value);
     int64_t median_us = late_ns[count / 2] / LB_US_NS, most_us = late_ns[count - 1] / LB_US_NS;
     bool coarse = median_us > 500;
-    struct doctor_finding *check = add(checks, coarse ? DOCTOR_WARN : DOCTOR_OK, "timers",
-                                       "sleeps end %lld us late, at most %lld us (of %d)",
-                                       (long long)median_us, (long long)most_us, count);
+    struct doctor_finding *check =
+        add_doctor_check(checks, coarse ? DOCTOR_WARN : DOCTOR_OK, "timers",
+                         "sleeps end %lld us late, at most %lld us (of %d)", (long long)median_us,
+                         (long long)most_us, count);
     if (coarse) FIX(check, "use a less busy machine, or a kernel with high-resolution timers");
 }
 
@@ -189,7 +193,7 @@ static void check_room(struct doctor *checks, const char *name, const char *fold
     int fd = mkstemp(path);
     if (fd < 0) {
         struct doctor_finding *check =
-            add(checks, DOCTOR_MISSING, name, "%.200s: %s", folder, strerror(errno));
+            add_doctor_check(checks, DOCTOR_MISSING, name, "%.200s: %s", folder, strerror(errno));
         FIX(check, "%s", remedy);
         return;
     }
@@ -198,8 +202,8 @@ static void check_room(struct doctor *checks, const char *name, const char *fold
     if (statvfs(folder, &fs) != 0) return;
     long long room_mb = (long long)((unsigned long long)fs.f_bavail * fs.f_frsize >> 20);
     bool enough = room_mb >= ROOM_WANTED_MB;
-    struct doctor_finding *check = add(checks, enough ? DOCTOR_OK : DOCTOR_WARN, name,
-                                       "%.200s: %lld MB free", folder, room_mb);
+    struct doctor_finding *check = add_doctor_check(checks, enough ? DOCTOR_OK : DOCTOR_WARN, name,
+                                                    "%.200s: %lld MB free", folder, room_mb);
     if (!enough) FIX(check, "%s", remedy);
 }
 

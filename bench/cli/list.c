@@ -54,8 +54,8 @@ char *list_claims(unsigned claims, char *text, size_t size) {
     return text;
 }
 
-static const char *why_not(struct list *list, const struct lb_backend *backend,
-                           const char **ret_install) {
+static const char *why_no_backend(struct list *list, const struct lb_backend *backend,
+                                  const char **ret_install) {
     return available_why_not(&list->available, backend, NULL, NULL, ret_install);
 }
 
@@ -63,7 +63,7 @@ static const char *why_not(struct list *list, const struct lb_backend *backend,
  * do. */
 static void add_backend_group(struct list *list, const struct lb_backend *backend,
                               struct doc *doc) {
-    const char *install, *reason = why_not(list, backend, &install);
+    const char *install, *reason = why_no_backend(list, backend, &install);
     doc_group(doc, reason ? TONE_WARN : TONE_PLAIN, "%s: %s", backend->name, backend->summary);
     if (reason) doc_span(doc, DOC_DETAIL, "not here: %s", reason);
     if (reason && install) doc_span(doc, DOC_DETAIL, "install: %s", install);
@@ -144,7 +144,7 @@ static void add_lock_topologies(struct list *list, const struct lb_lock *lock, s
     }
 }
 
-static void add_lock(struct list *list, const struct lb_lock *lock, struct doc *doc) {
+static void add_listed_lock(struct list *list, const struct lb_lock *lock, struct doc *doc) {
     char words[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
     doc_heading(doc, "lock %s: %s", lock->name, lock->summary);
@@ -207,7 +207,7 @@ static void add_backend_locks(const struct lb_backend *backend, struct doc *doc)
 }
 
 static void add_backend(struct list *list, const struct lb_backend *backend, struct doc *doc) {
-    const char *install, *reason = why_not(list, backend, &install);
+    const char *install, *reason = why_no_backend(list, backend, &install);
     const struct topo_info *info =
         backend->topologies ? available_info(&list->available, backend->topologies[0]) : NULL;
     doc_heading(doc, "backend %s: %s", backend->name, backend->summary);
@@ -228,7 +228,8 @@ static void add_backend(struct list *list, const struct lb_backend *backend, str
 
 void list_details(struct list *list, struct doc *doc) {
     for (int i = 0; registry_locks()[i]; i++) {
-        if (list_wants_lock(list, registry_locks()[i])) add_lock(list, registry_locks()[i], doc);
+        if (list_wants_lock(list, registry_locks()[i]))
+            add_listed_lock(list, registry_locks()[i], doc);
     }
     for (int i = 0; registry_backends()[i]; i++) {
         if (list_wants_backend(list, registry_backends()[i]))

@@ -22,7 +22,7 @@ static json_t *topologies_json(const char *const *names) {
     return array;
 }
 
-static json_t *lock_json(struct list *list, const struct lb_lock *lock) {
+static json_t *listed_lock_json(struct list *list, const struct lb_lock *lock) {
     char caps[256], claims[256];
     const char *install, *reason = available_lock(&list->available, lock, &install);
     return json_pack(
@@ -66,7 +66,7 @@ json_t *list_json(struct list *list) {
     json_t *locks = json_array(), *backends = json_array(), *workloads = json_array();
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
-        if (list_wants_lock(list, lock)) json_array_append_new(locks, lock_json(list, lock));
+        if (list_wants_lock(list, lock)) json_array_append_new(locks, listed_lock_json(list, lock));
     }
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];

@@ -212,7 +212,7 @@ static int put_overview(const struct command *unused, FILE *out, struct lb_err *
     return 0;
 }
 
-static int write_page(const char *folder, const struct command *command, struct lb_err *err) {
+static int write_man_page(const char *folder, const struct command *command, struct lb_err *err) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/lockbench%s%s.1", folder, command ? "-" : "",
              command ? command->name : "");
@@ -225,9 +225,9 @@ static int write_page(const char *folder, const struct command *command, struct 
 }
 
 int man_write(const char *folder, struct lb_err *err) {
-    if (write_page(folder, NULL, err)) return -1;
+    if (write_man_page(folder, NULL, err)) return -1;
     for (int i = 0; commands[i]; i++) {
-        if (write_page(folder, commands[i], err)) return -1;
+        if (write_man_page(folder, commands[i], err)) return -1;
     }
     return 0;
 }

@@ -48,7 +48,7 @@ static const char *variable_of(const char *backend, char name[VARIABLE_MAX]) {
 }
 
 /* The first line of a file, without blanks around it; NULL with err. */
-static const char *first_line(const char *path, struct arena *arena, struct lb_err *err) {
+static const char *read_url_file(const char *path, struct arena *arena, struct lb_err *err) {
     char line[URL_BYTES_MAX] = "";
     FILE *file = fopen(path, "r");
     bool failed = !file || (!fgets(line, sizeof line, file) && ferror(file));
@@ -68,7 +68,7 @@ static const char *find_url(const char *backend, const char *value, struct arena
                             const char **ret_again, struct lb_err *err) {
     char name[VARIABLE_MAX], again[VARIABLE_MAX + 64 + sizeof "=env:"];
     *ret_again = NULL;
-    if (*value == '@') return first_line(value + 1, arena, err);
+    if (*value == '@') return read_url_file(value + 1, arena, err);
     if (strncmp(value, "env:", 4) == 0) {
         const char *url = getenv(value + 4);
         if (!url || !*url) err_set(err, LB_EXIT_USAGE, "the environment has no %.60s", value + 4);

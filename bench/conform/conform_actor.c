@@ -335,7 +335,7 @@ enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns) {
     return actor_end(client);
 }
 
-static void refuse(struct actor *client) {
+static void refuse_call(struct actor *client) {
     client->session.err = client->err;
     client->outcome = LB_REFUSED;
 }
@@ -343,7 +343,7 @@ static void refuse(struct actor *client) {
 void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
     note_key(client, key);
     client->request.deadline_ns = deadline_ns;
-    actor_begin(client, arm_once(client) == 0 ? acquire : refuse);
+    actor_begin(client, arm_once(client) == 0 ? acquire : refuse_call);
 }
 
 enum lb_outcome actor_end(struct actor *client) {

@@ -31,7 +31,7 @@ struct message {
 
 static const struct conform_child *me;
 
-static void say(char word, uint64_t token, const char *text) {
+static void tell_parent(char word, uint64_t token, const char *text) {
     struct message message = {.word = word, .token = token};
     snprintf(message.text, sizeof message.text, "%s", text);
     if (write(me->from, &message, sizeof message) != sizeof message) _exit(1);
@@ -40,15 +40,15 @@ static void say(char word, uint64_t token, const char *text) {
 static void take_and_hold(struct trial *trial) {
     struct actor *client = actor_new(trial);
     if (client) {
-        say('c', 0, "");
+        tell_parent('c', 0, "");
         enum lb_outcome outcome = actor_acquire(client, &me->key, LB_NEVER);
         if (outcome == LB_OK)
-            say('h', client->grant.token, "");
+            tell_parent('h', client->grant.token, "");
         else
             trial_fail(trial, "acquire gave %s: %s", lb_outcome_name(outcome),
                        client->session.err.text);
     }
-    if (trial_failed(trial)) say('x', 0, trial->failure);
+    if (trial_failed(trial)) tell_parent('x', 0, trial->failure);
     /* other fibers of the session go on meanwhile */
     for (;;) trial_sleep_until(lb_now() + LB_S_NS);
 }

@@ -7,8 +7,8 @@
 #define TIME_NS (3 * LB_S_NS)
 #define HOLD_NS (200 * LB_US_NS)
 
-static enum lb_outcome take(struct actor *client, const struct trial_key *keys, int count,
-                            int64_t deadline_ns) {
+static enum lb_outcome take_keys(struct actor *client, const struct trial_key *keys, int count,
+                                 int64_t deadline_ns) {
     return actor_use_keys(client, keys, count) ? actor_take(client, deadline_ns) : LB_OUTCOMES;
 }
 
@@ -18,13 +18,13 @@ void conform_multi(struct trial *trial) {
     if (!a || !b || !c) return;
     for (int round = 0; round < 2; round++) {
         /* keys 1, 2 and 3 are taken; key 0 is free */
-        MUST_GIVE(a, take(a, keys + 1, 3, round ? trial_soon() : TRIAL_TRY), LB_OK);
-        for (int i = 1; i < 4; i++) MUST_GIVE(b, take(b, keys + i, 1, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(b, take(b, keys, 2, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(c, take(c, keys, 1, TRIAL_TRY), LB_OK); /* client b has not kept key 0 */
+        MUST_GIVE(a, take_keys(a, keys + 1, 3, round ? trial_soon() : TRIAL_TRY), LB_OK);
+        for (int i = 1; i < 4; i++) MUST_GIVE(b, take_keys(b, keys + i, 1, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(b, take_keys(b, keys, 2, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(c, take_keys(c, keys, 1, TRIAL_TRY), LB_OK); /* client b has not kept key 0 */
         MUST_GIVE(c, actor_release(c), LB_OK);
-        MUST_GIVE(b, take(b, keys, 4, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
-        MUST_GIVE(c, take(c, keys, 1, TRIAL_TRY), LB_OK);
+        MUST_GIVE(b, take_keys(b, keys, 4, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
+        MUST_GIVE(c, take_keys(c, keys, 1, TRIAL_TRY), LB_OK);
         MUST_GIVE(c, actor_release(c), LB_OK);
         /* A waiter for all gets all. */
         if (!actor_use_keys(b, keys, 4)) return;
@@ -34,10 +34,10 @@ void conform_multi(struct trial *trial) {
              lb_outcome_name(b->outcome));
         MUST_GIVE(a, actor_release(a), LB_OK);
         MUST_GIVE(b, actor_end(b), LB_OK);
-        for (int i = 0; i < 4; i++) MUST_GIVE(c, take(c, keys + i, 1, TRIAL_TRY), LB_BUSY);
+        for (int i = 0; i < 4; i++) MUST_GIVE(c, take_keys(c, keys + i, 1, TRIAL_TRY), LB_BUSY);
         MUST_GIVE(b, actor_release(b), LB_OK);
         for (int i = 0; i < 4; i++) {
-            MUST_GIVE(c, take(c, keys + i, 1, TRIAL_TRY), LB_OK);
+            MUST_GIVE(c, take_keys(c, keys + i, 1, TRIAL_TRY), LB_OK);
             MUST_GIVE(c, actor_release(c), LB_OK);
         }
     }

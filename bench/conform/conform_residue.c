@@ -7,7 +7,7 @@
 static struct lb_residue found;
 static const char *asked_prefix;
 
-static void ask(struct actor *client) {
+static void ask_residue(struct actor *client) {
     client->err = (struct lb_err){0};
     client->failed = client->session.lock->algorithm->residue(&client->session, asked_prefix,
                                                               &found, &client->err);
@@ -19,7 +19,7 @@ static bool residue(struct trial *trial, const struct trial_key *key, uint64_t *
     if (!client) return false;
     asked_prefix = key->name;
     found = (struct lb_residue){0};
-    actor_do(client, ask);
+    actor_do(client, ask_residue);
     actor_close(client);
     if (client->failed) trial_fail(trial, "residue: %s", client->err.text);
     *ret_count = found.count;

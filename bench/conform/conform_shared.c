@@ -6,8 +6,8 @@
 #define TIME_NS (2 * LB_S_NS)
 #define HOLD_NS (300 * LB_US_NS)
 
-static enum lb_outcome take(struct actor *client, const struct trial_key *key, bool shared,
-                            int64_t deadline_ns) {
+static enum lb_outcome take_key(struct actor *client, const struct trial_key *key, bool shared,
+                                int64_t deadline_ns) {
     client->request.shared = shared;
     return actor_acquire(client, key, deadline_ns);
 }
@@ -16,18 +16,18 @@ void conform_shared(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
     if (!one || !two || !writer) return;
-    MUST_GIVE(one, take(one, &key, true, TRIAL_TRY), LB_OK);
-    MUST_GIVE(two, take(two, &key, true, TRIAL_TRY), LB_OK);
-    MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_BUSY);
     /* The release of the first reader does not affect the second. */
     MUST_GIVE(one, actor_release(one), LB_OK);
-    MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(two, actor_release(two), LB_OK);
-    MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_OK);
-    MUST_GIVE(one, take(one, &key, true, TRIAL_TRY), LB_BUSY);
-    MUST_GIVE(two, take(two, &key, false, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(two, take_key(two, &key, false, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
-    MUST_GIVE(one, take(one, &key, true, TRIAL_TRY), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(one, actor_release(one), LB_OK);
     MUST(trial, actor_release(one) != LB_OK, "a reader's second release gave ok");
 }
@@ -36,8 +36,8 @@ void conform_shared_wait(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
     if (!one || !two || !writer) return;
-    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
-    MUST_GIVE(two, take(two, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
     writer->request.shared = false;
     actor_begin_acquire(writer, &key, trial_soon());
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
@@ -62,10 +62,10 @@ void conform_shared_wait(struct trial *trial) {
     writer->request.shared = false;
     MUST_GIVE(writer, actor_acquire(writer, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
     MUST_GIVE(one, actor_release(one), LB_OK);
-    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
     MUST_GIVE(one, actor_release(one), LB_OK);
     MUST_GIVE(two, actor_release(two), LB_OK);
-    MUST_GIVE(writer, take(writer, &key, false, TRIAL_TRY), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, TRIAL_TRY), LB_OK);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
 }
 
@@ -130,23 +130,23 @@ static void one_goes(struct trial *trial, bool by_lease) {
     struct actor *one = actor_new(trial), *two = actor_new(trial), *writer = actor_new(trial);
     if (!one || !two || !writer) return;
     if (by_lease) one->request.lease_ns = 300 * LB_MS_NS;
-    MUST_GIVE(two, take(two, &key, true, trial_soon()), LB_OK);
-    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(two, take_key(two, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
     if (by_lease)
         trial_sleep_until(one->grant.lease_end_ns + 300 * LB_MS_NS);
     else
         actor_close(one);
-    MUST_GIVE(writer, take(writer, &key, false, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
+    MUST_GIVE(writer, take_key(writer, &key, false, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
     MUST_GIVE(two, actor_release(two), LB_OK);
-    MUST_GIVE(writer, take(writer, &key, false, trial_soon()), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, trial_soon()), LB_OK);
     if (!by_lease) MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
     MUST(trial, actor_release(one) != LB_OK, "a release by a reader whose part had ended gave ok");
-    MUST_GIVE(two, take(two, &key, true, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     /* The end of the last reader frees the lock for the writer. */
-    MUST_GIVE(one, take(one, &key, true, trial_soon()), LB_OK);
+    MUST_GIVE(one, take_key(one, &key, true, trial_soon()), LB_OK);
     if (!by_lease) actor_close(one);
-    MUST_GIVE(writer, take(writer, &key, false, trial_soon()), LB_OK);
+    MUST_GIVE(writer, take_key(writer, &key, false, trial_soon()), LB_OK);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
 }
 

@@ -19,7 +19,7 @@ struct state {
     uint64_t token, value_and_entry;
 };
 
-static uint64_t value_of(struct state state) {
+static uint64_t state_value(struct state state) {
     return state.value_and_entry >> ENTRY_BITS;
 }
 
@@ -52,7 +52,7 @@ static bool install_token(struct guarded *key, uint64_t token, struct state *ret
     struct state seen = load_state(key), next;
     do {
         if (token && token < seen.token) return false;
-        next = state_of(token ? token : seen.token, value_of(seen), entry_of(seen) + 1);
+        next = state_of(token ? token : seen.token, state_value(seen), entry_of(seen) + 1);
     } while (!swap_state(key, &seen, next));
     *ret_then = next;
     return true;
@@ -72,7 +72,7 @@ static bool write_value(struct guarded *key, uint64_t token, uint64_t value,
 bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value) {
     struct state then;
     if (!install_token(key, token, &then)) return false;
-    *ret_value = value_of(then);
+    *ret_value = state_value(then);
     return true;
 }
 
@@ -82,7 +82,7 @@ bool fenced_write(struct guarded *key, uint64_t token, uint64_t value) {
 }
 
 uint64_t fenced_read(struct guarded *key) {
-    return value_of(load_state(key));
+    return state_value(load_state(key));
 }
 
 static void read_unfenced(struct guarded *key, struct visit *visit) {
@@ -99,7 +99,7 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
     struct state then = {0, 0};
     bool taken = install_token(key, visit.token, &then);
     if (fenced) visit.fence = taken ? FENCE_ACCEPTED : FENCE_REJECTED;
-    visit.fenced = value_of(then);
+    visit.fenced = state_value(then);
     visit.entry = entry_of(then);
     read_unfenced(key, &visit);
     *ret_visit = visit;

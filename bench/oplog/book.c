@@ -47,7 +47,7 @@ static struct hold *add_hold(struct book *book) {
     return &holds[book->hold_count++];
 }
 
-static uint32_t place_of(const struct book *book, const struct oplog_record *record) {
+static uint32_t hold_place(const struct book *book, const struct oplog_record *record) {
     if (!book->rules.by_slot) return record->key;
     return record->key * book->rules.bound + record->slot % book->rules.bound;
 }
@@ -58,7 +58,7 @@ static void forget_open(struct book_client *client, int index) {
 
 static int book_granted(struct book *book, struct book_client *client,
                         const struct oplog_record *record) {
-    uint32_t place = place_of(book, record);
+    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         /* The record of the earlier grant's release was dropped. */
         if (book->holds[client->open[i]].key == place) forget_open(client, i--);
@@ -132,7 +132,7 @@ static int book_try(struct book *book, const struct oplog_record *record) {
                                                ? lb_after(record->end_ns, book->rules.lease_ns)
                                                : LB_NEVER,
                            .client = record->client,
-                           .key = place_of(book, record),
+                           .key = hold_place(book, record),
                            .permits = record->permits ? record->permits : 1,
                            .flags = HOLD_GHOST | (record->flags & OPLOG_SHARED ? HOLD_SHARED : 0),
                            .ended = OPLOG_UNKNOWN};
@@ -143,7 +143,7 @@ static int book_acquired(struct book *book, struct book_client *client,
                          const struct oplog_record *record) {
     if (record->outcome != OPLOG_OK) return book_try(book, record);
     if (record->depth == 0) return book_granted(book, client, record);
-    uint32_t place = place_of(book, record);
+    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
         if (hold->key == place && record->depth > hold->depth) hold->depth = record->depth;
@@ -154,7 +154,7 @@ static int book_acquired(struct book *book, struct book_client *client,
 static void book_released(struct book *book, struct book_client *client,
                           const struct oplog_record *record) {
     if (record->depth > 0) return; /* the release of an inner grant */
-    uint32_t place = place_of(book, record);
+    uint32_t place = hold_place(book, record);
     for (int i = 0; i < client->open_count; i++) {
         struct hold *hold = &book->holds[client->open[i]];
         if (hold->key != place) continue;

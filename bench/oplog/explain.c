@@ -52,9 +52,9 @@ static void note_intruder(struct oplog_line *line, const struct judgement *judge
     snprintf(line->note, sizeof line->note, "%s", text);
 }
 
-static struct oplog_line line_of(const struct oplog_rules *rules, const struct hold *hold,
-                                 const char *op, int64_t begin_ns, int64_t end_ns,
-                                 const char *outcome) {
+static struct oplog_line line_of_hold(const struct oplog_rules *rules, const struct hold *hold,
+                                      const char *op, int64_t begin_ns, int64_t end_ns,
+                                      const char *outcome) {
     return (struct oplog_line){.client = hold->client,
                                .key = hold_key(rules, hold),
                                .op = op,
@@ -71,8 +71,8 @@ int oplog_explain(const struct oplog_rules *rules, const struct judgement *judge
     int count = 0, last = judgement->witness_count - 1;
     for (int i = 0; i <= last; i++) {
         const struct hold *hold = &witness[i];
-        lines[count] = line_of(rules, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
-                               hold->called_ns, hold->from_ns, "ok");
+        lines[count] = line_of_hold(rules, hold, hold->flags & HOLD_PIECE ? "renew" : "acquire",
+                                    hold->called_ns, hold->from_ns, "ok");
         if (i == last) {
             note_intruder(&lines[count++], judgement, hold);
         } else {
@@ -86,7 +86,7 @@ int oplog_explain(const struct oplog_rules *rules, const struct judgement *judge
                          : hold->flags & HOLD_CONTINUED ? "renew"
                                                         : "release";
         lines[count++] =
-            line_of(rules, hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
+            line_of_hold(rules, hold, op, hold->to_ns, hold->released_ns, hold_end_name(hold));
     }
     return count;
 }

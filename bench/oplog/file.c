@@ -35,7 +35,7 @@ struct oplog_writer {
 };
 
 /* A short write must not leave a part of a record in the file. */
-static void give_up(struct oplog_writer *writer, const char *why) {
+static void stop_writing(struct oplog_writer *writer, const char *why) {
     off_t end =
         (off_t)(sizeof(struct oplog_header) + writer->written * sizeof(struct oplog_record));
     /* a reader could not tell a cut record from a whole one */
@@ -49,7 +49,7 @@ static int write_all(struct oplog_writer *writer, const void *data, size_t bytes
         ssize_t count = write(writer->fd, at, bytes);
         if (count < 0 && errno == EINTR) continue;
         if (count <= 0) {
-            give_up(writer, strerror(count < 0 ? errno : ENOSPC));
+            stop_writing(writer, strerror(count < 0 ? errno : ENOSPC));
             return -1;
         }
         at += count;
@@ -67,7 +67,7 @@ static void take_records(struct oplog_writer *writer, struct oplog_ring *ring, b
         uint64_t at = tail & (ring->room - 1), count = head - tail;
         if (count > ring->room - at) count = ring->room - at;
         if (writer->written + count > OPLOG_RECORDS_MAX) {
-            give_up(writer, "more operations than can be judged");
+            stop_writing(writer, "more operations than can be judged");
             return;
         }
         if (write_all(writer, &ring->records[at], count * sizeof *ring->records) != 0) return;
@@ -161,7 +161,7 @@ int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *rec
     join_writer(writer);
     atomic_fetch_add(&writer->history->rings[writer->history->threads].dropped, dropped);
     if (!writer->err.code && writer->written + count > OPLOG_RECORDS_MAX)
-        give_up(writer, "more operations than can be judged");
+        stop_writing(writer, "more operations than can be judged");
     if (!writer->err.code && write_all(writer, records, count * sizeof *records) == 0)
         writer->written += count;
     return writer->err.code ? err_set(err, writer->err.code, "%s", writer->err.text) : 0;

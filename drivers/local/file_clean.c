@@ -15,7 +15,7 @@ static bool ends_with(const char *name, const char *ending) {
 }
 
 /* True if a file of the folder is to be removed. key: the named key, as it is in a file's name. */
-static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *key) {
+static bool is_file_wanted(const struct lb_cleaning *cleaning, const char *name, const char *key) {
     bool shared = strncmp(name, FILE_OURS, strlen(FILE_OURS)) == 0;
     size_t len = strlen(key);
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED ||
@@ -37,7 +37,7 @@ int file_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct 
     if (!dir) return err_set(err, LB_EXIT_MACHINE, "%s: %s", server->dir, strerror(errno));
     int failed = 0;
     for (struct dirent *entry; !failed && (entry = readdir(dir));) {
-        if (!is_wanted(cleaning, entry->d_name, base)) continue;
+        if (!is_file_wanted(cleaning, entry->d_name, base)) continue;
         snprintf(path, sizeof path, "%s/%s", server->dir, entry->d_name);
         if (cleaning->scope != LB_CLEAN_STAGE && !lb_clean_found(cleaning, "file", "%s", path))
             continue;

@@ -29,7 +29,7 @@ static uint32_t take_node(struct memory_shared *shared, uint32_t client) {
     return 0;
 }
 
-static void free_node(struct memory_shared *shared, uint32_t number) {
+static void free_mcs_node(struct memory_shared *shared, uint32_t number) {
     atomic_store_explicit(&shared->node[number - 1].in_use, 0, memory_order_release);
 }
 
@@ -59,7 +59,7 @@ static enum lb_outcome mcs_acquire(struct lb_session *session, const struct lb_r
         if (atomic_compare_exchange_strong_explicit(tail, &free_tail, mine, memory_order_acq_rel,
                                                     memory_order_relaxed))
             return memory_granted(grant, mine);
-        free_node(shared, mine);
+        free_mcs_node(shared, mine);
         return LB_BUSY;
     }
     uint32_t before = atomic_exchange_explicit(tail, mine, memory_order_acq_rel);
@@ -100,7 +100,7 @@ static enum lb_outcome mcs_release(struct lb_session *session, const struct lb_r
         int64_t next = after(shared, tail, number);
         if (next < 0)
             return lb_fail(session, LB_BROKEN, "a waiter died between two steps of queuing");
-        free_node(shared, number);
+        free_mcs_node(shared, number);
         if (next == 0) return LB_OK;
         number = (uint32_t)next;
         uint32_t waits = NODE_WAITS;

@@ -16,14 +16,14 @@
 #define TELL_TAKEN(semaphore) ((void)0)
 #endif
 
-static struct mem_semaphore_slot *slot_of(const struct lb_session *session,
-                                          const struct lb_request *request) {
+static struct mem_semaphore_slot *semaphore_slot_of(const struct lb_session *session,
+                                                    const struct lb_request *request) {
     return &memory_of(session)->semaphore[memory_slot(request)];
 }
 
 static int semaphore_arm(struct lb_session *session, const struct lb_request *request,
                          struct lb_err *err) {
-    struct mem_semaphore_slot *slot = slot_of(session, request);
+    struct mem_semaphore_slot *slot = semaphore_slot_of(session, request);
     if (request->key_index >= LOCAL_SLOTS)
         return err_set(err, LB_EXIT_USAGE, "memory: at most %d semaphores at once", LOCAL_SLOTS);
     if (slot->armed) return 0;
@@ -36,7 +36,7 @@ static int semaphore_arm(struct lb_session *session, const struct lb_request *re
 static int semaphore_disarm(struct lb_session *session, const struct lb_request *request,
                             struct lb_err *err) {
     (void)err;
-    struct mem_semaphore_slot *slot = slot_of(session, request);
+    struct mem_semaphore_slot *slot = semaphore_slot_of(session, request);
     if (slot->armed) sem_destroy(&slot->semaphore);
     slot->armed = false;
     return 0;
@@ -44,7 +44,7 @@ static int semaphore_disarm(struct lb_session *session, const struct lb_request 
 
 static enum lb_outcome semaphore_acquire(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
-    struct mem_semaphore_slot *slot = slot_of(session, request);
+    struct mem_semaphore_slot *slot = semaphore_slot_of(session, request);
     if (!slot->armed) return lb_fail(session, LB_REFUSED, "memory: the semaphore is not armed");
     int failed = sem_trywait(&slot->semaphore) == 0 ? 0 : errno;
     if (failed == EAGAIN && request->deadline_ns <= lb_now()) return LB_BUSY;
@@ -62,7 +62,7 @@ static enum lb_outcome semaphore_release(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     /* sem_post(3) by a client without a permit would add a permit. */
     if (!memory_taken_back(grant)) return LB_LOST;
-    if (sem_post(&slot_of(session, request)->semaphore) == 0) return LB_OK;
+    if (sem_post(&semaphore_slot_of(session, request)->semaphore) == 0) return LB_OK;
     return lb_fail(session, LB_BROKEN, "semaphore: %s", strerror(errno));
 }
 

@@ -11,8 +11,8 @@
 #include "drivers/local/memory.h"
 #include "drivers/local/spin.h"
 
-static struct mem_ticket_slot *slot_of(const struct lb_session *session,
-                                       const struct lb_request *request) {
+static struct mem_ticket_slot *ticket_slot_of(const struct lb_session *session,
+                                              const struct lb_request *request) {
     return &memory_of(session)->ticket[memory_slot(request)];
 }
 
@@ -39,7 +39,7 @@ static bool draw(struct mem_ticket_slot *slot, bool only_now, uint64_t *ret_tick
 
 static enum lb_outcome ticket_acquire(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    struct mem_ticket_slot *slot = slot_of(session, request);
+    struct mem_ticket_slot *slot = ticket_slot_of(session, request);
     struct spin spin = {0};
     uint64_t ticket;
     if (!draw(slot, true, &ticket)) {
@@ -59,7 +59,7 @@ static enum lb_outcome ticket_acquire(struct lb_session *session, const struct l
 
 static enum lb_outcome ticket_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
-    struct mem_ticket_slot *slot = slot_of(session, request);
+    struct mem_ticket_slot *slot = ticket_slot_of(session, request);
     uint64_t ticket = memory_taken_back(grant);
     if (ticket == 0) return LB_LOST;
     /* The next ticket is this one plus one. */

@@ -33,7 +33,7 @@ static bool each(int64_t every, uint64_t number) {
 }
 
 /* Passes the time that a call takes. False when the run was cut off. */
-static bool serve(struct sim_shared *shared, const struct sim_options *options) {
+static bool pass_service_time(struct sim_shared *shared, const struct sim_options *options) {
     int64_t now_ns = lb_now(), service_ns = options->service_ns, none = 0;
     if (options->stall_ns > 0 || options->drift_ns > 0)
         atomic_compare_exchange_strong(&shared->began_ns, &none, now_ns);
@@ -68,7 +68,7 @@ static enum lb_outcome sim_acquire(struct lb_session *session, const struct lb_r
     session->commands++;
     uint64_t asked = 1 + atomic_fetch_add(&shared->slot[place].asked, 1);
     int64_t sent_ns = lb_now();
-    if (!serve(shared, options)) return LB_TIMEOUT;
+    if (!pass_service_time(shared, options)) return LB_TIMEOUT;
     for (;;) {
         uint64_t held = atomic_load(&shared->slot[place].held);
         uint64_t mine = held_word(session, sent_ns + request->lease_ns);
@@ -108,7 +108,7 @@ static enum lb_outcome sim_release(struct lb_session *session, const struct lb_r
     struct sim_shared *shared = session->server->shared;
     const struct sim_options *options = session->options;
     session->commands++;
-    serve(shared, options);
+    pass_service_time(shared, options);
     uint64_t number =
         1 + atomic_fetch_add(&shared->slot[request->key_index % SIM_SLOTS].releases, 1);
     if (each(options->lose_every, number)) return LB_OK;
@@ -127,7 +127,7 @@ static enum lb_outcome sim_settle(struct lb_session *session, const struct lb_re
 static enum lb_outcome sim_ping(struct lb_session *session, int64_t deadline_ns) {
     (void)deadline_ns;
     session->commands++;
-    serve(session->server->shared, session->options);
+    pass_service_time(session->server->shared, session->options);
     return LB_OK;
 }
 

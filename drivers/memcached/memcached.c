@@ -87,7 +87,7 @@ static int ask_line(struct lb_session *session, const char *text, int64_t deadli
  * server that asks for no login would store that value where everybody can read it, so we first
  * check that it refuses a command without login. SASL needs the binary protocol, which has no
  * meta commands; a server that requires SASL closes the connection. */
-static int log_in(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+static int log_in_memcached(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct memcached_server *server = session->server->state;
     const struct url *url = &server->url;
     char text[256], *line = NULL;
@@ -120,7 +120,7 @@ static int memcached_connect(struct lb_session *session, int64_t deadline_ns, st
         err_prefix(err, "memcached at %s:%d", server->url.host[0], server->url.port[0]);
         return -1;
     }
-    return server->url.user[0] ? log_in(session, deadline_ns, err) : 0;
+    return server->url.user[0] ? log_in_memcached(session, deadline_ns, err) : 0;
 }
 
 static void memcached_disconnect(struct lb_session *session) {

@@ -18,8 +18,9 @@ static enum lb_outcome check_key_length(struct lb_session *session,
                    MEMCACHED_KEY_MAX);
 }
 
-static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
-                                    struct store_entry *ret_entry) {
+static enum lb_outcome read_guarded_item(struct lb_session *session,
+                                         const struct lb_request *request,
+                                         struct store_entry *ret_entry) {
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
     enum lb_outcome outcome = check_key_length(session, request);
     if (outcome != LB_OK) return outcome;
@@ -40,8 +41,9 @@ static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
-static enum lb_outcome write_guarded(struct lb_session *session, const struct lb_request *request,
-                                     const struct store_entry *entry) {
+static enum lb_outcome write_guarded_item(struct lb_session *session,
+                                          const struct lb_request *request,
+                                          const struct store_entry *entry) {
     char command[COMMAND_MAX], text[STORE_TEXT_MAX], *line = NULL;
     int text_len = store_text(entry, text), len;
     if (entry->version == 0) {
@@ -60,8 +62,8 @@ static enum lb_outcome write_guarded(struct lb_session *session, const struct lb
     return changed ? LB_BUSY : memcached_odd(session, line);
 }
 
-static int delete_guarded(struct lb_session *session, const struct lb_request *request,
-                          struct lb_err *err) {
+static int delete_guarded_item(struct lb_session *session, const struct lb_request *request,
+                               struct lb_err *err) {
     char command[COMMAND_MAX], *line = NULL;
     int len = snprintf(command, sizeof command, "md %s" BEHIND "\r\n", request->key);
     enum lb_outcome outcome = check_key_length(session, request);
@@ -75,6 +77,6 @@ static int delete_guarded(struct lb_session *session, const struct lb_request *r
 const struct store_cas memcached_store = {.store = {.install = store_cas_install,
                                                     .write = store_cas_write,
                                                     .read = store_cas_read,
-                                                    .drop = delete_guarded},
-                                          .get = read_guarded,
-                                          .put = write_guarded};
+                                                    .drop = delete_guarded_item},
+                                          .get = read_guarded_item,
+                                          .put = write_guarded_item};

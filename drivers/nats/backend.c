@@ -107,7 +107,7 @@ static enum lb_outcome encrypt_connection(struct lb_session *session, int64_t de
 }
 
 /* Sends the client's credentials and waits for the PONG that confirms them. */
-static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
+static enum lb_outcome log_in_nats(struct lb_session *session, int64_t deadline_ns) {
     const struct nats_server *server = session->server->state;
     struct nats_session *nats = nats_session_of(session);
     char text[6144], *line; /* room for a JWT */
@@ -134,8 +134,8 @@ static enum lb_outcome log_in(struct lb_session *session, int64_t deadline_ns) {
 }
 
 /* Opens a session with one server, by deadline_ns. */
-static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
-                      struct lb_err *err) {
+static int connect_endpoint(struct lb_session *session, int endpoint, int64_t deadline_ns,
+                            struct lb_err *err) {
     const struct nats_server *server = session->server->state;
     const struct nats_options *options = session->server->options;
     struct nats_session *nats = nats_session_of(session);
@@ -151,7 +151,7 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     }
     nats->stream.unasked = true;
     session->traffic_fd = nats->stream.sock.fd;
-    enum lb_outcome outcome = log_in(session, deadline_ns);
+    enum lb_outcome outcome = log_in_nats(session, deadline_ns);
     if (outcome != LB_OK) {
         return err_set(err, outcome == LB_REFUSED ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s",
                        session->err.text);
@@ -177,7 +177,7 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
         int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
         struct lb_err why = {0};
         int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
-        if (connect_to(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
+        if (connect_endpoint(session, endpoint, lb_now() + share_ns, &why) == 0) return 0;
         *err = why;
         if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
         nats_disconnect(session);

@@ -61,7 +61,7 @@ static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
 
 #include <openssl/evp.h>
 
-static EVP_PKEY *key_of(const struct nkey *key) {
+static EVP_PKEY *evp_key_of(const struct nkey *key) {
     return EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, key->seed, KEY_BYTES);
 }
 
@@ -69,7 +69,7 @@ static EVP_PKEY *key_of(const struct nkey *key) {
 static int name_public(struct nkey *key) {
     unsigned char bytes[1 + KEY_BYTES + 2] = {PREFIX_USER};
     size_t len = KEY_BYTES;
-    EVP_PKEY *private = key_of(key);
+    EVP_PKEY *private = evp_key_of(key);
     int made = private ? EVP_PKEY_get_raw_public_key(private, bytes + 1, &len) : 0;
     EVP_PKEY_free(private);
     if (made != 1 || len != KEY_BYTES) return -1;
@@ -83,7 +83,7 @@ static int name_public(struct nkey *key) {
 const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_SIGNATURE_BYTES]) {
     unsigned char signature[64];
     size_t len = sizeof signature;
-    EVP_PKEY *private = key_of(key);
+    EVP_PKEY *private = evp_key_of(key);
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool done =
         private && context && EVP_DigestSignInit(context, NULL, NULL, NULL, private) == 1 &&

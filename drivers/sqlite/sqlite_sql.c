@@ -19,8 +19,8 @@ static const struct sqlite_plan plan = {
     "value INTEGER NOT NULL)",
     NULL, 0};
 
-static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
-                        struct lb_err *err) {
+static int sqlite_port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
+                               struct lb_err *err) {
     (void)session;
     (void)role;
     (void)deadline_ns;
@@ -40,8 +40,8 @@ static void bind(sqlite3_stmt *statement, struct sql_values *values, const char 
     }
 }
 
-static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
-                                int64_t answer_by_ns, struct sql_answer *ret_answer) {
+static enum lb_outcome sqlite_port_run(struct lb_session *session, enum sql_role role,
+                                       int64_t answer_by_ns, struct sql_answer *ret_answer) {
     struct sql_session *mine = session->lock_state;
     const struct sql_statement *words = &mine->recipe->statement[role];
     struct sqlite_db *db = NULL;
@@ -110,8 +110,8 @@ static int port_residue(struct lb_session *session, const char *prefix,
     return 0;
 }
 
-const struct sql_port sqlite_port = {.prepare = port_prepare,
-                                     .run = port_run,
+const struct sql_port sqlite_port = {.prepare = sqlite_port_prepare,
+                                     .run = sqlite_port_run,
                                      .answer_after = port_answer_after,
                                      .ended = port_ended,
                                      .residue = port_residue};

@@ -89,12 +89,12 @@ static void finish_slot(struct zk_slot *slot, int rc) {
 }
 
 /* The library's completions. Their `data` is const for the library; it is our own slot. */
-static struct zk_slot *slot_of(const void *data) {
+static struct zk_slot *zk_slot_of(const void *data) {
     return (struct zk_slot *)(uintptr_t)data;
 }
 
 static void on_create(int rc, const char *path, const struct Stat *stat, const void *data) {
-    struct zk_slot *slot = slot_of(data);
+    struct zk_slot *slot = zk_slot_of(data);
     /* not the path that was created */
     if (rc == ZOK && (!path || path[0] != '/')) rc = ZMARSHALLINGERROR;
     if (rc == ZOK && !slot->abandoned) {
@@ -105,17 +105,17 @@ static void on_create(int rc, const char *path, const struct Stat *stat, const v
 }
 
 static void on_void(int rc, const void *data) {
-    finish_slot(slot_of(data), rc);
+    finish_slot(zk_slot_of(data), rc);
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data) {
-    struct zk_slot *slot = slot_of(data);
+    struct zk_slot *slot = zk_slot_of(data);
     if (rc == ZOK && !slot->abandoned && slot->stat) *slot->stat = *stat;
     finish_slot(slot, rc);
 }
 
 static void on_data(int rc, const char *value, int len, const struct Stat *stat, const void *data) {
-    struct zk_slot *slot = slot_of(data);
+    struct zk_slot *slot = zk_slot_of(data);
     if (rc == ZOK && !slot->abandoned) {
         if (slot->data)
             snprintf(slot->data, ZK_DATA_MAX, "%.*s", len > 0 ? len : 0, value ? value : "");
@@ -126,11 +126,11 @@ static void on_data(int rc, const char *value, int len, const struct Stat *stat,
 
 static void on_path(int rc, const char *path, const void *data) {
     (void)path;
-    finish_slot(slot_of(data), rc);
+    finish_slot(zk_slot_of(data), rc);
 }
 
 static void on_children(int rc, const struct String_vector *names, const void *data) {
-    struct zk_slot *slot = slot_of(data);
+    struct zk_slot *slot = zk_slot_of(data);
     /* In the library a name of negative length is NULL; no ZooKeeper sends one. */
     for (int i = 0; rc == ZOK && i < names->count; i++) {
         if (!names->data[i]) rc = ZMARSHALLINGERROR;

@@ -31,7 +31,7 @@ static int remove_tree(struct zk_session *z, const char *path, int depth) {
 
 /* True if a child of the root belongs to a key that is to be removed. own: the named key, as it is
  * in a path. */
-static bool is_wanted(const struct lb_cleaning *cleaning, const char *name, const char *own) {
+static bool is_child_wanted(const struct lb_cleaning *cleaning, const char *name, const char *own) {
     size_t len = strlen(own);
     if (cleaning->scope != LB_CLEAN_KEY) return lb_clean_wants(cleaning, name, strlen(name));
     return strncmp(name, own, len) == 0 && (!name[len] || strcmp(name + len, GUARDED) == 0);
@@ -43,7 +43,7 @@ static int clean_keys(struct zk_session *z, const char *root, const char *own,
     int rc = zk_names_of(z, root, &names);
     for (int i = 0; i < names.count && rc == ZOK && !lb_stopping(); i++) {
         char path[ZK_PATH_MAX];
-        if (!is_wanted(cleaning, names.name[i], own)) continue;
+        if (!is_child_wanted(cleaning, names.name[i], own)) continue;
         snprintf(path, sizeof path, "%s/%s", root, names.name[i]);
         if (cleaning->scope == LB_CLEAN_STAGE || lb_clean_found(cleaning, "znode", "%s", path))
             rc = remove_tree(z, path, DEPTH_MAX);

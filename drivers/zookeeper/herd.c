@@ -71,7 +71,7 @@ static int create_surely(struct zk_session *z, struct zk_herd *mine, int64_t dea
     }
 }
 
-static enum lb_outcome free_node(struct lb_session *session, struct zk_herd *mine) {
+static enum lb_outcome delete_herd_node(struct lb_session *session, struct zk_herd *mine) {
     struct zk_session *z = zk_session_of(session);
     bool sent = false;
     for (;;) {
@@ -114,7 +114,7 @@ static enum lb_outcome zk_herd_acquire(struct lb_session *session, const struct 
         if (rc == ZOK) {
             enum lb_outcome outcome = zk_granted(session);
             if (outcome != LB_OK) {
-                free_node(session, mine); /* if the server thinks otherwise */
+                delete_herd_node(session, mine); /* if the server thinks otherwise */
                 return outcome;
             }
             mine->held = true;
@@ -144,7 +144,7 @@ static enum lb_outcome zk_herd_release(struct lb_session *session, const struct 
     const struct zk_session *z = zk_session_of(session);
     if (!mine->held || mine->session.client_id != zoo_client_id(z->handle)->client_id)
         return lb_fail(session, LB_LOST, "zookeeper: release of a lock that was not held");
-    enum lb_outcome outcome = free_node(session, mine);
+    enum lb_outcome outcome = delete_herd_node(session, mine);
     if (outcome == LB_OK || outcome == LB_LOST) mine->held = false;
     return outcome;
 }
@@ -161,7 +161,7 @@ static enum lb_outcome zk_herd_settle(struct lb_session *session, const struct l
     } else {
         int rc = zk_connected(z, LB_NEVER);
         if (rc == ZOK) rc = find_holder(z, mine);
-        if (rc == ZOK) outcome = free_node(session, mine);
+        if (rc == ZOK) outcome = delete_herd_node(session, mine);
         if (rc != ZOK && rc != ZNONODE && rc != ZNODEEXISTS && rc != ZK_ENDED)
             outcome = zk_fail(session, rc, "look for", mine->path);
     }

@@ -8,7 +8,7 @@
 
 /* Strict on purpose: ZooKeeper takes most of Unicode, but not all of it, and we need not know
  * which. */
-static bool is_plain(char c) {
+static bool is_plain_char(char c) {
     return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
 }
 
@@ -22,7 +22,7 @@ int zk_path_of(const char *prefix, const char *key, size_t key_len, char *out, s
     for (size_t i = 0; i < key_len; i++) {
         if (used + 4 > size) return -1;
         unsigned char c = (unsigned char)key[i];
-        if (is_plain((char)c) && !(dots && i == 0)) {
+        if (is_plain_char((char)c) && !(dots && i == 0)) {
             out[used++] = (char)c;
         } else {
             out[used++] = '%';

@@ -238,7 +238,7 @@ enum lb_outcome zk_place_take(struct lb_session *session, const struct zk_queue 
     }
 }
 
-static enum lb_outcome leave_queue(struct lb_session *session, const struct zk_place *place) {
+static enum lb_outcome leave_zk_queue(struct lb_session *session, const struct zk_place *place) {
     struct zk_session *z = zk_session_of(session);
     char path[ZK_PATH_MAX];
     path_below(place, place->name, path);
@@ -280,7 +280,7 @@ enum lb_outcome zk_place_leave(struct lb_session *session, struct zk_place *plac
         return lb_fail(session, LB_LOST, "zookeeper: release of a lock that was not held");
     enum lb_outcome outcome =
         place->session.client_id == zoo_client_id(z->handle)->client_id
-            ? leave_queue(session, place)
+            ? leave_zk_queue(session, place)
             : lb_fail(session, LB_LOST, "zookeeper: the session that held %s is over", place->name);
     if (outcome != LB_OK && outcome != LB_LOST) return outcome;
     place->name[0] = '\0';

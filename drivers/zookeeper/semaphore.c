@@ -107,7 +107,7 @@ static enum lb_outcome take_one(struct lb_session *session, const struct lb_requ
 
 /* Gives back all permits, the last one first. Returns the worst outcome, as the release of
  * several keys does. */
-static enum lb_outcome give_back(struct lb_session *session, struct zk_semaphore *mine) {
+static enum lb_outcome give_back_permits(struct lb_session *session, struct zk_semaphore *mine) {
     enum lb_outcome worst = LB_OK;
     mine->lease.session = mine->session;
     while (mine->count > 0) {
@@ -137,7 +137,7 @@ static enum lb_outcome zk_semaphore_acquire(struct lb_session *session,
         if (outcome == LB_UNKNOWN) return outcome; /* settle gives back what it has */
         struct lb_err why = session->err;
         session->err.code = 0;
-        enum lb_outcome left = give_back(session, mine);
+        enum lb_outcome left = give_back_permits(session, mine);
         if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;
         session->err = why;
         return outcome;
@@ -153,7 +153,7 @@ static enum lb_outcome zk_semaphore_release(struct lb_session *session,
     struct zk_semaphore *mine = grant->data;
     if (mine->count == 0)
         return lb_fail(session, LB_LOST, "zookeeper: release of a permit that was not held");
-    return give_back(session, mine);
+    return give_back_permits(session, mine);
 }
 
 static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
@@ -163,7 +163,7 @@ static enum lb_outcome zk_semaphore_settle(struct lb_session *session,
     struct zk_semaphore *mine = grant->data;
     enum lb_outcome outcome = zk_place_settle(session, &zk_queue_lock, &mine->lock);
     if (outcome == LB_OK) outcome = zk_place_settle(session, &leases, &mine->lease);
-    if (outcome == LB_OK) outcome = give_back(session, mine);
+    if (outcome == LB_OK) outcome = give_back_permits(session, mine);
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 

@@ -19,8 +19,9 @@ static enum lb_outcome path_of(struct lb_session *session, const struct lb_reque
     return LB_OK;
 }
 
-static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
-                                    struct store_entry *ret_entry) {
+static enum lb_outcome read_guarded_node(struct lb_session *session,
+                                         const struct lb_request *request,
+                                         struct store_entry *ret_entry) {
     char path[ZK_PATH_MAX], data[ZK_DATA_MAX];
     struct Stat stat;
     enum lb_outcome outcome = path_of(session, request, path);
@@ -35,8 +36,9 @@ static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
-static enum lb_outcome write_guarded(struct lb_session *session, const struct lb_request *request,
-                                     const struct store_entry *entry) {
+static enum lb_outcome write_guarded_node(struct lb_session *session,
+                                          const struct lb_request *request,
+                                          const struct store_entry *entry) {
     const struct zk_server *server = session->server->state;
     struct zk_session *z = zk_session_of(session);
     char path[ZK_PATH_MAX], text[STORE_TEXT_MAX];
@@ -56,8 +58,8 @@ static enum lb_outcome write_guarded(struct lb_session *session, const struct lb
     return rc == ZOK ? LB_OK : zk_fail(session, rc, "write", path);
 }
 
-static int delete_guarded(struct lb_session *session, const struct lb_request *request,
-                          struct lb_err *err) {
+static int delete_guarded_node(struct lb_session *session, const struct lb_request *request,
+                               struct lb_err *err) {
     char path[ZK_PATH_MAX];
     if (path_of(session, request, path) == LB_OK) {
         int rc = zk_delete(zk_session_of(session), path);
@@ -70,6 +72,6 @@ static int delete_guarded(struct lb_session *session, const struct lb_request *r
 const struct store_cas zk_store = {.store = {.install = store_cas_install,
                                              .write = store_cas_write,
                                              .read = store_cas_read,
-                                             .drop = delete_guarded},
-                                   .get = read_guarded,
-                                   .put = write_guarded};
+                                             .drop = delete_guarded_node},
+                                   .get = read_guarded_node,
+                                   .put = write_guarded_node};

@@ -99,7 +99,8 @@ static bool say_service(int fd, const struct stunnel *stunnel, int i, const stru
 }
 
 /* Writes the configuration into a file without a name. Its descriptor, or -1 with err. */
-static int write_file(const struct stunnel *stunnel, const struct lb_tls *tls, struct lb_err *err) {
+static int write_config_file(const struct stunnel *stunnel, const struct lb_tls *tls,
+                             struct lb_err *err) {
     int fd = memfd_create("stunnel configuration", MFD_CLOEXEC);
     bool good = fd >= 0 && write_setting(fd, "foreground = yes") && write_setting(fd, "pid =") &&
                 write_setting(fd, "debug = 6") && write_setting(fd, "socket = l:TCP_NODELAY=1") &&
@@ -201,7 +202,7 @@ int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_e
                 strerror(errno));
         goto out;
     }
-    file = write_file(stunnel, tls, err);
+    file = write_config_file(stunnel, tls, err);
     if (file < 0) goto out;
     stunnel->pid = fork();
     if (stunnel->pid == 0) exec_stunnel(program, stunnel, file, ports);

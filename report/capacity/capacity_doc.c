@@ -58,17 +58,17 @@ static double carries_of(const struct capacity_lock *lock, const char **ret_sign
     return !lock->answered ? broken : open ? lock->low : lock->value;
 }
 
-static enum tone tone_of(const struct capacity_lock *lock) {
+static enum tone capacity_tone(const struct capacity_lock *lock) {
     bool good = lock->limited_by == CAPACITY_LIMIT_SLO || lock->limited_by == CAPACITY_LIMIT_RANGE;
     return lock->violated ? TONE_BAD : good ? TONE_PLAIN : TONE_WARN;
 }
 
-static void add_answer(struct doc *doc, const struct capacity_lock *lock) {
+static void add_capacity_answer(struct doc *doc, const struct capacity_lock *lock) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     const char *sign;
     double carries = carries_of(lock, &sign);
     add_load(doc, carries, sign, lock->by == CAPACITY_BY_RATE);
-    doc_set_tone(doc, tone_of(lock));
+    doc_set_tone(doc, capacity_tone(lock));
     doc_cell(doc, "%s", "");
     if (lock->answered) {
         doc_span(doc, DOC_PLAIN, "%s .. %s", number_text(lock->low, &number_plain, low),
@@ -78,12 +78,12 @@ static void add_answer(struct doc *doc, const struct capacity_lock *lock) {
     }
 }
 
-static void add_lock(struct doc *doc, const struct capacity_lock *lock) {
+static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock) {
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", lock->lock);
     doc_cell(doc, "%s", doc_or(lock->slo, NUMBER_NONE));
     doc_cell(doc, "%s", doc_or(lock->by_word, NUMBER_NONE));
-    add_answer(doc, lock);
+    add_capacity_answer(doc, lock);
     doc_cell(doc, "%s", limits[lock->limited_by]);
     add_load(doc, lock->modelled ? lock->capacity_per_s : NAN, "", true);
     doc_figure(doc, lock->wait_predicted_ns);
@@ -115,7 +115,7 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
         if (isnan(carries))
             doc_say(doc, TONE_WARN, "%s: no answer", lock->lock);
         else
-            doc_say(doc, lock->answered ? tone_of(lock) : TONE_WARN, "%s carries %s%s%s",
+            doc_say(doc, lock->answered ? capacity_tone(lock) : TONE_WARN, "%s carries %s%s%s",
                     lock->lock, sign, number_text(carries, &number_plain, value), unit);
         doc_set_headline(doc);
         if (lock->answered)
@@ -184,7 +184,7 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     add_question(doc, &capacity->locks[0]);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < capacity->lock_count; i++) add_lock(doc, &capacity->locks[i]);
+    for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
     if (!models) return;
     doc_say(

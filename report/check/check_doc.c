@@ -26,7 +26,7 @@ static void add_verdict(const struct check_view *view, struct doc *doc) {
 }
 
 /* Adds the servers with their versions and durability, each once. */
-static void add_servers(const struct check *check, struct doc *doc) {
+static void add_check_servers(const struct check *check, struct doc *doc) {
     int count = 0;
     for (int i = 0; i < check->cell_count && count < SERVERS_MAX; i++) {
         const struct check_cell *cell = &check->cells[i];
@@ -73,7 +73,7 @@ static void add_all_skips(const struct check *check, struct doc *doc) {
     doc_end(doc);
 }
 
-static void add_faults(const struct check_view *view, struct doc *doc) {
+static void add_fault_terms(const struct check_view *view, struct doc *doc) {
     static const struct doc_column columns[] = {
         {.title = "fault"}, {.title = "what happens", .words = true}, {.title = NULL}};
     doc_table(doc, NULL, "The faults");
@@ -113,7 +113,7 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
 }
 
 /* Adds the basis of the figures, and the command that repeats the check. */
-static void add_run(const struct check_view *view, struct doc *doc) {
+static void add_check_basis(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
     doc_section(doc, "run", "The check");
     doc_list(doc, NULL);
@@ -125,7 +125,7 @@ static void add_run(const struct check_view *view, struct doc *doc) {
     if (seeds) doc_span(doc, DOC_PLAIN, ", seeds %.*s", (int)strlen(seeds) - 2, seeds + 1);
     free(seeds);
     doc_command(doc, "again", doc_or(check->command, "lockbench check"));
-    add_servers(check, doc);
+    add_check_servers(check, doc);
     add_skips(check, doc);
     doc_item(doc, TONE_PLAIN, "Machine: %s",
              environment_text(check, "cpu_model", "processor not known"));
@@ -136,7 +136,7 @@ static void add_run(const struct check_view *view, struct doc *doc) {
     doc_span(doc, DOC_PLAIN, ", %s", environment_text(check, "kernel", "kernel not known"));
     add_safe(view, doc);
     doc_end(doc);
-    add_faults(view, doc);
+    add_fault_terms(view, doc);
     add_all_skips(check, doc);
     doc_set_only(doc, DOC_HTML);
     doc_tree(doc, "The machine", check->environment);
@@ -181,6 +181,6 @@ void check_doc(const struct check_view *view, struct doc *doc) {
     check_doc_findings(view, doc);
     check_doc_sums(view, doc);
     check_doc_evidence(view, doc);
-    add_run(view, doc);
+    add_check_basis(view, doc);
     add_caveats(doc);
 }

@@ -12,7 +12,7 @@
 
 #define FAULTS_OPEN_MAX 4 /* a longer log is folded */
 
-static void add_text(struct doc *doc, const char *term, const char *text) {
+static void add_text_term(struct doc *doc, const char *term, const char *text) {
     if (text && *text) doc_term(doc, term, "%s", text);
 }
 
@@ -66,34 +66,34 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell);
     if (!recovery || !store) doc->failed = true;
     doc_terms(doc);
-    add_text(doc, "fault", fault->summary ? fault->summary : fault->name);
-    add_text(doc, "seen", cell->why ? cell->why : check_verdict_name(cell->verdict));
+    add_text_term(doc, "fault", fault->summary ? fault->summary : fault->name);
+    add_text_term(doc, "seen", cell->why ? cell->why : check_verdict_name(cell->verdict));
     doc_term(doc, "expected", "%s", cell->expected ? cell->expected : "");
     if (cell->expected_why) doc_span(doc, DOC_PLAIN, ": %s", cell->expected_why);
     add_grants(cell, doc);
     add_faults_hit(cell, doc);
     add_count(doc, "overlaps", cell->overlaps);
     add_count(doc, "lost updates", cell->lost_updates);
-    add_text(doc, "stale writes", store);
+    add_text_term(doc, "stale writes", store);
     if (cell->stale_accepted_fenced > 0)
         add_count(doc, "stale writes that passed the fence", cell->stale_accepted_fenced);
     add_count(doc, "losses learned in time", cell->detected);
     add_time(doc, "learned at the latest after", cell->detect_ns_max);
-    add_text(doc, "recovery", recovery);
+    add_text_term(doc, "recovery", recovery);
     add_time(doc, "longest without any grant", cell->unavailable_ns);
     add_count(doc, "grants lost", cell->grants_lost);
     add_count(doc, "lost wake-ups", cell->lost_wakeups);
     add_count(doc, "inversions", cell->inversions);
     add_residue(cell, doc);
-    add_text(doc, "topology", cell->topology);
-    add_text(doc, "server", cell->server);
-    add_text(doc, "durability", cell->durability);
+    add_text_term(doc, "topology", cell->topology);
+    add_text_term(doc, "server", cell->server);
+    add_text_term(doc, "durability", cell->durability);
     add_count(doc, "clients", cell->clients);
     add_time(doc, "lease", cell->lease_ns);
-    add_text(doc, "workload", cell->workload);
+    add_text_term(doc, "workload", cell->workload);
     if (cell->failed_runs > 0)
         add_count(doc, "runs that failed or showed nothing", cell->failed_runs);
-    add_text(doc, "its run", cell->run);
+    add_text_term(doc, "its run", cell->run);
     doc_end(doc);
     free(recovery);
     free(store);
@@ -112,7 +112,7 @@ static char *seconds_text(const json_t *fault, const char *name, char *text, siz
 }
 
 /* Adds the log of the injections, with the evidence that each took effect. */
-static void add_faults(const struct check_cell *cell, struct doc *doc) {
+static void add_injection_log(const struct check_cell *cell, struct doc *doc) {
     size_t count = json_array_size(cell->faults);
     char from[32], to[32];
     if (count == 0) return;
@@ -201,8 +201,8 @@ static void add_data(const char *anchor, const struct check_cell *cell, struct d
     free(dump);
 }
 
-static void add_cell(const struct check_view *view, const struct check_cell *cell,
-                     struct doc *doc) {
+static void add_cell_evidence(const struct check_view *view, const struct check_cell *cell,
+                              struct doc *doc) {
     char anchor[CHECK_ANCHOR_MAX], title[300];
     snprintf(title, sizeof title, "%s under %s", check_lock_of(view, cell)->name,
              check_fault_of(view, cell)->name);
@@ -213,7 +213,7 @@ static void add_cell(const struct check_view *view, const struct check_cell *cel
     doc_counterexample(doc, cell->counterexample);
     if (*asset_check && json_array_size(cell->timeline) + json_array_size(cell->trials) > 0)
         add_data(anchor, cell, doc);
-    add_faults(cell, doc);
+    add_injection_log(cell, doc);
     doc_end(doc);
 }
 
@@ -234,7 +234,7 @@ void check_doc_evidence(const struct check_view *view, struct doc *doc) {
     for (int r = 0; r < view->row_count; r++) {
         for (int c = 0; c < view->column_count; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
-            if (cell) add_cell(view, cell, doc);
+            if (cell) add_cell_evidence(view, cell, doc);
         }
     }
     doc_html(doc, "</div>\n");

@@ -15,7 +15,7 @@ char *check_cell_anchor(const struct check_view *view, const struct check_cell *
     return text;
 }
 
-static void add_columns(const struct check_view *view, struct doc *doc) {
+static void add_fault_columns(const struct check_view *view, struct doc *doc) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     for (int c = 0; c < view->column_count; c++) {
         const struct check_fault *fault = &view->check->faults[view->column[c]];
@@ -24,8 +24,8 @@ static void add_columns(const struct check_view *view, struct doc *doc) {
     }
 }
 
-static void add_cell(const struct check_view *view, const struct check_cell *cell,
-                     struct doc *doc) {
+static void add_cell_sign(const struct check_view *view, const struct check_cell *cell,
+                          struct doc *doc) {
     char sign[8], name[300], anchor[CHECK_ANCHOR_MAX];
     if (!cell) {
         doc_cell(doc, "%s", "-");
@@ -45,7 +45,7 @@ static void add_cell(const struct check_view *view, const struct check_cell *cel
     doc_link(doc, check_cell_anchor(view, cell, anchor), sign, name);
 }
 
-static void add_rows(const struct check_view *view, struct doc *doc) {
+static void add_lock_rows(const struct check_view *view, struct doc *doc) {
     int family = -1;
     for (int r = 0; r < view->row_count; r++) {
         const struct check_lock *lock = &view->check->locks[view->row[r]];
@@ -57,7 +57,7 @@ static void add_rows(const struct check_view *view, struct doc *doc) {
         doc_set_data(doc, "backend", lock->backend);
         doc_cell(doc, "%s", lock->name);
         for (int c = 0; c < view->column_count; c++)
-            add_cell(view, check_view_cell(view, view->row[r], view->column[c]), doc);
+            add_cell_sign(view, check_view_cell(view, view->row[r], view->column[c]), doc);
     }
 }
 
@@ -113,8 +113,8 @@ void check_doc_matrix(const struct check_view *view, enum doc_format format, str
         doc_set_only(doc, DOC_HTML);
         doc_html(doc, "<div id=\"filter\" class=\"controls\" hidden></div>\n");
         doc_table(doc, "matrix", NULL);
-        add_columns(view, doc);
-        add_rows(view, doc);
+        add_fault_columns(view, doc);
+        add_lock_rows(view, doc);
         doc_end(doc);
         add_legend(doc);
     }
@@ -139,8 +139,8 @@ static void add_finding(const struct check_view *view, const struct check_cell *
     free(store);
 }
 
-static void add_findings(const struct check_view *view, const struct check_cell *const *cells,
-                         int count, int shown, struct doc *doc) {
+static void add_cell_findings(const struct check_view *view, const struct check_cell *const *cells,
+                              int count, int shown, struct doc *doc) {
     if (count == 0) return;
     doc_list(doc, "findings");
     for (int i = 0; i < count; i++) add_finding(view, cells[i], i < shown, doc);
@@ -163,11 +163,11 @@ void check_doc_findings(const struct check_view *view, struct doc *doc) {
         doc_heading(doc, "Worse than stated");
         doc_set_only(doc, DOC_TERMINAL);
     }
-    add_findings(view, view->finding, view->finding_count, FINDINGS_SHOWN, doc);
+    add_cell_findings(view, view->finding, view->finding_count, FINDINGS_SHOWN, doc);
     if (view->silent_count > 0) {
         doc_fold(doc, false, "Without a verdict (%d)", view->silent_count);
         doc_set_headline(doc);
-        add_findings(view, view->silent, view->silent_count, SILENT_SHOWN, doc);
+        add_cell_findings(view, view->silent, view->silent_count, SILENT_SHOWN, doc);
         doc_end(doc);
     }
     doc_end(doc);

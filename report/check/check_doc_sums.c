@@ -93,7 +93,7 @@ static void add_broken(const struct check_view *view, int fault, struct doc *doc
         broken += add_stated(view, fault, order[i], broken ? "; " : "", doc);
 }
 
-static void add_faults(const struct check_view *view, struct doc *doc) {
+static void add_fault_sums(const struct check_view *view, struct doc *doc) {
     static const struct doc_column columns[] = {
         {.title = "under"},
         {.title = "judged", .figure = DOC_COUNT},
@@ -194,7 +194,7 @@ void check_doc_sums(const struct check_view *view, struct doc *doc) {
     doc_set_only(doc, DOC_MARKDOWN | DOC_HTML);
     if (view->row_count > 0) {
         add_families(view, doc);
-        add_faults(view, doc);
+        add_fault_sums(view, doc);
         add_fencing(view, doc);
         add_recoveries(view, doc);
     }

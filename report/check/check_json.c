@@ -41,7 +41,8 @@ static json_t *copy_of(const struct check *check, const char *member) {
     return value ? json_incref(value) : json_null();
 }
 
-static int fill(const struct check_view *view, const struct doc *verdict, json_t *root) {
+static int fill_check_report(const struct check_view *view, const struct doc *verdict,
+                             json_t *root) {
     static const char *const members[] = {"tool",           "command", "started_at", "ended_at",
                                           "tour",           "partial", "seeds",      "environment",
                                           "partial_reason", "faults",  "skipped",    "locks"};
@@ -60,7 +61,7 @@ int check_write_json(const struct check_view *view, FILE *out, struct lb_err *er
     json_t *root = json_object();
     struct doc verdict = {0};
     check_verdict(view, &verdict);
-    int rc = fill(view, &verdict, root);
+    int rc = fill_check_report(view, &verdict, root);
     doc_free(&verdict);
     if (rc != 0) {
         json_decref(root);

@@ -16,7 +16,7 @@ static double less(double a, double b) {
     return isnan(a) || b < a ? b : a;
 }
 
-static void add(struct check_sums *sums, const struct check_cell *cell) {
+static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *cell) {
     if (check_silent(cell)) return;
     sums->judged++;
     sums->safe += cell->verdict == CHECK_SAFE;
@@ -44,7 +44,7 @@ void check_sum_fault(const struct check_view *view, int fault, struct check_sums
     *sums = nothing;
     for (int r = 0; r < view->row_count; r++) {
         const struct check_cell *cell = check_view_cell(view, view->row[r], fault);
-        if (cell && is_real(view, view->row[r])) add(sums, cell);
+        if (cell && is_real(view, view->row[r])) add_cell_to_sums(sums, cell);
     }
 }
 
@@ -56,7 +56,7 @@ void check_sum_all(const struct check_view *view, struct check_sums *sums) {
         for (int c = 0; c < view->column_count; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
             if (!cell) continue;
-            add(sums, cell);
+            add_cell_to_sums(sums, cell);
             broke |= cell->verdict == CHECK_EXPIRED || cell->verdict == CHECK_VIOLATED;
         }
         sums->broke_without_token += broke && !view->check->locks[view->row[r]].token;

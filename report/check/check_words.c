@@ -145,8 +145,8 @@ char *check_store_sentence(const struct check_cell *cell) {
 }
 
 /* Adds "redis-wait under primary-lost, zk-lock under pause and 4 more" to the last sentence. */
-static void add_names(struct doc *doc, const struct check_view *view,
-                      const struct check_cell *const *cells, int count) {
+static void add_cell_names(struct doc *doc, const struct check_view *view,
+                           const struct check_cell *const *cells, int count) {
     for (int i = 0; i < count && i < NAMES_SHOWN; i++) {
         doc_span(doc, DOC_PLAIN, "%s%s under %s",
                  i == 0           ? ""
@@ -187,7 +187,7 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
     if (count > 0) {
         doc_say(doc, TONE_BAD, "%d of %d cells show%s worse than the driver states: ", count,
                 judged.cells, count == 1 ? "s" : "");
-        add_names(doc, view, view->finding, count);
+        add_cell_names(doc, view, view->finding, count);
     } else if (judged.cells == 0) {
         doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
     } else {
@@ -248,7 +248,7 @@ static void say_silent(const struct check_view *view, struct doc *doc) {
         doc_say(doc, TONE_WARN,
                 "%d cell%s say%s nothing (inconclusive or failed): ", view->silent_count,
                 view->silent_count == 1 ? "" : "s", view->silent_count == 1 ? "s" : "");
-        add_names(doc, view, view->silent, view->silent_count);
+        add_cell_names(doc, view, view->silent, view->silent_count);
     }
     if (half > 0)
         doc_say(doc, TONE_WARN,

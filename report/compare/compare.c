@@ -287,8 +287,8 @@ static int add_pair(struct compare *compare, struct ref *first, const struct com
 }
 
 /* Compares one lock under one load: refs of both sides. Adds a row if both sides have stages. */
-static int add_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
-                   int count, struct lb_err *err) {
+static int add_compare_row(struct compare *compare, const struct compare_ask *ask, struct ref *refs,
+                           int count, struct lb_err *err) {
     const struct run_stage **stages = malloc((size_t)count * sizeof *stages);
     int *runs = malloc((size_t)count * sizeof *runs);
     if (!stages || !runs) {
@@ -383,7 +383,8 @@ static int by_row_place(const void *a, const void *b) {
     return ((const struct compare_row *)a)->place - ((const struct compare_row *)b)->place;
 }
 
-static int add_rows(struct compare *compare, const struct compare_ask *ask, struct lb_err *err) {
+static int add_compare_rows(struct compare *compare, const struct compare_ask *ask,
+                            struct lb_err *err) {
     struct refs refs = {0};
     int failed = add_refs(&refs, compare->base, compare->base_count, ask, false);
     if (!failed) failed = add_refs(&refs, compare->new, compare->new_count, ask, true);
@@ -398,7 +399,7 @@ static int add_rows(struct compare *compare, const struct compare_ask *ask, stru
     for (int from = 0, to; !failed && from < refs.count; from = to) {
         for (to = from + 1; to < refs.count && by_pair(&refs.item[from], &refs.item[to]) == 0;)
             to++;
-        failed = add_row(compare, ask, &refs.item[from], to - from, err);
+        failed = add_compare_row(compare, ask, &refs.item[from], to - from, err);
     }
     free_refs(&refs);
     if (failed) return -1;
@@ -430,7 +431,7 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
     if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) !=
             0 ||
         compare_read_side(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
-        compare_check_runs(compare, err) != 0 || add_rows(compare, ask, err) != 0)
+        compare_check_runs(compare, err) != 0 || add_compare_rows(compare, ask, err) != 0)
         goto failed;
     count_partial(compare);
     if (compare_find_differences(compare) == 0 && compare_judge(compare) == 0) return compare;

@@ -11,7 +11,7 @@
 #define VALUE_SHOWN 60
 
 /* Adds a line once, and "..." after the last line that there is room for. */
-static int add_line(struct compare *compare, char *line) {
+static int add_difference_line(struct compare *compare, char *line) {
     if (!line) return -1;
     if (compare->difference_count >= DIFFERENCES_MAX) {
         free(line);
@@ -41,11 +41,11 @@ static int add_difference(struct compare *compare, const char *side, const char 
     int len =
         side ? asprintf(&line, "%s: %s in one of the %s runs, %s in another", what, base, side, new)
              : asprintf(&line, "%s: %s, now %s", what, base, new);
-    return add_line(compare, len >= 0 ? line : NULL);
+    return add_difference_line(compare, len >= 0 ? line : NULL);
 }
 
 /* A value as short text; malloced. */
-static char *value_text(const json_t *value) {
+static char *plan_value_text(const json_t *value) {
     if (!value || json_is_null(value)) return strdup("not given");
     char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(10)),
          *shorter = NULL;
@@ -67,7 +67,7 @@ static int differ_at(struct compare *compare, const char *side, const char *path
     bool none = (!base || json_is_null(base)) && (!new || json_is_null(new));
     if (none || json_equal(base, new)) return 0;
     if (json_is_object(base) && json_is_object(new)) return differ(compare, side, path, base, new);
-    char *was = value_text(base), *is = value_text(new);
+    char *was = plan_value_text(base), *is = plan_value_text(new);
     int failed = was && is ? add_difference(compare, side, path, was, is) : -1;
     free(was);
     free(is);

@@ -11,7 +11,7 @@
 
 #define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks */
 
-static enum tone tone_of(enum compare_verdict verdict) {
+static enum tone compared_tone(enum compare_verdict verdict) {
     static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD};
     return tones[verdict];
 }
@@ -114,8 +114,8 @@ static const struct doc_column columns[] = {
     {.title = NULL},
 };
 
-static void add_figure(struct doc *doc, const struct result_field *metric,
-                       const struct compare_figure *figure) {
+static void add_compared_figure(struct doc *doc, const struct result_field *metric,
+                                const struct compare_figure *figure) {
     char text[NUMBER_TEXT_MAX], small[64];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", metric->title);
@@ -125,13 +125,13 @@ static void add_figure(struct doc *doc, const struct result_field *metric,
     doc_value(doc, figure->shift, "%s", shift_text(figure, text, sizeof text));
     doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
     doc_cell(doc, "%s", compare_word(figure->verdict));
-    doc_set_tone(doc, tone_of(figure->verdict));
+    doc_set_tone(doc, compared_tone(figure->verdict));
     doc_cell(doc, "%s", note_text(figure, small, sizeof small));
 }
 
 /* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
  * figures. */
-static void add_row(struct doc *doc, const struct compare_row *row) {
+static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
     bool itself = strcmp(row->lock, row->new_lock) == 0;
     bool fails = compare_fails(row->state) != 0;
     doc_group(doc, fails ? TONE_BAD : TONE_PLAIN,
@@ -148,7 +148,7 @@ static void add_row(struct doc *doc, const struct compare_row *row) {
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict != COMPARE_UNKNOWN)
-            add_figure(doc, compare_metric(m), &row->figure[m]);
+            add_compared_figure(doc, compare_metric(m), &row->figure[m]);
     }
 }
 
@@ -161,7 +161,7 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
     add_warnings(doc, compare);
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < compare->row_count; i++) add_row(doc, &compare->rows[i]);
+    for (int i = 0; i < compare->row_count; i++) add_compared_lock(doc, &compare->rows[i]);
     doc_end(doc);
     doc_say(
         doc, TONE_PLAIN,

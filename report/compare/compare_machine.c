@@ -24,7 +24,7 @@ static json_t *values_json(const struct compare_side *side) {
     return values;
 }
 
-static json_t *figure_json(const struct compare_figure *figure) {
+static json_t *compared_figure_json(const struct compare_figure *figure) {
     bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
     json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
     json_t *json = compare_result_figure_json(
@@ -45,7 +45,8 @@ static json_t *row_json(const struct compare_row *row) {
     json_t *figures = json_object();
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
-        json_object_set_new(figures, compare_metric(m)->compared, figure_json(&row->figure[m]));
+        json_object_set_new(figures, compare_metric(m)->compared,
+                            compared_figure_json(&row->figure[m]));
     }
     json_t *json = compare_result_row_json(
         &(struct compare_result_row){.lock = row->lock,

@@ -15,7 +15,8 @@
 
 #define HISTOGRAMS_BYTES_MAX 2000000 /* the bytes of all rows together */
 
-static json_t *figure_json(const struct result_field *metric, const struct compare_figure *figure) {
+static json_t *page_figure_json(const struct result_field *metric,
+                                const struct compare_figure *figure) {
     bool has_interval = isfinite(figure->low) && isfinite(figure->high);
     return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "title", metric->title, "verdict",
                      compare_word(figure->verdict), "is_time", (int)result_field_is_time(metric),
@@ -60,7 +61,7 @@ static json_t *row_json(const struct compare *compare, const struct compare_row 
              row->clients == 1 ? "" : "s", row->load);
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict != COMPARE_UNKNOWN)
-            json_array_append_new(figures, figure_json(compare_metric(m), &row->figure[m]));
+            json_array_append_new(figures, page_figure_json(compare_metric(m), &row->figure[m]));
     }
     json_t *base = histograms_json(compare->base, row->stages, row->runs, row->base_stages, metric,
                                    bytes_max, err);

@@ -9,7 +9,7 @@
 
 #include "report/compare/compare_parts.h"
 
-static int add_run(struct run ***runs, int *count, const char *path, struct lb_err *err) {
+static int add_compared_run(struct run ***runs, int *count, const char *path, struct lb_err *err) {
     struct run **more = realloc(*runs, (size_t)(*count + 1) * sizeof **runs);
     if (!more) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     *runs = more;
@@ -47,7 +47,7 @@ static int add_folder(struct run ***runs, int *count, const char *path, struct l
         if (!failed && entries[i]->d_name[0] != '.' &&
             asprintf(&inner, "%s/%s", path, entries[i]->d_name) >= 0 && !is_link(inner) &&
             has_run(inner)) {
-            failed = add_run(runs, count, inner, err);
+            failed = add_compared_run(runs, count, inner, err);
         }
         free(inner);
         free(entries[i]);
@@ -64,7 +64,7 @@ int compare_read_side(const char *const *paths, int path_count, struct run ***ru
                       struct lb_err *err) {
     for (int i = 0; i < path_count; i++) {
         bool many = is_folder(paths[i]) && !has_run(paths[i]);
-        if ((many ? add_folder : add_run)(runs, count, paths[i], err) != 0) return -1;
+        if ((many ? add_folder : add_compared_run)(runs, count, paths[i], err) != 0) return -1;
     }
     return 0;
 }

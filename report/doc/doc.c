@@ -154,17 +154,17 @@ void doc_group(struct doc *doc, enum tone tone, const char *format, ...) {
     FORMAT_TEXT(doc, add_toned(doc, NODE_GROUP, tone), format);
 }
 
-static void add_text(struct doc *doc, enum doc_kind kind, const char *text) {
+static void add_text_node(struct doc *doc, enum doc_kind kind, const char *text) {
     struct doc_node *node = add_block(doc, kind);
     if (node) copy_text(doc, &node->text, text);
 }
 
 void doc_code(struct doc *doc, const char *text) {
-    add_text(doc, NODE_CODE, text);
+    add_text_node(doc, NODE_CODE, text);
 }
 
 void doc_html(struct doc *doc, const char *markup) {
-    add_text(doc, NODE_HTML, markup);
+    add_text_node(doc, NODE_HTML, markup);
 }
 
 void doc_term(struct doc *doc, const char *name, const char *format, ...) {
@@ -265,7 +265,7 @@ void doc_row(struct doc *doc, enum doc_row_kind kind) {
 }
 
 /* Adds a cell to the last row. */
-static struct doc_node *add_cell(struct doc *doc) {
+static struct doc_node *add_cell_node(struct doc *doc) {
     struct doc_node *node = make_node(doc, NODE_CELL);
     if (!node) return NULL;
     append_to(doc->open->end, node);
@@ -274,11 +274,11 @@ static struct doc_node *add_cell(struct doc *doc) {
 }
 
 void doc_cell(struct doc *doc, const char *format, ...) {
-    FORMAT_TEXT(doc, add_cell(doc), format);
+    FORMAT_TEXT(doc, add_cell_node(doc), format);
 }
 
 void doc_value(struct doc *doc, double value, const char *format, ...) {
-    struct doc_node *node = add_cell(doc);
+    struct doc_node *node = add_cell_node(doc);
     if (node) {
         node->value = value;
         node->has_value = !isnan(value);
@@ -287,7 +287,7 @@ void doc_value(struct doc *doc, double value, const char *format, ...) {
 }
 
 void doc_figure(struct doc *doc, double value) {
-    struct doc_node *node = add_cell(doc);
+    struct doc_node *node = add_cell_node(doc);
     if (!node) return;
     node->value = value;
     node->has_value = !isnan(value);
@@ -360,10 +360,10 @@ void doc_set_data(struct doc *doc, const char *name, const char *value) {
     copy_text(doc, &node->text, value);
 }
 
-static void free_node(struct doc_node *node) {
+static void free_doc_node(struct doc_node *node) {
     while (node) {
         struct doc_node *next = node->next;
-        free_node(node->first);
+        free_doc_node(node->first);
         free(node->text);
         free(node->title);
         free(node->link);
@@ -380,6 +380,6 @@ static void free_node(struct doc_node *node) {
 }
 
 void doc_free(struct doc *doc) {
-    free_node(doc->root);
+    free_doc_node(doc->root);
     *doc = (struct doc){0};
 }

@@ -75,7 +75,7 @@ static void write_span(const struct doc_node *span, FILE *out) {
     fputs(elements[span->style][1], out);
 }
 
-static void write_line(const struct doc_node *node, FILE *out) {
+static void write_html_line(const struct doc_node *node, FILE *out) {
     bool any = node->text && *node->text;
     if (any) escape_html(out, node->text);
     for (const struct doc_node *span = node->first; span; span = span->next) {
@@ -86,7 +86,7 @@ static void write_line(const struct doc_node *node, FILE *out) {
     }
 }
 
-static void write_head(const struct doc_node *table, FILE *out) {
+static void write_html_head(const struct doc_node *table, FILE *out) {
     fputs("<thead><tr>", out);
     for (int c = 0; c < table->column_count; c++) {
         const struct doc_column *column = &table->columns[c];
@@ -136,13 +136,13 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
         escape_html(out, text);
         free(text);
     } else {
-        write_line(cell, out);
+        write_html_line(cell, out);
     }
     fputs(is_first ? "</th>" : "</td>", out);
     return 0;
 }
 
-static int write_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
+static int write_html_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
     const struct doc_node *cell = doc_cell_from(row->first);
     bool is_first = true;
     fputs(row->is_aside ? "<tr class=\"aside\"" : "<tr", out);
@@ -160,7 +160,7 @@ static int write_row(const struct doc_node *table, const struct doc_node *row, F
 static void write_group(const struct doc_node *group, int columns, bool is_first, FILE *out) {
     fprintf(out, "%s<tr class=\"family\"><th scope=\"rowgroup\" colspan=\"%d\"><span>",
             is_first ? "" : "</tbody><tbody>\n", columns);
-    write_line(group, out);
+    write_html_line(group, out);
     fputs("</span></th></tr>\n", out);
 }
 
@@ -174,7 +174,7 @@ static int write_table(const struct doc_node *table, FILE *out) {
         escape_html(out, table->text);
         fputs("</caption>\n", out);
     }
-    write_head(table, out);
+    write_html_head(table, out);
     fputs("<tbody>\n", out);
     int columns = 0;
     for (int c = 0; c < table->column_count; c++)
@@ -182,19 +182,19 @@ static int write_table(const struct doc_node *table, FILE *out) {
     for (const struct doc_node *row = table->first; row; row = row->next) {
         if (!doc_is_for(row->only, DOC_HTML)) continue;
         if (row->kind == NODE_GROUP) write_group(row, columns, row == table->first, out);
-        if (row->kind == NODE_ROW && write_row(table, row, out) != 0) return -1;
+        if (row->kind == NODE_ROW && write_html_row(table, row, out) != 0) return -1;
     }
     fputs("</tbody></table></div>\n", out);
     for (const struct doc_node *note = table->first; note; note = note->next) {
         if (note->kind != NODE_NOTE || !doc_is_for(note->only, DOC_HTML)) continue;
         fputs("<p class=\"note\">", out);
-        write_line(note, out);
+        write_html_line(note, out);
         fputs("</p>\n", out);
     }
     return 0;
 }
 
-static int write_blocks(const struct doc_node *node, FILE *out);
+static int write_html_blocks(const struct doc_node *node, FILE *out);
 
 /* The tone of the worst sentence in a box; good if there is none. */
 static enum tone worst_tone(const struct doc_node *box) {
@@ -209,7 +209,7 @@ static enum tone worst_tone(const struct doc_node *box) {
 static int write_around(const char *before, const struct doc_node *node, const char *after,
                         FILE *out) {
     fputs(before, out);
-    int rc = write_blocks(node->first, out);
+    int rc = write_html_blocks(node->first, out);
     fputs(after, out);
     return rc;
 }
@@ -237,7 +237,7 @@ static int write_folded_box(const struct doc_node *box, FILE *out) {
     fprintf(out, "<details class=\"verdict %s\"><summary>", tone_name(worst_tone(box)));
     if (headline) {
         fprintf(out, "<span class=\"headline %s\">", tone_name(headline->tone));
-        write_line(headline, out);
+        write_html_line(headline, out);
         fputs("</span>", out);
     }
     if (doubts)
@@ -250,11 +250,11 @@ static int write_term(const struct doc_node *term, FILE *out) {
     fputs("<div><dt>", out);
     escape_html(out, term->title);
     fputs("</dt><dd>", out);
-    write_line(term, out);
+    write_html_line(term, out);
     return write_around("", term, "</dd></div>", out);
 }
 
-static int write_block(const struct doc_node *node, FILE *out) {
+static int write_html_block(const struct doc_node *node, FILE *out) {
     const char *id = node->link;
     switch (node->kind) {
     case NODE_SECTION:
@@ -286,20 +286,20 @@ static int write_block(const struct doc_node *node, FILE *out) {
         return write_table(node, out);
     case NODE_HEADING:
         fputs("<h3>", out);
-        write_line(node, out);
+        write_html_line(node, out);
         fputs("</h3>\n", out);
         return 0;
     case NODE_SENTENCE:
         fprintf(out, "<p class=\"%s%s\">", tone_name(node->tone),
                 node->headline ? " headline" : "");
-        write_line(node, out);
+        write_html_line(node, out);
         fputs("</p>\n", out);
         return 0;
     case NODE_ITEM:
         fputs("<li", out);
         if (node->tone != TONE_PLAIN) write_attribute("class", tone_name(node->tone), out);
         fputc('>', out);
-        write_line(node, out);
+        write_html_line(node, out);
         fputs("</li>\n", out);
         return 0;
     case NODE_CODE:
@@ -311,19 +311,19 @@ static int write_block(const struct doc_node *node, FILE *out) {
         fputs(node->text, out);
         return 0;
     default:
-        return write_blocks(node->first, out);
+        return write_html_blocks(node->first, out);
     }
 }
 
-static int write_blocks(const struct doc_node *node, FILE *out) {
+static int write_html_blocks(const struct doc_node *node, FILE *out) {
     for (; node; node = node->next) {
         if (node->kind == NODE_SPAN || node->kind == NODE_DATA || !doc_is_for(node->only, DOC_HTML))
             continue;
-        if (write_block(node, out) != 0) return -1;
+        if (write_html_block(node, out) != 0) return -1;
     }
     return 0;
 }
 
 int doc_write_html(const struct doc_node *root, FILE *out) {
-    return write_blocks(root->first, out);
+    return write_html_blocks(root->first, out);
 }

@@ -40,7 +40,7 @@ static void write_span(const struct doc_node *span, bool in_table, const char *b
     escape_md(out, text);
 }
 
-static void write_line(const struct doc_node *node, bool in_table, FILE *out) {
+static void write_md_line(const struct doc_node *node, bool in_table, FILE *out) {
     bool any = node->text && *node->text;
     if (any) escape_md(out, node->text);
     for (const struct doc_node *span = node->first; span; span = span->next) {
@@ -60,13 +60,13 @@ static int write_cell(const struct doc_column *column, const struct doc_node *ce
         free(text);
     } else {
         if (!doc_is_number(column)) fputs(tone_mark(cell->tone), out);
-        write_line(cell, true, out);
+        write_md_line(cell, true, out);
     }
     fputs(bold ? "** |" : " |", out);
     return 0;
 }
 
-static void write_head(const struct doc_node *table, FILE *out) {
+static void write_md_head(const struct doc_node *table, FILE *out) {
     fputc('|', out);
     for (int c = 0; c < table->column_count; c++) {
         const struct doc_column *column = &table->columns[c];
@@ -85,7 +85,7 @@ static void write_head(const struct doc_node *table, FILE *out) {
     fputc('\n', out);
 }
 
-static int write_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
+static int write_md_row(const struct doc_node *table, const struct doc_node *row, FILE *out) {
     const struct doc_node *cell = doc_cell_from(row->first);
     fputc('|', out);
     for (int c = 0; c < table->column_count && cell; c++, cell = doc_cell_from(cell->next)) {
@@ -105,9 +105,9 @@ static int write_table(const struct doc_node *table, FILE *out) {
     for (const struct doc_node *row = table->first; row; row = row->next) {
         if (!doc_is_for(row->only, DOC_MARKDOWN)) continue;
         if (row->kind == NODE_ROW) {
-            if (!headed) write_head(table, out);
+            if (!headed) write_md_head(table, out);
             headed = true;
-            if (write_row(table, row, out) != 0) return -1;
+            if (write_md_row(table, row, out) != 0) return -1;
         } else if (row->kind == NODE_GROUP) {
             fputs(headed ? "\n**" : "**", out);
             if (row->text) escape_md(out, row->text);
@@ -119,7 +119,7 @@ static int write_table(const struct doc_node *table, FILE *out) {
         } else if (row->kind == NODE_NOTE) {
             fputs(headed ? "\n" : "", out);
             fputs(tone_mark(row->tone), out);
-            write_line(row, false, out);
+            write_md_line(row, false, out);
             fputc('\n', out);
         }
     }
@@ -127,59 +127,59 @@ static int write_table(const struct doc_node *table, FILE *out) {
     return 0;
 }
 
-static int write_blocks(const struct doc_node *node, FILE *out);
+static int write_md_blocks(const struct doc_node *node, FILE *out);
 
 static int write_fold(const struct doc_node *fold, FILE *out) {
     if (fold->headline) {
         fputs("### ", out);
-        write_line(fold, false, out);
+        write_md_line(fold, false, out);
         fputs("\n\n", out);
-        return write_blocks(fold->first, out);
+        return write_md_blocks(fold->first, out);
     }
     fputs("<details><summary>", out);
     escape_html(out, fold->text);
     fputs("</summary>\n\n", out);
-    int rc = write_blocks(fold->first, out);
+    int rc = write_md_blocks(fold->first, out);
     fputs("</details>\n\n", out);
     return rc;
 }
 
-static int write_block(const struct doc_node *node, FILE *out) {
+static int write_md_block(const struct doc_node *node, FILE *out) {
     switch (node->kind) {
     case NODE_SECTION:
         fputs("## ", out);
         escape_md(out, node->text);
         fputs("\n\n", out);
-        return write_blocks(node->first, out);
+        return write_md_blocks(node->first, out);
     case NODE_FOLD:
         return write_fold(node, out);
     case NODE_HEADING:
     case NODE_ARTICLE:
         fputs("### ", out);
-        if (node->kind == NODE_HEADING) write_line(node, false, out);
+        if (node->kind == NODE_HEADING) write_md_line(node, false, out);
         if (node->kind == NODE_ARTICLE) escape_md(out, node->text);
         fputs("\n\n", out);
-        return node->kind == NODE_ARTICLE ? write_blocks(node->first, out) : 0;
+        return node->kind == NODE_ARTICLE ? write_md_blocks(node->first, out) : 0;
     case NODE_SENTENCE:
         fprintf(out, "%s%s", node->headline ? "**" : "", tone_mark(node->tone));
-        write_line(node, false, out);
+        write_md_line(node, false, out);
         fprintf(out, "%s\n\n", node->headline ? "**" : "");
         return 0;
     case NODE_ITEM:
         fprintf(out, "- %s", tone_mark(node->tone));
-        write_line(node, false, out);
+        write_md_line(node, false, out);
         fputc('\n', out);
         return 0;
     case NODE_TERM:
         fputs("- ", out);
         escape_md(out, node->title);
         fputs(": ", out);
-        write_line(node, false, out);
+        write_md_line(node, false, out);
         fputc('\n', out);
         return 0;
     case NODE_LIST:
     case NODE_TERMS:
-        if (write_blocks(node->first, out) != 0) return -1;
+        if (write_md_blocks(node->first, out) != 0) return -1;
         if (node->first) fputc('\n', out);
         return 0;
     case NODE_CODE:
@@ -192,18 +192,18 @@ static int write_block(const struct doc_node *node, FILE *out) {
     case NODE_HTML:
         return 0;
     default:
-        return write_blocks(node->first, out);
+        return write_md_blocks(node->first, out);
     }
 }
 
-static int write_blocks(const struct doc_node *node, FILE *out) {
+static int write_md_blocks(const struct doc_node *node, FILE *out) {
     for (; node; node = node->next) {
         if (node->kind == NODE_SPAN || !doc_is_for(node->only, DOC_MARKDOWN)) continue;
-        if (write_block(node, out) != 0) return -1;
+        if (write_md_block(node, out) != 0) return -1;
     }
     return 0;
 }
 
 int doc_write_md(const struct doc_node *root, FILE *out) {
-    return write_blocks(root->first, out);
+    return write_md_blocks(root->first, out);
 }

@@ -60,9 +60,9 @@ static int write_term(const struct screen *screen, const struct doc_node *term) 
     return 0;
 }
 
-static int write_blocks(struct writer *writer, const struct doc_node *node);
+static int write_terminal_blocks(struct writer *writer, const struct doc_node *node);
 
-static int write_block(struct writer *writer, const struct doc_node *node) {
+static int write_terminal_block(struct writer *writer, const struct doc_node *node) {
     const struct screen *screen = &writer->screen;
     enum tone tone = node->headline && node->tone == TONE_PLAIN ? TONE_BEST : node->tone;
     switch (node->kind) {
@@ -70,7 +70,7 @@ static int write_block(struct writer *writer, const struct doc_node *node) {
     case NODE_FOLD:
         begin_block(writer, BLOCK_HEAD);
         if (doc_terminal_line(screen, node, "", TONE_BEST) != 0) return -1;
-        return node->kind == NODE_FOLD ? write_blocks(writer, node->first) : 0;
+        return node->kind == NODE_FOLD ? write_terminal_blocks(writer, node->first) : 0;
     case NODE_SENTENCE:
         begin_block(writer, BLOCK_LINES);
         return doc_terminal_line(screen, node, "", tone);
@@ -95,21 +95,21 @@ static int write_block(struct writer *writer, const struct doc_node *node) {
         return 0;
     case NODE_SECTION:
         if (writer->before == BLOCK_LINES) writer->before = BLOCK_TABLE;
-        return write_blocks(writer, node->first);
+        return write_terminal_blocks(writer, node->first);
     default:
-        return write_blocks(writer, node->first);
+        return write_terminal_blocks(writer, node->first);
     }
 }
 
-static int write_blocks(struct writer *writer, const struct doc_node *node) {
+static int write_terminal_blocks(struct writer *writer, const struct doc_node *node) {
     for (; node; node = node->next) {
         if (node->kind == NODE_SPAN || !doc_is_for(node->only, DOC_TERMINAL)) continue;
-        if (write_block(writer, node) != 0) return -1;
+        if (write_terminal_block(writer, node) != 0) return -1;
     }
     return 0;
 }
 
 int doc_write_terminal(const struct doc_node *root, bool color, FILE *out) {
     struct writer writer = {{out, color}, BLOCK_NOTHING};
-    return write_blocks(&writer, root->first);
+    return write_terminal_blocks(&writer, root->first);
 }

@@ -57,7 +57,7 @@ static void write_heads(const struct matrix *matrix) {
     }
 }
 
-static int write_row(const struct matrix *matrix, const struct doc_node *row) {
+static int write_matrix_row(const struct matrix *matrix, const struct doc_node *row) {
     const struct doc_node *cell = doc_cell_from(row->first);
     for (int c = 0; cell && c < matrix->to; c++, cell = doc_cell_from(cell->next)) {
         if (c > 0 && c < matrix->from) continue;
@@ -96,7 +96,7 @@ int doc_terminal_matrix(const struct screen *screen, const struct doc_node *tabl
         write_heads(&matrix);
         for (const struct doc_node *row = table->first; row; row = row->next) {
             int rc = row->kind == NODE_GROUP ? doc_terminal_line(screen, row, "", TONE_BEST)
-                     : row->kind == NODE_ROW ? write_row(&matrix, row)
+                     : row->kind == NODE_ROW ? write_matrix_row(&matrix, row)
                                              : 0;
             if (rc != 0) return -1;
         }

@@ -157,7 +157,8 @@ static void put_gap(const struct screen *screen, int width, bool best) {
     while (--width > 0) fputc(' ', screen->out);
 }
 
-static void write_head(const struct screen *screen, const struct layout *layout, bool units) {
+static void write_terminal_head(const struct screen *screen, const struct layout *layout,
+                                bool units) {
     int last = last_column(layout);
     const struct doc_column *columns = layout->table->columns;
     while (units && last >= 0 && (!is_column(layout, last) || !*unit_of(&columns[last]))) last--;
@@ -270,8 +271,8 @@ int doc_terminal_table(const struct screen *screen, const struct doc_node *table
         units |= is_column(&layout, c) && *unit_of(&table->columns[c]);
     if (rc == 0 && table->text && !table->headline)
         screen_say(screen, 2, TONE_PLAIN, "%s", table->text);
-    if (rc == 0 && last_column(&layout) > 0) write_head(screen, &layout, false);
-    if (rc == 0 && units) write_head(screen, &layout, true);
+    if (rc == 0 && last_column(&layout) > 0) write_terminal_head(screen, &layout, false);
+    if (rc == 0 && units) write_terminal_head(screen, &layout, true);
     if (rc == 0) rc = write_rows(screen, &layout);
     free(layout.extra);
     free(layout.width);

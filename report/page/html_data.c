@@ -31,7 +31,8 @@ static json_t *figures_of(const struct report_group *group, const struct report_
     return object;
 }
 
-static json_t *row_of(const struct report_group *group, const struct report_row *row, int *rc) {
+static json_t *page_row_json(const struct report_group *group, const struct report_row *row,
+                             int *rc) {
     json_t *object = json_object();
     put(object, "lock", json_integer(row->lock), rc);
     put(object, "state", escape_json(words_state(row->state)), rc);
@@ -54,12 +55,12 @@ static json_t *group_of(const struct report_group *group, const struct answers *
     put(object, "contended", json_boolean(group == answers->contended), rc);
     put(object, "rows", rows, rc);
     for (int r = 0; r < group->row_count && *rc == 0; r++) {
-        if (json_array_append_new(rows, row_of(group, &group->rows[r], rc))) *rc = -1;
+        if (json_array_append_new(rows, page_row_json(group, &group->rows[r], rc))) *rc = -1;
     }
     return object;
 }
 
-static json_t *lock_of(const struct report_lock *lock, int *rc) {
+static json_t *page_lock_json(const struct report_lock *lock, int *rc) {
     json_t *object = json_object();
     put(object, "label", escape_json(lock->label), rc);
     put(object, "run", json_integer(lock->run), rc);
@@ -93,7 +94,7 @@ int html_data(FILE *out, const struct report *report, const struct answers *answ
         rc |= json_array_append_new(runs, run_of(report->runs[r], r, &rc));
     }
     for (int i = 0; i < report->lock_count && rc == 0; i++) {
-        rc |= json_array_append_new(locks, lock_of(&report->locks[i], &rc));
+        rc |= json_array_append_new(locks, page_lock_json(&report->locks[i], &rc));
     }
     for (int g = 0; g < report->group_count && rc == 0; g++) {
         rc |= json_array_append_new(groups, group_of(&report->groups[g], answers, &rc));

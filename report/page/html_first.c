@@ -178,7 +178,7 @@ static double axis_end(const struct report_group *group) {
 }
 
 /* A place in per cent of the axis, which begins at 1. */
-static double place_of(double ratio, double end) {
+static double axis_place(double ratio, double end) {
     return isinf(ratio) ? 100 : 100 * log(fmax(ratio, 1)) / log(end);
 }
 
@@ -190,7 +190,7 @@ static void write_axis(FILE *out, double end) {
         double tick = steps[i % 3] * pow(10, power);
         if (tick > end * 1.0001) break;
         if (end > 50 && i % 3 > 0) continue;
-        fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", place_of(tick, end), tick);
+        fprintf(out, "<i style=\"left:%.1f%%\">%g&times;</i>", axis_place(tick, end), tick);
     }
     fputs("</div><span></span></div>\n", out);
 }
@@ -200,7 +200,7 @@ static void write_axis(FILE *out, double end) {
 static void write_range(FILE *out, const struct bar *bar, double end) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(bar->low)) return;
-    double from = place_of(bar->low, end), to = place_of(bar->high, end);
+    double from = axis_place(bar->low, end), to = axis_place(bar->high, end);
     fprintf(out, "<u style=\"left:%.1f%%;width:%.1f%%\" title=\"%s to %s&times;\"></u>", from,
             to - from, number_text(bar->low, &number_plain, low),
             number_text(bar->high, &number_plain, high));
@@ -223,7 +223,7 @@ static void write_bar(FILE *out, const struct report *report, const struct repor
         return;
     }
     fprintf(out, "</span><span class=\"track\"><i style=\"width:%.1f%%\"></i>",
-            place_of(bar->ratio, end));
+            axis_place(bar->ratio, end));
     write_range(out, bar, end);
     fprintf(out, "</span><b>%s%s</b>", number_text(bar->ratio, &number_plain, text),
             isinf(bar->ratio) ? "" : "&times;");

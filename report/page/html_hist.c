@@ -102,8 +102,9 @@ static int add_repeat(json_t *repeats, const struct run *run, const struct run_s
     return 0;
 }
 
-static int add_row(json_t *rows, const struct report *report, const struct report_row *row,
-                   enum carried carried, struct lb_err *err) {
+static int add_row_histograms(json_t *rows, const struct report *report,
+                              const struct report_row *row, enum carried carried,
+                              struct lb_err *err) {
     const struct run *run = report->runs[report->locks[row->lock].run];
     json_t *repeats = json_array();
     if (json_array_append_new(rows, repeats)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -126,7 +127,8 @@ int html_hists(const struct report *report, json_t *root, struct lb_err *err) {
         json_t *rows = json_array();
         rc = json_array_append_new(groups, rows);
         for (int r = 0; r < report->groups[g].row_count && rc == 0; r++) {
-            if (add_row(rows, report, &report->groups[g].rows[r], carried, err)) return -1;
+            if (add_row_histograms(rows, report, &report->groups[g].rows[r], carried, err))
+                return -1;
         }
     }
     return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;

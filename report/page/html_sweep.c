@@ -154,7 +154,8 @@ static json_t *promise_of(const struct capacity *capacity, const struct probe *p
     return json_null();
 }
 
-static json_t *line_of(const struct probe *probes, int count, const struct capacity *capacity) {
+static json_t *rate_line_json(const struct probe *probes, int count,
+                              const struct capacity *capacity) {
     json_t *line = json_object(), *points = json_array();
     int rc = escape_json_put(line, "lock", json_integer(probes->lock));
     rc |= escape_json_put(line, "load", escape_json(probes->load));
@@ -195,7 +196,7 @@ static int add_lines(const struct report *report, const struct probe *probes, in
     for (int i = 0, next; i < count && rc == 0; i = next) {
         for (next = i + 1; next < count && same_line(&probes[i], &probes[next]);) next++;
         const struct capacity *capacity = capacities[report->locks[probes[i].lock].run];
-        rc = json_array_append_new(list, line_of(probes + i, next - i, capacity));
+        rc = json_array_append_new(list, rate_line_json(probes + i, next - i, capacity));
     }
     for (int r = 0; capacities && r < report->run_count; r++) capacity_free(capacities[r]);
     free(capacities);
@@ -267,7 +268,7 @@ struct sweep {
 };
 
 /* Collects a lock's throughputs over clients, one for each repeat. Returns how many. */
-static int collect(const struct sweep *sweep, int lock, double *n, double *x) {
+static int collect_throughputs(const struct sweep *sweep, int lock, double *n, double *x) {
     int count = 0;
     for (int g = 0; g < sweep->count; g++) {
         const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
@@ -315,7 +316,7 @@ static json_t *law_or_why(const double *n, const double *x, int count, json_t *o
 
 /* NULL when out of memory; the JSON null if the lock has fewer than two numbers of clients. */
 static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
-    int count = collect(sweep, lock, n, x);
+    int count = collect_throughputs(sweep, lock, n, x);
     if (count == 0 || different(n, count) < 2) return json_null();
     json_t *object = json_object(), *points = json_array();
     int rc = escape_json_put(object, "lock", json_integer(lock));

@@ -108,7 +108,7 @@ static int metric_of(const struct timeline *time, const char *tag) {
 
 /* Adds a line to the interval. -1: out of memory, or a histogram of another shape than those
  * before. */
-static int take(struct timeline *time, const struct hlog_line *line) {
+static int take_log_line(struct timeline *time, const struct hlog_line *line) {
     int m = metric_of(time, line->tag);
     if (m < 0) return 0;
     bool first = time->count == 0 && time->lines == 0;
@@ -132,7 +132,7 @@ static bool read_log(struct timeline *time, const char *path, int limit, bool *r
     if (!reader) return false;
     int got;
     while ((got = hlog_next(reader, &line, &err)) == 1 && time->count < limit) {
-        if (take(time, &line)) break;
+        if (take_log_line(time, &line)) break;
     }
     *ret_cut = got != 0;
     close_interval(time);

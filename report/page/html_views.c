@@ -29,7 +29,7 @@ static json_t *figure_of(const struct report_group *group, int r, const struct c
     return NULL;
 }
 
-static json_t *row_of(const struct report_group *group, int r) {
+static json_t *spread_row_json(const struct report_group *group, int r) {
     json_t *row = json_object(), *figures = json_object();
     int rc = escape_json_put(row, "mean", escape_json_figure(best_ratio_mean(group, r)));
     rc |= json_object_set_new(row, "figures", figures);
@@ -68,7 +68,7 @@ static int html_spread(const struct report *report, json_t *root, struct lb_err 
         json_t *rows = json_array();
         rc |= json_array_append_new(groups, rows);
         for (int r = 0; r < group->row_count && rc == 0; r++)
-            rc |= json_array_append_new(rows, row_of(group, r));
+            rc |= json_array_append_new(rows, spread_row_json(group, r));
     }
     if (rc && !err->code) err_set(err, LB_EXIT_MACHINE, "out of memory");
     return rc ? -1 : 0;

@@ -47,17 +47,17 @@ static const char *or_empty(const char *text) {
     return text ? text : "";
 }
 
-/* True for the same lock in the same place. */
-static int by_place(const struct planner_answer *x, const struct planner_answer *y) {
+/* Compares two answers by their lock and place. */
+static int compare_places(const struct planner_answer *x, const struct planner_answer *y) {
     int order = strcmp(x->lock->lock, y->lock->lock);
     if (!order) order = strcmp(or_empty(x->lock->topology), or_empty(y->lock->topology));
     return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
 }
 
-/* True if `a` is the better of two answers for one place. The order: the lock does not exclude,
- * which no other search takes back; a measurement, even a close one; a measurement for another
- * limit; the model, decisive answers first; no answer. Of equals the newer one. */
-static int weight(const struct planner_answer *answer) {
+/* The rank of an answer among those for one place, the smallest first: the lock does not exclude,
+ * which no other search takes back; a measurement, even a close one; a measurement for another limit;
+ * the model, decisive answers first; no answer. */
+static int rank_of(const struct planner_answer *answer) {
     if (answer->lock->violated) return -1;
     if (answer->verdict == PLANNER_UNKNOWN) return 4;
     return answer->model ? 2 + (answer->verdict == PLANNER_CLOSE) : answer->of_another;
@@ -65,8 +65,8 @@ static int weight(const struct planner_answer *answer) {
 
 static int by_place_best_first(const void *a, const void *b) {
     const struct planner_answer *x = a, *y = b;
-    int order = by_place(x, y);
-    if (!order) order = weight(x) - weight(y);
+    int order = compare_places(x, y);
+    if (!order) order = rank_of(x) - rank_of(y);
     return order ? order : strcmp(or_empty(y->from->started_at), or_empty(x->from->started_at));
 }
 
@@ -78,7 +78,7 @@ static int by_fitness(const void *a, const void *b) {
     if (!order) order = durability_rank(y->lock) - durability_rank(x->lock);
     if (!order && !isnan(x->margin) && !isnan(y->margin))
         order = (y->margin > x->margin) - (y->margin < x->margin);
-    return order ? order : by_place(x, y);
+    return order ? order : compare_places(x, y);
 }
 
 static void free_answer(struct planner_answer *answer) {
@@ -91,7 +91,7 @@ static void keep_best(struct planner *planner) {
     int kept = 0;
     qsort(planner->answers, (size_t)planner->count, sizeof *planner->answers, by_place_best_first);
     for (int i = 0; i < planner->count; i++) {
-        if (kept > 0 && by_place(&planner->answers[kept - 1], &planner->answers[i]) == 0) {
+        if (kept > 0 && compare_places(&planner->answers[kept - 1], &planner->answers[i]) == 0) {
             free_answer(&planner->answers[i]);
         } else {
             planner->answers[kept++] = planner->answers[i];

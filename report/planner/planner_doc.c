@@ -6,7 +6,7 @@
 
 #define TIGHT 1.2 /* margins below this are called tight */
 
-static enum tone tone_of(const struct planner_answer *answer) {
+static enum tone planner_tone(const struct planner_answer *answer) {
     static const enum tone tones[] = {TONE_GOOD, TONE_WARN, TONE_WARN, TONE_BAD};
     return answer->verdict == PLANNER_CARRIES && answer->margin < TIGHT ? TONE_WARN
                                                                         : tones[answer->verdict];
@@ -62,13 +62,13 @@ static const struct doc_column columns[] = {
     {.title = NULL},
 };
 
-static void add_answer(struct doc *doc, const struct planner_answer *answer) {
+static void add_planner_answer(struct doc *doc, const struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
     char text[600];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", lock->lock);
     doc_cell(doc, "%s", verdict_text(answer, text, sizeof text));
-    doc_set_tone(doc, tone_of(answer));
+    doc_set_tone(doc, planner_tone(answer));
     doc_cell(doc, "%s", doc_or(lock->guarantee, "not stated"));
     doc_cell(doc, "%s", doc_or(lock->topology, "not stated"));
     doc_cell(doc, "%s", doc_or(lock->durability, "not stated"));
@@ -85,7 +85,7 @@ void planner_doc(const struct planner *planner, struct doc *doc) {
         doc_say(doc, TONE_BAD, "%s", impossible_text(&planner->ask, text, sizeof text));
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
-    for (int i = 0; i < planner->count; i++) add_answer(doc, &planner->answers[i]);
+    for (int i = 0; i < planner->count; i++) add_planner_answer(doc, &planner->answers[i]);
     doc_end(doc);
     if (planner->unsafe > 0)
         doc_say(doc, TONE_PLAIN, "Left out: %d lock%s broken on purpose.", planner->unsafe,

@@ -47,10 +47,10 @@ static double asked(const struct planner_ask *ask) {
     return isnan(ask->rate) ? ask->clients : ask->rate;
 }
 
-static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static int say(struct planner_answer *answer, enum planner_verdict verdict, const char *format,
-               ...) {
+static int fill_verdict(struct planner_answer *answer, enum planner_verdict verdict,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fill_verdict(struct planner_answer *answer, enum planner_verdict verdict,
+                        const char *format, ...) {
     char *sentence = NULL, *all = NULL;
     va_list args;
     va_start(args, format);
@@ -69,7 +69,7 @@ static int say(struct planner_answer *answer, enum planner_verdict verdict, cons
 
 /* Names come from a file, and people copy the command into a shell, so only plain names are
  * used. */
-static bool is_plain(const char *text) {
+static bool is_plain_name(const char *text) {
     return text && *text &&
            text[strspn(
                text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
@@ -106,14 +106,14 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     const struct capacity_lock *lock = answer->lock;
     char *text = NULL;
     size_t size;
-    if (!is_plain(lock->lock)) return 0;
+    if (!is_plain_name(lock->lock)) return 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return -1;
     fprintf(out, "lockbench capacity %s%s --slo '%s'", lock->lock,
             isnan(ask->rate) ? " --clients" : "", ask->slo);
     if (!isnan(ask->hold_ns)) {
         fprintf(out, " --hold %.15gms", ask->hold_ns / 1e6);
-    } else if (is_plain(lock->hold)) {
+    } else if (is_plain_name(lock->hold)) {
         fprintf(out, " --hold %s", lock->hold);
     }
     fprintf(out, " --keys %.0f", ask->keys);
@@ -123,8 +123,8 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     if (answer->verdict == PLANNER_CLOSE && !answer->model)
         fprintf(out, " --time 10m"); /* more time gives a narrower answer */
     const char *topology = ask->topology ? ask->topology : lock->topology;
-    bool stated =
-        is_plain(topology) && strcmp(topology, "url") != 0 && strcmp(topology, "embedded") != 0;
+    bool stated = is_plain_name(topology) && strcmp(topology, "url") != 0 &&
+                  strcmp(topology, "embedded") != 0;
     if (stated && (!lock->backend || strcmp(topology, lock->backend) != 0))
         fprintf(out, " --set servers.topology=%s", topology);
     put_url(out, answer);
@@ -136,17 +136,17 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     return 0;
 }
 
-static int refuse(struct planner_answer *answer, const struct planner_ask *ask, double most,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-static int refuse(struct planner_answer *answer, const struct planner_ask *ask, double most,
-                  const char *format, ...) {
+static int refuse_answer(struct planner_answer *answer, const struct planner_ask *ask, double most,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+static int refuse_answer(struct planner_answer *answer, const struct planner_ask *ask, double most,
+                         const char *format, ...) {
     char sentence[300];
     va_list args;
     va_start(args, format);
     vsnprintf(sentence, sizeof sentence, format, args);
     va_end(args);
     answer->model = false;
-    if (say(answer, PLANNER_UNKNOWN, "%s", sentence) != 0) return -1;
+    if (fill_verdict(answer, PLANNER_UNKNOWN, "%s", sentence) != 0) return -1;
     return settle(answer, ask, most);
 }
 
@@ -161,28 +161,30 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     const char *by = answer->model ? "by the model " : "";
     if (answer->carries >= answer->breaks) {
         answer->carries = answer->breaks = NAN;
-        if (say(answer, PLANNER_CLOSE, "they contradict each other: kept at %s%s, broken at %s%s",
-                carries, unit, breaks, unit) != 0)
+        if (fill_verdict(answer, PLANNER_CLOSE,
+                         "they contradict each other: kept at %s%s, broken at %s%s", carries, unit,
+                         breaks, unit) != 0)
             return -1;
         return settle(answer, ask, NAN);
     }
     if (load <= answer->carries) {
         answer->margin = answer->carries / load;
-        return say(answer, PLANNER_CARRIES, "%sthe promise is kept up to %s%s", by, carries, unit);
+        return fill_verdict(answer, PLANNER_CARRIES, "%sthe promise is kept up to %s%s", by,
+                            carries, unit);
     }
     if (load >= answer->breaks) {
         answer->margin = answer->breaks / load;
-        return say(answer, PLANNER_TOO_MUCH, "%sthe promise is broken from %s%s on", by, breaks,
-                   unit);
+        return fill_verdict(answer, PLANNER_TOO_MUCH, "%sthe promise is broken from %s%s on", by,
+                            breaks, unit);
     }
     if (isnan(answer->breaks)) {
         bool generator = answer->lock->limited_by == CAPACITY_LIMIT_GENERATOR;
-        return refuse(answer, ask, 2 * load, "%sno more than %s%s was shown%s", by, carries, unit,
-                      generator ? ", since the load generator was the limit" : "");
+        return refuse_answer(answer, ask, 2 * load, "%sno more than %s%s was shown%s", by, carries,
+                             unit, generator ? ", since the load generator was the limit" : "");
     }
-    if (say(answer, PLANNER_CLOSE,
-            "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken", by,
-            isnan(answer->carries) ? "0" : carries, unit, breaks, unit) != 0)
+    if (fill_verdict(answer, PLANNER_CLOSE,
+                     "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken", by,
+                     isnan(answer->carries) ? "0" : carries, unit, breaks, unit) != 0)
         return -1;
     return settle(answer, ask, NAN);
 }
@@ -235,8 +237,8 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     const struct capacity_lock *lock = answer->lock;
     if (same(lock->limit_ns, ask->limit_ns)) {
         if (!lock->answered)
-            return refuse(answer, ask, NAN, "the search found no answer%s%s", lock->why ? ": " : "",
-                          lock->why ? lock->why : "");
+            return refuse_answer(answer, ask, NAN, "the search found no answer%s%s",
+                                 lock->why ? ": " : "", lock->why ? lock->why : "");
         answer->carries = lock->low;
         answer->breaks = lock->limited_by == CAPACITY_LIMIT_SLO ? lock->high : NAN;
         return weigh(answer, ask);
@@ -244,9 +246,10 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     answer->of_another = true;
     bounds_of_probes(ask, answer);
     if (isnan(answer->carries) && isnan(answer->breaks))
-        return refuse(answer, ask, NAN, "measured for %s, and no probe tells of another limit",
-                      lock->slo);
-    if (say(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s", lock->slo) != 0)
+        return refuse_answer(answer, ask, NAN,
+                             "measured for %s, and no probe tells of another limit", lock->slo);
+    if (fill_verdict(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s",
+                     lock->slo) != 0)
         return -1;
     return weigh(answer, ask);
 }
@@ -308,26 +311,27 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
     if (isnan(ask->rate)) {
-        rc = refuse(answer, ask, NAN,
-                    "a closed loop with another hold or other keys was not measured");
+        rc = refuse_answer(answer, ask, NAN,
+                           "a closed loop with another hold or other keys was not measured");
     } else if (isnan(hold_ns) || isnan(keys)) {
-        rc = refuse(
+        rc = refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and keys %s, of which the model of a hot key says nothing",
             lock->hold ? lock->hold : "?", lock->keys ? lock->keys : "?");
     } else if (hold > PLANNER_RANGE * hold_ns || hold < hold_ns / PLANNER_RANGE ||
                ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE) {
-        rc = refuse(
+        rc = refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
             lock->hold, lock->keys, keys > 1 ? "s" : "");
     } else if (!lock->modelled || !(lock->wait_predicted_ns > 0) ||
                !(lock->wait_measured_ns >= 0)) {
-        rc = refuse(answer, ask, NAN,
-                    "measured with hold %s and %s keys, without the figures that a model needs",
-                    lock->hold, lock->keys);
+        rc = refuse_answer(
+            answer, ask, NAN,
+            "measured with hold %s and %s keys, without the figures that a model needs", lock->hold,
+            lock->keys);
     } else if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL) {
-        rc = refuse(
+        rc = refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and %s keys, and the model does not describe this lock: its "
             "waits were %.2g times those foretold",
@@ -351,14 +355,14 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns, most = kept.most;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
     if (isnan(kept.most_ns))
-        return refuse(answer, ask, NAN,
-                      "no two probes kept their promise: there is nothing to conclude from");
+        return refuse_answer(answer, ask, NAN,
+                             "no two probes kept their promise: there is nothing to conclude from");
     /* The model may predict the mean but not the tail. Then it says nothing about a promise on the
      * tail. */
     double own = lock->hold_ns + lock->handoff_ns;
     double tail = kept.most_ns / queue_md1_quantile(most / NS_PER_S / keys, own, ask->quantile);
     if (!(tail <= PLANNER_MODEL))
-        return refuse(
+        return refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and %s keys, and the model does not describe this lock's far end: at "
             "%.3g/s it was %.2g times that foretold",
@@ -369,14 +373,15 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     answer->carries = rate_within(service, ask->keys, ask->quantile, fmax(tail, fmax(factor, 1)),
                                   ask->limit_ns - kept.least_ns);
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
-    if (say(answer, PLANNER_UNKNOWN,
+    if (fill_verdict(
+            answer, PLANNER_UNKNOWN,
             "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "
             "factor of %.2g",
             lock->hold, keys, keys > 1 ? "s" : "", lock->handoff_ns / 1e6, factor) != 0)
         return -1;
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
-        return refuse(answer, ask, 2 * ask->rate,
-                      "no rate above %.3g/s was measured to keep the promise", most);
+        return refuse_answer(answer, ask, 2 * ask->rate,
+                             "no rate above %.3g/s was measured to keep the promise", most);
     /* A key must not be busier than in a probe that kept the promise: beyond that load this lock
      * was not M/D/1. */
     double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;
@@ -391,20 +396,21 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
     double pool = answer->lock->clients;
     if (isnan(ask->rate) || isnan(ask->clients) || same(pool, ask->clients)) return 1;
     if (isnan(pool))
-        return refuse(answer, ask, NAN, "the measurement does not say of how many clients it is");
+        return refuse_answer(answer, ask, NAN,
+                             "the measurement does not say of how many clients it is");
     if (ask->clients > PLANNER_RANGE * pool)
-        return refuse(answer, ask, NAN,
-                      "measured with %.0f clients: more than twice as many may not be concluded",
-                      pool);
+        return refuse_answer(
+            answer, ask, NAN,
+            "measured with %.0f clients: more than twice as many may not be concluded", pool);
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
     double busy = ask->rate * (hold + ask->limit_ns) /
                   NS_PER_S; /* Little's law, if each request takes as long as is promised */
     if (ask->clients < pool && !(ask->clients >= busy))
-        return refuse(
+        return refuse_answer(
             answer, ask, NAN,
             "measured with %.0f clients; %.0f might all be busy, and who comes then would wait for one",
             pool, ask->clients);
-    return say(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
+    return fill_verdict(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
 }
 
 int planner_judge(const struct planner_ask *ask, const struct capacity *from,
@@ -416,22 +422,23 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .carries = NAN,
                                    .breaks = NAN,
                                    .margin = NAN};
-    if (lock->violated) return say(ret, PLANNER_UNKNOWN, "two held it at once in this search");
+    if (lock->violated)
+        return fill_verdict(ret, PLANNER_UNKNOWN, "two held it at once in this search");
     if (!(from->method >= CAPACITY_METHOD)) /* NAN: an older file, without this figure */
-        return refuse(ret, ask, NAN,
-                      "%s is of an older method of lockbench capacity, and is not used",
-                      from->path);
+        return refuse_answer(ret, ask, NAN,
+                             "%s is of an older method of lockbench capacity, and is not used",
+                             from->path);
     bool by_rate = lock->by == CAPACITY_BY_RATE;
     if (by_rate != !isnan(ask->rate))
-        return refuse(ret, ask, NAN, "searched by %s only",
-                      by_rate ? "rate" : "the clients of a closed loop");
+        return refuse_answer(ret, ask, NAN, "searched by %s only",
+                             by_rate ? "rate" : "the clients of a closed loop");
     if (!lock->metric || strcmp(lock->metric, ask->metric) != 0 ||
         !same(lock->quantile, ask->quantile))
-        return refuse(ret, ask, NAN, "measured for another promise, %s",
-                      lock->slo ? lock->slo : "?");
+        return refuse_answer(ret, ask, NAN, "measured for another promise, %s",
+                             lock->slo ? lock->slo : "?");
     if (ask->topology && (!lock->topology || strcmp(lock->topology, ask->topology) != 0))
-        return refuse(ret, ask, NAN, "measured on another topology, %s",
-                      lock->topology ? lock->topology : "?");
+        return refuse_answer(ret, ask, NAN, "measured on another topology, %s",
+                             lock->topology ? lock->topology : "?");
     int clients = check_clients(ask, ret, hold_ns);
     if (clients <= 0) return clients;
     bool same_hold = isnan(ask->hold_ns) || same(hold_ns, ask->hold_ns);

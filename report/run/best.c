@@ -99,7 +99,7 @@ static double ratio_at_end(const struct column *column, const struct report_grou
 
 enum mean_of { MEAN_SEEN, MEAN_BETTER, MEAN_WORSE };
 
-static double mean_of(const struct report_group *group, int row, enum mean_of of) {
+static double mean_ratio(const struct report_group *group, int row, enum mean_of of) {
     double sum = 0;
     int count = 0;
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
@@ -114,12 +114,12 @@ static double mean_of(const struct report_group *group, int row, enum mean_of of
 }
 
 double best_ratio_mean(const struct report_group *group, int row) {
-    return mean_of(group, row, MEAN_SEEN);
+    return mean_ratio(group, row, MEAN_SEEN);
 }
 
 bool best_ratio_range(const struct report_group *group, int row, double *ret_low,
                       double *ret_high) {
-    double low = mean_of(group, row, MEAN_BETTER), high = mean_of(group, row, MEAN_WORSE);
+    double low = mean_ratio(group, row, MEAN_BETTER), high = mean_ratio(group, row, MEAN_WORSE);
     if (group->rows[row].repeats < 2 || !isfinite(low)) return false;
     *ret_low = low;
     *ret_high = high;

@@ -10,7 +10,7 @@
 #include "report/run/words.h"
 #include "results/format/bound.h"
 
-static json_t *row_of(int run, const struct run_stage *stage) {
+static json_t *stage_row_json(int run, const struct run_stage *stage) {
     json_t *row = json_object();
     int rc = escape_json_put(row, "run", json_integer(run));
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
@@ -38,7 +38,7 @@ static json_t *run_of(const struct run *run) {
     return NULL;
 }
 
-static json_t *lock_of(const struct report_lock *lock) {
+static json_t *report_lock_json(const struct report_lock *lock) {
     json_t *object = json_object();
     double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
     int rc = escape_json_put(object, "run", json_integer(lock->run));
@@ -64,7 +64,7 @@ static json_t *lock_of(const struct report_lock *lock) {
     return NULL;
 }
 
-static int fill(const struct report *report, const struct doc *verdict, json_t *root) {
+static int fill_run_report(const struct report *report, const struct doc *verdict, json_t *root) {
     json_t *runs = json_array(), *locks = json_array(), *rows = json_array();
     int rc = escape_json_put(root, "schema", json_string("lockbench.report/1"));
     rc |= escape_json_put(root, "partial", json_boolean(report->partial));
@@ -74,12 +74,12 @@ static int fill(const struct report *report, const struct doc *verdict, json_t *
     rc |= escape_json_put(root, "rows", rows);
     if (rc) return rc;
     for (int i = 0; i < report->lock_count; i++)
-        rc |= json_array_append_new(locks, lock_of(&report->locks[i]));
+        rc |= json_array_append_new(locks, report_lock_json(&report->locks[i]));
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         rc |= json_array_append_new(runs, run_of(run));
         for (int s = 0; s < run->stage_count; s++)
-            rc |= json_array_append_new(rows, row_of(r, &run->stages[s]));
+            rc |= json_array_append_new(rows, stage_row_json(r, &run->stages[s]));
     }
     return rc;
 }
@@ -88,7 +88,7 @@ int run_json(const struct report *report, FILE *out, struct lb_err *err) {
     json_t *root = json_object();
     struct doc verdict = {0};
     run_verdict(report, &verdict);
-    int rc = fill(report, &verdict, root);
+    int rc = fill_run_report(report, &verdict, root);
     doc_free(&verdict);
     if (rc != 0) {
         json_decref(root);

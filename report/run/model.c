@@ -166,7 +166,8 @@ static bool is_elsewhere_too(const struct run *run, const struct run_stage *stag
     return false;
 }
 
-static struct report_lock *add_lock(struct report *report, int run, const struct run_stage *stage) {
+static struct report_lock *add_report_lock(struct report *report, int run,
+                                           const struct run_stage *stage) {
     struct report_lock *lock = &report->locks[report->lock_count];
     char letter[8];
     bool several = report->run_count > 1, elsewhere = is_elsewhere_too(report->runs[run], stage);
@@ -186,13 +187,13 @@ static struct report_lock *add_lock(struct report *report, int run, const struct
     return lock;
 }
 
-static void add(double *sum, double more) {
+static void add_if_known(double *sum, double more) {
     if (!isnan(more)) *sum += more;
 }
 
 static void note_exposure(struct report_lock *lock, const struct run_stage *stage) {
-    add(&lock->competing,
-        isnan(stage->tested_grants) ? stage->checked_grants : stage->tested_grants);
+    add_if_known(&lock->competing,
+                 isnan(stage->tested_grants) ? stage->checked_grants : stage->tested_grants);
     if (isnan(stage->inside_mean_ns) || stage->inside_mean_ns <= lock->inside_ns) return;
     lock->inside_ns = stage->inside_mean_ns;
     lock->round_trip_ns = stage->latency[METRIC_PING].p50;
@@ -204,18 +205,18 @@ bool report_hardly_tested(const struct report_lock *lock) {
 
 static void judge(struct report_lock *lock, const struct run_stage *stage) {
     lock->state = report_worse(lock->state, report_stage_state(stage));
-    add(&lock->grants, stage->checked_grants);
+    add_if_known(&lock->grants, stage->checked_grants);
     if (report_competes(stage)) note_exposure(lock, stage);
-    add(&lock->lost_updates, stage->lost_updates);
-    add(&lock->double_holders, stage->double_holders);
-    add(&lock->expired_holders, stage->expired_holders);
-    add(&lock->token_errors, stage->token_errors);
-    add(&lock->stuck, stage->stuck);
-    add(&lock->starved, stage->starved);
-    add(&lock->early, stage->early);
-    add(&lock->oversold, stage->oversold);
-    add(&lock->history_violations, stage->history_violations);
-    add(&lock->history_expired, stage->history_expired);
+    add_if_known(&lock->lost_updates, stage->lost_updates);
+    add_if_known(&lock->double_holders, stage->double_holders);
+    add_if_known(&lock->expired_holders, stage->expired_holders);
+    add_if_known(&lock->token_errors, stage->token_errors);
+    add_if_known(&lock->stuck, stage->stuck);
+    add_if_known(&lock->starved, stage->starved);
+    add_if_known(&lock->early, stage->early);
+    add_if_known(&lock->oversold, stage->oversold);
+    add_if_known(&lock->history_violations, stage->history_violations);
+    add_if_known(&lock->history_expired, stage->history_expired);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
     if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
@@ -243,9 +244,9 @@ static int add_locks_beside(struct report *report, int r, const struct run_stage
     json_array_foreach(json_object_get(run->plan, "locks"), i, name) {
         const char *lock = json_string_value(name);
         const struct run_stage *other = lock ? stage_beside(run, stage, lock) : NULL;
-        if (other && !find_lock(report, r, other) && !add_lock(report, r, other)) return -1;
+        if (other && !find_lock(report, r, other) && !add_report_lock(report, r, other)) return -1;
     }
-    return find_lock(report, r, stage) || add_lock(report, r, stage) ? 0 : -1;
+    return find_lock(report, r, stage) || add_report_lock(report, r, stage) ? 0 : -1;
 }
 
 static int make_locks(struct report *report) {

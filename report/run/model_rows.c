@@ -92,13 +92,13 @@ char *report_near_load_text(const struct run_stage *stage) {
     return report_load_text(&near);
 }
 
-static int lock_of(const struct report *report, int run, const struct run_stage *stage) {
+static int find_report_lock(const struct report *report, int run, const struct run_stage *stage) {
     int i = 0;
     while (!report_is_of(&report->locks[i], run, stage)) i++;
     return i;
 }
 
-static struct report_row *add_row(struct report_group *group, int lock) {
+static struct report_row *add_report_row(struct report_group *group, int lock) {
     struct report_row *more = realloc(group->rows, (size_t)(group->row_count + 1) * sizeof *more);
     if (!more) return NULL;
     group->rows = more;
@@ -126,7 +126,7 @@ static struct report_group *add_group(struct report *report, const struct ref *r
     return group;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_group_and_row(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     if (x->load != y->load) return x->load - y->load;
     if (x->stage->clients != y->stage->clients)
@@ -202,7 +202,7 @@ static int fill_groups(struct report *report, const struct ref *refs, int count)
             group->clients != refs[i].stage->clients) {
             group = add_group(report, &refs[i]);
         }
-        struct report_row *row = group ? add_row(group, refs[i].lock) : NULL;
+        struct report_row *row = group ? add_report_row(group, refs[i].lock) : NULL;
         if (!row || fill_row(row, refs + i, next - i)) return -1;
     }
     return 0;
@@ -232,12 +232,12 @@ int report_make_groups(struct report *report) {
     for (int r = 0; r < report->run_count; r++) {
         for (int s = 0; s < report->runs[r]->stage_count; s++, i++) {
             const struct run_stage *stage = &report->runs[r]->stages[s];
-            refs[i] = (struct ref){.stage = stage, .lock = lock_of(report, r, stage)};
+            refs[i] = (struct ref){.stage = stage, .lock = find_report_lock(report, r, stage)};
             refs[i].load = load_index(stage, known, &known_count);
             if (refs[i].load < 0) goto out;
         }
     }
-    qsort(refs, (size_t)count, sizeof *refs, by_place);
+    qsort(refs, (size_t)count, sizeof *refs, by_group_and_row);
     rc = fill_groups(report, refs, count);
 out:
     for (int k = 0; k < known_count; k++) free(known[k]);

@@ -3,7 +3,7 @@
 #include "report/run/field_value.h"
 #include "report/run/run_doc.h"
 
-static void add_stage(struct doc *doc, const struct run *run, const struct run_stage *stage) {
+static void add_stage_row(struct doc *doc, const struct run *run, const struct run_stage *stage) {
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", run->path);
     doc_cell(doc, "%s", run->workload ? run->workload : "");
@@ -22,7 +22,7 @@ void run_csv(const struct report *report, struct doc *doc) {
             doc_column(doc, &(struct doc_column){.title = field->path});
     for (int r = 0; r < report->run_count; r++) {
         for (int s = 0; s < report->runs[r]->stage_count; s++)
-            add_stage(doc, report->runs[r], &report->runs[r]->stages[s]);
+            add_stage_row(doc, report->runs[r], &report->runs[r]->stages[s]);
     }
     doc_end(doc);
 }

@@ -40,8 +40,9 @@ static bool has_value(const struct reach *reach, const struct column *column, in
     return false;
 }
 
-static void add_line(struct doc *doc, const struct report *report, const struct reach *reach,
-                     const struct column *column, int lock) {
+static void add_lock_over_distance(struct doc *doc, const struct report *report,
+                                   const struct reach *reach, const struct column *column,
+                                   int lock) {
     double trips = reach_trips(reach, column, lock);
     doc_row(doc, report_is_real(report->locks[lock].stage) ? DOC_ROW : DOC_ASIDE);
     doc_cell(doc, "%s", report->locks[lock].label);
@@ -55,8 +56,8 @@ static void add_line(struct doc *doc, const struct report *report, const struct 
 }
 
 /* Rows by durability, as in every table. */
-static void add_figure(struct doc *doc, const struct report *report, const struct reach *reach,
-                       const struct column *column) {
+static void add_figure_over_distance(struct doc *doc, const struct report *report,
+                                     const struct reach *reach, const struct column *column) {
     bool any = false;
     for (int d = 0; d < DURABILITIES; d++) {
         for (int lock = 0; lock < report->lock_count; lock++) {
@@ -65,7 +66,7 @@ static void add_figure(struct doc *doc, const struct report *report, const struc
                 continue;
             if (!any) doc_group(doc, TONE_PLAIN, "%s", column->title);
             any = true;
-            add_line(doc, report, reach, column, lock);
+            add_lock_over_distance(doc, report, reach, column, lock);
         }
     }
 }
@@ -91,7 +92,7 @@ static int add_passings(struct doc *doc, const struct report *report, const stru
     return count;
 }
 
-static void add_columns(struct doc *doc, const struct reach *reach) {
+static void add_distance_columns(struct doc *doc, const struct reach *reach) {
     char text[NUMBER_TEXT_MAX];
     doc_column(doc, &(struct doc_column){.title = "lock"});
     for (int i = 0; i < reach->count; i++)
@@ -112,9 +113,9 @@ static void add_reach(struct doc *doc, const struct report *report, const struct
     doc_heading(doc, "%s client%s: %s", number_count_text(first->clients, clients),
                 first->clients == 1 ? "" : "s", first->near);
     doc_table(doc, "figures", NULL);
-    add_columns(doc, reach);
+    add_distance_columns(doc, reach);
     for (size_t f = 0; f < FIGURES; f++)
-        add_figure(doc, report, reach, column_compared(figures[f], first));
+        add_figure_over_distance(doc, report, reach, column_compared(figures[f], first));
     doc_end(doc);
     doc_list(doc, NULL);
     for (size_t f = 0; f < FIGURES; f++)

@@ -9,8 +9,8 @@
 
 /* ---- the answers ---- */
 
-static void add_answer(struct doc *doc, const struct report *report, const struct answer *answer,
-                       const struct column *column) {
+static void add_run_answer(struct doc *doc, const struct report *report,
+                           const struct answer *answer, const struct column *column) {
     char text[NUMBER_TEXT_MAX];
     doc_cell(doc, "%s", answer->best ? "" : NUMBER_NONE);
     if (answer->untold) doc_span(doc, DOC_SOFT, " one run of each can't tell");
@@ -64,7 +64,7 @@ static void add_answers(const struct report *report, const struct answers *answe
             doc_cell(doc, "%s", words_durability_text((enum durability)d));
             doc_cell(doc, "%s", words_durability_title((enum durability)d));
             for (int q = 0; q < QUESTIONS; q++)
-                add_answer(doc, report, &answers->cell[d][q], answers->column[q]);
+                add_run_answer(doc, report, &answers->cell[d][q], answers->column[q]);
         }
         doc_end(doc);
     }

@@ -18,7 +18,7 @@ static double number_at(const json_t *host, const char *key) {
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-static void add_stage(struct host_row *row, const json_t *host, bool first) {
+static void add_host_stage(struct host_row *row, const json_t *host, bool first) {
     const char *lost = json_string_value(json_object_get(host, "lost"));
     if (first) {
         *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
@@ -38,14 +38,14 @@ static void add_stage(struct host_row *row, const json_t *host, bool first) {
 }
 
 /* Returns how many there are. */
-static int collect(const struct run *run, struct host_row *rows) {
+static int collect_hosts(const struct run *run, struct host_row *rows) {
     int count = 0;
     for (int s = 0; s < run->stage_count; s++) {
         size_t i;
         const json_t *host;
         json_array_foreach(run->stages[s].hosts, i, host) {
             if (i >= HOSTS_SHOWN) break;
-            add_stage(&rows[i], host, (int)i >= count);
+            add_host_stage(&rows[i], host, (int)i >= count);
             if ((int)i >= count) count = (int)i + 1;
         }
     }
@@ -89,7 +89,7 @@ static const struct doc_column columns[] = {
     {.title = NULL},
 };
 
-static void add_row(struct doc *doc, const struct host_row *row, int number) {
+static void add_host_row(struct doc *doc, const struct host_row *row, int number) {
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%d %s", number, row->name ? row->name : "");
     doc_figure(doc, row->clients);
@@ -106,14 +106,14 @@ static void add_row(struct doc *doc, const struct host_row *row, int number) {
 
 void run_hosts(const struct run *run, struct doc *doc) {
     struct host_row rows[HOSTS_SHOWN] = {0};
-    int count = collect(run, rows);
+    int count = collect_hosts(run, rows);
     double error_ns = 0;
     char text[NUMBER_TEXT_MAX];
     if (count == 0) return;
     doc_table(doc, NULL, "Load hosts");
     doc_columns(doc, columns);
     for (int i = 0; i < count; i++) {
-        add_row(doc, &rows[i], i + 1);
+        add_host_row(doc, &rows[i], i + 1);
         error_ns = fmax(error_ns, rows[i].error_ns);
     }
     doc_end(doc);

@@ -55,7 +55,8 @@ static char *cell_text(const struct run *run, const struct line *line) {
                          : scalar_text(json_object_get(run->environment, line->name));
 }
 
-static void add_line(struct line *lines, int *count, const char *name, const char *backend) {
+static void add_machine_line(struct line *lines, int *count, const char *name,
+                             const char *backend) {
     for (int i = 0; i < *count; i++) {
         if (strcmp(lines[i].name, name) == 0 && !lines[i].backend == !backend) return;
     }
@@ -71,19 +72,19 @@ static int collect_lines(const struct report *report, struct line *lines) {
              at = json_object_iter_next(environment, at)) {
             const json_t *value = json_object_iter_value(at);
             if (!json_is_object(value) && !json_is_array(value))
-                add_line(lines, &count, json_object_iter_key(at), NULL);
+                add_machine_line(lines, &count, json_object_iter_key(at), NULL);
         }
     }
     for (int r = 0; r < report->run_count; r++) {
         for (int i = 0; i < report->runs[r]->server_count; i++) {
             const char *backend = report->runs[r]->servers[i].backend;
-            if (backend) add_line(lines, &count, backend, backend);
+            if (backend) add_machine_line(lines, &count, backend, backend);
         }
     }
     return count;
 }
 
-static void add_row(struct doc *doc, const struct report *report, const struct line *line) {
+static void add_machine_row(struct doc *doc, const struct report *report, const struct line *line) {
     char *first = cell_text(report->runs[0], line);
     bool differs = false;
     for (int r = 1; r < report->run_count; r++) {
@@ -102,7 +103,7 @@ static void add_row(struct doc *doc, const struct report *report, const struct l
     free(first);
 }
 
-static void add_columns(struct doc *doc, const struct report *report) {
+static void add_run_columns(struct doc *doc, const struct report *report) {
     char letter[8], title[200];
     doc_column(doc, &(struct doc_column){.title = "what"});
     for (int r = 0; r < report->run_count; r++) {
@@ -126,8 +127,8 @@ void run_machines(const struct report *report, struct doc *doc) {
             "shortened. Every run of lockbench describes it.");
     } else {
         doc_table(doc, NULL, "Machine, build and servers");
-        add_columns(doc, report);
-        for (int i = 0; i < count; i++) add_row(doc, report, &lines[i]);
+        add_run_columns(doc, report);
+        for (int i = 0; i < count; i++) add_machine_row(doc, report, &lines[i]);
         doc_end(doc);
     }
     doc_end(doc);

@@ -116,7 +116,7 @@ static void add_facts(struct doc *doc, const json_t *facts) {
     }
 }
 
-static void add_servers(struct doc *doc, const struct run *run) {
+static void add_server_notes(struct doc *doc, const struct run *run) {
     static const struct doc_column columns[] = {
         {.title = "backend"},
         {.title = "topology"},
@@ -141,7 +141,7 @@ static void add_servers(struct doc *doc, const struct run *run) {
     doc_end(doc);
 }
 
-static void add_run(struct doc *doc, const struct report *report, int r) {
+static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     const struct run *run = report->runs[r];
     char letter[8];
     doc_heading(doc, "Run %s%s%s", report->run_count > 1 ? report_run_letter(r, letter) : "",
@@ -162,13 +162,13 @@ static void add_run(struct doc *doc, const struct report *report, int r) {
         doc_say(doc, TONE_PLAIN, "Run it again:");
         doc_code(doc, run->command);
     }
-    add_servers(doc, run);
+    add_server_notes(doc, run);
     doc_tree(doc, "The machine", run->environment);
     doc_tree(doc, "The plan, with every default", run->plan);
 }
 
 void run_notes(const struct report *report, struct doc *doc) {
     doc_section(doc, "run", report->run_count > 1 ? "The runs" : "The run");
-    for (int r = 0; r < report->run_count; r++) add_run(doc, report, r);
+    for (int r = 0; r < report->run_count; r++) add_run_notes(doc, report, r);
     doc_end(doc);
 }

@@ -19,7 +19,7 @@ static const struct doc_column columns[] = {
     {.title = NULL},
 };
 
-static const char *value_text(const struct run_slo *slo, double value, char *text) {
+static const char *slo_value_text(const struct run_slo *slo, double value, char *text) {
     char number[NUMBER_TEXT_MAX];
     const char *unit = doc_or(slo->unit, "");
     bool after = *unit && strcmp(unit, "ns") != 0;
@@ -33,7 +33,7 @@ static const char *value_text(const struct run_slo *slo, double value, char *tex
     return text;
 }
 
-static enum tone tone_of(const struct run_slo *slo) {
+static enum tone slo_tone(const struct run_slo *slo) {
     enum promise_verdict verdict = promise_verdict_from(slo->verdict);
     return verdict == PROMISE_KEPT ? TONE_GOOD : verdict == PROMISE_BROKEN ? TONE_BAD : TONE_WARN;
 }
@@ -47,13 +47,13 @@ static void add_slo(struct doc *doc, const struct run_slo *slo) {
              doc_or(slo->topology, ""));
     doc_figure(doc, slo->clients);
     doc_cell(doc, "%s", "");
-    doc_chip(doc, DOC_CHIP, tone_of(slo), "", verdict, NULL);
-    doc_cell(doc, "%s", slo->never ? NUMBER_NEVER : value_text(slo, slo->figure, text));
+    doc_chip(doc, DOC_CHIP, slo_tone(slo), "", verdict, NULL);
+    doc_cell(doc, "%s", slo->never ? NUMBER_NEVER : slo_value_text(slo, slo->figure, text));
     if (isnan(slo->low)) {
         doc_cell(doc, "%s", NUMBER_NONE);
     } else {
-        doc_cell(doc, "%s .. %s", value_text(slo, slo->low, low),
-                 isnan(slo->high) ? NUMBER_NEVER : value_text(slo, slo->high, high));
+        doc_cell(doc, "%s .. %s", slo_value_text(slo, slo->low, low),
+                 isnan(slo->high) ? NUMBER_NEVER : slo_value_text(slo, slo->high, high));
     }
     doc_cell(doc, "%s", doc_or(slo->basis, ""));
 }

@@ -36,8 +36,8 @@ static unsigned formats_of(const struct column *column, const struct report_grou
 }
 
 /* The key columns come first: a phone shows no others without scrolling. */
-static void add_columns(struct doc *doc, const struct report_group *group,
-                        const struct column *columns, bool compares) {
+static void add_group_columns(struct doc *doc, const struct report_group *group,
+                              const struct column *columns, bool compares) {
     doc_column(doc, &(struct doc_column){.title = "lock"});
     doc_column(doc, &(struct doc_column){.title = "verdict", .help = "does it exclude?"});
     if (compares)
@@ -78,8 +78,9 @@ static void add_name(struct doc *doc, const struct report_row *row,
         doc_chip(doc, DOC_MARK, TONE_WARN, "?", "no fault", words_help(WORDS_IDLE_FAULT));
 }
 
-static void add_row(struct doc *doc, const struct report *report, const struct report_group *group,
-                    int r, const struct column *columns, bool compares) {
+static void add_figure_row(struct doc *doc, const struct report *report,
+                           const struct report_group *group, int r, const struct column *columns,
+                           bool compares) {
     const struct report_row *row = &group->rows[r];
     const struct report_lock *lock = &report->locks[row->lock];
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
@@ -147,13 +148,14 @@ static void add_class_rows(struct doc *doc, const struct report *report,
     add_class(doc, group, row);
     for (int next = row; next < group->row_count; next++) {
         if (same_class(&group->rows[next], &group->rows[row]))
-            add_row(doc, report, group, next, columns, compares);
+            add_figure_row(doc, report, group, next, columns, compares);
     }
 }
 
 /* Adds locks by durability, then controls, baselines and the simulator. */
-static void add_rows(struct doc *doc, const struct report *report, const struct report_group *group,
-                     const struct column *columns, bool compares) {
+static void add_figure_rows(struct doc *doc, const struct report *report,
+                            const struct report_group *group, const struct column *columns,
+                            bool compares) {
     for (int d = 0; d <= DURABILITIES; d++) {
         for (int r = 0; r < group->row_count; r++) {
             const struct run_stage *stage = group->rows[r].typical;
@@ -261,8 +263,8 @@ static void add_table(struct doc *doc, const struct report *report,
     doc_table(doc, "figures sortable", caption);
     /* The heading of a comparison says the same. */
     if (compares) doc_set_headline(doc);
-    add_columns(doc, group, columns, compares);
-    add_rows(doc, report, group, columns, compares);
+    add_group_columns(doc, group, columns, compares);
+    add_figure_rows(doc, report, group, columns, compares);
     if (compares) add_notes(doc, report, group);
     doc_end(doc);
 }

@@ -25,7 +25,7 @@ static int count_state(const struct report *report, enum lock_state state) {
 }
 
 /* Adds "a, b and c", all locks in a state, to the last sentence. */
-static void add_names(struct doc *doc, const struct report *report, enum lock_state state) {
+static void add_lock_names(struct doc *doc, const struct report *report, enum lock_state state) {
     int left = count_state(report, state);
     for (int i = 0; i < report->lock_count; i++) {
         if (!is_in(&report->locks[i], state)) continue;
@@ -149,7 +149,7 @@ static void say_names(struct doc *doc, const struct report *report, enum lock_st
                       const char *before, const char *after, bool *headed) {
     if (count_state(report, state) == 0) return;
     doc_say(doc, words_state_tone(state), "%s", before);
-    add_names(doc, report, state);
+    add_lock_names(doc, report, state);
     doc_span(doc, DOC_PLAIN, "%s", after);
     set_headline(doc, headed);
 }
@@ -168,7 +168,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     bool headed = false;
     if (chosen_violated(report)) {
         doc_say(doc, TONE_BAD, "VIOLATED: ");
-        add_names(doc, report, LOCK_CAUGHT);
+        add_lock_names(doc, report, LOCK_CAUGHT);
         doc_span(doc, DOC_PLAIN,
                  " admitted two clients at once, as a lock broken on purpose does.");
         set_headline(doc, &headed);
@@ -390,7 +390,7 @@ static bool is_same_again(const struct run *run, int server) {
 }
 
 /* Adds "redis 7.0.15, zookeeper 3.8.0 and 3 more". An embedded backend has no server. */
-static void add_servers(struct doc *doc, const struct run *run) {
+static void add_server_names(struct doc *doc, const struct run *run) {
     int count = 0;
     for (int i = 0; i < run->server_count; i++) {
         const struct run_server *server = &run->servers[i];
@@ -430,7 +430,7 @@ static void say_ran(struct doc *doc, const struct report *report) {
                 report->run_count > 1 ? report_run_letter(r, letter) : "",
                 doc_or(run->workload, "a workload without a name"), locks, plural(locks),
                 run->stage_count, plural(run->stage_count));
-        add_servers(doc, run);
+        add_server_names(doc, run);
         add_machine(doc, run);
         doc_span(doc, DOC_PLAIN, ".");
     }

@@ -120,8 +120,8 @@ out:
     return block;
 }
 
-static int add_stage(struct list *list, const struct run *run, const struct run_stage *stage,
-                     const char *commit) {
+static int add_stage_line(struct list *list, const struct run *run, const struct run_stage *stage,
+                          const char *commit) {
     if (list->count == list->room) {
         int room = list->room ? 2 * list->room : 64;
         struct fresh *more = realloc(list->item, (size_t)room * sizeof *more);
@@ -145,7 +145,7 @@ static void free_list(struct list *list) {
     free(list->item);
 }
 
-/* True if two lines are of the same series and the same run. Two runs that began in the same second
+/* Compares two lines by their run and series. Two runs that began in the same second
  * are told apart by their folders, if both lines name one. */
 static int by_line(const struct trend_line *a, const struct trend_line *b) {
     int order = strcmp(a->text[TREND_TIME], b->text[TREND_TIME]);
@@ -194,7 +194,8 @@ static void write_figure(double figure, FILE *out) {
 }
 
 /* Writes one line, in the columns of the file. */
-static int write_line(const struct trend *trend, const struct fresh *fresh, int count, FILE *out) {
+static int write_trend_line(const struct trend *trend, const struct fresh *fresh, int count,
+                            FILE *out) {
     enum lock_state state = LOCK_BASELINE;
     double *values = malloc((size_t)count * sizeof *values);
     if (!values) return -1;
@@ -219,7 +220,8 @@ static int write_line(const struct trend *trend, const struct fresh *fresh, int 
     return 0;
 }
 
-static int add_run(struct list *list, struct run *run, const char *commit, struct lb_err *err) {
+static int add_run_lines(struct list *list, struct run *run, const char *commit,
+                         struct lb_err *err) {
     if (!run->started_at)
         return err_set(err, LB_EXIT_USAGE, "%s: does not say when it began (.started_at)",
                        run->path);
@@ -231,7 +233,7 @@ static int add_run(struct list *list, struct run *run, const char *commit, struc
         const struct run_stage *stage = &run->stages[i];
         bool whole = stage->lock && stage->status && strcmp(stage->status, "complete") == 0;
         if (!whole || stage->control) continue;
-        if (add_stage(list, run, stage, commit) != 0)
+        if (add_stage_line(list, run, stage, commit) != 0)
             return err_set(err, LB_EXIT_MACHINE, "out of memory");
     }
     return 0;
@@ -253,7 +255,7 @@ static char *new_lines(const struct trend *trend, const char *header, struct lis
         bool there = is_there(trend, &list->item[from].line);
         *(there ? &added->there : &added->lines) += 1;
         if (!there) added->limited += count_limited(&list->item[from], to - from);
-        if (!there) failed = write_line(trend, &list->item[from], to - from, out);
+        if (!there) failed = write_trend_line(trend, &list->item[from], to - from, out);
     }
     if (out && fclose(out) != 0) failed = 1;
     if (!failed) return text;
@@ -340,7 +342,7 @@ int trend_append(const char *path, const char *const *paths, int run_count, cons
     if (!runs) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (int i = 0; i < run_count && !failed; i++) {
         runs[i] = run_read(paths[i], err);
-        failed = runs[i] ? add_run(&list, runs[i], commit, err) : -1;
+        failed = runs[i] ? add_run_lines(&list, runs[i], commit, err) : -1;
     }
     if (!failed && list.count == 0)
         failed = err_set(err, LB_EXIT_USAGE,

@@ -11,7 +11,7 @@
 #define FEW 6
 #define WORDS 400
 
-static char *value_text(double value, int metric, char *text) {
+static char *trend_value_text(double value, int metric, char *text) {
     return result_field_is_time(compare_metric(metric)) ? number_time_text(value, text)
                                                         : number_text(value, &number_plain, text);
 }
@@ -54,10 +54,11 @@ static char *change_text(const struct trend_series *series, int metric,
     bool settled = figure->count - change->index >= TREND_LEVEL;
     snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
-             value_text(change->before, metric, before), value_text(change->after, metric, after),
-             line->text[TREND_TIME], *commit ? ", commit " : "", commit, line->text[TREND_RUN],
-             change->p, settled ? "" : "; so few runs may be outliers",
-             *also ? "; changed there, too: " : "", also);
+             trend_value_text(change->before, metric, before),
+             trend_value_text(change->after, metric, after), line->text[TREND_TIME],
+             *commit ? ", commit " : "", commit, line->text[TREND_RUN], change->p,
+             settled ? "" : "; so few runs may be outliers", *also ? "; changed there, too: " : "",
+             also);
     return text;
 }
 
@@ -94,16 +95,16 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
                 view->limited);
 }
 
-static void add_figure(struct doc *doc, const struct trend_view *view,
-                       const struct trend_series *series, int metric) {
+static void add_trend_figure(struct doc *doc, const struct trend_view *view,
+                             const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
     char text[WORDS], line[3 * BLOCKS + 1];
     bool worse = figure->worse && view->ask.gate > 0, bad = false;
     bool known = figure->acknowledged && view->ask.gate > 0;
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", compare_metric(metric)->title);
-    doc_value(doc, figure->latest, "%s", value_text(figure->latest, metric, text));
-    doc_value(doc, figure->median, "%s", value_text(figure->median, metric, text));
+    doc_value(doc, figure->latest, "%s", trend_value_text(figure->latest, metric, text));
+    doc_value(doc, figure->median, "%s", trend_value_text(figure->median, metric, text));
     doc_figure(doc, figure->count);
     doc_cell(doc, "%s", worse ? "WORSE" : known ? "acknowledged" : "");
     if (worse) doc_set_tone(doc, TONE_BAD);
@@ -148,7 +149,7 @@ static void add_series(struct doc *doc, const struct trend_view *view,
         doc_span(doc, DOC_DETAIL, "%d run%s: too few to tell a change from scatter", series->count,
                  series->count == 1 ? "" : "s");
     for (int m = 0; m < compare_metric_count(); m++)
-        if (series->figure[m].count > 0) add_figure(doc, view, series, m);
+        if (series->figure[m].count > 0) add_trend_figure(doc, view, series, m);
 }
 
 void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {

@@ -121,7 +121,7 @@ static int read_header(struct reader *reader) {
     return 0;
 }
 
-static int read_line(struct reader *reader, char **fields, struct trend_line *line) {
+static int read_trend_line(struct reader *reader, char **fields, struct trend_line *line) {
     for (int i = 0; i < TREND_TEXTS; i++) line->text[i] = "";
     for (int m = 0; m < compare_metric_count(); m++) line->figure[m] = NAN;
     for (int i = 0; i < reader->trend->columns; i++) {
@@ -174,7 +174,7 @@ static int read_lines(struct reader *reader) {
             if (!more) return err_set(reader->err, LB_EXIT_MACHINE, "out of memory");
             trend->lines = more;
         }
-        if (read_line(reader, fields, &trend->lines[trend->count]) != 0) return -1;
+        if (read_trend_line(reader, fields, &trend->lines[trend->count]) != 0) return -1;
         trend->count++;
     }
     if (trend->count > 0) qsort(trend->lines, (size_t)trend->count, sizeof *trend->lines, by_time);

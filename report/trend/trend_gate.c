@@ -54,7 +54,7 @@ static void weigh(const struct trend_view *view, const struct trend_series *seri
 }
 
 /* Collects all figures of a view in which a change could show, in their order. */
-static int collect(struct trend_view *view, struct trend_figure **figures) {
+static int collect_figures(struct trend_view *view, struct trend_figure **figures) {
     int count = 0;
     for (int i = 0; i < view->count; i++) {
         for (int m = 0; m < compare_metric_count(); m++) {
@@ -72,7 +72,7 @@ int trend_gate(struct trend_view *view) {
     size_t room = (size_t)view->count * (size_t)compare_metric_count() + 1;
     struct trend_figure **figures = malloc(room * sizeof *figures);
     double *p = malloc(room * sizeof *p);
-    int failed = !figures || !p, count = failed ? 0 : collect(view, figures);
+    int failed = !figures || !p, count = failed ? 0 : collect_figures(view, figures);
     for (int i = 0; i < count; i++) p[i] = figures[i]->p;
     if (!failed) failed = rank_benjamini_hochberg(p, count);
     for (int i = 0; i < count && !failed; i++) {

@@ -30,7 +30,7 @@ static json_t *change_json(const struct trend_series *series, int metric,
                      trend_also(series, figure, change, also, sizeof also));
 }
 
-static json_t *figure_json(const struct trend_series *series, int metric) {
+static json_t *trend_figure_json(const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
     json_t *values = json_array(), *lines = json_array(), *changes = json_array();
     for (int i = 0; i < figure->count; i++) {
@@ -73,7 +73,7 @@ static json_t *series_json(const struct trend_series *series) {
     json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
     for (int m = 0; m < compare_metric_count(); m++) {
         if (series->figure[m].count > 0)
-            json_object_set_new(figures, compare_metric(m)->compared, figure_json(series, m));
+            json_object_set_new(figures, compare_metric(m)->compared, trend_figure_json(series, m));
     }
     json_object_set_new(json, "figures", figures);
     json_object_set_new(json, "lines", lines_json(series));

@@ -13,7 +13,7 @@
 #include "report/trend/trend_parts.h"
 #include "results/format/tree.h"
 
-static int cannot_write(const char *path, int why, struct lb_err *err) {
+static int cannot_write_history(const char *path, int why, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(why));
 }
 
@@ -27,11 +27,11 @@ static bool is_current(int fd, const char *path) {
 int trend_store_open(const char *path, struct lb_err *err) {
     for (;;) {
         int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-        if (fd < 0) return cannot_write(path, errno, err);
+        if (fd < 0) return cannot_write_history(path, errno, err);
         if (flock(fd, LOCK_EX) != 0) {
             int why = errno;
             close(fd);
-            return cannot_write(path, why, err);
+            return cannot_write_history(path, why, err);
         }
         if (is_current(fd, path)) return fd;
         close(fd);
@@ -54,7 +54,7 @@ int trend_store_append(int fd, const char *path, const char *text, struct lb_err
     if (end >= 0 && write_all(fd, text) == 0) return 0;
     int why = errno;
     if (end >= 0 && ftruncate(fd, end) != 0) why = errno;
-    return cannot_write(path, why, err);
+    return cannot_write_history(path, why, err);
 }
 
 /* Copies a history's text. Adds `names` to its first line, and a comma for each of `count` columns
@@ -106,7 +106,7 @@ static int replace_file(const char *path, const char *text, struct lb_err *err) 
         failed |= close(fd) != 0;
         if (!failed) failed = rename(fresh, real);
     }
-    if (failed) cannot_write(path, errno, err);
+    if (failed) cannot_write_history(path, errno, err);
     if (failed && fd >= 0) unlink(fresh);
     free(fresh);
     free(real);

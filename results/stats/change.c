@@ -14,7 +14,7 @@ static double weak_p(double max_p) {
 }
 
 /* The mean of from .. to, and the sum of squared deviations. */
-static double mean_of(const double *values, int from, int to, double *ret_squares) {
+static double mean_of_values(const double *values, int from, int to, double *ret_squares) {
     double mean = 0;
     *ret_squares = 0;
     for (int i = from; i < to; i++) mean += values[i] / (to - from);
@@ -26,8 +26,8 @@ static double mean_of(const double *values, int from, int to, double *ret_square
 static struct change_point test(const double *values, int from, int at, int to) {
     double left, right;
     struct change_point point = {.index = at, .p = 1};
-    point.before = mean_of(values, from, at, &left);
-    point.after = mean_of(values, at, to, &right);
+    point.before = mean_of_values(values, from, at, &left);
+    point.after = mean_of_values(values, at, to, &right);
     int df = to - from - 2;
     if (df < 1) return point;
     double error = sqrt((left + right) / df * (1.0 / (at - from) + 1.0 / (to - at)));
