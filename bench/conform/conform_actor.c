@@ -167,6 +167,11 @@ void actor_do(struct actor *client, void (*job)(struct actor *client)) {
     finish(client);
 }
 
+void actors_do(struct actor *const *clients, int count, void (*job)(struct actor *client)) {
+    for (int i = 0; i < count; i++) actor_begin(clients[i], job);
+    for (int i = 0; i < count; i++) finish(clients[i]);
+}
+
 void actor_stop(struct actor *client) {
     atomic_store(&client->quit, true);
     if (!client->trial->threads) lb_wake(client->fiber);
@@ -243,6 +248,16 @@ struct actor *actor_new(struct trial *trial) {
 
 struct actor *actor_far(struct trial *trial) {
     return start_connected(trial, trial->far);
+}
+
+bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
+                struct actor **ret_clients) {
+    for (int i = 0; i < count; i++) {
+        ret_clients[i] = actor_new(trial);
+        if (!ret_clients[i] || !actor_use_key(ret_clients[i], key)) return false;
+        ret_clients[i]->arg = arg;
+    }
+    return true;
 }
 
 void actor_close(struct actor *client) {

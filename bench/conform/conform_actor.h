@@ -38,6 +38,10 @@ struct actor {
 /* A connected client; NULL after trial_fail. Through the proxy: actor_far. The trial frees it. */
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
+/* Several clients like actor_new's that use one key, each with arg for its jobs. False after
+ * trial_fail. */
+bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
+                struct actor **ret_clients);
 
 /* actor_close ends the session, actor_open opens another and returns whether that worked. The
  * grant's data stays, as in a run. */
@@ -65,6 +69,8 @@ bool actor_is_busy(const struct actor *client);
  * actor_end waits for it. */
 void actor_begin(struct actor *client, void (*job)(struct actor *client));
 void actor_do(struct actor *client, void (*job)(struct actor *client));
+/* Runs a job on all the clients at the same time, and waits until each has ended. */
+void actors_do(struct actor *const *clients, int count, void (*job)(struct actor *client));
 
 /* For jobs, after LB_UNKNOWN: opens a new session and settles, as a run does. False if that failed
  * within the time. */

@@ -55,11 +55,7 @@ void conform_crowd(struct trial *trial) {
     static _Atomic int inside; /* the static memory outlives a client that hangs */
     atomic_store(&inside, 0);
     struct actor *clients[CROWD];
-    for (int i = 0; i < CROWD; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        clients[i]->arg = &inside;
-    }
+    if (!actors_new(trial, &key, &inside, CROWD, clients)) return;
     for (int i = 0; i < CROWD; i++) actor_begin(clients[i], once);
     for (int i = 0; i < CROWD; i++) MUST_GIVE(clients[i], actor_end(clients[i]), LB_OK);
 }

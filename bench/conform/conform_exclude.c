@@ -68,14 +68,9 @@ void conform_exclude(struct trial *trial) {
     static struct contest shared; /* static memory outlives a client that hangs */
     shared = (struct contest){.findings.holders = shared.holders};
     struct actor *clients[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        clients[i]->arg = &shared;
-    }
+    if (!actors_new(trial, &key, &shared, CLIENTS, clients)) return;
     shared.end_ns = lb_now() + TIME_NS;
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    actors_do(clients, CLIENTS, contend);
     uint64_t grants = conform_judge(trial, &shared.cell, &shared.findings);
     MUST(trial, grants == atomic_load(&shared.grants) && grants >= CLIENTS,
          "too few grants to say anything: %llu", (unsigned long long)grants);
@@ -127,14 +122,9 @@ void conform_give_up(struct trial *trial) {
     static struct contest shared; /* static memory outlives a client that hangs */
     shared = (struct contest){.findings.holders = shared.holders};
     struct actor *clients[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        clients[i]->arg = &shared;
-    }
+    if (!actors_new(trial, &key, &shared, CLIENTS, clients)) return;
     shared.end_ns = lb_now() + IMPATIENT_NS;
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], contend_briefly);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    actors_do(clients, CLIENTS, contend_briefly);
     conform_judge(trial, &shared.cell, &shared.findings);
     if (trial_failed(trial)) return;
     /* A client that gave up has left nothing that blocks others. */

@@ -104,8 +104,7 @@ void conform_multi_overlap(struct trial *trial) {
         clients[i]->arg = &rooms;
     }
     rooms.end_ns = lb_now() + TIME_NS;
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], overlap);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    actors_do(clients, CLIENTS, overlap);
     MUST(trial, atomic_load(&rooms.grants) >= CLIENTS, "too few grants to say anything: %d",
          atomic_load(&rooms.grants));
 }

@@ -88,12 +88,8 @@ void conform_versions_unique(struct trial *trial) {
     struct actor *clients[CLIENTS];
     atomic_store(&count, 0);
     atomic_store(&refused, 0);
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-    }
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], update);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    if (!actors_new(trial, &key, NULL, CLIENTS, clients)) return;
+    actors_do(clients, CLIENTS, update);
     if (trial_failed(trial)) return;
     qsort(written, CLIENTS * WRITES, sizeof *written, by_number);
     for (int i = 1; i < CLIENTS * WRITES; i++) {

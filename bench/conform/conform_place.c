@@ -70,8 +70,9 @@ static const char *topologies(void) {
     return home_path("compose/local", folder, sizeof folder, &err) == 0 ? folder : "";
 }
 
-static const char *lacks(const struct lb_backend *backend, const char *topology, char *text,
-                         size_t size) {
+const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
+                          size_t size) {
+    const struct lb_backend *backend = lock->backend;
     struct topo_info info;
     struct lb_err err = {0};
     if (lb_unavailable(backend)) {
@@ -79,6 +80,7 @@ static const char *lacks(const struct lb_backend *backend, const char *topology,
                  backend->install);
         return text;
     }
+    if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
     if (!topology) return NULL;
     if (topo_info(topologies(), topology, &info, &err) != 0) {
         snprintf(text, size, "%s: %s", backend->name, err.text);
@@ -88,16 +90,6 @@ static const char *lacks(const struct lb_backend *backend, const char *topology,
     snprintf(text, size, "%s: %s is missing: install %s", backend->name, info.missing,
              info.install);
     return text;
-}
-
-const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
-                          size_t size) {
-    if (!topology && lb_topologies(lock)) topology = lb_topologies(lock)[0];
-    return lacks(lock->backend, topology, text, size);
-}
-
-const char *conform_missing(const struct lb_backend *backend, char *text, size_t size) {
-    return lacks(backend, backend->topologies ? backend->topologies[0] : NULL, text, size);
 }
 
 struct place *conform_open_on(const struct plan_lock *lock, const char *topology,

@@ -22,11 +22,9 @@ int conform_try_lock(const struct lb_lock *lock, const char *const *sets, struct
                      struct plan_lock *ret_lock, struct lb_err *err);
 
 /* Writes to text why the lock can't be tried here on a topology (NULL = its first), with what to
- * install; returns NULL if it can. The second function does the same for the first topology of a
- * backend. */
+ * install; returns NULL if it can. */
 const char *conform_lacks(const struct lb_lock *lock, const char *topology, char *text,
                           size_t size);
-const char *conform_missing(const struct lb_backend *backend, char *text, size_t size);
 
 /* Starts or opens the backend, on a topology of the lock (NULL = its first). NULL with err. To be
  * called on the main thread; the caller closes it with place_close. */

@@ -142,16 +142,11 @@ void conform_permits_contended(struct trial *trial) {
     room = (struct room){.end_ns = 0};
     trial->bound = BOUND;
     struct actor *clients[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        if ((trial->lock->lock->caps & LB_CAP_PERMITS) && i % 4 == 0)
-            clients[i]->request.permits = 2;
-        clients[i]->arg = &room;
-    }
+    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
+    bool several = trial->lock->lock->caps & LB_CAP_PERMITS;
+    for (int i = 0; several && i < CLIENTS; i += 4) clients[i]->request.permits = 2;
     room.end_ns = lb_now() + TIME_NS;
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], use);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    actors_do(clients, CLIENTS, use);
     MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
          atomic_load(&room.grants));
     /* All permits are back. */

@@ -112,14 +112,9 @@ void conform_shared_mix(struct trial *trial) {
     static struct room room; /* static memory outlives a client that hangs */
     room = (struct room){.end_ns = 0};
     struct actor *clients[CLIENTS];
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i] || !actor_use_key(clients[i], &key)) return;
-        clients[i]->arg = &room;
-    }
+    if (!actors_new(trial, &key, &room, CLIENTS, clients)) return;
     room.end_ns = lb_now() + TIME_NS;
-    for (int i = 0; i < CLIENTS; i++) actor_begin(clients[i], mix);
-    for (int i = 0; i < CLIENTS; i++) actor_end(clients[i]);
+    actors_do(clients, CLIENTS, mix);
     MUST(trial, atomic_load(&room.grants) >= CLIENTS, "too few grants to say anything: %d",
          atomic_load(&room.grants));
 }

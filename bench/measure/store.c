@@ -47,7 +47,8 @@ static struct state load_state(struct guarded *key) {
     return seen;
 }
 
-/* Installs the token, unless the state has a greater one. *ret_then: the new state. */
+/* Installs the token, unless the state has a greater one: then returns false and does nothing.
+ * Token 0 = none: nothing is compared, and the installed token stays. *ret_then: the new state. */
 static bool install_token(struct guarded *key, uint64_t token, struct state *ret_then) {
     struct state seen = load_state(key), next;
     do {
@@ -58,6 +59,7 @@ static bool install_token(struct guarded *key, uint64_t token, struct state *ret
     return true;
 }
 
+/* Writes the value, unless the state has a greater token: then returns false and writes nothing. */
 static bool write_value(struct guarded *key, uint64_t token, uint64_t value,
                         struct state *ret_then) {
     struct state seen = load_state(key), next;
@@ -67,18 +69,6 @@ static bool write_value(struct guarded *key, uint64_t token, uint64_t value,
     } while (!swap_state(key, &seen, next));
     *ret_then = next;
     return true;
-}
-
-bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value) {
-    struct state then;
-    if (!install_token(key, token, &then)) return false;
-    *ret_value = state_value(then);
-    return true;
-}
-
-bool fenced_write(struct guarded *key, uint64_t token, uint64_t value) {
-    struct state then;
-    return write_value(key, token, value, &then);
 }
 
 uint64_t fenced_read(struct guarded *key) {

@@ -55,11 +55,7 @@ struct visit {
     enum fence fence;
 };
 
-/* Installs a token and reads the value. Returns false and does nothing if a greater token is there.
- * Token 0 = none: nothing is compared, and the installed token stays. */
-bool fenced_install(struct guarded *key, uint64_t token, uint64_t *ret_value);
-/* Writes the value. Returns false and writes nothing if a greater token is there. */
-bool fenced_write(struct guarded *key, uint64_t token, uint64_t value);
+/* The fenced value. */
 uint64_t fenced_read(struct guarded *key);
 
 /* Enters and reads both values. fenced: the lock has tokens. */

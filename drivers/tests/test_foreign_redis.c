@@ -126,7 +126,7 @@ static void forgotten_scripts(struct trial *trial) {
 FIXTURE(set_up) {
     struct lb_err err = {0};
     char why[512];
-    if (conform_missing(registry_lock("redis-setnx")->backend, why, sizeof why)) return 0;
+    if (conform_lacks(registry_lock("redis-setnx"), NULL, why, sizeof why)) return 0;
     if (conform_lock(registry_lock("redis-setnx"), NULL, &arena, &lock, &err) != 0 ||
         !(place = conform_open(&lock, &err))) {
         print_error("%s\n", err.text);
@@ -145,7 +145,7 @@ static void run(void **state) {
     void (*script)(struct trial *) = *(void (**)(struct trial *)) * state;
     char why[512];
     const char *ci = getenv("CI");
-    bool missing = conform_missing(registry_lock("redis-setnx")->backend, why, sizeof why) != NULL;
+    bool missing = conform_lacks(registry_lock("redis-setnx"), NULL, why, sizeof why) != NULL;
     if (!missing && system("command -v redis-cli >/dev/null") != 0) {
         snprintf(why, sizeof why, "redis-cli is missing: install redis-tools");
         missing = true;
