@@ -1,9 +1,10 @@
-// data: the page's embedded JSON (written by report/html_data.c), with what every view needs worked out once.
+// data: the page's embedded JSON (written by report/page/html_data.c), with the values that every view needs computed
+// once.
 import { makeHistogram } from './histogram.js';
 
 const histogramsOf = (repeat) => Object.fromEntries(Object.entries(repeat).map(([metric, entry]) => [metric, makeHistogram(entry)]));
 
-/** Each lock gets its colour index and each row its lock, its repeats' histograms, and how it went over time. */
+/** Each lock gets its colour index and each row its lock, its repeats' histograms, and its timeline. */
 export function readData(element) {
   const data = JSON.parse(element.textContent);
   let colour = 0;
@@ -24,19 +25,20 @@ export function readData(element) {
   return data;
 }
 
-/** The group that a reader cares for first: the most contended one. */
+/** The group to show first: the most contended one. */
 export function firstGroup(data) {
   return data.groups.find((g) => g.contended) ?? data.groups.find((g) => g.alone) ?? data.groups[0];
 }
 
-/** What stands beside each figure that compares locks: behind the figures, which a phone shows first. */
+/** The guarantee and topology beside each figure that compares locks. They come after the figures, which a phone
+ * shows first. */
 const standing = [{ name: 'durability' }, { name: 'guarantee' }, { name: 'topology' }];
 export function guaranteeOf(data, lock) {
   const { guarantee, topology } = data.standing[lock.index];
   return [lock.label, data.durabilities[lock.durability], guarantee, topology ?? '–'];
 }
 
-/** The columns of a table with a row a lock; name: of the first one. */
+/** The columns of a table with a row for each lock; name: the name of the first column. */
 export const lockColumns = (figures, name = 'lock') => [{ name }, ...figures, ...standing];
 
 /** A row of such a table. */

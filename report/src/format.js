@@ -1,4 +1,4 @@
-// format: figures as the tables show them (report/number.c): three significant digits, a dash for the unknown.
+// format: figures as the tables show them (report/doc/number.c): three significant digits, a dash for the unknown.
 
 export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';

@@ -1,12 +1,12 @@
 // histogram: any percentile of the embedded histograms, decoded by HdrHistogram's own JavaScript.
 //
-// Of hdr-histogram-js only what decodes is taken, 80 KB: its WebAssembly and its logs would be 60 KB more. A histogram
+// Only the decoder of hdr-histogram-js is used, 80 KB: its WebAssembly and its logs would be 60 KB more. A histogram
 // is decoded when it is first asked for, and kept.
 import { decompress, doDecode } from 'hdr-histogram-js/dist/JsHistogram.encoding';
 
-const STEPS = 12; // points a decade of a curve
+const STEPS = 12; // points of a curve in each decade
 const COUNT_BITS = 64;
-const ABOVE = 5 * (1 - 1e-9); // so many times are to lie above a percentile: quantile_supported in results/stats
+const ABOVE = 5 * (1 - 1e-9); // a percentile needs so many times above it: quantile_supported in results/stats
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
@@ -29,10 +29,10 @@ export function makeHistogram({ count, max, hdr }) {
   };
 }
 
-/** Whether so many times are enough for a percentile; 100 is the maximum. */
+/** True if so many times are enough for a percentile; 100 is the maximum. */
 const isSupported = (count, percent) => percent === 100 || count * (1 - percent / 100) > ABOVE;
 
-/** The histograms of a metric, one a repeat, the typical repeat's first. */
+/** The histograms of a metric, one for each repeat, the typical repeat's first. */
 export const histogramsOf = (row, metric) => row.repeats.map((repeat) => repeat[metric]).filter(Boolean);
 
 /** A row's percentile: the median over its repeats, as in the tables; undefined where too few times were recorded. */

@@ -1,13 +1,14 @@
-// labels: the names of locks at the right ends of their lines. ECharts' own shifting leaves names on one another where many lines
-// end close together: here a name goes to the next free place above or below, and is left out where none is near. What has
-// no name is told on hover, and by the colours of the picker. A long name is cut, so that the lines keep their room.
+// labels: the names of locks at the right ends of their lines. ECharts' own shifting leaves names on one another where
+// many lines end close together: here a name goes to the next free place above or below, and is left out where none is
+// near. What has no name is told on hover, and by the colours of the picker. A long name is cut, so that the lines keep
+// their room.
 import { colourOf } from './theme.js';
 
 const LINE_PX = 15, LETTER_PX = 7, STEP_PX = 3, NEAR_PX = 75, MOST_PX = 200;
 const TOP_PX = 24, BOTTOM_PX = 364; // of page.css's .canvas, which is 26rem high, without its axis
 
 /** For lines of these locks, in the order of the chart's series: room is the grid's right, of(lock, i) the line's own options.
- * On narrow screens, and where none are wanted, there are no names. */
+ * On narrow screens, and where none are wanted, no names are drawn. */
 export function endLabels(theme, locks, wanted = true) {
   const shown = wanted && !theme.narrow, taken = new Map();
   const width = Math.min(MOST_PX, 10 + LETTER_PX * Math.max(0, ...locks.map(({ label }) => label.length)));

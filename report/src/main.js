@@ -1,4 +1,4 @@
-// main: brings the page to life: sortable tables, the lock picker, and the charts. The page is complete without it.
+// main: the scripts of the page: sortable tables, the lock picker, and the charts. The page is complete without it.
 import { readData } from './data.js';
 import { makePicker } from './picker.js';
 import { makeSortable } from './sort.js';
@@ -43,7 +43,7 @@ globalThis.lockbench = { charts };
 const [anchor, query] = location.hash.split('?');
 if (query !== undefined && anchor.length > 1) document.getElementById(anchor.slice(1))?.scrollIntoView();
 
-// On paper everything is to be seen.
+// On paper everything must be visible.
 addEventListener('beforeprint', () => {
   for (const fold of document.querySelectorAll('#compare details:has(h3), details.verdict')) fold.open = true;
 });

@@ -1,6 +1,6 @@
-// marks: what happened to clients, servers and wires, as shades and lines over an axis of seconds.
+// marks: the injections on clients, servers and wires, as shades and lines over an axis of seconds.
 
-/* A fault of the same kind at the same tenth of a second is one mark, however many locks were put through it. */
+/* A fault of the same kind at the same tenth of a second is one mark, however many locks ran under it. */
 function faultsOf(rows) {
   const known = new Map();
   for (const { time } of rows) {
@@ -13,7 +13,7 @@ function faultsOf(rows) {
   return [...known.values()];
 }
 
-/** A series without data that carries the marks of rows; null where there are none. */
+/** A series without data that carries the marks of rows; null if there are none. */
 export function marksOf(theme, rows) {
   const faults = faultsOf(rows), steady = rows.length === 1 ? rows[0].time.steady_after : null;
   const label = { color: theme.soft, fontSize: 11, overflow: 'truncate' };
@@ -28,7 +28,7 @@ export function marksOf(theme, rows) {
   };
 }
 
-/** The same as a table; null where there are none. */
+/** The same as a table; null if there are none. */
 export function markTable(rows) {
   const faults = faultsOf(rows);
   if (faults.length === 0) return null;

@@ -1,4 +1,5 @@
-// picker: one button a lock, and one a run where there are several, for all charts at once; also their legend. Keyboard and screen readers see toggle buttons.
+// picker: one button for each lock, and one for each run if there are several, for all charts at once; also their
+// legend. Keyboard and screen readers see toggle buttons.
 import { colourOf, dashOf, onThemeChange, readTheme } from './theme.js';
 
 const svgNamespace = 'http://www.w3.org/2000/svg';

@@ -1,4 +1,4 @@
-// state: what the reader has chosen, shared by all views and kept in the URL's hash, so that a link shows the same.
+// state: the reader's choices, which all views share and the URL's hash keeps, so that a link shows the same.
 //
 // The hash is "#view?off=1,4&runs=1&percentiles.group=2": the part before "?" is the page's own anchor, "off" has the
 // locks and "runs" the runs that are not shown.
@@ -20,7 +20,7 @@ export function makeState(data) {
   }
   function tell() {
     for (const listener of listeners) {
-      try { listener(); } catch (error) { reportError(error); } // the others are told all the same
+      try { listener(); } catch (error) { reportError(error); } // the other listeners are called all the same
     }
   }
   function changed() {
@@ -42,7 +42,7 @@ export function makeState(data) {
   });
   return {
     shows: (lock) => !off.has(lock.index) && !offRuns.has(lock.run),
-    /** By itself, whether or not its run is shown. */
+    /** True if the lock itself is chosen, whether or not its run is shown. */
     isOn: (lock) => !off.has(lock.index),
     showsRun: (run) => !offRuns.has(run),
     toggle: (lock) => toggle(off, 'off', lock.index),

@@ -1,7 +1,7 @@
-// table: a chart's figures as a table: what its view gives, or what its ECharts option draws.
+// table: a chart's figures as a table: those that its view gives, or those that its ECharts option draws.
 //
-// A table is { title?, columns: [{ name, format? }], rows: [[value]], open? }. A value is a text or a number; a number is
-// shown by the column's format, and sorts as it is. A figure that is not there is null.
+// A table is { title?, columns: [{ name, format? }], rows: [[value]], open? }. A value is a text or a number; a number
+// is shown by the column's format, and sorts as it is. An absent figure is null.
 import { number } from './format.js';
 import { makeSortable } from './sort.js';
 
@@ -55,7 +55,7 @@ export function renderTable({ columns, rows }, caption) {
 const one = (axis) => (Array.isArray(axis) ? axis[0] : axis);
 const pointOf = (item) => item?.value ?? item;
 
-/** The figures of an option with one x and one y axis: a row an x (or a category), a column a series. */
+/** The figures of an option with one x and one y axis: a row for each x (or category), a column for each series. */
 export function tableOf(option) {
   const [x, y] = [one(option.xAxis), one(option.yAxis)];
   const series = option.series.filter((s) => s.name && !s.silent);

@@ -1,11 +1,11 @@
-// theme: colours from the page's own variables (report/page.css), so that charts follow light and dark with it.
+// theme: colours from the page's own variables (report/page/page.css), so that charts follow light and dark with it.
 
-// A hue a lock, in an order that keeps neighbours apart; after twelve the line style tells them apart too.
+// A hue for each lock, in an order that keeps neighbours apart; after twelve the line style tells them apart too.
 const light = ['#1f6fd0', '#c2410c', '#15803d', '#7e22ce', '#b8860b', '#be185d', '#0e7490', '#57534e', '#4d7c0f', '#b91c1c', '#4338ca', '#0f766e'];
 const dark = ['#6cb0ff', '#ff9d5c', '#5fd68a', '#c99bff', '#f0c95a', '#ff8fc0', '#5fd3e6', '#b8b2aa', '#b3dc6b', '#ff8b8b', '#a3a0ff', '#5fd8c4'];
 const symbols = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow'];
 
-// From few to many; no hue but one, so that it needs no eye for colours.
+// From few to many, in one hue, so that readers who can't tell colours apart can read it.
 const heatLight = ['#d6e6f7', '#6fa8dc', '#1f6fd0', '#0a2f66'], heatDark = ['#1d3550', '#2f6fb5', '#7db7f5', '#eaf4ff'];
 
 // By class of durability, in the order of words.h: this machine, memory, not flushed, disk, not stated.

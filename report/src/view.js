@@ -1,5 +1,5 @@
-// view: what all charts share: ECharts with the parts in use, controls, drawing when in sight, redrawing on choice, theme
-// and width, the chart's figures as a table, pictures to save.
+// view: the code that all charts share: ECharts with the parts in use, controls, drawing when in sight, redrawing on
+// choice, theme and width, the chart's figures as a table, pictures to save.
 import { init, use } from 'echarts/core';
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts';
 import {
@@ -15,11 +15,12 @@ use([
   VisualMapContinuousComponent, LabelLayout, CanvasRenderer, SVGRenderer,
 ]);
 
-// Pixels; a sheet of A4 or Letter with margins has a little more. The page is laid out for paper only after this is drawn.
+// Pixels; a sheet of A4 or Letter with margins has a little more. The page is laid out for paper only after this is
+// drawn.
 const PAPER_WIDTH = 660;
 const PICTURE_SCALE = 2;
 
-/** The charts that were drawn, by their view's id: for tests, and for whoever has the console open. */
+/** The charts that were drawn, by their view's id: for tests, and for people who use the console. */
 export const charts = {};
 
 function make(tag, className, text) {
@@ -43,7 +44,7 @@ function makeControl({ name, choices, number }, onPick) {
   return { label, field };
 }
 
-// Drawn anew by the renderer that makes this kind of picture, whatever is on the screen.
+// The picture is drawn anew by the renderer for its kind, whatever renderer is on the screen.
 function savePicture(name, type, option, width, height) {
   const svg = type === 'svg';
   const copy = init(svg ? null : make('div'), null, { renderer: svg ? 'svg' : 'canvas', ssr: svg, width, height });
@@ -55,7 +56,7 @@ function savePicture(name, type, option, width, height) {
   copy.dispose();
 }
 
-/* Filled when it is opened: a table of all points costs more than the chart. */
+/* The table is filled when it is opened: a table of all points costs more than the chart. */
 function makeFold(place, { title, open, ...table }, caption) {
   const fold = make('details', 'fold');
   const fill = () => { if (fold.open && fold.children.length < 2) fold.append(renderTable(table, caption)); };
@@ -96,7 +97,7 @@ export function mount(place, view, data, state) {
   const controls = view.controls(data);
   const bar = make('div', 'controls'), figure = make('figure'), canvas = make('div', 'canvas');
   const empty = make('p', 'empty'), note = make('p', 'note'), tables = make('div', 'tables'), save = make('span', 'save');
-  // The hash has any text: what is none of the choices is not chosen.
+  // The hash may have any text, so a value that is none of the choices is ignored.
   const choice = (key) => {
     const { choices, fallback } = controls.find((c) => c.key === key) ?? {}, value = state.get(`${view.id}.${key}`, fallback);
     return choices && !choices.some((one) => one.value === value) ? fallback : value;
@@ -143,7 +144,7 @@ export function mount(place, view, data, state) {
     chart.resize(theme.printing ? { width: PAPER_WIDTH } : undefined);
     chart.setOption(drawn, { notMerge: true });
   }
-  // What nobody looks at is drawn when somebody does, or on paper.
+  // A chart that is out of sight is drawn when it comes into sight, or for paper.
   function refresh() {
     stale = true;
     if (inSight || readTheme().printing) draw();

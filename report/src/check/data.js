@@ -2,7 +2,8 @@
 
 const number = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
 
-/** What is there to draw, or null. Holds without both ends and the like are left out, not guessed. */
+/** The holds, faults and trials that can be drawn, or null. Incomplete ones, such as holds without both ends, are
+ * left out. */
 export function readCell(article) {
   const element = article.querySelector('script[type="application/json"]');
   if (!element) return null;
@@ -12,7 +13,7 @@ export function readCell(article) {
   })).filter((hold) => hold.client !== null && hold.from !== null);
   const last = holds.reduce((end, hold) => Math.max(end, hold.to ?? hold.from), 0);
   for (const hold of holds) {
-    hold.open = hold.to === null; // never let go of, as far as is known
+    hold.open = hold.to === null; // never released, as far as is known
     if (hold.open) hold.to = last;
   }
   return {
@@ -24,7 +25,7 @@ export function readCell(article) {
   };
 }
 
-/** The times in which two holds of one key, not both of readers, overlap: [{ from, to, clients }]. */
+/** The times in which two holds of one key overlap that are not both of readers: [{ from, to, clients }]. */
 export function overlapsOf(holds) {
   const sorted = [...holds].sort((a, b) => a.from - b.from);
   const found = [];

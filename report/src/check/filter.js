@@ -1,5 +1,5 @@
-// filter: which cells of the matrix are shown: by verdict, by backend, only what differs from what is stated. The
-// choice is kept in the URL's hash; rows without a cell that fits are left out, other cells are dimmed.
+// filter: the filter of the matrix: by verdict, by backend, only cells that differ from the stated verdict. The choice
+// is kept in the URL's hash; rows without a cell that fits are left out, other cells are dimmed.
 
 const VERDICTS = ['safe', 'expired', 'stuck', 'violated', 'inconclusive', 'failed'];
 

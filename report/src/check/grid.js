@@ -1,4 +1,5 @@
-// grid: the matrix by keyboard: one stop for Tab, then the arrow keys, Home and End; hidden rows and holes are passed.
+// grid: the matrix by keyboard: one stop for Tab, then the arrow keys, Home and End; hidden rows and missing cells are
+// skipped.
 
 export function makeGrid(table) {
   const rows = [...table.querySelectorAll('tr[data-backend]')].map((row) => [...row.cells].slice(1).map((cell) => cell.querySelector('a')));
@@ -34,7 +35,7 @@ export function makeGrid(table) {
   });
   table.addEventListener('focusin', (event) => { if (place.has(event.target)) choose(event.target, false); });
 
-  /** After rows were hidden or shown: the stop must be one that is there. */
+  /** To be called after rows were hidden or shown: the stop for Tab must be a visible cell. */
   function update() {
     const links = [...place.keys()];
     choose(links.find((link) => link.tabIndex === 0 && usable(link)) ?? links.find(usable), false);

@@ -1,5 +1,5 @@
-// panel: one cell's evidence at a time, in a dialog: its article is lent to it and drawn when it is first opened. The
-// cell that is open stands in the URL's hash.
+// panel: one cell's evidence at a time, in a dialog: the dialog borrows the cell's article, which is drawn when it is
+// first opened. The URL's hash names the open cell.
 import { readCell } from './data.js';
 import { drawRecovery } from './recovery.js';
 import { drawTimeline } from './timeline.js';
@@ -23,10 +23,10 @@ export function makePanel(section, state) {
   cells.hidden = true;
   section.querySelector('.hint').hidden = false;
 
-  // A click on the backdrop is one on the dialog itself.
+  // A click on the backdrop is an event of the dialog itself.
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   dialog.addEventListener('close', () => {
-    if (dialog.open) return; // told late: another cell is open by now
+    if (dialog.open) return; // this event came late: another cell is open by now
     giveBack();
     state.set('cell', '');
   });

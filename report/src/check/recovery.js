@@ -1,5 +1,5 @@
-// recovery: how long each trial took from the fault to the next grant: a dot a trial, or bars when there are many, with
-// the band that theory allows.
+// recovery: how long each trial took from the fault to the next grant: a dot for each trial, or bars when there are
+// many, with the band that theory allows.
 import { time } from '../format.js';
 import { axis, element, figure, titled } from './svg.js';
 

@@ -8,7 +8,7 @@ export function element(name, attributes = {}, text = undefined) {
   return made;
 }
 
-/** A shape that says what it is when it is pointed at. */
+/** A shape with a text for the pointer. */
 export function titled(name, attributes, title) {
   const made = element(name, attributes);
   made.append(element('title', {}, title));
@@ -33,7 +33,7 @@ export function axis(svg, { x, low, high, width, left, foot, label }) {
   }
 }
 
-/** A figure with a drawing, its name, and a line of words below it that says the same. */
+/** A figure with a drawing, its name, and a line of words below it that says the same as the drawing. */
 export function figure(place, name, words) {
   const made = document.createElement('figure'), caption = document.createElement('figcaption'), head = document.createElement('b');
   head.textContent = name;

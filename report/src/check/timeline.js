@@ -1,5 +1,5 @@
-// timeline: who held a key around a fault: a lane a client, a bar a hold, a mark at its lease's end, the time that it
-// was held beyond it, overlaps, and the fault's span.
+// timeline: the holders of a key around a fault: a lane for each client, a bar for each hold, a mark at its lease's
+// end, the time that it was held beyond it, overlaps, and the fault's span.
 import { number } from '../format.js';
 import { overlapsOf } from './data.js';
 import { axis, element, figure, titled } from './svg.js';
@@ -58,7 +58,7 @@ function drawHold(svg, hold, x, y, low, high) {
   if (hold.asked !== null && hold.asked < hold.from) svg.append(element('line', { class: 'wait', x1: cut(hold.asked), x2: cut(hold.from), y1: y + BAR / 2, y2: y + BAR / 2 }));
   svg.append(titled('rect', { class: `hold ${hold.outcome === 'ok' ? 'ok' : 'gone'}${hold.shared ? ' shared' : ''}`, x: cut(hold.from), y, width: Math.max(1.5, cut(Math.max(end, hold.from)) - cut(hold.from)), height: BAR, rx: 2 }, what));
   if (end < hold.to && hold.to >= low) svg.append(titled('rect', { class: 'hold beyond', x: cut(Math.max(end, hold.from)), y, width: Math.max(1.5, cut(hold.to) - cut(Math.max(end, hold.from))), height: BAR }, `${what}; held beyond its lease`));
-  // Of who let go in time the lease's end tells nothing.
+  // If a client released in time, the end of its lease does not matter.
   const matters = hold.leaseEnd !== null && (hold.outcome !== 'ok' || hold.leaseEnd <= hold.to);
   if (matters && hold.leaseEnd >= low && hold.leaseEnd <= high) svg.append(titled('path', { class: 'lease', d: `M${x(hold.leaseEnd).toFixed(1)} ${y - 3}v${BAR + 6}m-3 0h6` }, `client ${hold.client}: lease ends at ${seconds(hold.leaseEnd)}`));
 }

@@ -3,13 +3,13 @@ import { escape } from '../format.js';
 import { axis, tooltip } from '../view.js';
 import { changeOf, formatOf, kindOf, kinds, nameOf, titleOf } from './trend.js';
 
-const ROW = 26; // pixels a figure
+const ROW = 26; // pixels for each figure
 const LABEL_MAX = 44; // letters; on a phone half of them
 const ROWS_MAX = 60; // more are in the table
 
 const day = (ms) => new Date(ms).toISOString().slice(0, 10);
 
-/* Each figure that changed, those that shut the gate first. */
+/* Each figure that changed, those that fail the gate first. */
 function changedOf({ series }) {
   const all = series.flatMap((one) => Object.values(one.figures).map((figure) => ({ one, figure })));
   return all.filter(({ figure }) => figure.changes.length > 0).sort((a, b) => b.figure.worse - a.figure.worse);

@@ -1,4 +1,4 @@
-// cost: what a grant costs: processor time of clients and server stacked, or commands, or bytes; cheapest first.
+// cost: the costs of a grant: processor time of clients and server stacked, or commands, or bytes; cheapest first.
 import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, groupControl, tooltip } from '../view.js';

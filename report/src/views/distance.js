@@ -1,5 +1,5 @@
-// distance: a figure over the round trip that the wire adds, for one load: a step for each, since they range from nothing to
-// many milliseconds, and since the way without the wire is no number among them.
+// distance: a figure over the round trip that the wire adds, for one load: a step for each, since they range from
+// nothing to many milliseconds, and since the way without the wire is no number among them.
 import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
@@ -18,7 +18,7 @@ const away = (rtt) => (rtt === null ? 'no wire' : `+${rtt > 0 ? time(rtt) : 0}`)
 const keyOf = ({ near, clients }) => JSON.stringify([near, clients]);
 const nearestFirst = (a, b) => (a.rtt ?? -1) - (b.rtt ?? -1);
 
-/* Loads that ran at several distances, as keyOf has them, each with its groups. */
+/* Loads that ran at several distances, under the keys of keyOf, each with its groups. */
 function reachesOf(data) {
   const reaches = new Map();
   for (const group of data.groups) reaches.set(keyOf(group), [...(reaches.get(keyOf(group)) ?? []), group]);

@@ -1,5 +1,6 @@
-// fairness: who was served. In the long run: Lorenz curves of grants a client, and one lock's clients side by side; in the
-// short run: how many clients a window of grants has (LWSS), and how soon one comes again (MTTR).
+// fairness: which clients were served. In the long run: Lorenz curves of grants for each client, and one lock's clients
+// side by side; in the short run: how many clients a window of grants has (LWSS), and how soon a client comes again
+// (MTTR).
 import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';

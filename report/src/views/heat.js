@@ -1,17 +1,18 @@
-// heat: how long grants took, over time: a column an interval, a cell as dark as it has grants, with what was done to clients,
-// servers and wires marked. One lock at a time.
+// heat: how long grants took, over time: a column for each interval, cells that are darker the more grants they have,
+// and marks for the injections. One lock at a time.
 //
-// ECharts' heat map wants even categories on both axes; times and intervals are not, so the cells are rectangles of its custom series.
+// ECharts' heat map wants even categories on both axes; times and intervals are not, so the cells are rectangles of its
+// custom series.
 import { firstGroup, guaranteeOf } from '../data.js';
 import { number, time } from '../format.js';
 import { markTable, marksOf } from '../marks.js';
 import { axis, groupControl, tooltip } from '../view.js';
 import { metrics } from './percentiles.js';
 
-const CELLS_A_DECADE = 12; // as report/html_time.c has them
+const CELLS_A_DECADE = 12; // as in report/page/html_time.c
 const edge = (cell) => 10 ** (cell / CELLS_A_DECADE);
 const seconds = (s) => `${number(s)} s`;
-const LEAST_COLUMNS = 4; // fewer are no picture
+const LEAST_COLUMNS = 4; // fewer cells are no picture
 const hasCells = (row, metric) => row.time?.[metric]?.cells.filter((cells) => cells.length > 0).length >= LEAST_COLUMNS;
 const isUsable = (row) => Object.keys(metrics).some((metric) => hasCells(row, metric));
 

@@ -1,23 +1,24 @@
-// holders: who held a key around a fault: a lane a client, a bar a hold, gaps are handoffs, overlaps red, faults shaded.
+// holders: the holders of a key around a fault: a lane for each client, a bar for each hold, gaps are handoffs,
+// overlaps red, faults shaded.
 import { guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 import { overlapsOf } from '../check/data.js';
 
-const HOLDS_MAX = 300; // of one key; html_holders.c keeps to it too
+const HOLDS_MAX = 300; // the most holds of one key; html_holders.c has the same limit
 const seconds = (value) => `${Number(value.toFixed(6))} s`;
-const isFigure = (value) => typeof value === 'number'; // anything may stand in a file
+const isFigure = (value) => typeof value === 'number'; // a file may contain anything
 const red = (theme) => theme.palette[9];
 
-/* Holds of a key in the order of their begin. One that was never released lasts as long as its lease: longer its holder,
-   killed perhaps, had no claim; without a lease, to the end of what is known. */
+/* Holds of a key in the order of their begin. One that was never released lasts as long as its lease: after that
+ * its holder, which may have been killed, had no claim. Without a lease it lasts to the end of the record. */
 function holdsOf(stage, key) {
   const mine = stage.holds.filter((hold) => hold.key === key && isFigure(hold.from) && isFigure(hold.client)).sort((a, b) => a.from - b.from).slice(0, HOLDS_MAX);
   const last = Math.max(...mine.map((hold) => hold.to ?? hold.from), ...stage.faults.map((fault) => fault.to ?? fault.from));
   return mine.map((hold) => ({ ...hold, open: hold.to === null, to: hold.to ?? Math.max(hold.from, hold.leaseEnd ?? last) }));
 }
 
-/** From each release to the next grant; nothing while somebody else still held. */
+/** From each release to the next grant; nothing while another client still held. */
 export function gapsOf(holds) {
   let end = null;
   return holds.flatMap((hold) => {
@@ -37,7 +38,7 @@ function bars(params, api) {
 
 const shade = (items, colour, opacity) => ({ silent: true, itemStyle: { color: colour, opacity }, data: items.map(({ from, to, name }) => [{ xAxis: from, name }, { xAxis: to }]) });
 
-// Where it went wrong, else where a fault acted, else all.
+// The part to show first: around the contradiction, else around a fault that acted, else everything.
 function spanOf(stage, holds, around) {
   const ends = holds.flatMap(({ from, to }) => [from, to]);
   const all = [Math.min(...ends), Math.max(...ends)];

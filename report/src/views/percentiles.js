@@ -27,7 +27,7 @@ function linesOf(row, metric) {
   }));
 }
 
-/* As many digits as the axis does not need and a table does. */
+/* The digits that a table needs and the axis does not. */
 const finely = (x) => `${(100 * (1 - 1 / x)).toFixed(Math.max(1, Math.ceil(Math.log10(x))))} %`;
 
 function anyTable(data, rows, percent, used) {
@@ -43,7 +43,7 @@ function anyTable(data, rows, percent, used) {
 
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')];
-  const metric = choice('metric'), asked = Number(choice('at')), percent = asked >= 0 && asked <= 100 ? asked : 99; // the hash has any text
+  const metric = choice('metric'), asked = Number(choice('at')), percent = asked >= 0 && asked <= 100 ? asked : 99; // the hash may have any text
   const name = metrics[metric] ?? 'asked, or due, to held';
   const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock));
   const lines = rows.flatMap((row) => linesOf(row, metric));

@@ -8,8 +8,8 @@ const verdicts = {
   broken: { name: 'broke it', symbol: 'diamond', colour: (theme) => theme.palette[1] },
   unsure: { name: 'too noisy to say', symbol: 'triangle', hollow: true, colour: (theme) => theme.soft },
 };
-const WIDE = 8; // times: loads further apart than this stand on a logarithmic axis
-const ABOVE = 3; // times the slowest: where a probe stands most of whose requests were never granted
+const WIDE = 8; // a ratio: loads that are further apart are shown on a logarithmic axis
+const ABOVE = 3; // the place of a probe whose requests were mostly never granted, as a multiple of the slowest
 
 const isFigure = (value) => typeof value === 'number';
 

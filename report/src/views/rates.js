@@ -1,5 +1,5 @@
-// rates: latency from due to held over the offered rate, each way that the sweep went by itself; the promise and its
-// answer, and what M/D/1 says of the wait for one hot key: the acquire itself comes on top of it.
+// rates: latency from due to held over the offered rate, the two ways of the sweep apart; the promise and its
+// answer, and the wait that M/D/1 predicts for one hot key: the acquire itself comes on top of it.
 import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';

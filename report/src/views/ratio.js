@@ -4,7 +4,7 @@ import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
-// More is better of the first and of Jain; all others are times and costs.
+// For the first figure and for Jain more is better; all others are times and costs.
 const figures = {
   throughput_per_s: { name: 'grants/s', format: number, more: true },
   'latency_ns.acquire.p50': { name: 'acquire p50', format: time },

@@ -1,5 +1,5 @@
-// recovery: how long each trial took from a fault to the next grant: a dot a trial, or bars when there are many, against
-// the band that theory allows.
+// recovery: how long each trial took from a fault to the next grant: a dot for each trial, or bars when there are many,
+// against the band that theory allows.
 import { lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { colourOf } from '../theme.js';
@@ -66,7 +66,7 @@ function draw({ data, state, theme, choice }) {
   const shown = one ? [one] : lines, trials = shown.reduce((n, line) => n + line.trials.length, 0);
   if (trials === 0) return { empty: `Nothing recovered: ${shown.map(({ name, unrecovered }) => `${name}: ${unrecovered} keys that nobody got any more`).join('; ')}.` };
   const every = Math.ceil(trials / DOTS_MAX);
-  // The slowest of each stays: it is what the band is held against.
+  // The slowest trial of each lane stays, because it is compared with the band.
   if (!one && every > 1) shown.forEach((line) => { line.all = line.trials; line.trials = line.trials.filter((_, i, all) => i % every === 0 || i === all.length - 1); });
   const all = (line) => line.all ?? line.trials;
   return {

@@ -1,5 +1,5 @@
-// scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted to
-// it, waiting and handoff by choice.
+// scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted
+// to it, waiting and handoff by choice.
 import { guaranteeOf, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
@@ -34,7 +34,7 @@ function lawTable(lines, data) {
   };
 }
 
-/* Lines with the names that they are of: a reason that several have is told once. */
+/* Lines with the names that they are about: a reason that several locks share is shown once. */
 function tellOnce(lines, data) {
   const reasons = new Map();
   for (const line of lines) {

@@ -1,4 +1,5 @@
-// series: how it went, interval by interval: the rate offered and achieved, percentiles, lag, with what was done marked.
+// series: the figures interval by interval: the rate offered and achieved, percentiles, lag, with marks for the
+// injections.
 import { firstGroup, lockColumns, lockRow } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
@@ -12,7 +13,7 @@ const RATE = 'rate';
 const seconds = (s) => `${number(s)} s`;
 const percentiles = Object.keys(metrics).flatMap((metric) => ['p50', 'p99'].map((part) => ({ key: `${metric}.${part}`, metric, part, name: `${metrics[metric]}, ${part}` })));
 const valuesOf = (row, { metric, part }) => row.time?.[metric]?.[part] ?? [];
-const LEAST_INTERVALS = 2; // one dot tells nothing of time
+const LEAST_INTERVALS = 2; // one dot shows nothing about time
 const goesOn = (row) => (row.time?.from.length ?? 0) >= LEAST_INTERVALS;
 const isUsed = (data, figure) => data.groups.some((g) => g.rows.some((row) => valuesOf(row, figure).some((v) => v !== null)));
 
@@ -49,7 +50,7 @@ function draw({ data, state, theme, choice }) {
     })), ...(marks ? [marks] : [])],
     grid: { left: 8, right: names.room, top: 34, bottom: 34, containLabel: true },
   };
-  // A rate of 0 has no place on a logarithmic axis, and must be seen.
+  // A rate of 0 has no place on a logarithmic axis, but it must be visible.
   if (lines.some((line) => line.data.some(([, y]) => y === 0))) Object.assign(option.yAxis, { type: 'value', name });
   const merged = Math.max(...rows.map((row) => row.time.merged));
   const figures = tableOf(option);

@@ -1,5 +1,5 @@
-// shifts: what changed between two sides of runs: a figure a line, the shift with its interval, told apart by shape too;
-// the band holds changes that are too small to count.
+// shifts: the changes between two sides of runs: a line for each figure, with the shift and its interval, told apart by
+// shape too; the band holds changes that are too small to count.
 import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
@@ -9,7 +9,7 @@ const verdicts = {
   'no change shown': { symbol: 'rect', colour: (theme) => theme.palette[0] },
   inconclusive: { symbol: 'triangle', hollow: true, colour: (theme) => theme.soft },
 };
-const ROW = 30; // pixels a figure
+const ROW = 30; // pixels for each figure
 
 const isFigure = (value) => typeof value === 'number';
 export const percent = (shift) => `${shift > 0 ? '+' : ''}${number(100 * shift)} %`;
@@ -30,7 +30,7 @@ function draw({ data: { compare }, theme, choice }) {
   })).filter((one) => one.data.length > 0);
   const bars = {
     type: 'line', silent: true, symbol: 'none', lineStyle: { color: theme.soft, width: 2 }, connectNulls: false,
-    // Two points that are not seen keep both sides of zero in sight.
+    // Two invisible points keep both sides of zero in sight.
     data: [[-2 * compare.min_effect, 0], [null, null], [2 * compare.min_effect, 0], [null, null], ...shown.flatMap(({ low, high }, y) => (isFigure(low) && isFigure(high) ? [[low, y], [high, y], [null, null]] : []))],
     markLine: { silent: true, symbol: 'none', data: [{ xAxis: 0 }], lineStyle: { color: theme.ink, type: 'solid' }, label: { show: false } },
     markArea: { silent: true, itemStyle: { color: theme.soft, opacity: 0.15 }, data: [[{ xAxis: -compare.min_effect }, { xAxis: compare.min_effect }]] },

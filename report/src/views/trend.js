@@ -4,7 +4,7 @@ import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
 const isFigure = (value) => typeof value === 'number';
-/* "worse +12 %"; from 0, or to never, there is no percentage. */
+/* "worse +12 %"; a change from 0, or to never, has no percentage. */
 export const changeOf = (figure, change) => `${kindOf(figure, change)}${isFigure(change.shift) ? ` ${change.shift > 0 ? '+' : ''}${number(100 * change.shift)} %` : ''}`;
 export const titleOf = (series) => `${series.lock}, ${series.clients} client${series.clients === '1' ? '' : 's'}, ${series.topology}, ${series.load}`;
 export const formatOf = (figure) => (value) => (isFigure(value) ? (figure.is_time ? time(value) : number(value)) : String(value ?? '–'));
@@ -16,12 +16,12 @@ export const kinds = {
 export const kindOf = (figure, change) => (!change.worse ? 'better' : figure.acknowledged ? 'acknowledged' : 'worse');
 export const nameOf = ({ time: at, commit, run }) => [at.slice(0, 16).replace('T', ' '), commit, run].filter(Boolean).join(', ');
 
-/* The figure to show first: one that shuts the gate, else one that changed, else the first. */
+/* The figure to show first: one that fails the gate, else one that changed, else the first. */
 const weightOf = (figure) => (figure.worse ? 1e6 : 0) + (figure.acknowledged ? 1e3 : 0) + figure.changes.length;
 const weightsOf = (series) => Math.max(0, ...Object.values(series.figures).map(weightOf));
 const most = (list, weight) => list.reduce((best, one) => (weight(one) > weight(best) ? one : best), list[0]);
 
-/* From change point to change point, the median on each side, as the change points tell it. */
+/* From change point to change point, the medians that the change points have for their sides. */
 function levelsOf(figure) {
   const { changes, values, lines } = figure, last = values.length - 1;
   return changes.flatMap(({ index, before, after }, i) => {
