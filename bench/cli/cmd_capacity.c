@@ -42,22 +42,21 @@ static const struct arg args[] = {
       .help = "default: " SLO_BY_RATE "; with --clients " SLO_BY_CLIENTS},
      "PROMISE"},
     {{"clients", ARG_FLAG, offsetof(struct wish, by_clients),
-      .help = "search the most clients of a closed loop, not the greatest rate"},
+      .help = "search for the greatest number of clients of a closed loop, not the greatest rate"},
      NULL},
     {{"hold", LB_OPT_TEXT, offsetof(struct wish, hold),
       .help = "how long a holder works; default 1ms"},
      "TIME"},
     {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
-      .help = "default 1, a hot key; own, or many, asks for the server's capacity"},
+      .help = "default 1, a hot key; own, or many keys, measure the server's capacity"},
      "KEYS"},
     {{"most", LB_OPT_REAL, offsetof(struct wish, most), .min = 1, .max = 1e7,
-      .help = "search no further; default 200000/s, or 1000 clients"},
+      .help = "the greatest load to try; default 200000/s, or 1000 clients"},
      "LOAD"},
     {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
-      .help =
-          "for each lock's probes; default: 150s, or as the promise and a slow lock take, up to "
-          "10m; half as much again at most where a busy machine spoils probes"},
+      .help = "time for the probes of each lock; default: 150s, or up to 10m as the promise and a "
+              "slow lock need; up to half as much is added if a busy machine spoils probes"},
      "TIME"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},
@@ -297,8 +296,8 @@ const struct command command_capacity = {
     .summary = "search the greatest load under which a lock keeps a promise",
     .usage = "capacity LOCK... [OPTIONS]",
     .about =
-        "Searches the greatest rate of random (Poisson) requests under which a lock keeps a promise,\n"
-        "or the most clients, on real servers that it starts itself.\n"
+        "Searches for the greatest rate of random (Poisson) requests at which a lock keeps a promise,\n"
+        "or for the most clients, on real servers that it starts itself.\n"
         "Exit codes: 0 an answer for each lock, 5 not for each, 1 usage, 2 a server or the machine,\n"
         "3 exclusion violated, 130 interrupted (what was found is saved).",
     .examples = examples,

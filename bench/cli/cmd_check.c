@@ -109,22 +109,22 @@ static const struct lb_option_type type_set = {
 static const struct arg args[] = {
     {{"", &type_locks, offsetof(struct wish, locks), .help = NULL}, "LOCK"},
     {{"fault", ARG_SCENARIOS, offsetof(struct wish, faults),
-      .help = "these faults only; 'exposed': controls in the workload that shows them"},
+      .help = "only these faults; 'exposed': controls in the workloads that expose them"},
      "F,G"},
     {{"full", ARG_FLAG, offsetof(struct wish, full),
-      .help = "every fault, and 20 recoveries of those that are about recovery"},
+      .help = "every fault, with 20 recoveries for faults that ask for the time of recovery"},
      NULL},
     {{"seed", LB_OPT_INT, offsetof(struct wish, seed), "1", .max = SEED_MAX,
-      .help = "of each cell's random draws"},
+      .help = "seed of each cell's random numbers"},
      "N"},
     {{"seeds", &type_seeds, offsetof(struct wish, seeds), .max = SEED_MAX,
-      .help = "each cell once with each of these; the worst is its verdict"},
+      .help = "run each cell once with each of these seeds; the worst verdict counts"},
      "A..B"},
     {{"trials", LB_OPT_INT32, offsetof(struct wish, trials), .min = 1, .max = 1000,
       .help = "repeat each cell, with further seeds, until N recoveries are measured"},
      "N"},
     {{"jobs", LB_OPT_INT32, offsetof(struct wish, jobs), .min = 1, .max = 200,
-      .help = "cells at once, small ones; default 4 for each processor, 1 with --url"},
+      .help = "how many small cells run at once; default 4 for each processor, 1 with --url"},
      "N"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "the result's folder; default: results/<time>-check"},
@@ -138,7 +138,7 @@ static const struct arg args[] = {
       .help = "print check.json instead of the matrix"},
      NULL},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run),
-      .help = "print the cells with what is expected of them, and start nothing"},
+      .help = "print the cells with their expected verdicts, and start nothing"},
      NULL},
     {{0}, NULL},
 };
@@ -400,9 +400,9 @@ const struct command command_check = {
     .usage = "check [LOCK...] [OPTIONS]",
     .about =
         "Puts locks (names, backends, primitives, all, controls; default: all) through faults, on real\n"
-        "servers and client processes, and compares what each showed with what its driver states.\n"
-        "With --url the faults of clients and of their connections act on a server of yours; what needs a\n"
-        "hand on the server is left out, and said.\n"
+        "servers and client processes, and compares each verdict with the one that its driver states.\n"
+        "With --url the faults of clients and of their connections act on a server of yours. Faults that\n"
+        "need control of the server are left out and listed.\n"
         "Without --full: pause, holder-kill, server-restart, wire-cut, and each lock broken on purpose\n"
         "where it must show.",
     .examples = examples,
@@ -432,10 +432,10 @@ const struct command command_verify = {
     .about =
         "Puts locks of a server that runs already through the conformance suite, then through faults of\n"
         "clients (pause, kill, late renewals) and of their connections (delay, cut, reset, lost answers),\n"
-        "the latter by a proxy between lockbench's clients and the server. What needs a hand on the server is\n"
-        "left out, and said. It writes nothing to the server but keys of its own. A server that speaks a\n"
-        "protocol is not yet a lock: advisory locks that return at once, a GET_LOCK that does nothing, locks of\n"
-        "one node behind a cluster's address.",
+        "the latter by a proxy between lockbench's clients and the server. Faults that need control of the\n"
+        "server are left out and listed. It writes only keys of its own to the server. A server may speak a\n"
+        "protocol without its locks: advisory locks may return at once, GET_LOCK may do nothing, and a\n"
+        "cluster's address may lead to locks of one node.",
     .examples = verify_examples,
     .args = args,
     .bytes = sizeof(struct wish),

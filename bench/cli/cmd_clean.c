@@ -27,15 +27,13 @@ static const struct arg args[] = {
      "BACKEND=URL"},
     {{"key", ARG_LIST, offsetof(struct wish, keys), .max = KEYS_MAX,
       .help =
-          "remove what is left of the key of this name (of `run --key`, `hold`), and nothing else; "
-          "repeatable"},
+          "only remove the remains of the key with this name (of `run --key`, `hold`); repeatable"},
      "NAME"},
     {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
      "BACKEND.KEY=VALUE"},
     {{"key-prefix", LB_OPT_TEXT, offsetof(struct wish, key_prefix), "", 0, PLAN_KEY_PREFIX_MAX,
-      NULL,
-      "what stands before the marks of runs that had load.key_prefix; etcd alone must know it"},
+      NULL, "the text before the marks, for runs with load.key_prefix; only etcd needs it"},
      "TEXT"},
     {{"dry-run", ARG_FLAG, offsetof(struct wish, dry_run), .help = "list it and remove nothing"},
      NULL},
@@ -139,9 +137,9 @@ const struct command command_clean = {
     .about =
         "Removes the keys, tables, buckets, znodes and leases that earlier runs left on a server, and\n"
         "prints each. It knows them by their marks: a key has lockbench-XXXXXXXX-N in its name, and a\n"
-        "table, a bucket or a znode says \"made by lockbench\". It touches nothing else. Let no run be\n"
-        "on the server meanwhile: its keys have the same marks. What a killed run had asked for last may\n"
-        "be made a moment after its end: then run clean once more.",
+        "table, a bucket or a znode says \"made by lockbench\". It touches nothing else. No run may use\n"
+        "the server meanwhile, because its keys have the same marks. The last request of a killed run may\n"
+        "be carried out a moment after its end: then run clean once more.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -36,9 +36,9 @@ static const struct arg args[] = {
     {{"benchstat", ARG_PICK, FORMAT, .min = COMPARE_BENCHSTAT,
       .help = "Go's benchmark text: `benchstat -col side FILE` reads it"},
      NULL},
-    {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row a figure"}, NULL},
+    {{"csv", ARG_PICK, FORMAT, .min = COMPARE_CSV, .help = "a row for each figure"}, NULL},
     {{"html", ARG_PICK, FORMAT, .min = COMPARE_HTML,
-      .help = "as the table, but a page that can't be written is a failure"},
+      .help = "like the table, but a page that can't be written is a failure"},
      NULL},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help =
@@ -46,17 +46,17 @@ static const struct arg args[] = {
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),
-      .help = "hold one lock of the base against another of the new runs"},
+      .help = "compare one lock of the base with another one of the new runs"},
      "BASE=NEW"},
     {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
-      .help = "smaller changes are none"},
+      .help = "smaller changes don't count"},
      "PERCENT"},
     {{"alpha", LB_OPT_REAL, offsetof(struct wish, alpha), COMPARE_TEXT(COMPARE_ALPHA), .min = 1e-9,
       .max = 0.999999999, .help = "significance, over all figures together"},
      "P"},
     {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
-      .help = "also across topologies, durabilities and executors"},
+      .help = "also compare different topologies, durabilities and executors"},
      NULL},
     {{0}, NULL},
 };
@@ -136,9 +136,9 @@ const struct command command_compare = {
     .usage = "compare BASE... -- NEW... [OPTIONS]",
     .about =
         "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and\n"
-        "costs. One run is one sample: make ten of each side, in turns. Exit codes: 0 nothing worse was\n"
-        "shown, 4 something got worse, 5 too few runs (without generator-limited ones) or too noisy ones to\n"
-        "say, 3 exclusion was violated.",
+        "costs. One run is one sample, so make ten of each side, in turns. Exit codes:\n"
+        "0 no figure was shown to get worse, 4 a figure got worse, 5 the runs (without generator-limited\n"
+        "ones) are too few or too noisy to decide, 3 exclusion was violated.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -152,11 +152,11 @@ const struct command command_conform = {
     .summary = "the conformance suite on one lock: does it do what every lock must do?",
     .usage = "conform LOCK [--url BACKEND=URL] [OPTIONS]",
     .about =
-        "Tries one lock with the checks that its capabilities call for, one after the other, and prints how\n"
-        "each went: exclusion, waits, leases, renewals, owners, sessions, lost answers, and what is left on\n"
-        "the server. A check that fails on a server is tried twice, unless two held at once. On a server at\n"
-        "--url the checks that kill it or count all that is on it are left out. Exit code 3: the lock said\n"
-        "yes where it must say no.",
+        "Tries one lock with the checks for its capabilities, one after the other, and prints the result of\n"
+        "each: exclusion, waits, leases, renewals, owners, sessions, lost answers, and keys that are left on\n"
+        "the server. A check that fails on a server is tried twice, unless two clients held at once. On a\n"
+        "server at --url the checks that kill the server or count all its keys are left out. Exit code 3:\n"
+        "the lock said yes where it must say no.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -117,8 +117,8 @@ const struct command command_doctor = {
     .summary = "what this machine lacks, and what to type",
     .usage = "doctor [--json]",
     .about =
-        "Says what this machine lacks to run every lock, what would blur its figures, and what to type.\n"
-        "Exit code 0 when nothing is missing, else 2.",
+        "Says what is missing on this machine to run every lock, what would distort figures, and what to\n"
+        "type. Exit code 0 if nothing is missing, else 2.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -55,34 +55,33 @@ static const struct lb_option_type type_metric = {
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "RUN"},
     {{"append", ARG_FLAG, offsetof(struct wish, append),
-      .help = "add a line for each lock and load of these runs; what is there stays as it is"},
+      .help = "add a line for each lock and load of these runs; lines that are there stay as "
+              "they are"},
      NULL},
     {{"file", ARG_PATH, offsetof(struct wish, file),
-      .help = "with --append: where to; default: results/history.csv"},
+      .help = "with --append: the file; default: results/history.csv"},
      "FILE"},
     {{"commit", LB_OPT_TEXT, offsetof(struct wish, commit),
-      .help = "with --append: what was measured; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
+      .help = "with --append: the tested version; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
      "ID"},
     {{"lock", ARG_LOCK, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
     {{"metric", &type_metric, offsetof(struct wish, ask.metric),
       .help = "show this one only: throughput, acquire_p50, ..."},
      "METRIC"},
     {{"last", LB_OPT_INT32, offsetof(struct wish, ask.last), "10", .min = 1, .max = RUNS_MAX,
-      .help = "the median is that of so many newest runs"},
+      .help = "the median is over so many of the newest runs"},
      "RUNS"},
     {{"gate", LB_OPT_INT32, offsetof(struct wish, ask.gate), .min = TREND_LEVEL, .max = RUNS_MAX,
-      .help =
-          "exit code 4 when a figure has become worse within so many newest runs, at least 3, or a "
-          "lock got stuck or starved its clients in the newest; "
-          "corrected over all figures of all series"},
+      .help = "exit code 4 if a figure became worse within so many of the newest runs, at least 3, "
+              "or if a lock got stuck or starved its clients in the newest run; corrected over all "
+              "figures of all series"},
      "RUNS"},
     {{"acks", ARG_PATH, offsetof(struct wish, acks),
-      .help =
-          "changes that are known and shut no gate, a line each: COMMIT-OR-RUN LOCK FIGURE WHY; "
-          "default: FILE.acks, if there is one"},
+      .help = "known changes that don't fail the gate, a line for each: COMMIT-OR-RUN LOCK FIGURE "
+              "WHY; default: FILE.acks, if there is one"},
      "FILE"},
     {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
-      COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .max = 1000, .help = "smaller changes are none"},
+      COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .max = 1000, .help = "smaller changes don't count"},
      "PERCENT"},
     {{"table", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_TABLE,
       .help = "for a terminal; the default"},
@@ -92,7 +91,7 @@ static const struct arg args[] = {
       .help = "every series with its values and changes"},
      NULL},
     {{"html", ARG_PICK, offsetof(struct wish, format), .min = FORMAT_HTML,
-      .help = "as the table, but a page that can't be written is a failure"},
+      .help = "like the table, but a page that can't be written is a failure"},
      NULL},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help =
@@ -100,7 +99,7 @@ static const struct arg args[] = {
      "FILE"},
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page), .help = "leave out the page"}, NULL},
     {{"otava", ARG_PATH, offsetof(struct wish, otava),
-      .help = "write a CSV file a series and otava.yaml there, for Apache Otava"},
+      .help = "write a CSV file for each series and an otava.yaml into DIR, for Apache Otava"},
      "DIR"},
     {{0}, NULL},
 };
@@ -245,10 +244,11 @@ const struct command command_history = {
     .summary = "append saved runs to a history and show where figures changed",
     .usage =
         "history [FILE] [OPTIONS]\n       lockbench history RUN... --append [--file FILE] [--commit ID]",
-    .about = "Shows how the figures went from run to run, and where they changed; default:\n"
-             "results/history.csv. Exit codes: 0, 3 when the newest run of a lock let two in,\n"
-             "with --gate 4 when figures became worse, 5 when the load generator limited so many\n"
-             "of the runs that fewer than 3 are left.",
+    .about =
+        "Shows the figures from run to run, and where they changed; default file:\n"
+        "results/history.csv. Exit codes: 0; 3 if two clients held at once in the newest run of a\n"
+        "lock; with --gate 4 if figures became worse, 5 if the load generator limited so many of\n"
+        "the runs that fewer than 3 are left.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

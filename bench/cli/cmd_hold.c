@@ -36,7 +36,8 @@ static const struct arg args[] = {
           "the server, e.g. redis://host:6379; a folder: file:///mnt/dir. A URL with a password is better kept in LOCKBENCH_URL_REDIS"},
      "URL"},
     {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
-      "how long a grant lasts without renewal, where the lock has leases; sessions derive from it too"},
+      "how long a grant lasts without renewal, if the lock has leases; session timeouts derive "
+      "from it too"},
      "TIME"},
     {{"wait", LB_OPT_DURATION, offsetof(struct wish, wait_ns), .max = 86400e9,
       .help = "the longest wait for the lock; 0: try once; default: until it is granted"},
@@ -345,8 +346,7 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
 
 static void more_help(FILE *out) {
     fputs(
-        "\nThe command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the "
-        "lock has one)\n"
+        "\nThe command sees LOCKBENCH_LOCK, LOCKBENCH_KEY, LOCKBENCH_TOKEN (the fencing token, where the lock has one)\n"
         "and LOCKBENCH_LEASE_MS (where it has leases). SIGINT, SIGTERM and SIGHUP are handed on to it.\n"
         "The exit code is the command's own, 128 + the number of the signal that ended it, or:\n",
         out);
@@ -367,8 +367,8 @@ const struct command command_hold = {
     .summary = "take a lock, run a command, release: to try a lock against your own clients",
     .usage = "hold LOCK KEY --url URL [OPTIONS] -- COMMAND [ARGS…]",
     .about =
-        "Takes the lock as its driver does, runs the command, renews the lock while it runs, and\n"
-        "releases it. `lockbench list LOCK --key KEY` tells what to look for on the server.",
+        "Takes a lock with its driver, runs the command, renews the lock while the command runs, and\n"
+        "releases it. `lockbench list LOCK --key KEY` shows the names of the key on the server.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -21,13 +21,13 @@ struct wish {
 static const struct arg args[] = {
     {{"", ARG_NAME, offsetof(struct wish, only), .help = NULL}, "name"},
     {{"keys", ARG_FLAG, offsetof(struct wish, keys),
-      .help = "every key of a workload file: default, what is allowed, what it does"},
+      .help = "every key of a workload file, with its default, its allowed values and its meaning"},
      NULL},
     {{"key", ARG_PATH, offsetof(struct wish, key),
-      .help = "what this key of the lock is called on the server, for other clients and tools"},
+      .help = "the names of this key of the lock on the server, for other clients and tools"},
      "NAME"},
     {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
-      "with --key: the lease, which NATS has in a name"},
+      "with --key: the lease, which is a part of a name on NATS"},
      "TIME"},
     {{"table", ARG_FLAG, offsetof(struct wish, table),
       .help = "every lock as Markdown: drivers/LOCKS.md"},
@@ -136,7 +136,7 @@ const struct command command_list = {
     .usage = "list [LOCK|BACKEND|WORKLOAD] [--key NAME] [--keys] [--table] [--json]",
     .about =
         "Shows which locks, backends and workloads there are, and whether they can run here;\n"
-        "with a name, everything about it; with a lock and --key, what a key is called on the server.",
+        "with a name, everything about it; with a lock and --key, the names of a key on the server.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

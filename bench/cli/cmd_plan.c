@@ -79,10 +79,10 @@ static const struct arg args[] = {
       .help = "clients"},
      "N"},
     {{"hold", LB_OPT_DURATION, offsetof(struct wish, hold_ns), .max = HOLD_MAX_NS,
-      .help = "how long a holder works: 12ms; default: as it was measured"},
+      .help = "how long a holder works: 12ms; default: as in the measurement"},
      "TIME"},
     {{"keys", LB_OPT_INT, offsetof(struct wish, keys), "1", .min = 1, .max = COUNT_MAX,
-      .help = "keys that the requests are spread over evenly"},
+      .help = "number of keys, to which requests are spread evenly"},
      "N"},
     {{"slo", LB_OPT_TEXT, offsetof(struct wish, slo_word),
       .help = "default: " SLO_BY_RATE "; without a rate " SLO_BY_CLIENTS},
@@ -230,10 +230,11 @@ const struct command command_plan = {
     .summary = "which locks would carry a load, by the capacities that were measured",
     .usage =
         "plan [CAPACITY...] --rate RATE [--clients N] [--hold TIME] [--keys N] [--slo PROMISE]",
-    .about = "Says which locks would carry a load, with what margin, by which measurement of\n"
-             "`lockbench capacity`: folders or files of those, by default all below results/.\n"
-             "What no measurement supports is refused, with the command that would settle it.\n"
-             "Exit codes: 0 some lock carries it, 4 none does, 5 unknown.",
+    .about =
+        "Says which locks would carry a load, with what margin, and by which measurement of\n"
+        "`lockbench capacity`. It reads their folders or files, by default all below results/.\n"
+        "If no measurement answers, it prints the command that would.\n"
+        "Exit codes: 0 some lock carries the load, 4 none does, 5 unknown.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -37,33 +37,34 @@ static const struct arg args[] = {
     {{"", ARG_WORKLOAD, offsetof(struct wish, workload), .help = NULL}, "workload"},
     {{"lock", ARG_SELECTION, offsetof(struct wish, locks),
       .help =
-          "the locks to run, or a backend's, or a primitive's; default: what the workload says, else all that can "
-          "run here"},
+          "the locks to run: names, or all locks of a backend or a primitive; default: those of "
+          "the workload, else all that can run here"},
      "A,B|all"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX - 1,
       .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
-      .help =
-          "a limit of a figure that each lock is to keep, e.g. acquire_due.p99<=20ms, not_granted<=0.1%; exit code 4 when "
-          "one is broken, 5 when the samples are too few to say; repeatable"},
+      .help = "a limit of a figure that each lock must keep, e.g. acquire_due.p99<=20ms, "
+              "not_granted<=0.1%; exit code 4 if one is broken, 5 if the samples are too few to "
+              "decide; repeatable"},
      "PROMISE"},
     {{"key", ARG_LIST, offsetof(struct wish, keys),
       .help =
-          "lock keys of exactly these names (load.key_names): to meet clients of your own; repeatable"},
+          "lock a key of exactly this name (load.key_names), which clients of your own use too; "
+          "repeatable"},
      "NAME"},
     {{"url", &type_url, offsetof(struct wish, urls), .help = URLS_HELP}, "BACKEND=URL"},
     {{"out", ARG_PATH, offsetof(struct wish, out),
       .help = "this run's folder; default: results/<time>-<workload>"},
      "DIR"},
     {{"metrics", ARG_PATH, offsetof(struct wish, metrics),
-      .help =
-          "show the figures to Prometheus while the run goes on: in a file, replaced each second, or at "
-          "http://HOST:PORT/metrics; without HOST on 127.0.0.1"},
+      .help = "show the figures to Prometheus during the run: in a file that is replaced each "
+              "second, or at http://HOST:PORT/metrics; without HOST on 127.0.0.1"},
      "FILE|[HOST]:PORT"},
     {{"repeat", LB_OPT_INT32, offsetof(struct wish, repeat.times), .min = 1, .max = ALTERNATE_MAX,
       .help =
-          "N whole runs, with servers of their own; with --against... N of each side, in turns; default then 10"},
+          "N whole runs, each with servers of its own; with --against... N runs of each side, in "
+          "turns; then the default is 10"},
      "N"},
     {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
       .help =
@@ -74,7 +75,7 @@ static const struct arg args[] = {
       .help = "compare with another lock: its runs are the base"},
      "LOCK"},
     {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
-      .help = "compare with this instead of what the new runs have; repeatable"},
+      .help = "compare with runs that have this setting instead; repeatable"},
      "SECTION.KEY=VALUE"},
     PROGRESS_ARG,
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),

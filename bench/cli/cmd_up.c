@@ -29,7 +29,7 @@ static const struct arg args[] = {
       .choices = "default,none,sync", .help = "how safe writes are; see compose/README.md"},
      "default|none|sync"},
     {{"tls", ARG_FLAG, offsetof(struct wish, tls),
-      .help = "with TLS; prints the file of the authority that their certificates are from"},
+      .help = "with TLS; prints the file of the authority that signed their certificates"},
      NULL},
     {{"json", ARG_FLAG, offsetof(struct wish, json),
       .help = "print one JSON object: the URLs of each topology, an array"},

@@ -90,9 +90,9 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
     doc_set_headline(doc);
     if (view->limited > 0)
         doc_say(doc, TONE_WARN,
-                "%d stages of those runs are left out: their limit was the load generator, not the "
+                "%d stage%s of those runs %s left out: their limit was the load generator, not the "
                 "lock.",
-                view->limited);
+                view->limited, view->limited == 1 ? "" : "s", view->limited == 1 ? "is" : "are");
 }
 
 static void add_trend_figure(struct doc *doc, const struct trend_view *view,
