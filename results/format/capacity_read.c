@@ -34,37 +34,36 @@ static const struct result_field probe_fields[] = {
     PROBE(TEXT, verdict_word, "verdict", .words = PROMISE_WORDS,
           .help = "kept: the whole interval is within the limit",
           .more =
-              "A stage that breaks its promise for good ends early: it is complete as far as it "
-              "was measured, and says so in its warnings."),
+              "A stage whose promise can't be kept any more ends early: its status is complete, "
+              "and its warnings say that it ended early."),
     PROBE(TEXT, limited_by, "limited_by", .words = "generator",
-          .help = "the load generator may have decided it; such a probe says nothing of the lock",
-          .more = "Its timers were so late that they may have decided it to either side, the host "
-                  "of a virtual machine took its processors' time, or the promise was not kept and "
-                  "its threads were all busy, or its clients, with the one key not busy all the "
-                  "time. A kept one counts only where there are not three others on each side of "
-                  "the edge, which `why` then says."),
+          .help = "the load generator may have caused the verdict; such a probe shows nothing "
+                  "about the lock",
+          .more = "The generator's timers were so late that they may have caused the verdict; or "
+                  "the host of a virtual machine took its processors' time; or the promise was "
+                  "not kept, and all its threads were busy, or all its clients although the one "
+                  "key was not busy all the time. A kept one counts only if there are fewer than "
+                  "three others on a side of the edge; then `why` says so."),
     PROBE(REAL, value, "value", .help = "its load: arrivals a second, or clients"),
     PROBE(REAL, quantile_ns, "quantile_ns", .unit = "ns",
-          .help = "the promise's quantile over all samples; null: among those that were never "
-                  "granted, or too few samples"),
-    PROBE(
-        REAL, low_ns, "low_ns", .unit = "ns",
-        .help =
-            "begin of its interval, by the spread between parts of the window of the share over the "
-            "limit"),
-    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
-          .more = "Both are null where less than half of what is allowed is over the limit: the "
-                  "spread there says nothing of the quantile's."),
-    PROBE(FLAG, grew, "grew",
+          .help = "the promise's quantile over all samples; null: it is among requests that were "
+                  "never granted, or there are too few samples"),
+    PROBE(REAL, low_ns, "low_ns", .unit = "ns",
           .help =
-              "the backlog grew in the window by more than chance explains: broken, however many "
-              "were within the limit"),
+              "begin of its interval, from the spread of the share over the limit between parts of "
+              "the window"),
+    PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
+          .more = "Both are null if less than half of the allowed number is over the limit: then "
+                  "the spread at the limit shows nothing about the spread at the quantile."),
+    PROBE(FLAG, grew, "grew",
+          .help = "the backlog grew in the window by more than chance explains: the promise is "
+                  "broken, however many requests were within the limit"),
     PROBE(COUNT, samples, "samples",
           .help = "operations due in the window (closed loop: begun in it)",
-          .more = "So few that they tell nothing of the quantile are no part of the answer."),
+          .more = "A probe with too few for the quantile is no part of the answer."),
     PROBE(COUNT, missed, "missed", .help = "those that never started"),
     PROBE(REAL, over_share, "over_share",
-          .help = "the part of all of them that was over the limit, failed, timed out or never "
+          .help = "the share of the samples that were over the limit, failed, timed out or never "
                   "started"),
     {.path = NULL},
 };
@@ -81,49 +80,52 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
          .help = "where the truth about the lock lives"),
     LOCK(TEXT, server, "server", .help = "the server with its version"),
-    NO_MEMBER(OBJECT, "executor", .help = "what drove the load"),
+    NO_MEMBER(OBJECT, "executor", .help = "the processes and threads that made the load"),
     LOCK(COUNT, threads, "executor.threads", .help = "threads of all processes"),
     LOCK(COUNT, processes, "executor.processes", .help = "processes"),
     NO_MEMBER(OBJECT, "slo", .help = "the promise"),
-    LOCK(TEXT, slo, "slo.text", .help = "as it was asked for"),
+    LOCK(TEXT, slo, "slo.text", .help = "as the user wrote it"),
     LOCK(TEXT, metric, "slo.metric", .words = "acquire_due acquire",
          .help = "acquire_due by rate, acquire by clients"),
     LOCK(REAL, quantile, "slo.quantile", .help = "0.99 for p99"),
     LOCK(NS, limit_ns, "slo.limit_ns", .help = "the limit"),
     LOCK(TEXT, by_word, "by", .words = "rate clients",
-         .help = "what was searched: Poisson arrivals a second, or clients of a closed loop"),
+         .help = "the load that was varied: Poisson arrivals a second, or clients of a closed "
+                 "loop"),
     LOCK(TEXT, hold, "hold", .help = "as hold of a stage"),
     LOCK(TEXT, think, "think", .help = "as think of a stage"),
     LOCK(TEXT, keys, "keys", .help = "number of keys"),
     LOCK(TEXT, key_distribution, "key_distribution", .words = "own uniform zipf",
          .help = "how clients choose a key"),
     LOCK(COUNT, clients, "clients",
-         .help = "by rate: the pool that arrivals are served by; by clients: the most that were "
-                 "allowed"),
+         .help = "by rate: the pool of clients; by clients: the greatest number that was allowed"),
     LOCK(FLAG, violated, "violated",
-         .help = "a stage of the search saw two holders at once: no lock, whatever it carries"),
+         .help = "two clients held at once in a stage of the search: it is no lock, whatever "
+                 "load it carries"),
     LOCK(REAL, saturated_per_s, "saturated_per_s", .unit = "1/s",
          .help =
-             "what a closed loop did before a search by rate; an answer above it says so in why"),
+             "throughput of the closed loop before a search by rate; `why` says so if the answer "
+             "is above it"),
     NO_MEMBER(OPTIONAL, "answer",
               .help = "the load at which the promise begins to break; null: no answer with "
                       "confidence"),
     LOCK(REAL, value, "answer.value", .help = "arrivals a second, or clients"),
     LOCK(REAL, low, "answer.low", .help = "begin of its interval"),
     LOCK(REAL, high, "answer.high",
-         .help = "its end; null: it may carry more, and what is sure is low"),
+         .help = "its end; null: the lock may carry more, and only low is sure"),
     LOCK(REAL, level, "answer.level", .help = "confidence of the interval"),
     LOCK(TEXT, limited_by_word, "limited_by", .words = "slo generator range",
          .help = "what ended the search; null without an answer",
-         .more = "slo: beyond it the promise is broken. generator: beyond it the generator or a "
-                 "busy machine was too slow. range: the greatest load that was allowed keeps the "
-                 "promise."),
+         .more = "slo: the promise is broken beyond it. generator: the generator or a busy "
+                 "machine was too slow beyond it. range: the greatest load that was allowed "
+                 "keeps the promise."),
     LOCK(TEXT, why, "why",
-         .help = "the same in words, what makes it a rough one, or why there is no answer; null "
-                 "when it is simply the promise"),
+         .help = "the same in words, the reason for a wide interval, or the reason why there is "
+                 "no answer; null if only the promise ended the search"),
     NO_MEMBER(ROWS, "probes", .items = probe_fields, .help = "in the order they ran"),
     NO_MEMBER(OPTIONAL, "model",
-              .help = "theory of one hot key of a mutex by rate, beside what was measured"),
+              .help = "for one hot key of a mutex by rate: the prediction of theory beside the "
+                      "measurement"),
     LOCK(REAL, handoff_ns, "model.handoff_ns", .unit = "ns",
          .help = "mean of the probes around the answer"),
     LOCK(REAL, hold_ns, "model.hold_ns", .unit = "ns", .help = "the same"),
@@ -133,7 +135,7 @@ static const struct result_field lock_fields[] = {
     LOCK(REAL, wait_measured_ns, "model.wait_measured_ns", .unit = "ns",
          .help = "the mean time from due to granted there"),
     LOCK(REAL, at_per_s, "model.at_per_s", .unit = "1/s",
-         .help = "the greatest rate below the answer that was probed"),
+         .help = "the greatest probed rate below the answer"),
     {.path = NULL},
 };
 
@@ -142,16 +144,16 @@ static const struct result_field root_fields[] = {
     ROW(capacity, TEXT, tool_name, "tool.name", .help = "lockbench"),
     ROW(capacity, TEXT, tool_version, "tool.version", .help = "its version"),
     ROW(capacity, COUNT, method, "method",
-        .help = "how answers are made from probes; it grows when the same lock would get another "
-                "answer",
-        .more = "lockbench plan does not use files of an older method, nor those without it."),
+        .help = "the version of the method that makes answers from probes; it grows when the "
+                "same lock would get another answer",
+        .more = "lockbench plan does not use files of an older method, or without a method."),
     ROW(capacity, TEXT, command, "command", .help = "the command line that repeats the search"),
     ROW(capacity, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
     ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
     ROW(capacity, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
     ROW(capacity, FLAG, partial, "partial", .help = "the search was cut off"),
     NO_MEMBER(FREE, "environment", .help = "as in run.json"),
-    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "one a lock that was tried"),
+    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "one for each lock that was tried"),
     {.path = NULL},
 };
 
@@ -159,7 +161,8 @@ const struct result_document capacity_document = {
     .name = "capacity",
     .file = "capacity.json",
     .schema = CAPACITY_SCHEMA,
-    .about = "What `lockbench capacity` found, beside the run.json whose stages are its probes.",
+    .about = "The result of `lockbench capacity`, beside the run.json whose stages are its "
+             "probes.",
     .fields = root_fields,
 };
 

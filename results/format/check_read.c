@@ -44,16 +44,16 @@ static const struct result_field lock_fields[] = {
 
 static const struct result_field fault_fields[] = {
     ROW(check_fault, TEXT, name, "name", .help = "name of the column"),
-    ROW(check_fault, TEXT, summary, "summary", .help = "what is done"),
+    ROW(check_fault, TEXT, summary, "summary", .help = "what happens"),
     {.path = NULL},
 };
 
 static const struct result_field skip_fields[] = {
-    ROW(check_skip, TEXT, lock, "lock", .help = "what was left out"),
+    ROW(check_skip, TEXT, lock, "lock", .help = "the lock that was left out"),
     ROW(check_skip, TEXT, backend, "backend", .help = "its backend"),
     ROW(check_skip, TEXT, fault, "fault", .help = "under which fault; null = under all of them"),
-    ROW(check_skip, TEXT, reason, "reason", .help = "why"),
-    ROW(check_skip, TEXT, install, "install", .help = "what would bring it in"),
+    ROW(check_skip, TEXT, reason, "reason", .help = "why it was left out"),
+    ROW(check_skip, TEXT, install, "install", .help = "the package that is missing"),
     {.path = NULL},
 };
 
@@ -63,79 +63,79 @@ static const struct result_field cell_fields[] = {
     CELL(TEXT, lock_name, "lock", .help = "name of the row"),
     CELL(TEXT, fault_name, "fault", .help = "name of the column"),
     CELL(TEXT, verdict_word, "verdict", .words = CHECK_VERDICT_WORDS,
-         .help = "the worst of its seeds",
+         .help = "the worst verdict of its seeds",
          .more =
-             "safe: nothing seen. expired: a holder outlived its lease or session. stuck: the "
-             "key stayed out of reach for longer than theory allows, or nobody got anything any "
-             "more though its servers were back or gone for good for 3 s. violated: two holders "
-             "inside their leases, or state lost. inconclusive: a part of the scenario did not "
-             "act, or nothing was granted before or after it. failed: the run failed."),
+             "safe: nothing seen. expired: a holder outlived its lease or session. stuck: no "
+             "client got the key for longer than theory allows, or nothing was granted any more "
+             "although the servers had been back, or gone for good, for 3 s. violated: two "
+             "holders inside their leases, or state lost. inconclusive: a part of the scenario "
+             "did not act, or nothing was granted before or after it. failed: the run failed."),
     CELL(TEXT, expected, "expected",
-         .help = "the worst that its driver states: a verdict, or unstated"),
+         .help = "the worst verdict that its driver allows, or unstated"),
     CELL(TEXT, compared_word, "compared", .words = "as expected, worse, better",
          .help = "the verdict against the expected one; null when there is nothing to compare"),
-    CELL(TEXT, why, "why", .help = "what made the verdict so"),
-    CELL(TEXT, expected_why, "expected_why", .help = "why that is expected"),
+    CELL(TEXT, why, "why", .help = "the reason of the verdict"),
+    CELL(TEXT, expected_why, "expected_why", .help = "the reason of the expected verdict"),
     CELL(FLAG, missed, "missed",
-         .help = "a control that the workload which is made for it did not expose: the checker is "
-                 "not to be trusted"),
+         .help = "a control that was not exposed by the workload which is made for it: the "
+                 "checker can't be trusted"),
     CELL(COUNT, failed_runs, "failed_runs", .merge = MERGE_SUM,
-         .help = "of its seeds, those that failed or showed nothing"),
+         .help = "the number of runs that failed or showed nothing"),
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
     CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
     CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     CELL(TEXT, server, "server", .help = "the server with its version"),
     CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
-    CELL(NS, lease_ns, "lease_ns", .help = "lease that was asked for"),
+    CELL(NS, lease_ns, "lease_ns", .help = "the lease in the requests"),
     CELL(COUNT, grants, "grants", .merge = MERGE_SUM, .help = "grants of all seeds"),
     CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
-         .help = "faults that acted while a victim held, or waited where waiters are the target; "
+         .help = "faults that acted while a victim held (or waited, if waiters are the target); "
                  "null in the column without a fault",
          .more = "Of a scenario with several fault sections, all of them together count as one."),
     CELL(REAL, bound95, "bound95",
-         .help =
-             "when safe, with 95 % confidence: the share of such faults in which the lock fails "
-             "is below it",
-         .more = "1 - 0.05^(1/faults_hit); in the column without a fault 3/grants, of grants."),
+         .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",
+         .more = "1 - 0.05^(1/faults_hit); in the column without a fault 3/grants, a share of "
+                 "grants."),
     CELL(COUNT, overlaps, "overlaps", .merge = MERGE_SUM,
          .help = "double and expired holders, and contradictions"),
     CELL(COUNT, detected, "detected", .merge = MERGE_SUM,
          .help = "losses that the holder learned of before it wrote"),
     CELL(NS, detect_ns_max, "detect_ns_max", .merge = MERGE_MAX,
-         .help = "the longest that learning took"),
+         .help = "the longest time until the holder learned"),
     CELL(COUNT, lost_updates, "lost_updates", .merge = MERGE_SUM,
          .help = "updates that are missing"),
     CELL(COUNT, stale_attempted, "stale_attempted", .merge = MERGE_SUM,
          .help = "as store.stale_attempted of a stage"),
     CELL(COUNT, stale_accepted_unfenced, "stale_accepted_unfenced", .merge = MERGE_SUM,
-         .help = "as there"),
+         .help = "as store.stale_accepted_unfenced of a stage"),
     CELL(COUNT, stale_rejected_fenced, "stale_rejected_fenced", .merge = MERGE_SUM,
-         .help = "as there; null without tokens"),
+         .help = "as store.stale_rejected_fenced of a stage; null without tokens"),
     CELL(COUNT, stale_accepted_fenced, "stale_accepted_fenced", .merge = MERGE_SUM,
-         .help = "as there; null without tokens"),
+         .help = "as store.stale_accepted_fenced of a stage; null without tokens"),
     CELL(YES_NO, recovered, "recovered", .hidden = true,
-         .help = "false: a key that nobody got any more; null: there was nothing to recover from"),
+         .help = "false: no client got a key any more; null: there was nothing to recover from"),
     NO_MEMBER(OPTIONAL, "recovery_ns", .help = "as recovery of a stage, all trials together"),
     CELL(COUNT, recovery_count, "recovery_ns.count", .help = "trials"),
     CELL(NS, recovery_min, "recovery_ns.min", .help = "the shortest"),
-    CELL(NS, recovery_p50, "recovery_ns.p50", .help = "half took less"),
-    CELL(NS, recovery_p90, "recovery_ns.p90", .help = "9 of 10 took less"),
+    CELL(NS, recovery_p50, "recovery_ns.p50", .help = "the median"),
+    CELL(NS, recovery_p90, "recovery_ns.p90", .help = "the 90th percentile"),
     CELL(NS, recovery_max, "recovery_ns.max", .help = "the longest"),
     CELL(NS, theory_min, "recovery_ns.theory_min", .help = "the shortest that theory allows"),
     CELL(NS, theory_max, "recovery_ns.theory_max", .help = "the longest that theory allows"),
     CELL(TEXT, theory, "recovery_ns.theory", .help = "theory, in words"),
-    CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all of them, sorted"),
+    CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all trials, sorted"),
     CELL(NS, unavailable_ns, "unavailable_ns", .merge = MERGE_MAX,
          .help = "the longest time around a fault without any grant"),
     CELL(COUNT, grants_lost, "grants_lost", .merge = MERGE_SUM,
          .help = "as recovery.grants_lost of a stage"),
-    CELL(COUNT, lost_wakeups, "lost_wakeups", .merge = MERGE_SUM, .help = "as there"),
+    CELL(COUNT, lost_wakeups, "lost_wakeups", .merge = MERGE_SUM,
+         .help = "as recovery.lost_wakeups of a stage"),
     CELL(COUNT, inversions, "inversions", .merge = MERGE_SUM,
-         .help = "grants that somebody who asked later got before"),
+         .help = "grants that came after a grant to a client that had asked later"),
     NO_MEMBER(OPTIONAL, "residue", .help = "as residue of a stage"),
     CELL(COUNT, residue, "residue.count", .merge = MERGE_SUM,
          .help = "keys, rows or nodes that were left"),
-    CELL(TEXT, residue_example, "residue.example", .help = "one of them"),
+    CELL(TEXT, residue_example, "residue.example", .help = "one of these"),
     CELL(COUNT, seed, "seed", .help = "the seed of the run with the worst verdict"),
     CELL(TEXT, command, "command", .help = "the command that repeats it"),
     CELL(TEXT, run, "run", .help = "its folder"),
@@ -162,15 +162,14 @@ static const struct result_field check_fields[] = {
     NO_MEMBER(FREE, "environment", .help = "as in run.json"),
     ROW(check, NUMBERS, seeds, "seeds", .help = "the seeds that were asked for"),
     NO_MEMBER(ROWS, "faults", .items = fault_fields,
-              .help = "the columns; `exposed` is no fault but the workload that is made to expose "
-                      "a control"),
+              .help = "the columns; `exposed` is not a fault but the workload that is made to "
+                      "expose a control"),
     NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "the rows"),
     NO_MEMBER(ROWS, "skipped", .items = skip_fields,
-              .help = "what was left out, and what would bring it in"),
+              .help = "the cells that were left out, and what would bring them in"),
     NO_MEMBER(ROWS, "cells", .items = cell_fields,
-              .help =
-                  "one a lock and fault that was run, all its seeds together: the worst verdict "
-                  "with its evidence, sums of counts, all trials of recovery"),
+              .help = "one for each lock and fault that was run, all seeds together: the worst "
+                      "verdict with its evidence, sums of counts, all trials of recovery"),
     {.path = NULL},
 };
 
@@ -178,7 +177,7 @@ const struct result_document check_document = {
     .name = "check",
     .file = "check.json",
     .schema = CHECK_SCHEMA,
-    .about = "What `lockbench check` leaves: the matrix, a cell for each lock and fault.",
+    .about = "The result of `lockbench check`: the matrix, with a cell for each lock and fault.",
     .fields = check_fields,
 };
 

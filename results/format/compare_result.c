@@ -19,7 +19,7 @@ const char *compare_word(enum compare_verdict verdict) {
 
 static const struct result_field figure_fields[] = {
     FIGURE(TEXT, verdict, "verdict", .words = "no change shown, better, inconclusive, worse",
-           .help = "what the samples say of a change of at least min_effect"),
+           .help = "the verdict of the samples on a change of at least min_effect"),
     OBJECT("base", .help = "the figure on the base's side"),
     FIGURE(REAL_OR_NEVER, base.median, "base.median", .help = "the median of its samples"),
     FIGURE(NUMBERS_OR_NEVER, base.values, "base.values", .help = "the samples"),
@@ -30,10 +30,10 @@ static const struct result_field figure_fields[] = {
            .help = "new against base, 0.05 = 5 % more; null: to never, or from 0"),
     FIGURE(SIGNED, low, "low", .help = "begin of its interval; null: without limit"),
     FIGURE(SIGNED, high, "high", .help = "end of its interval; null: without limit"),
-    FIGURE(REAL, p, "p", .help = "of Mann and Whitney's test, corrected by Holm"),
+    FIGURE(REAL, p, "p", .help = "p of Mann and Whitney's test, corrected by Holm"),
     FIGURE(COUNT, repeats_wanted, "repeats_wanted",
            .help = "repeats on each side that would make an inconclusive figure conclusive",
-           .more = "null where none are wanted, or where no number of them helps."),
+           .more = "null if none are needed, or if no number of them helps."),
     {.path = NULL},
 };
 
@@ -42,7 +42,7 @@ static const struct result_field figure_fields[] = {
 static const struct result_field row_fields[] = {
     LOAD(TEXT, lock, "lock", .help = "name of the lock in the base's runs"),
     LOAD(TEXT, new_lock, "new_lock",
-         .help = "name of the lock in the new runs; another one where two locks are compared"),
+         .help = "name of the lock in the new runs; another one if two locks are compared"),
     LOAD(TEXT, load, "load", .help = "the load in words"),
     LOAD(COUNT, clients, "clients", .help = "number of clients"),
     LOAD(TEXT, base_guarantee, "base_guarantee",
@@ -54,7 +54,7 @@ static const struct result_field row_fields[] = {
          .help = "stages of the base that are no samples: the load generator was their limit"),
     LOAD(COUNT, new_limited, "new_limited", .help = "the same of the new side"),
     LOAD(FLAG, violated, "violated",
-         .help = "the new lock let two holders in, or its fencing tokens did not grow"),
+         .help = "two clients of the new lock held at once, or its fencing tokens did not grow"),
     LOAD(FLAG, stuck, "stuck", .help = "the new lock left clients without a grant"),
     LOAD(COMPARED, figures, "figures", .items = figure_fields,
          .help = "the figures that both sides have, by their names in `compare`"),
@@ -67,18 +67,19 @@ static const struct result_field root_fields[] = {
     ROOT(COUNT, exit_code, "exit_code", .help = "the exit code of `lockbench compare`"),
     ROOT(FLAG, partial, "partial", .help = "there are fewer runs than were wanted"),
     ROOT(TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
-    ROOT(COUNT, partial_runs, "partial_runs",
-         .help = "runs of both sides that did not come to their end"),
+    ROOT(COUNT, partial_runs, "partial_runs", .help = "incomplete runs of both sides"),
     ROOT(FLAG, violated, "violated",
-         .help = "violated in a row, or by a lock that only the new runs have"),
+         .help = "violated in a row, or for a lock that only the new runs have"),
     ROOT(REAL, min_effect, "min_effect", .help = "the least change that counts, 0.03 = 3 %"),
     ROOT(REAL, alpha, "alpha", .help = "the level of significance"),
     ROOT(TEXTS, differences, "differences",
-         .help = "where plans and environments of the two sides differ, a line each"),
+         .help = "differences between the plans and environments of the two sides, a line for "
+                 "each"),
     ROOT(TEXTS, only_one_side, "only_one_side",
-         .help = "locks and loads that only one side has, a line each"),
+         .help = "locks and loads that only one side has, a line for each"),
     ROOT(OBJECTS, rows, "rows", .items = row_fields,
-         .help = "one a lock and load that both sides have, in the order of the base's stages"),
+         .help = "one for each lock and load that both sides have, in the order of the base's "
+                 "stages"),
     {.path = NULL},
 };
 
@@ -86,8 +87,8 @@ const struct result_document compare_document = {
     .name = "compare",
     .file = "compare.json",
     .schema = COMPARE_SCHEMA,
-    .about = "What `lockbench compare --json` prints, and what a run with `--against-set` or "
-             "`--against-lock` leaves: two sets of runs, figure by figure.",
+    .about = "The output of `lockbench compare --json`, and the compare.json of a run with "
+             "`--against-set` or `--against-lock`: two sets of runs, figure by figure.",
     .fields = root_fields,
 };
 

@@ -149,18 +149,18 @@ static const struct result_field server_fields[] = {
     ROW(run_server, TEXT, durability, "durability", .help = "how they keep their data, in words"),
     ROW(run_server, TEXT, started_by, "started_by", .words = "lockbench url embedded",
         .help = "who started them"),
-    ROW(run_server, TEXT, url, "url", .help = "where they listen, without the password"),
+    ROW(run_server, TEXT, url, "url", .help = "the URL, without the password"),
     ROW(run_server, FLAG, wired, "wired",
-        .help = "their clients, or their nodes, go through a proxy"),
-    NO_MEMBER(FREE, "facts", .help = "the servers' own word: {version, ...}"),
+        .help = "their clients, or their nodes, are connected through a proxy"),
+    NO_MEMBER(FREE, "facts", .help = "the servers' facts about themselves: {version, ...}"),
     {.path = NULL},
 };
 
 static const struct result_field skip_fields[] = {
-    ROW(run_skip, TEXT, lock, "lock", .help = "what was left out"),
+    ROW(run_skip, TEXT, lock, "lock", .help = "the lock that was left out"),
     ROW(run_skip, TEXT, backend, "backend", .help = "its backend"),
-    ROW(run_skip, TEXT, reason, "reason", .help = "why"),
-    ROW(run_skip, TEXT, install, "install", .help = "what would bring it in"),
+    ROW(run_skip, TEXT, reason, "reason", .help = "why it was left out"),
+    ROW(run_skip, TEXT, install, "install", .help = "the package that is missing"),
     {.path = NULL},
 };
 
@@ -168,19 +168,18 @@ static const struct result_field slo_fields[] = {
     ROW(run_slo, TEXT, slo, "slo", .help = "the promise as it was written"),
     ROW(run_slo, TEXT, lock, "lock", .help = "the lock that it is about"),
     ROW(run_slo, TEXT, topology, "topology",
-        .help =
-            "servers that it ran on, with +tls and +rtt-5ms behind the name where clients reached "
-            "them so; null for none"),
+        .help = "servers that it ran on, with +tls and +rtt-5ms after the name if clients were "
+                "connected in this way; null for none"),
     ROW(run_slo, COUNT, clients, "clients", .help = "clients that shared the lock"),
     ROW(run_slo, COUNT, readers, "readers", .unit = "%",
-        .help = "attempts that were shared (readers)"),
+        .help = "part of the attempts that were readers'"),
     ROW(run_slo, REAL, rate_per_s, "rate_per_s", .unit = "1/s",
-        .help = "rate of arrivals where it is not the workload's own"),
+        .help = "rate of arrivals, if it is not that of the workload"),
     ROW(run_slo, COUNT, repeats, "repeats", .help = "stages that were judged together"),
     ROW(run_slo, TEXT, unit, "unit",
         .help = "unit of figure, low, high and limit: ns, %, 1/s, bytes; null = a plain number"),
     ROW(run_slo, SIGNED, figure, "figure",
-        .help = "what was measured, the median over the repeats; null = not measured, or never"),
+        .help = "the measured figure, the median over the repeats; null = not measured, or never"),
     ROW(run_slo, FLAG, never, "never",
         .help = "the quantile lies among requests that were never granted"),
     ROW(run_slo, SIGNED, low, "low",
@@ -188,10 +187,10 @@ static const struct result_field slo_fields[] = {
     ROW(run_slo, SIGNED, high, "high", .help = "upper end of it"),
     ROW(run_slo, SIGNED, limit, "limit", .help = "the limit that was promised"),
     ROW(run_slo, TEXT, verdict, "verdict", .words = PROMISE_WORDS,
-        .help = "unsure: the samples are too few, or scatter too much, to say kept or broken with "
-                "95 % confidence"),
+        .help = "unsure: the samples are too few, or scatter too much, to decide with 95 % "
+                "confidence"),
     ROW(run_slo, TEXT, basis, "basis",
-        .help = "what the verdict stands on: repeats, seconds of one run, one figure"),
+        .help = "the basis of the verdict: repeats, seconds of one run, one figure"),
     {.path = NULL},
 };
 
@@ -207,8 +206,8 @@ static const struct result_field run_fields[] = {
     ROW(run, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
     ROW(run, TEXT, ended_at, "ended_at", .help = "the same"),
     ROW(run, FLAG, partial, "partial",
-        .help = "the run was interrupted or a stage failed: what is here was measured, the rest is "
-                "missing"),
+        .help = "the run was interrupted or a stage failed: the figures here were measured, the "
+                "rest is missing"),
     ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
     ROW(run, TEXT, verdict, "verdict",
         .words = "clean violated expired control-missed stuck starved nothing-granted untested",
@@ -216,12 +215,12 @@ static const struct result_field run_fields[] = {
         .more =
             "violated: a lock that claims to exclude did not, or a control that was chosen by "
             "name. expired: holders of a real lock outlived their leases, and nothing worse. "
-            "control-missed: a control was not caught, so the checks are not to be trusted. "
-            "stuck: a real lock left keys that are free and that nobody gets any more. "
-            "starved: clients of a real lock waited until the drain limit ended their waits. "
+            "control-missed: a control was not caught, so the checks can't be trusted. stuck: a "
+            "real lock left keys that are free but that no client gets any more. starved: "
+            "clients of a real lock waited until the drain limit ended their waits. "
             "nothing-granted: no lock was granted in a measured window. untested: nothing was "
-            "wrong, but no client of a lock ever had to wait for another holder. Of several: violated, "
-            "control-missed, expired, stuck, starved, in this order."),
+            "wrong, but no client of a lock ever had to wait for another holder. If several "
+            "apply, the first of these counts: violated, control-missed, expired, stuck, starved."),
     NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
     ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
@@ -232,12 +231,12 @@ static const struct result_field run_fields[] = {
                       "clock_source, libc, compiler, build, timer_slack_ns; and what spoils "
                       "measurements: governor, turbo, smt, cpus_allowed, cpu_quota, "
                       "sched_autogroup, load_before, steal_before, swap_before_bytes, advice",
-              .more = "cpus_usable: what affinity (cpus_allowed) and the quota of control groups "
-                      "(cpu_quota, in processors) leave of cpus. smt: two processors share a core. "
-                      "sched_autogroup: Linux schedules by sessions (\"1\"). load_before: of the "
-                      "minute before. steal_before: share of the processor time wanted since the "
-                      "machine started that its host took. advice: a sentence for each that may "
-                      "spoil the figures."),
+              .more = "cpus_usable: the part of cpus that affinity (cpus_allowed) and the quota "
+                      "of control groups (cpu_quota, in processors) leave. smt: two processors "
+                      "share a core. sched_autogroup: Linux schedules by sessions (\"1\"). "
+                      "load_before: the load of the minute before. steal_before: the share that "
+                      "the host took, of the processor time wanted since the machine started. "
+                      "advice: a sentence for each that may spoil the figures."),
     NO_MEMBER(ROWS, "servers", .items = server_fields, .help = "the servers that were measured"),
     NO_MEMBER(ROWS, "skipped", .items = skip_fields, .help = "the locks that were left out"),
     NO_MEMBER(ROWS, "slo", .items = slo_fields,
@@ -247,14 +246,12 @@ static const struct result_field run_fields[] = {
     ROW(run, ANY, canary, "canary",
         .help = "grants a second of the load generator without a lock: {before_per_s: [...], "
                 "after_per_s: [...], moved_by, moved}; null where it was not measured",
-        .more = "moved: by more than a tenth and beyond its noise, so that stages which ran "
-                "at different times can't be compared."),
-    ROW(run, TEXTS, warnings, "warnings",
-        .help = "what is to be read beside the figures, in words"),
+        .more = "moved: it changed by more than a tenth and beyond its noise, so that stages "
+                "which ran at different times can't be compared."),
+    ROW(run, TEXTS, warnings, "warnings", .help = "sentences to be read beside the figures"),
     NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
-              .help =
-                  "one a lock x topology x clients x readers x repeat, in the order they ran; a "
-                  "control in its own workload only until it is caught"),
+              .help = "one for each lock x topology x clients x readers x repeat, in the order in "
+                      "which they ran; a control in its own workload runs only until it is caught"),
     {.path = NULL},
 };
 
@@ -262,7 +259,7 @@ const struct result_document run_document = {
     .name = "run",
     .file = "run.json",
     .schema = RUN_SCHEMA,
-    .about = "What `lockbench run` leaves: everything that reports need.",
+    .about = "The result of `lockbench run`: everything that reports need.",
     .fields = run_fields,
 };
 
