@@ -21,8 +21,8 @@ static inline int64_t lb_now(void) {
     return (int64_t)ts.tv_sec * LB_S_NS + ts.tv_nsec;
 }
 
-/* Suspends the calling thread, for less than a second; a signal may end it earlier. Not for fibers:
- * they wait by drivers/wait.h. */
+/* Suspends the calling thread, for less than a second; a signal may end it earlier. Fibers must not
+ * call it: they wait by drivers/wait.h. */
 static inline void lb_nap(int64_t ns) {
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }

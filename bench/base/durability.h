@@ -5,7 +5,7 @@
 #ifndef BENCH_BASE_DURABILITY_H
 #define BENCH_BASE_DURABILITY_H
 
-/* From the weakest to the strongest; then what nobody stated. */
+/* From the weakest to the strongest; then "not stated". */
 enum durability {
     DURABILITY_NONE,   /* no server: nothing outlives this machine */
     DURABILITY_MEMORY, /* a server's memory: gone when its process ends */

@@ -30,7 +30,7 @@ static bool read_numbers(const char *folder, const char *name, double ret[2]) {
     return got;
 }
 
-/* Of one control group: "QUOTA PERIOD" in version 2, two files in version 1; 0 = none. */
+/* The quota of one control group: "QUOTA PERIOD" in version 2, two files in version 1; 0 = none. */
 static double quota_of(const char *folder) {
     double quota[2], period[2];
     if (read_numbers(folder, "cpu.max", quota)) {

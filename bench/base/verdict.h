@@ -10,7 +10,7 @@
 #include "bench/base/clock.h"
 
 enum verdict {
-    /* Of the exclusion in a stage, from good to bad. */
+    /* Verdicts on exclusion in a stage, from good to bad. */
     VERDICT_UNCHECKED, /* no grant in the window */
     VERDICT_CLEAN,
     /* clients waited for longer than any slow server explains, until the drain limit ended their waits,
@@ -22,15 +22,15 @@ enum verdict {
     VERDICT_STUCK,
     VERDICT_VIOLATED, /* what was guarded was open to two clients at once */
 
-    VERDICT_UNTESTED,        /* nothing wrong, but nobody had to wait for another holder */
+    VERDICT_UNTESTED,        /* nothing wrong, but no client had to wait for another holder */
     VERDICT_BASELINE,        /* of a stage without a lock */
     VERDICT_NOTHING_GRANTED, /* of a run: no stage of it had a grant in its window */
     VERDICT_CONTROL_MISSED,  /* of a run: the checks are not to be trusted */
     VERDICTS
 };
 
-/* For so long more than its theory says nobody calls a lock stuck: longer than a slow server, an election or a busy
- * machine takes. */
+/* A lock is called stuck only if it takes so long more than its theory says: longer than a slow
+ * server, an election or a busy machine takes. */
 #define VERDICT_STUCK_PATIENCE_NS (5 * LB_S_NS)
 
 /* "clean", "control-missed", ... */

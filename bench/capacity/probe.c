@@ -133,7 +133,7 @@ bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask) {
     return stage_lost_cpu(stage) || was_slow(stage, ask);
 }
 
-/* Which limit of the load generator may have caused the verdict, if any. */
+/* The limit of the load generator that may have caused the verdict, if any. */
 static enum probe_limit limit_of(const struct stage *stage, const struct stage_ask *ask,
                                  const struct probe *probe) {
     const struct stage_promise *promise = &ask->promise;

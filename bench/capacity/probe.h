@@ -14,7 +14,7 @@
 #include "bench/run/stage.h"
 #include "results/format/capacity_read.h"
 
-/* Which limit of the load generator may have caused the verdict. */
+/* The limit of the load generator that may have caused the verdict. */
 enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROBE_POOL };
 
 struct probe {

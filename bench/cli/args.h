@@ -59,7 +59,7 @@ extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_s
 int arg_read_list(const struct lb_option *option, const char *text, void *values,
                   struct arena *arena, struct lb_err *err);
 
-/* What a command gets besides its struct. */
+/* The inputs of a command besides its struct. */
 struct args {
     int argc; /* argv[0] is the command's name */
     char **argv;

@@ -63,7 +63,8 @@ static const char *url_of(const struct available *available, const struct lb_bac
     return NULL;
 }
 
-/* What is missing on this machine for the topology with the servers that the plan asks for. */
+/* The part that is missing on this machine for the topology with the servers that the plan asks
+ * for. */
 static const char *lacks(struct available_topology *item, const struct plan *plan,
                          const char **ret_install) {
     struct topo_info info = item->info;

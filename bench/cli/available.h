@@ -42,8 +42,8 @@ const char *available_why_not(struct available *available, const struct lb_backe
 const char *available_lock(struct available *available, const struct lb_lock *lock,
                            const char **ret_install);
 
-/* What the script of a topology states about itself; NULL when there is no such script. topology: a
- * name from some lock's table. */
+/* The statements of a topology's script about itself; NULL when there is no such script. topology:
+ * a name from some lock's table. */
 const struct topo_info *available_info(struct available *available, const char *topology);
 
 /* For struct plan_wish; context is the struct available. A lock that needs a special kind of

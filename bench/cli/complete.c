@@ -27,7 +27,7 @@ static void offer(const struct completion *to, const char *word, const char *abo
     offer_parts(to, "", word, "", about);
 }
 
-/* Of a list with commas only the last word is completed. */
+/* In a list with commas only the last word is completed. */
 static void keep_list(struct completion *to) {
     const char *separator = strrchr(to->typed + to->kept, ',');
     if (!separator) separator = strrchr(to->typed + to->kept, '=');

@@ -8,7 +8,7 @@
 
 #include "bench/conform/conform_actor.h"
 
-/* What a check needs besides capabilities. */
+/* The needs of a check besides capabilities. */
 enum conform_need {
     CONFORM_FAR = 1 << 0, /* a server that can be reached through the proxy */
     /* a server that lockbench started, since the check kills it and starts it again */

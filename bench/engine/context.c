@@ -17,8 +17,8 @@ extern void *make_fcontext(void *stack_top, size_t bytes, void (*entry)(struct t
 #include <sanitizer/tsan_interface.h>
 #endif
 
-/* What a switch passes to the context that it enters: the previous context, and what to run if the
- * new one starts here. */
+/* The data that a switch passes to the context that it enters: the previous context, and the entry
+ * to run if the new one starts here. */
 struct passage {
     struct context *from, *to;
 };

@@ -267,7 +267,7 @@ static void cut_off(struct loop *loop) {
     loop->cut = cut;
 }
 
-/* How long until the next event of this loop is due. */
+/* The time until the next event of this loop is due. */
 static int64_t idle_ns(const struct loop *loop) {
     struct timer *timer = heap_first(&loop->timers);
     int64_t wait_ns = timer ? timer->due_ns - loop->now_ns : LB_NEVER;

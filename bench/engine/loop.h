@@ -27,7 +27,8 @@ struct loop_config {
     bool blocking;
 };
 
-/* What a loop measured about itself. Read it on its thread, or after the thread has ended. */
+/* Figures that a loop measured about itself. To be read on its thread, or after the thread has
+ * ended. */
 struct loop_stats {
     int64_t blocked_max_ns;   /* the longest time for which one fiber kept the thread */
     const char *blocked_name; /* the name of that fiber */

@@ -28,7 +28,7 @@ struct lb_fiber {
     bool joinable, shielded;
 };
 
-/* What the loop knows about one file descriptor; indexed by its number. */
+/* The state of one file descriptor on the loop; indexed by its number. */
 struct fd_entry {
     struct lb_fiber *reader, *writer;
     uint32_t armed;  /* epoll events registered now */

@@ -81,7 +81,7 @@ struct found {
     _Atomic int64_t asked_ns;
 };
 
-/* What the checks found, over all cells of a stage; in shared memory. */
+/* The findings of the checks over all cells of a stage; in shared memory. */
 struct findings {
     _Atomic uint64_t double_holders; /* entries while another client was inside its lease */
     /* entries while another client was there after its lease had ended */
@@ -102,7 +102,7 @@ struct findings {
     bool by_session;       /* grants end with their client's session: found.asked_ns is stored */
 };
 
-/* What a client saw when it entered, for its own figures. */
+/* The facts that a client saw when it entered, for its own figures. */
 struct entry {
     uint64_t seen; /* the counter's value */
     uint64_t turn; /* grants of the cell before this one, without those that were given back */
@@ -110,7 +110,7 @@ struct entry {
     uint32_t run;         /* grants in a row to this client, including this one */
 };
 
-/* How a client was found by another one that entered. */
+/* How another client that entered found this one. */
 enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
 
 /* Decides by the leases of both, by the heartbeats of their threads, and by the injections that cut

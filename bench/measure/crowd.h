@@ -56,7 +56,7 @@ void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns);
 /* True if any client that is alive is inside. */
 bool crowd_inside(const struct crowds *crowds, const struct findings *findings, uint32_t key);
 
-/* Adds the crowds' grants to the sums. What they guard has no counter of its own. */
+/* Adds the crowds' grants to the sums. Crowds guard no counter. */
 void crowds_judge(struct exclusion *exclusion, const struct crowds *crowds, uint32_t keys);
 
 #endif

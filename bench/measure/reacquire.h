@@ -26,7 +26,7 @@ struct reacquire_key {
     uint64_t first, last; /* turn + 1; 0 = the client had no turn */
 };
 
-/* What one client writes, and nobody else. In zeroed memory. */
+/* The numbers that one client writes, and nobody else. In zeroed memory. */
 struct reacquire {
     /* windows that the client held in, over all keys; the window of each key's last turn is not
      * counted yet */

@@ -11,7 +11,7 @@
 #include "bench/base/err.h"
 #include "bench/oplog/oplog.h"
 
-/* Which holds exclude each other. The numbers are part of the file format. */
+/* The rule by which holds exclude each other. The numbers are part of the file format. */
 enum oplog_model {
     OPLOG_MUTEX,     /* one at a time */
     OPLOG_REENTRANT, /* the same, but the holder may take it again */

@@ -40,8 +40,8 @@ struct lb_option_type {
                 struct lb_err *err);
     /* Writes the value as `read` takes it, at most size bytes. */
     void (*text)(const struct lb_option *option, const void *values, char *text, size_t size);
-    /* What may be written, in words: `words` if that is set, else what `allowed` writes; if both
-     * are NULL, the entry's choices. */
+    /* The allowed values in words: `words` if that is set, else what `allowed` writes; if both are
+     * NULL, the entry's choices. */
     const char *words;
     void (*allowed)(const struct lb_option *option, char *text, size_t size);
     /* Arguments: offers a shell the words that the value may be (bench/cli/complete.h). NULL = the
@@ -119,7 +119,7 @@ int option_read(const struct lb_option *option, void *values, const char *text, 
 int option_set(const struct lb_option *option, void *values, const char *text, const char *place,
                struct arena *arena, struct lb_err *err);
 
-/* What may be written: "a whole number, 1 to 100". Returns text. */
+/* Writes the allowed values: "a whole number, 1 to 100". Returns text. */
 char *option_allowed(const struct lb_option *option, char *text, size_t size);
 
 /* The value as text that option_read takes. Returns text. */

@@ -15,7 +15,7 @@
 #define SLO_LEVEL 0.95
 #define SLO_REPEATS_MIN 6 /* for an interval of the median over repeats */
 
-/* What the repeats of one lock under one load tell about one threshold; zeroed: nothing yet. The
+/* The samples of the repeats of one lock under one load, for one threshold; zeroed: none yet. The
  * struct owns all its memory. */
 struct slo_evidence {
     double *figures; /* of each repeat; INFINITY: the quantile was never granted */

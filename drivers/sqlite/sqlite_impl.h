@@ -20,7 +20,8 @@ struct sqlite_session {
     uint64_t uses;
 };
 
-/* How long SQLite's own sqlite3_busy_timeout sleeps before retry number `count` (0 = the first). */
+/* The time that SQLite's own sqlite3_busy_timeout sleeps before retry number `count` (0 = the
+ * first). */
 int64_t sqlite_busy_delay_ns(int count);
 
 /* The busy handler of a struct sqlite_session: sleeps before retry number `count`. 0 = give up,

@@ -9,7 +9,7 @@
 
 #include "drivers/zookeeper/calls.h"
 
-/* What a client knows about its place in the queue; in a lock's grant->data. */
+/* The client's knowledge of its place in the queue; in a lock's grant->data. */
 struct zk_place {
     char parent[ZK_PARENT_MAX];   /* the queue's path */
     char name[ZK_NAME_MAX];       /* the node below it; "" = the client knows of none */

@@ -271,7 +271,7 @@ static bool say_goodbye(struct zk_session *z) {
             confirmed = memmem(data, (size_t)got, answer, sizeof answer) != NULL;
         }
     }
-    /* Whether or not the server closed the connection: from here on the library reads the end of
+    /* Even if the server did not close the connection, from here on the library reads the end of
      * the stream. */
     shutdown(z->fd, SHUT_RDWR);
     while (recv(z->fd, data, sizeof data, MSG_DONTWAIT) > 0) {

@@ -10,7 +10,7 @@
 
 #define BESIDE (DOC_HTML | DOC_MARKDOWN) /* facts that a terminal shows in a line above the rows */
 
-/* How dispensable a column is in a narrow terminal: the greatest rank is left out first. */
+/* The rank by which columns are left out of a narrow terminal: the greatest first. */
 static int drop_rank(const struct column *column) {
     static const char *const keys[] = {"cost.commands_per_grant", "latency_ns.release.p50",
                                        "cost.server_cpu_ns_per_grant", "latency_ns.ping.p50"};

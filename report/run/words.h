@@ -37,8 +37,8 @@ enum durability words_durability(const struct run_stage *stage);
 const char *words_guarantee(const struct run_stage *stage);
 /* name: as in the result files; may be NULL */
 const char *words_guarantee_text(const char *guarantee);
-/* What can make two clients hold the lock at once, in a sentence; "" if the guarantee is not
- * stated. */
+/* The cause that can make two clients hold the lock at once, in a sentence; "" if the guarantee is
+ * not stated. */
 const char *words_guarantee_title(const struct run_stage *stage);
 /* True if two locks survive the same failures and keep their truth in the same kind of place, so
  * that they may be ranked against each other. */

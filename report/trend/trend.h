@@ -168,8 +168,8 @@ void trend_view_free(struct trend_view *view);
  * series is inconclusive; else 0. */
 int trend_exit(const struct trend_view *view);
 
-/* What else differs between the line of a change and the line before it: "kernel, server"; "" for
- * nothing. */
+/* The other differences between the line of a change and the line before it: "kernel, server"; ""
+ * for nothing. */
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
                  const struct change_point *change, char *text, size_t size);
 

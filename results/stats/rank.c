@@ -84,8 +84,8 @@ static int rank_both(const double *x, int x_count, const double *y, int y_count,
     return 0;
 }
 
-/* Of all ways to choose x_count of the values, the part whose sum of twice the ranks is as far from
- * the mean as `far`, or farther. 1 when out of memory. */
+/* The part, of all ways to choose x_count of the values, whose sum of twice the ranks is as far
+ * from the mean as `far`, or farther. 1 when out of memory. */
 static double part_as_far(const struct ranking *ranking, int far) {
     int m = ranking->x_count, top = 0, mean = m * (ranking->all + 1);
     for (int i = 0; i < ranking->all; i++) top += ranking->twice[i];

@@ -17,8 +17,8 @@
  * 12, 1986). 1 when a group is empty or all values are equal, or when out of memory. */
 double rank_p(const double *x, int x_count, const double *y, int y_count);
 
-/* How far y lies above x: the estimate of Hodges and Lehmann (1963), the median of all differences,
- * with its confidence interval from the quantiles of U. */
+/* The distance of y above x: the estimate of Hodges and Lehmann (1963), the median of all
+ * differences, with its confidence interval from the quantiles of U. */
 struct rank_shift {
     /* low and high are infinite where the groups are too small for the level */
     double estimate, low, high;

@@ -11,10 +11,10 @@ struct share {
     double effective; /* independent samples that all samples are worth */
 };
 
-/* Of each batch `count` samples are there and `below` of them belong to the share. The interval
- * is that of Clopper and Pearson (Biometrika 26, 1934) for quantile_effective's number of samples,
- * with equal tails: it holds also where nothing, or everything, belongs to the share. Returns 0, or -1
- * as quantile_effective; then *ret is untouched. */
+/* A batch has `count` samples, and `below` of them belong to the share. The interval is that of
+ * Clopper and Pearson (Biometrika 26, 1934) for quantile_effective's number of samples, with equal
+ * tails: it holds also where nothing, or everything, belongs to the share. Returns 0, or -1 as
+ * quantile_effective; then *ret is untouched. */
 int share_of_batches(const struct quantile_batch *batches, int count, double level,
                      struct share *ret);
 
