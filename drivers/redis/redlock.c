@@ -198,11 +198,6 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-static enum lb_outcome redlock_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_valid);
-}
-
 const struct lb_option redlock_option_table[] = {
     BACKOFF_OPTIONS(struct redlock_options, string.poll, "50ms", "200ms"),
     {"node_timeout", LB_OPT_DURATION, offsetof(struct redlock_options, node_timeout_ns), "200ms",
@@ -221,17 +216,8 @@ const struct lb_option redlock_option_table[] = {
 const char *const redlock_topologies[] = {"redis-independents", NULL};
 
 static const struct lb_algorithm algorithm = {
-    .options = redlock_option_table,
-    .causes = backoff_causes,
-    .options_bytes = sizeof(struct redlock_options),
-    .grant_bytes = sizeof(struct string_grant),
-    .prepare = redlock_prepare,
-    .acquire = redlock_acquire,
-    .release = redlock_release,
+    REDLOCK_MEMBERS,
     .renew = redlock_renew,
-    .settle = redlock_settle,
-    .residue = string_residue,
-    .names = string_names,
 };
 
 const struct lb_lock lock_redis_redlock = {
@@ -260,4 +246,5 @@ const struct lb_lock lock_redis_redlock = {
               .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_redlock_expected,
     .algorithm = &algorithm,
+    STRING_TRY(try_valid),
 };

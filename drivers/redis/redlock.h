@@ -10,7 +10,7 @@
 enum redlock_ask { REDLOCK_PARALLEL, REDLOCK_SEQUENCE };
 
 struct redlock_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t node_timeout_ns;
     double drift;
     int64_t drift_more_ns;
@@ -38,6 +38,11 @@ lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;
 
 extern const struct lb_option redlock_option_table[];
+/* What the algorithms of these locks share; renew is a lock's own. */
+#define REDLOCK_MEMBERS                                                                            \
+    STRING_KEY, STRING_OPTIONS(redlock_option_table, struct redlock_options),                      \
+        .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,                    \
+        .acquire = string_acquire, .release = redlock_release, .settle = redlock_settle
 
 extern const char *const redlock_topologies[];
 

@@ -17,7 +17,7 @@
 #define SEGMENT_MAX (LB_KEY_MAX + 16)
 
 struct segmented_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t spread;
 };
 
@@ -59,7 +59,7 @@ static enum lb_outcome segmented_acquire(struct lb_session *session,
     if (request->bound < 1 || request->bound > LB_SLOTS_MAX)
         return lb_fail(session, LB_REFUSED, "redis-segmented: 1 to %d segments, not %u",
                        LB_SLOTS_MAX, request->bound);
-    return string_poll(session, request, grant, try_round);
+    return string_acquire(session, request, grant);
 }
 
 static enum lb_outcome segmented_release(struct lb_session *session,
@@ -148,4 +148,5 @@ const struct lb_lock lock_redis_segmented = {
               .crash_slack_ns = 100 * LB_MS_NS},
     .store = &redis_store,
     .algorithm = &algorithm,
+    STRING_TRY(try_round),
 };

@@ -18,7 +18,7 @@ enum setnx_release { RELEASE_LUA, RELEASE_DELIFEQ, RELEASE_DELEX };
 enum setnx_renew { RENEW_LUA, RENEW_IFEQ };
 
 struct setnx_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t release, renew;
 };
 
@@ -126,17 +126,14 @@ static const struct lb_option setnx_option_table[] = {
 };
 
 static const struct lb_algorithm algorithm = {
-    .options = setnx_option_table,
-    .options_bytes = sizeof(struct setnx_options),
+    STRING_KEY,
+    STRING_OPTIONS(setnx_option_table, struct setnx_options),
     .grant_bytes = sizeof(struct string_grant),
-    .causes = backoff_causes,
     .setup = setnx_setup,
     .acquire = string_acquire,
     .release = setnx_release,
     .renew = setnx_renew,
     .settle = setnx_settle,
-    .residue = string_residue,
-    .names = string_names,
 };
 
 const struct lb_lock lock_redis_setnx = {

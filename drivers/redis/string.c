@@ -7,22 +7,6 @@
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);
 
-enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant, string_try_fn *try_once) {
-    const struct string_options *options = session->options;
-    struct string_grant *mine = grant->data;
-    struct backoff backoff;
-    backoff_start(&backoff, &options->poll);
-    bool once = request->deadline_ns <= lb_now();
-    if (request->held == 0) redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
-    for (;;) {
-        enum lb_outcome outcome = try_once(session, request, grant);
-        if (outcome != LB_BUSY || once) return outcome;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
-        session->wakeups++;
-    }
-}
-
 enum lb_outcome string_try_key(struct lb_session *session, const char *key, size_t key_len,
                                const struct lb_request *request, struct lb_grant *grant) {
     struct string_grant *mine = grant->data;
@@ -49,7 +33,20 @@ enum lb_outcome string_try(struct lb_session *session, const struct lb_request *
 
 enum lb_outcome string_acquire(struct lb_session *session, const struct lb_request *request,
                                struct lb_grant *grant) {
-    return string_poll(session, request, grant, string_try);
+    const struct string_options *options = session->options;
+    const struct string_recipe *recipe = session->lock->recipe;
+    string_try_fn *try_once = recipe ? recipe->try_once : string_try;
+    struct string_grant *mine = grant->data;
+    struct backoff backoff;
+    backoff_start(&backoff, &options->poll);
+    bool once = request->deadline_ns <= lb_now();
+    if (request->held == 0) redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
+    for (;;) {
+        enum lb_outcome outcome = try_once(session, request, grant);
+        if (outcome != LB_BUSY || once) return outcome;
+        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+        session->wakeups++;
+    }
 }
 
 enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size_t key_len,

@@ -24,11 +24,6 @@ extern const struct redis_script script_string_release, script_string_renew;
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
-/* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old
- * one). The session's options begin with struct string_options. */
-enum lb_outcome string_poll(struct lb_session *session, const struct lb_request *request,
-                            struct lb_grant *grant, string_try_fn *try_once);
-
 /* SET key token NX PX lease. */
 string_try_fn string_try;
 /* The same with a key that is not the request's. */
@@ -41,7 +36,18 @@ enum lb_outcome string_if_mine(struct lb_session *session, const char *key, size
                                const struct lb_grant *grant, const struct redis_script *script,
                                const char *argument);
 
-lb_acquire_fn string_acquire; /* string_poll with string_try */
+/* lb_lock.recipe of a lock whose try is not string_try. */
+struct string_recipe {
+    string_try_fn *try_once;
+};
+#define STRING_TRY(function)                                                                       \
+    .recipe = &(const struct string_recipe) {                                                      \
+        function                                                                                   \
+    }
+
+/* Tries until it is granted or the deadline has passed, with a new token (re-entry: with the old
+ * one). The session's options begin with struct string_options. */
+lb_acquire_fn string_acquire;
 lb_release_fn string_release;
 lb_renew_fn string_renew;
 lb_settle_fn string_settle;   /* releases what an attempt may have left */
@@ -53,8 +59,10 @@ extern const struct lb_option string_option_table[];
 
 /* What most of these locks have in their algorithm; acquire, release and renew are a lock's own. */
 #define STRING_MEMBERS                                                                             \
-    .options = string_option_table, .options_bytes = sizeof(struct string_options),                \
-    .grant_bytes = sizeof(struct string_grant), .causes = backoff_causes, .settle = string_settle, \
-    .residue = string_residue, .names = string_names
+    STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),                        \
+        .grant_bytes = sizeof(struct string_grant), .settle = string_settle
+/* The parts of it for a lock that has more options or another settle. */
+#define STRING_KEY .causes = backoff_causes, .residue = string_residue, .names = string_names
+#define STRING_OPTIONS(table, type) .options = table, .options_bytes = sizeof(type)
 
 #endif

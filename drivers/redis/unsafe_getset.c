@@ -2,6 +2,7 @@
  * client's wall clock, and GETSET to take over one that has ended; as articles print it, and with
  * its last return repaired. For the checks to catch; never to be used. */
 #include "drivers/redis/string.h"
+#include "drivers/redis/unsafe.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,16 +57,6 @@ static enum lb_outcome try_printed(struct lb_session *session, const struct lb_r
     return LB_OK; /* the printed code ends in "return true" */
 }
 
-static enum lb_outcome printed_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_printed);
-}
-
-static enum lb_outcome repaired_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_repaired);
-}
-
 /* The value names no owner that could be compared. */
 static enum lb_outcome del(struct lb_session *session, const struct lb_request *request,
                            struct lb_grant *grant) {
@@ -78,73 +69,44 @@ static enum lb_outcome del(struct lb_session *session, const struct lb_request *
     return outcome;
 }
 
-static const struct lb_algorithm unsafe_redis_getset_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
+static const struct lb_algorithm algorithm = {
+    STRING_KEY,
+    STRING_OPTIONS(string_option_table, struct string_options),
     .grant_bytes = sizeof(struct string_grant),
-    .acquire = printed_acquire,
+    .acquire = string_acquire,
     .release = del,
     .settle = del,
-    .residue = string_residue,
-    .names = string_names,
 };
 
 const struct lb_lock lock_unsafe_redis_getset = {
+    UNSAFE_MUTEX("never: it always believes that it got it"),
     .name = "unsafe-redis-getset",
-    .summary =
-        "SETNX of an end time, GETSET to take over; as usually printed, every path returns true",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
-    .waits = "never: it always believes that it got it",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: the code for taking over an ended lock, printed with \"return "
-             "true\" as its last line; it excludes nobody",
-         .exposed_by = "late",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+    .summary = "SETNX of an end time, GETSET to take over; as usually printed, every path "
+               "returns true",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: the code for taking over an ended lock, printed with "
+                  "\"return true\" as its last line; it excludes nobody",
+              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_expected,
-    .algorithm = &unsafe_redis_getset_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_getset_repaired_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct string_grant),
-    .acquire = repaired_acquire,
-    .release = del,
-    .settle = del,
-    .residue = string_residue,
-    .names = string_names,
+    STRING_TRY(try_printed),
+    .algorithm = &algorithm,
 };
 
 const struct lb_lock lock_unsafe_redis_getset_repaired = {
+    UNSAFE_MUTEX("poll"),
     .name = "unsafe-redis-getset-repaired",
-    .summary =
-        "SETNX of an end time, GETSET to take over, DEL: no owner, and the clients' clocks must agree",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles, with the last return repaired: the value has no owner, so a "
-             "late holder's DEL frees the next holder's lock; the GETSET of a loser moves the "
-             "end of the winner's lease; clocks must agree",
-         .exposed_by = "late",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+    .summary = "SETNX of an end time, GETSET to take over, DEL: no owner, and the clients' "
+               "clocks must agree",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles, with the last return repaired: the value has no owner, "
+                  "so a late holder's DEL frees the next holder's lock; the GETSET of a loser "
+                  "moves the end of the winner's lease; clocks must agree",
+              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_getset_repaired_expected,
-    .algorithm = &unsafe_redis_getset_repaired_algorithm,
+    STRING_TRY(try_repaired),
+    .algorithm = &algorithm,
 };

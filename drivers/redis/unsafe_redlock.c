@@ -1,6 +1,7 @@
 /* unsafe-redlock-no-validity: redis-redlock that counts its lease from when the majority had
  * answered, and takes a grant whatever is left of it. For the checks to catch; never to be used. */
 #include "drivers/redis/redlock.h"
+#include "drivers/redis/unsafe.h"
 
 static enum lb_outcome try_anyhow(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
@@ -12,43 +13,19 @@ static enum lb_outcome try_anyhow(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-static enum lb_outcome anyhow_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_anyhow);
-}
-
-static const struct lb_algorithm algorithm = {
-    .options = redlock_option_table,
-    .options_bytes = sizeof(struct redlock_options),
-    .grant_bytes = sizeof(struct string_grant),
-    .prepare = redlock_prepare,
-    .acquire = anyhow_acquire,
-    .release = redlock_release,
-    .settle = redlock_settle,
-    .residue = string_residue,
-    .names = string_names,
-};
-
 const struct lb_lock lock_unsafe_redlock_no_validity = {
+    UNSAFE_MUTEX("poll"),
     .name = "unsafe-redlock-no-validity",
     .summary = "Redlock whose lease is counted from after the majority, without validity or drift",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL,
-    .waits = "poll",
+    .caps = UNSAFE_CAPS,
     .topologies = redlock_topologies,
-    .about =
-        {.order = "none",
-         .acquire_requests = 5,
-         .release_requests = 5,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 500 * LB_MS_NS,
-         .mistake =
-             "introductory articles: Redlock keys that live for some tens of milliseconds, and no "
-             "validity computed: the time that asking took is missing at the end of the lease",
-         .exposed_by = "slow-quorum",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+    .about = {UNSAFE_ABOUT(5, 5), .crash = LB_CRASH_LEASE, .crash_slack_ns = 500 * LB_MS_NS,
+              .mistake =
+                  "introductory articles: Redlock keys that live for some tens of milliseconds, "
+                  "and no validity computed: the time that asking took is missing at the end of "
+                  "the lease",
+              .exposed_by = "slow-quorum", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_redlock_expected,
-    .algorithm = &algorithm,
+    STRING_TRY(try_anyhow),
+    .algorithm = &(const struct lb_algorithm){REDLOCK_MEMBERS},
 };

@@ -2,6 +2,7 @@
  * and whose release deletes: the first unlock of a lock that is held twice frees it. For the checks
  * to catch; never to be used. */
 #include "drivers/redis/string.h"
+#include "drivers/redis/unsafe.h"
 
 REDIS_SCRIPT(unsafe_reentrant_take);
 
@@ -19,37 +20,18 @@ static enum lb_outcome try_script(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-static enum lb_outcome uncounted_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_script);
-}
-
-static const struct lb_algorithm algorithm = {
-    STRING_MEMBERS,
-    .acquire = uncounted_acquire,
-    .release = string_release,
-};
-
 const struct lb_lock lock_unsafe_redis_lua_reentrant = {
+    UNSAFE_MUTEX("poll"),
     .name = "unsafe-redis-lua-reentrant",
     .summary = "a script that lets the owner in again without counting; the first unlock frees it",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps =
-        LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_REENTRANT | LB_CAP_SHARE | LB_CAP_CONTROL,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: re-entry without a counter, unlock by DEL: the inner unlock "
-             "frees the lock while the outer holder continues",
-         .exposed_by = "reentrant",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+    .caps = UNSAFE_CAPS | LB_CAP_REENTRANT,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: re-entry without a counter, unlock by DEL: the inner "
+                  "unlock frees the lock while the outer holder continues",
+              .exposed_by = "reentrant", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_reentrant_expected,
-    .algorithm = &algorithm,
+    STRING_TRY(try_script),
+    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
+                                              .release = string_release},
 };

@@ -3,6 +3,7 @@
  * never to be used. */
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
+#include "drivers/redis/unsafe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,10 +43,21 @@ static enum lb_outcome two_calls(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-static enum lb_outcome two_calls_acquire(struct lb_session *session,
-                                         const struct lb_request *request, struct lb_grant *grant) {
-    return string_poll(session, request, grant, two_calls);
-}
+const struct lb_lock lock_unsafe_redis_setnx_expire = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-setnx-expire",
+    .summary = "SETNX, then EXPIRE in a second call: a crash between them leaves the key for ever",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(2, 1), .crash = LB_CRASH_NEVER,
+              .mistake =
+                  "introductory articles: SETNX and EXPIRE as two calls; a client that dies "
+                  "between them leaves a key without expiry, and no client gets the lock again",
+              .exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK},
+    .expected = unsafe_setnx_expire_expected,
+    STRING_TRY(two_calls),
+    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
+                                              .release = string_release},
+};
 
 /* --- setnx-forever --- */
 
@@ -61,15 +73,26 @@ static enum lb_outcome set_for_ever(struct lb_session *session, const struct lb_
     return LB_OK;
 }
 
-static enum lb_outcome for_ever_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
-    return string_poll(session, request, grant, set_for_ever);
-}
+const struct lb_lock lock_unsafe_redis_setnx_forever = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-setnx-forever",
+    .summary = "SETNX without an expiry: a holder that dies keeps the lock for ever",
+    .caps = UNSAFE_CAPS & ~LB_CAP_LEASE,
+    .about = {UNSAFE_ABOUT(1, 1), .crash = LB_CRASH_NEVER,
+              .mistake =
+                  "introductory articles: SETNX and DEL alone; the key of a holder that dies has "
+                  "no expiry, and no client gets the lock again",
+              .exposed_by = "crash", .exposed_as = LB_EXPOSED_STUCK},
+    .expected = unsafe_setnx_forever_expected,
+    STRING_TRY(set_for_ever),
+    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
+                                              .release = string_release},
+};
 
 /* --- owner-is-thread --- */
 
 struct thread_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t pool;
 };
 
@@ -83,16 +106,31 @@ static enum lb_outcome try_as_thread(struct lb_session *session, const struct lb
     return string_try(session, request, grant);
 }
 
-static enum lb_outcome thread_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    return string_poll(session, request, grant, try_as_thread);
-}
-
 static const struct lb_option thread_options[] = {
     BACKOFF_OPTIONS(struct thread_options, string.poll, "1ms", "64ms"),
     {"pool", LB_OPT_INT, offsetof(struct thread_options, pool), "4", 1, 1000, NULL,
      "threads of each program's pool: so many clients have names of their own"},
     {0},
+};
+
+const struct lb_lock lock_unsafe_redis_owner_is_thread = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-owner-is-thread",
+    .summary = "SET NX PX whose owner is the thread's name, which other programs' threads have too",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: the thread's id as the key's value; a holder whose "
+                  "lease has ended deletes the lock of a thread of the same name in another "
+                  "program, and a third client enters",
+              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
+    STRING_TRY(try_as_thread),
+    .algorithm = &(const struct lb_algorithm){STRING_KEY,
+                                              STRING_OPTIONS(thread_options, struct thread_options),
+                                              .grant_bytes = sizeof(struct string_grant),
+                                              .acquire = string_acquire, .release = string_release,
+                                              .settle = string_settle},
 };
 
 /* --- del, get-del --- */
@@ -105,7 +143,7 @@ static enum lb_outcome del_release(struct lb_session *session, const struct lb_r
 }
 
 struct get_del_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t gap_ns;
 };
 
@@ -123,6 +161,63 @@ static enum lb_outcome get_del_release(struct lb_session *session, const struct 
     if (options->gap_ns > 0) lb_sleep_until(lb_now() + options->gap_ns);
     return del_release(session, request, grant);
 }
+
+static const struct lb_option get_del_options[] = {
+    BACKOFF_OPTIONS(struct get_del_options, string.poll, "1ms", "64ms"),
+    {"gap", LB_OPT_DURATION, offsetof(struct get_del_options, gap_ns), "2ms", 0, 10e9, NULL,
+     "from the GET's answer to the DEL: a collector's pause, a slow network"},
+    {0},
+};
+
+const struct lb_lock lock_unsafe_redis_del = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-del",
+    .summary = "SET NX PX, released by DEL without a look at the owner",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: DEL without a check of the owner; a holder whose lease "
+                  "has ended deletes the next holder's lock, and a third client enters",
+              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
+    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
+                                              .release = del_release},
+};
+
+const struct lb_lock lock_unsafe_redis_get_del = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-get-del",
+    .summary = "SET NX PX, released by GET, a comparison in the client, and DEL in a second call",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 2), UNSAFE_LEASE,
+              .mistake = "introductory articles: GET, compare, DEL as two calls; the lease may end "
+                         "between them, and the DEL deletes the next holder's lock",
+              .exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_del_expected,
+    .algorithm =
+        &(const struct lb_algorithm){
+            STRING_KEY, STRING_OPTIONS(get_del_options, struct get_del_options),
+            .grant_bytes = sizeof(struct string_grant), .acquire = string_acquire,
+            .release = get_del_release, .settle = string_settle},
+};
+
+/* --- ttl-short --- */
+
+const struct lb_lock lock_unsafe_redis_ttl_short = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redis-ttl-short",
+    .summary = "SET NX PX with a lease that is shorter than the work, and no renewal",
+    .caps = UNSAFE_CAPS,
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: a guessed expiry that nothing extends; work that takes "
+                  "longer continues without the lock, beside the next holder",
+              .exposed_by = "short-lease", .exposed_as = LB_EXPOSED_EXPIRED},
+    .expected = unsafe_ttl_short_expected,
+    .store = &redis_store,
+    .algorithm = &(const struct lb_algorithm){STRING_MEMBERS, .acquire = string_acquire,
+                                              .release = string_release},
+};
 
 /* --- renew-late --- */
 
@@ -163,230 +258,22 @@ static enum lb_outcome late_renew(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-static const struct lb_option get_del_options[] = {
-    BACKOFF_OPTIONS(struct get_del_options, string.poll, "1ms", "64ms"),
-    {"gap", LB_OPT_DURATION, offsetof(struct get_del_options, gap_ns), "2ms", 0, 10e9, NULL,
-     "from the GET's answer to the DEL: a collector's pause, a slow network"},
-    {0},
-};
-
-#define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
-
-static const struct lb_algorithm unsafe_redis_setnx_expire_algorithm = {
-    STRING_MEMBERS,
-    .acquire = two_calls_acquire,
-    .release = string_release,
-};
-
-const struct lb_lock lock_unsafe_redis_setnx_expire = {
-    .name = "unsafe-redis-setnx-expire",
-    .summary = "SETNX, then EXPIRE in a second call: a crash between them leaves the key for ever",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 2,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_NEVER,
-         .mistake =
-             "introductory articles: SETNX and EXPIRE as two calls; a client that dies between "
-             "them leaves a key without expiry, and no client gets the lock again",
-         .exposed_by = "crash",
-         .exposed_as = LB_EXPOSED_STUCK},
-    .expected = unsafe_setnx_expire_expected,
-    .algorithm = &unsafe_redis_setnx_expire_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_setnx_forever_algorithm = {
-    STRING_MEMBERS,
-    .acquire = for_ever_acquire,
-    .release = string_release,
-};
-
-const struct lb_lock lock_unsafe_redis_setnx_forever = {
-    .name = "unsafe-redis-setnx-forever",
-    .summary = "SETNX without an expiry: a holder that dies keeps the lock for ever",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS & ~LB_CAP_LEASE,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_NEVER,
-         .mistake =
-             "introductory articles: SETNX and DEL alone; the key of a holder that dies has no "
-             "expiry, and no client gets the lock again",
-         .exposed_by = "crash",
-         .exposed_as = LB_EXPOSED_STUCK},
-    .expected = unsafe_setnx_forever_expected,
-    .algorithm = &unsafe_redis_setnx_forever_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_owner_is_thread_algorithm = {
-    .options = thread_options,
-    .options_bytes = sizeof(struct thread_options),
-    .grant_bytes = sizeof(struct string_grant),
-    .acquire = thread_acquire,
-    .release = string_release,
-    .settle = string_settle,
-    .residue = string_residue,
-    .names = string_names,
-};
-
-const struct lb_lock lock_unsafe_redis_owner_is_thread = {
-    .name = "unsafe-redis-owner-is-thread",
-    .summary = "SET NX PX whose owner is the thread's name, which other programs' threads have too",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: the thread's id as the key's value; a holder whose lease has ended "
-             "deletes the lock of a thread of the same name in another program, and a third client enters",
-         .exposed_by = "late",
-         .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
-    .algorithm = &unsafe_redis_owner_is_thread_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_del_algorithm = {
-    STRING_MEMBERS,
-    .acquire = string_acquire,
-    .release = del_release,
-};
-
-const struct lb_lock lock_unsafe_redis_del = {
-    .name = "unsafe-redis-del",
-    .summary = "SET NX PX, released by DEL without a look at the owner",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: DEL without a check of the owner; a holder whose lease has "
-             "ended deletes the next holder's lock, and a third client enters",
-         .exposed_by = "late",
-         .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
-    .algorithm = &unsafe_redis_del_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_get_del_algorithm = {
-    .options = get_del_options,
-    .options_bytes = sizeof(struct get_del_options),
-    .grant_bytes = sizeof(struct string_grant),
-    .acquire = string_acquire,
-    .release = get_del_release,
-    .settle = string_settle,
-    .residue = string_residue,
-    .names = string_names,
-};
-
-const struct lb_lock lock_unsafe_redis_get_del = {
-    .name = "unsafe-redis-get-del",
-    .summary = "SET NX PX, released by GET, a comparison in the client, and DEL in a second call",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 2,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: GET, compare, DEL as two calls; the lease may end between "
-             "them, and the DEL deletes the next holder's lock",
-         .exposed_by = "late",
-         .exposed_as = LB_EXPOSED_VIOLATED},
-    .expected = unsafe_del_expected,
-    .algorithm = &unsafe_redis_get_del_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_ttl_short_algorithm = {
-    STRING_MEMBERS,
-    .acquire = string_acquire,
-    .release = string_release,
-};
-
-const struct lb_lock lock_unsafe_redis_ttl_short = {
-    .name = "unsafe-redis-ttl-short",
-    .summary = "SET NX PX with a lease that is shorter than the work, and no renewal",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
-    .caps = UNSAFE_CAPS,
-    .waits = "poll",
-    .about = {.order = "none",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_NO_GUARANTEE,
-              .crash = LB_CRASH_LEASE,
-              .crash_slack_ns = 100 * LB_MS_NS,
-              .mistake =
-                  "introductory articles: a guessed expiry that nothing extends; work that takes "
-                  "longer continues without the lock, beside the next holder",
-              .exposed_by = "short-lease",
-              .exposed_as = LB_EXPOSED_EXPIRED},
-    .expected = unsafe_ttl_short_expected,
-    .store = &redis_store,
-    .algorithm = &unsafe_redis_ttl_short_algorithm,
-};
-
-static const struct lb_algorithm unsafe_redis_renew_late_algorithm = {
-    .options = string_option_table,
-    .options_bytes = sizeof(struct string_options),
-    .grant_bytes = sizeof(struct late_grant),
-    .acquire = late_acquire,
-    .release = string_release,
-    .renew = late_renew,
-    .settle = string_settle,
-    .residue = string_residue,
-    .names = string_names,
-};
-
 const struct lb_lock lock_unsafe_redis_renew_late = {
+    UNSAFE_MUTEX("poll"),
     .name = "unsafe-redis-renew-late",
-    .summary =
-        "SET NX PX, renewed a second before it ends and then when it ends, by EXPIRE without owner check",
-    .backend = &backend_redis,
-    .primitive = LB_MUTEX,
+    .summary = "SET NX PX, renewed a second before it ends and then when it ends, by EXPIRE "
+               "without owner check",
     .caps = UNSAFE_CAPS | LB_CAP_RENEW,
-    .waits = "poll",
-    .about =
-        {.order = "none",
-         .acquire_requests = 1,
-         .release_requests = 1,
-         .guarantee = LB_NO_GUARANTEE,
-         .crash = LB_CRASH_LEASE,
-         .crash_slack_ns = 100 * LB_MS_NS,
-         .mistake =
-             "introductory articles: a watchdog that renews a 30 s lease after 29 s, then every "
-             "20 s by 20 s, by EXPIRE, without a check of the owner or of the answer: it extends "
-             "a lease that has ended, or another client's",
-         .exposed_by = "late-renewal",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+    .about = {UNSAFE_ABOUT(1, 1), UNSAFE_LEASE,
+              .mistake =
+                  "introductory articles: a watchdog that renews a 30 s lease after 29 s, then "
+                  "every 20 s by 20 s, by EXPIRE, without a check of the owner or of the answer: "
+                  "it extends a lease that has ended, or another client's",
+              .exposed_by = "late-renewal", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_renew_late_expected,
-    .algorithm = &unsafe_redis_renew_late_algorithm,
+    .algorithm =
+        &(const struct lb_algorithm){
+            STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),
+            .grant_bytes = sizeof(struct late_grant), .acquire = late_acquire,
+            .release = string_release, .renew = late_renew, .settle = string_settle},
 };

@@ -13,7 +13,7 @@
 #include "drivers/wait.h"
 
 struct wait_options {
-    struct string_options string; /* first: see string_poll */
+    struct string_options string; /* first: see string_acquire */
     int64_t replicas, timeout_ns;
     int64_t accept; /* too few replicas are accepted */
 };
@@ -64,11 +64,6 @@ static enum lb_outcome wait_try(struct lb_session *session, const struct lb_requ
     return LB_OK;
 }
 
-static enum lb_outcome wait_acquire(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    return string_poll(session, request, grant, wait_try);
-}
-
 static enum lb_outcome wait_renew(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     const struct string_grant *mine = grant->data;
@@ -103,16 +98,13 @@ static const struct lb_option wait_options[] = {
 };
 
 static const struct lb_algorithm algorithm = {
-    .options = wait_options,
-    .causes = backoff_causes,
-    .options_bytes = sizeof(struct wait_options),
+    STRING_KEY,
+    STRING_OPTIONS(wait_options, struct wait_options),
     .grant_bytes = sizeof(struct string_grant),
-    .acquire = wait_acquire,
+    .acquire = string_acquire,
     .release = string_release,
     .renew = wait_renew,
     .settle = string_settle,
-    .residue = string_residue,
-    .names = string_names,
 };
 
 const struct lb_lock lock_redis_wait = {
@@ -137,4 +129,5 @@ const struct lb_lock lock_redis_wait = {
               .crash_slack_ns = 500 * LB_MS_NS},
     .expected = redis_wait_expected,
     .algorithm = &algorithm,
+    STRING_TRY(wait_try),
 };

@@ -1,0 +1,18 @@
+/* unsafe: what the tables of the controls on Redis have in common, so that each of them states its
+ * own mistake and little else. */
+#ifndef DRIVERS_REDIS_UNSAFE_H
+#define DRIVERS_REDIS_UNSAFE_H
+
+#include "drivers/redis/backend.h"
+
+/* Members of struct lb_lock: a mutex, and how its waiters wait. */
+#define UNSAFE_MUTEX(how) .backend = &backend_redis, .primitive = LB_MUTEX, .waits = how
+#define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
+
+/* Members of its .about: how many requests an acquire and a release need; a lease that frees it. */
+#define UNSAFE_ABOUT(acquires, releases)                                                           \
+    .order = "none", .acquire_requests = acquires, .release_requests = releases,                   \
+    .guarantee = LB_NO_GUARANTEE
+#define UNSAFE_LEASE .crash = LB_CRASH_LEASE, .crash_slack_ns = 100 * LB_MS_NS
+
+#endif
