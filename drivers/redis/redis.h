@@ -44,10 +44,12 @@ struct redis_script {
 
 /* Defines script_NAME from drivers/redis/lua/NAME.lua, which the assembler takes in as it is. At
  * file scope, in the one file that owns the script. */
-#define REDIS_SCRIPT(name)                                                                         \
-    __asm__(".pushsection .rodata\n"                                                               \
-            "lua_" #name ":\n.incbin \"drivers/redis/lua/" #name ".lua\"\n.byte 0\n"               \
-            ".popsection\n");                                                                      \
+#define REDIS_SCRIPT(name) REDIS_SCRIPT_TEXT(name, REDIS_LUA(name))
+/* The same from two files, one after the other: what several scripts begin with, and the rest. */
+#define REDIS_SCRIPT_FROM(begin, name) REDIS_SCRIPT_TEXT(name, REDIS_LUA(begin) REDIS_LUA(name))
+#define REDIS_LUA(name) ".incbin \"drivers/redis/lua/" #name ".lua\"\n"
+#define REDIS_SCRIPT_TEXT(name, text)                                                              \
+    __asm__(".pushsection .rodata\nlua_" #name ":\n" text ".byte 0\n.popsection\n");               \
     extern const char lua_##name[] __attribute__((visibility("hidden")));                          \
     const struct redis_script script_##name = {lua_##name}
 

@@ -17,8 +17,8 @@ struct fair_grant {
     long long wait_ms; /* as the attempt said: what a place in the queue is worth */
 };
 
-REDIS_SCRIPT(fair_take_or_queue);
-REDIS_SCRIPT(fair_take);
+REDIS_SCRIPT_FROM(fair_try, fair_take_or_queue);
+REDIS_SCRIPT_FROM(fair_try, fair_take);
 REDIS_SCRIPT(fair_give_up);
 REDIS_SCRIPT(fair_unlock);
 
