@@ -43,8 +43,8 @@ struct client_place {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
     struct entry entry;
-    /* findings.holders[].doubled and .stalled when its grant began */
-    uint32_t found_at, stalled_at;
+    /* findings.holders[].doubled and .excused when its grant began */
+    uint32_t found_at, excused_at;
     bool was_found; /* another client came in while it was there */
     /* since when it wants the key, and which of the cell's grants it was then (entry_turn); of several
      * tries in a row, the first one's */

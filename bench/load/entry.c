@@ -97,12 +97,12 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
 void entry_was_found(struct client *client, enum lb_outcome outcome) {
     struct shared *shared = client->worker->shared;
     struct found *found = &shared->findings.holders[client->index];
-    uint32_t stalled = atomic_load(&found->stalled);
-    if (outcome == LB_OK && stalled != client->at.stalled_at) {
-        findings_untold(&shared->findings, client->index, stalled - client->at.stalled_at);
+    uint32_t excused = atomic_load(&found->excused);
+    if (outcome == LB_OK && excused != client->at.excused_at) {
+        findings_untold(&shared->findings, client->index, excused - client->at.excused_at);
     }
     /* The next grant counts from here. */
-    client->at.stalled_at = stalled;
+    client->at.excused_at = excused;
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;
 }

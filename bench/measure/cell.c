@@ -44,7 +44,7 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* This includes an intruder whose own lease was over before it entered. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
-    if (session_ended(findings, holder, when_ns)) return FOUND_STALLED;
+    if (session_ended(findings, holder, when_ns)) return FOUND_EXCUSED;
     /* The holder's release does not tell whether the intruder's session had ended. */
     return session_ended(findings, intruder, when_ns) ? FOUND_EXPIRED : FOUND_DOUBLED;
 }
@@ -90,7 +90,7 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
     atomic_fetch_add(expired ? &findings->expired_holders : &findings->double_holders, 1);
     struct found *found = &findings->holders[holder->client];
     atomic_fetch_add(expired ? &found->expired : &found->doubled, 1);
-    if (how == FOUND_STALLED) atomic_fetch_add(&found->stalled, 1);
+    if (how == FOUND_EXCUSED) atomic_fetch_add(&found->excused, 1);
     int none = 0;
     if (atomic_compare_exchange_strong(&findings->first_state, &none, 1)) {
         findings->first_key = key;
@@ -98,6 +98,13 @@ void findings_note(struct findings *findings, enum how how, uint32_t key,
         findings->first_intruder = *intruder;
         atomic_store(&findings->first_state, 2);
     }
+}
+
+/* Whether only the holder's lease was over when the intruder came in. */
+static bool outlived(const struct holding *holder, const struct holding *intruder) {
+    int64_t when_ns = intruder->acquired_ns;
+    return when_ns > holder->acquired_ns && when_ns >= holder->lease_end_ns &&
+           when_ns < intruder->lease_end_ns;
 }
 
 void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
@@ -110,7 +117,10 @@ void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
         .token = atomic_load_explicit(&met->token, memory_order_relaxed),
     };
     if (atomic_load(&met->gone)) return;
-    findings_note(findings, findings_how(findings, &holder, intruder), key, &holder, intruder);
+    enum how how = findings_how(findings, &holder, intruder);
+    /* A cell has one holder, so whose lease it was that freed the lock is certain. */
+    if (how == FOUND_EXPIRED && outlived(&holder, intruder)) how = FOUND_EXCUSED;
+    findings_note(findings, how, key, &holder, intruder);
 }
 
 void cell_abandon(struct cell *cell, uint32_t client) {

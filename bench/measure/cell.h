@@ -67,8 +67,9 @@ struct found {
     _Atomic uint64_t token;
     /* how often another client entered a cell while this client was in it */
     _Atomic uint32_t doubled, expired;
-    /* the part of `expired` whose thread had stood still, so that the session had ended */
-    _Atomic uint32_t stalled;
+    /* the part of `expired` that is excused only if the holder's release says that the grant was
+     * lost: the holder's session had ended, or, in a cell, its lease and not the intruder's */
+    _Atomic uint32_t excused;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
     const struct heartbeat *heartbeat;
     /* the client was killed, or is about to be: an overlap with it does not accuse the lock any
@@ -110,8 +111,8 @@ struct entry {
     uint32_t run;         /* grants in a row to this client, including this one */
 };
 
-/* How another client that entered found this one. */
-enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_STALLED };
+/* How another client that entered found this one; FOUND_EXCUSED: it counts in found.excused. */
+enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_EXCUSED };
 
 /* Decides by the leases of both, by the heartbeats of their threads, and by the injections that cut
  * them off. A session that ended while its client waited for the grant counts too, because the
@@ -197,8 +198,8 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
  * release. */
 void cell_abandon(struct cell *cell, uint32_t client);
 
-/* The client's thread had stood still, other clients met it `count` times, and its release still
- * reported success. So its lock does not notice the end of its session, and nothing is excused. */
+/* Other clients met an excused holder `count` times, and its release still reported success. So its
+ * lock does not notice the end of its lease or session, and nothing is excused. */
 void findings_untold(struct findings *findings, uint32_t client, uint32_t count);
 
 /* A renewal moved the end of the lease. */

@@ -87,6 +87,36 @@ TEST_WITH(test_a_holder_outlived_its_lease, setup, NULL) {
     assert_int_equal(x.expired_holders, 1);
 }
 
+/* How the checks end when another client came and went after the end of a holder's lease, by what the
+ * holder's release then says. */
+static enum verdict after_release(int64_t lease_end_ns, int64_t other_lease_end_ns,
+                                  enum lb_outcome said) {
+    static struct shared shared;
+    struct worker worker = {.shared = &shared};
+    struct client client = {.index = 3, .worker = &worker};
+    setup(NULL);
+    memset(&shared, 0, sizeof shared);
+    shared.findings.holders = all_holders;
+    struct holding holder = {3, 100, lease_end_ns, 0}, other = {4, 600, other_lease_end_ns, 0};
+    struct entry a = cell_enter(&cell, &shared.findings, 7, &holder);
+    struct entry b = cell_enter(&cell, &shared.findings, 7, &other);
+    leave(4, b, 610);
+    assert_false(cell_leave(&cell, 3, &a, 620));
+    entry_was_found(&client, said);
+    return cells_judge(&cell, 1, &shared.findings).verdict;
+}
+
+/* A lock that calls a grant released that it had given to another client meanwhile excuses nothing. */
+TEST(test_a_lost_lease_is_not_called_released) {
+    assert_int_equal(after_release(500, 900, LB_LOST), VERDICT_EXPIRED);
+    assert_int_equal(after_release(500, 900, LB_UNKNOWN), VERDICT_EXPIRED);
+    assert_int_equal(after_release(500, 900, LB_OK), VERDICT_VIOLATED);
+    /* The other client was the late one, and the holder's release is right. */
+    assert_int_equal(after_release(LB_NEVER, 550, LB_OK), VERDICT_EXPIRED);
+    /* Both were late: nobody knows which of them the lock had let in. */
+    assert_int_equal(after_release(500, 550, LB_OK), VERDICT_EXPIRED);
+}
+
 /* A client that stood still between its grant and its entry comes last with the first stamp: when
  * the other one came its lease was over, and that one's token is rightly the greater. */
 TEST_WITH(test_who_comes_in_late_is_no_second_holder, setup, NULL) {
@@ -325,18 +355,18 @@ static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int6
 }
 
 TEST_WITH(test_who_was_cut_off, setup, NULL) {
-    assert_int_equal(found_how(0, 100, 110, 50, 120), FOUND_STALLED);
-    assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_STALLED);
+    assert_int_equal(found_how(0, 100, 110, 50, 120), FOUND_EXCUSED);
+    assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_EXCUSED);
     assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
     assert_int_equal(found_how(0, 100, 110, 111, 120), FOUND_DOUBLED); /* a grant from after it */
     /* It asked before the cut, and learned of its grant after it: its session may have ended. */
     asked_ns = 90;
-    assert_int_equal(found_how(40, 100, 110, 141, 142), FOUND_STALLED);
+    assert_int_equal(found_how(40, 100, 110, 141, 142), FOUND_EXCUSED);
     asked_ns = 0;
     /* its session lasts longer */
     assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED);
-    assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_STALLED);
-    assert_int_equal(found_how(40, 100, LB_NEVER, 200, 201), FOUND_STALLED);
+    assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_EXCUSED);
+    assert_int_equal(found_how(40, 100, LB_NEVER, 200, 201), FOUND_EXCUSED);
     /* Several: an earlier one still counts when there was a later one, and the last four are
      * kept. */
     static struct found holders[2];
@@ -346,7 +376,7 @@ TEST_WITH(test_who_was_cut_off, setup, NULL) {
     for (int64_t from_ns = 100; from_ns <= 500; from_ns += 100)
         findings_cut(&findings, 0, from_ns, from_ns + 5);
     struct holding holder = {0, 190, LB_NEVER, 0}, intruder = {1, 503, LB_NEVER, 0};
-    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXCUSED);
     holder.acquired_ns = 506;
     intruder.acquired_ns = 520;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
@@ -355,7 +385,7 @@ TEST_WITH(test_who_was_cut_off, setup, NULL) {
     for (int64_t from_ns = 100; from_ns <= 500; from_ns += 100)
         findings_cut(&findings, 0, from_ns, from_ns == 100 ? LB_NEVER : from_ns + 5);
     findings_cut_over(&findings, 0, 500, 505);
-    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXCUSED);
     findings_cut_over(&findings, 0, 100, 105);
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     for (int64_t from_ns = 600; from_ns <= 1000; from_ns += 100)

@@ -206,20 +206,20 @@ TEST_WITH(test_a_session_that_ended, setup, NULL) {
     holders[1].heartbeat = &heartbeat;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     intruder.acquired_ns = 150; /* 50 after the last beat */
-    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXCUSED);
     /* It lives again, but stood still since the grant. */
     atomic_store(&heartbeat.gap_ns, 100);
     atomic_store(&heartbeat.gap_end_ns, 200);
     atomic_store(&heartbeat.beat_ns, 200);
     intruder.acquired_ns = 210;
-    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_STALLED);
+    assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXCUSED);
     holder.acquired_ns = 205; /* granted after that */
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
     /* Who came in after its own lease was over. */
     intruder.lease_end_ns = 209;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXPIRED);
     /* Its release says that all was well. */
-    findings_note(&findings, FOUND_STALLED, 0, &holder, &intruder);
+    findings_note(&findings, FOUND_EXCUSED, 0, &holder, &intruder);
     assert_found(0, 1);
     findings_untold(&findings, 1, 1);
     assert_found(1, 0);
@@ -238,7 +238,7 @@ TEST_WITH(test_one_of_several_stood_still, setup, NULL) {
         enter(1 - still, 1, 2, 120, LB_NEVER);
         enter(2, 1, 2, 300, LB_NEVER);
         assert_found(0, 1);
-        assert_int_equal(atomic_load(&holders[still].stalled), 1);
+        assert_int_equal(atomic_load(&holders[still].excused), 1);
         assert_int_equal(atomic_load(&holders[1 - still].expired), 0);
         /* A third that works is one too many all the same. */
         enter(3, 1, 2, 301, LB_NEVER);
