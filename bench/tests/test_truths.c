@@ -228,7 +228,7 @@ TEST(every_broken_lock_is_caught) {
     /* `contended` goes up to 64 clients in seven stages; eight of them are enough for its one
      * control. */
     static const char *const ladder = "unsafe-sql-owner-is-host";
-    char others[600] = "";
+    char others[1000] = "";
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         size_t used = strlen(others);

@@ -16,6 +16,6 @@ extern const struct lb_expectation redis_expected[], redis_pubsub_expected[], re
 extern const struct lb_expectation unsafe_setnx_expire_expected[], unsafe_setnx_forever_expected[],
     unsafe_del_expected[], unsafe_getset_expected[], unsafe_getset_repaired_expected[],
     unsafe_reentrant_expected[], unsafe_renew_late_expected[], unsafe_ttl_short_expected[],
-    unsafe_redlock_expected[];
+    unsafe_unlock_old_expected[], unsafe_redlock_expected[];
 
 #endif

@@ -13,7 +13,8 @@
 #include "drivers/redis/pubsub.h"
 
 #define REDISSON_NAME_MAX (LB_KEY_MAX + 160)
-#define REDISSON_HOLDER_MAX 64 /* "<uuid>:<thread>:write" */
+#define REDISSON_ANSWER_NS (3 * LB_S_NS) /* its timeout for a command */
+#define REDISSON_HOLDER_MAX 64           /* "<uuid>:<thread>:write" */
 
 /* The text for .about.compatible: Debian has no package of Redisson to test against. */
 #define REDISSON_COMPATIBLE(object)                                                                \

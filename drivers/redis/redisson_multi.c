@@ -11,8 +11,6 @@
 
 #include "drivers/wait.h"
 
-#define ANSWER_NS (3 * LB_S_NS) /* Redisson's timeout for a command */
-
 /* One of the locks: `key_count` for each server. */
 struct part {
     struct redis_node *node; /* NULL: by the key */
@@ -73,7 +71,7 @@ static enum lb_outcome free_parts(struct lb_session *session, const struct lb_re
 static enum lb_outcome on_all(struct lb_session *session, const struct redis_command *command,
                               enum lb_outcome (*done)(const struct redis_value *answer)) {
     struct redis_answer answers[REDIS_NODES_MAX];
-    int count = redis_all(session, command, ANSWER_NS, answers);
+    int count = redis_all(session, command, REDISSON_ANSWER_NS, answers);
     enum lb_outcome result = LB_OK;
     for (int i = 0; i < count; i++) {
         enum lb_outcome outcome = answers[i].outcome;

@@ -13,6 +13,10 @@ struct rlock_grant {
 /* Writes the name of the channel on which releases are published. */
 void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
 
+/* Takes the lock if it is free or the holder's. KEYS: its name. ARGV: lease in ms, holder. Answers
+ * nil: taken; a number: held by another, for so many ms. */
+extern const struct redis_script script_rlock_take;
+
 /* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
 

@@ -83,6 +83,14 @@ const struct lb_expectation unsafe_ttl_short_expected[LB_SCENARIOS] = {
     FORGETS,
 };
 
+const struct lb_expectation unsafe_unlock_old_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("leases last while nothing fails"),
+    [LB_SCENARIO_PAUSE] = VIOLATED("a late holder is told that it held all the time"),
+    [LB_SCENARIO_WIRE_CUT] = VIOLATED("a late holder is told that it held all the time"),
+    LEASE_FREES,
+    FORGETS,
+};
+
 const struct lb_expectation unsafe_redlock_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("the lease is far longer than the work and the requests"),
     [LB_SCENARIO_PAUSE] = VIOLATED("the time for the requests is missing at the end of the lease"),

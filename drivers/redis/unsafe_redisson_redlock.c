@@ -1,0 +1,128 @@
+/* unsafe-redisson-redlock: Redisson's RedissonRedLock, as called by tryLock(0, lease) again and
+ * again: one RLock on each server, one server after the other, and whoever took a majority of them
+ * holds. Then each lock that was taken gets the lease anew, by a PEXPIRE that asks nobody who holds
+ * it, and whose answer nobody reads. Redisson computes no validity: where one server was slow, the
+ * leases of those that were asked before it have ended, others took them, and both hold. For the
+ * checks to catch; never to be used.
+ *
+ * The real one names its holder by UUID and thread, stops asking when the majority is sure and one
+ * server has refused, and its unlock tells nobody what it found. */
+#include "drivers/redis/redisson_rlock.h"
+#include "drivers/redis/redlock.h"
+#include "drivers/redis/unsafe.h"
+
+#include "drivers/key_names.h"
+
+/* Frees what the holder has on each server. *ret_freed: on how many it was the holder's. LB_UNKNOWN:
+ * too few answered. */
+static enum lb_outcome free_all(struct lb_session *session, const struct lb_request *request,
+                                const struct lb_grant *grant, int *ret_freed) {
+    const struct string_grant *mine = grant->data;
+    struct redis_answer answers[REDIS_NODES_MAX];
+    struct rlock_unlocking one;
+    int answered = 0;
+    *ret_freed = 0;
+    rlock_prepare_unlock(session, request, mine->token, &one);
+    int count = redis_all(session, &one.command, REDISSON_ANSWER_NS, answers);
+    for (int i = 0; i < count; i++) {
+        if (answers[i].outcome != LB_OK) continue;
+        answered++;
+        *ret_freed += answers[i].reply->value.type == REDIS_INTEGER;
+    }
+    if (answered <= count / 2)
+        return lb_fail(session, LB_UNKNOWN, "redis: %d of %d servers answer", answered, count);
+    session->err.code = 0;
+    for (int i = 0; i < count; i++)
+        redisson_drop_latch(session, redis_node_at(session, i), one.latch);
+    return LB_OK;
+}
+
+/* The mistake: what has become of these locks meanwhile is not asked. */
+static void lease_taken(struct lb_session *session, const struct lb_request *request,
+                        const char *lease, const bool *taken, int count) {
+    const struct redis_word words[] = {
+        {"PEXPIRE", 7}, {request->key, request->key_len}, {lease, 0}};
+    const struct redis_reply *reply = NULL;
+    for (int i = 0; i < count; i++) {
+        if (taken[i]) redisson_run(session, redis_node_at(session, i), NULL, 0, words, 3, &reply);
+    }
+    session->err.code = 0;
+}
+
+static enum lb_outcome try_majority(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    struct redis_answer answers[REDIS_NODES_MAX];
+    bool taken[REDIS_NODES_MAX];
+    char lease[24];
+    int sum = 0;
+    redis_lease_ms(request->lease_ns, lease);
+    const struct redis_word words[] = {
+        {request->key, request->key_len}, {lease, 0}, {mine->token, 0}};
+    const struct redis_command take = {
+        .script = &script_rlock_take, .words = words, .count = 3, .keys = 1};
+    int count = redis_all_in_turn(session, &take, REDISSON_ANSWER_NS, answers);
+    for (int i = 0; i < count; i++) {
+        taken[i] = answers[i].outcome == LB_OK && answers[i].reply->value.type == REDIS_NIL;
+        sum += taken[i];
+    }
+    if (sum <= count / 2) {
+        enum lb_outcome outcome = free_all(session, request, grant, &sum);
+        return outcome == LB_OK ? LB_BUSY : outcome;
+    }
+    lease_taken(session, request, lease, taken, count);
+    grant->token = 0;
+    grant->lease_end_ns =
+        lb_now() + request->lease_ns; /* and when it was asked for does not count */
+    return LB_OK;
+}
+
+static enum lb_outcome majority_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    int freed = 0;
+    enum lb_outcome outcome = free_all(session, request, grant, &freed);
+    if (outcome != LB_OK) return outcome;
+    return freed > redis_node_count(session) / 2 ? LB_OK : LB_LOST;
+}
+
+static enum lb_outcome majority_settle(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    int freed = 0;
+    return free_all(session, request, grant, &freed);
+}
+
+static void majority_names(const struct lb_session *session, const struct lb_request *request,
+                           struct lb_names *names) {
+    char latch[REDISSON_NAME_MAX];
+    (void)session;
+    redisson_name(request, "redisson_unlock_latch:", "", latch);
+    lb_names_add(names, "key (a hash)", "%s", request->key);
+    lb_names_add(names, "keys that begin with", "%s", latch);
+}
+
+const struct lb_lock lock_unsafe_redisson_redlock = {
+    UNSAFE_MUTEX("poll"),
+    .name = "unsafe-redisson-redlock",
+    .summary = "Redisson's RedLock: an RLock on a majority of servers, without a validity",
+    .caps = UNSAFE_CAPS,
+    .topologies = redlock_topologies,
+    .about =
+        {UNSAFE_ABOUT(10, 10), .crash = LB_CRASH_LEASE, .crash_slack_ns = 500 * LB_MS_NS,
+         .mistake =
+             "Redisson's RedissonRedLock: n/2+1 locks are enough, however long asking for "
+             "them took, and PEXPIRE gives each of them its lease anew without a look at who "
+             "holds it: where one server was slow, two clients hold",
+         .exposed_by = "slow-quorum", .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_redlock_expected,
+    STRING_TRY(try_majority),
+    .algorithm =
+        &(const struct lb_algorithm){.causes = backoff_causes,
+                                     STRING_OPTIONS(string_option_table, struct string_options),
+                                     .grant_bytes = sizeof(struct string_grant),
+                                     .prepare = redlock_prepare,
+                                     .acquire = string_acquire,
+                                     .release = majority_release,
+                                     .settle = majority_settle,
+                                     .residue = string_residue,
+                                     .names = majority_names},
+};
