@@ -337,9 +337,13 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
                                         "ERR",    "READONLY",  "CROSSSLOT", "NOREPLICAS"};
     const char *text =
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
+    const char *hint =
+        strncmp(text, "CROSSSLOT", 9) == 0
+            ? ": of a cluster's script all keys need one {tag}, and ids are arguments"
+            : "";
     enum lb_outcome outcome = LB_BROKEN;
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
         if (strncmp(text, final[i], strlen(final[i])) == 0) outcome = LB_REFUSED;
     }
-    return lb_fail(session, outcome, "redis: %s", text);
+    return lb_fail(session, outcome, "redis: %s%s", text, hint);
 }
