@@ -26,6 +26,8 @@ static const struct {
         {"primary-lost", "replication is cut, the primary dies, the check promotes a replica"},
     [LB_SCENARIO_SENTINEL] = {"sentinel-failover",
                               "replication is cut, the primary dies, Sentinel promotes"},
+    [LB_SCENARIO_CLUSTER] = {"cluster-failover",
+                             "replication is cut, a primary dies, the Redis Cluster promotes"},
     [LB_SCENARIO_MINORITY_LOST] = {"minority-lost", "fewer than half of the servers die"},
     [LB_SCENARIO_MAJORITY_LOST] = {"majority-lost",
                                    "more than half of the servers die, and come back"},

@@ -29,6 +29,7 @@ enum lb_scenario {
     /* replication is cut, the primary is killed, the check itself promotes a replica */
     LB_SCENARIO_PRIMARY_LOST,
     LB_SCENARIO_SENTINEL,      /* the same, but Sentinel promotes the replica */
+    LB_SCENARIO_CLUSTER,       /* the same, but the other primaries of a Redis Cluster promote it */
     LB_SCENARIO_MINORITY_LOST, /* fewer than half of several servers are killed and stay dead */
     /* more than half of several servers are killed, then restarted with their data */
     LB_SCENARIO_MAJORITY_LOST,

@@ -23,7 +23,7 @@ fault_end_fn fault_pause_end, fault_starve_end;
 
 /* servers.c */
 fault_begin_fn fault_server_pause_begin, fault_server_kill_begin, fault_server_evict_begin,
-    fault_server_clock_begin, fault_promote_begin, fault_terminate_begin;
+    fault_server_clock_begin, fault_replica_begin, fault_terminate_begin;
 fault_end_fn fault_server_pause_end, fault_server_kill_end;
 /* A server that was started again: true when it answers, or won't. */
 fault_look_fn fault_server_look;

@@ -1,5 +1,5 @@
 /* servers: servers that stand still, end, come back with or without their data, step their clocks,
- * end connections, evict keys, or become primaries; see kinds.h. What a server does to itself its
+ * end connections, evict keys, stop following, or become primaries; see kinds.h. What a server does to itself its
  * topology's script does (topo_act). Only servers that lockbench started are touched. */
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "bench/servers/peer.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/topo_clock.h"
+#include "bench/workload/faults.h"
 
 #define END_NS (500 * LB_MS_NS) /* for a connection to end */
 #define BACK_NS (30 * LB_S_NS)  /* for a server to answer again; else it is said that it does not */
@@ -231,7 +232,7 @@ static void evict_node(struct faults *faults, struct fault_section *section, int
     run_act(faults, section, "evict", node);
 }
 
-/* Chooses the next primary: a node that runs and is not the primary now. */
+/* Chooses a replica: a node that runs and is not the primary now. */
 static int choose_replica(struct faults *faults, const struct plan_fault *plan) {
     struct topo *topo = faults->reach.topo;
     if (plan->target == TARGET_NODE) return plan->node;
@@ -371,13 +372,13 @@ enum fault_tried fault_server_evict_begin(struct faults *faults, struct fault_se
     return hit_nodes(faults, section, evict_node);
 }
 
-enum fault_tried fault_promote_begin(struct faults *faults, struct fault_section *section) {
+enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section *section) {
     if (!has_servers(faults, section)) return FAULT_DONE;
     int node = choose_replica(faults, section->plan);
     if (node < 0) {
         fault_log_not(faults, section, "there is no replica that runs");
     } else {
-        run_act(faults, section, "promote", node);
+        run_act(faults, section, injection_act(section->plan->kind), node);
     }
     return FAULT_DONE;
 }

@@ -223,6 +223,29 @@ static void replication_is_cut(void **state) {
     wire_stop(wire);
 }
 
+/* A replica in a cluster never gets what is written after it stopped following; the cluster promotes it all the same
+ * when its primary dies, and the dead one comes back as its replica. A primary follows nobody. */
+static void a_cluster_promotes_who_stopped_following(void **state) {
+    (void)state;
+    struct lb_err err = {0};
+    char text[100];
+    need("redis-cli", "redis-tools");
+    struct topo *topo = started("redis-cluster", (struct topo_wish){0});
+    until_says(topo, 0, "SET {slot}before me\r\n", "+OK");
+    assert_string_equal(act(topo, "unfollow", "3", text, sizeof text),
+                        "node 3 follows its primary no more: its link is down");
+    until_says(topo, 0, "SET {slot}after me\r\n", "+OK");
+    assert_int_equal(topo_act(topo, "unfollow", "1", text, sizeof text, &err), -1);
+    assert_non_null(strstr(err.text, "node 1 is no replica that stops following"));
+    must(topo_kill(topo, 0, &err), &err);
+    until_says(topo, 3, "ROLE\r\n", "master");
+    until_says(topo, 3, "GET {slot}before\r\n", "me");
+    until_says(topo, 3, "GET {slot}after\r\n", "$-1\r\n");
+    must(topo_restart(topo, 0, &err), &err);
+    until_says(topo, 0, "ROLE\r\n", "slave");
+    topo_stop(topo);
+}
+
 /* The leader is found; another leads when it is killed; who comes back with nothing becomes a
  * member again. */
 static void a_leader_is_lost(struct topo *topo, const char *words, const char *sign) {
@@ -342,6 +365,7 @@ int main(void) {
          (void *)"redis-replicas"},
         {"replication is cut: redis-sentinel", replication_is_cut, NULL, NULL,
          (void *)"redis-sentinel"},
+        cmocka_unit_test(a_cluster_promotes_who_stopped_following),
         cmocka_unit_test(etcd_loses_its_leader),
         cmocka_unit_test(zookeeper_loses_its_leader),
         cmocka_unit_test(nats_loses_its_leader),

@@ -103,6 +103,17 @@ TEST(a_promoted_replica_has_not_heard_of_the_lock) {
     json_decref(check);
 }
 
+/* A cluster's own failover keeps what the one replica has acknowledged, and nothing else. */
+TEST(a_cluster_promotes_a_replica_that_has_not_heard_of_the_lock) {
+    cli_need("redis");
+    json_t *check =
+        five_seeds("cluster", ARGS("redis-setnx,redis-wait", "--fault", "cluster-failover"));
+    check_assert(check, "redis-setnx", "cluster-failover", "violated");
+    check_assert(check, "redis-wait", "cluster-failover", "safe");
+    assert_each_seed("cluster", "redis-setnx", "cluster-failover", "violated");
+    json_decref(check);
+}
+
 TEST(redlock_survives_a_minority_and_not_a_node_that_forgets) {
     cli_need("redis");
     json_t *check =

@@ -86,6 +86,7 @@ enum injection {
     INJECT_SERVER_KILL,  /* killed, and restarted with its data after .for_ns */
     INJECT_SERVER_EMPTY, /* killed, and restarted without its data after .for_ns */
     INJECT_PROMOTE,      /* a replica is made the primary */
+    INJECT_UNFOLLOW,     /* a replica stops following its primary */
     INJECT_TERMINATE,    /* the server ends connections */
     INJECT_EVICT,        /* the server is filled until it evicts keys */
     INJECT_CLOCK,        /* its wall clock jumps .by_ns */

@@ -12,7 +12,8 @@
 
 #define FAILS_OVER                                                                                 \
     [LB_SCENARIO_PRIMARY_LOST] = VIOLATED("the promoted replica has never had the key"),           \
-    [LB_SCENARIO_SENTINEL] = VIOLATED("the promoted replica has never had the key")
+    [LB_SCENARIO_SENTINEL] = VIOLATED("the promoted replica has never had the key"),               \
+    [LB_SCENARIO_CLUSTER] = VIOLATED("the promoted replica has never had the key")
 
 #define ENDS_BY_CLOCK                                                                              \
     [LB_SCENARIO_CLOCK_FORWARD] =                                                                  \
@@ -51,6 +52,8 @@ const struct lb_expectation redis_wait_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_PRIMARY_LOST] =
         VIOLATED("the promoted replica may be one that does not have the key"),
     [LB_SCENARIO_SENTINEL] = VIOLATED("the promoted replica may be one that does not have the key"),
+    [LB_SCENARIO_CLUSTER] =
+        SAFE("each primary has one replica: without its acknowledgement nothing is granted"),
     [LB_SCENARIO_TERMINATED] = SAFE("the key outlives its holder's connection"),
     [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
 };
@@ -127,7 +130,8 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
 
 /* A missing latch is open. A latch that never opens is unstated: each round makes a latch of its
  * own, and a waiter asks again every 2 s, so no run can show it. The one-way cut is unstated too,
- * because all clients wait for the client whose answers are lost. */
+ * because all clients wait for the client whose answers are lost, and so is a cluster's failover: its
+ * one round is still going on when the primary dies. */
 const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("one script counts down, and notifies at zero"),
     [LB_SCENARIO_PAUSE] = SAFE("a count does not end by time; others wait"),

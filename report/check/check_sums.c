@@ -107,8 +107,8 @@ static bool recovers(const struct check_view *view, int fault) {
 
 int check_recovery_faults(const struct check_view *view, int *ret_faults, int most) {
     /* The faults that people ask for first; the others follow in the file's order. */
-    static const char *const first[] = {"holder-kill", "server-restart", "sentinel-failover",
-                                        "primary-lost", "leader-kill"};
+    static const char *const first[] = {"holder-kill",      "server-restart", "sentinel-failover",
+                                        "cluster-failover", "primary-lost",   "leader-kill"};
     const size_t firsts = sizeof first / sizeof *first;
     int count = 0;
     for (size_t i = 0; i <= firsts; i++) {
