@@ -106,13 +106,12 @@ const struct lb_lock lock_unsafe_redisson_redlock = {
     .summary = "Redisson's RedLock: an RLock on a majority of servers, without a validity",
     .caps = UNSAFE_CAPS,
     .topologies = redlock_topologies,
-    .about =
-        {UNSAFE_ABOUT(10, 10), .crash = LB_CRASH_LEASE, .crash_slack_ns = 500 * LB_MS_NS,
-         .mistake =
-             "Redisson's RedissonRedLock: n/2+1 locks are enough, however long asking for "
-             "them took, and PEXPIRE gives each of them its lease anew without a look at who "
-             "holds it: where one server was slow, two clients hold",
-         .exposed_by = "slow-quorum", .exposed_as = LB_EXPOSED_VIOLATED},
+    .about = {UNSAFE_ABOUT(10, 10), .crash = LB_CRASH_LEASE, .crash_slack_ns = 500 * LB_MS_NS,
+              .mistake =
+                  "Redisson's RedissonRedLock: n/2+1 locks are enough, however long asking for "
+                  "them took, and PEXPIRE gives each of them its lease anew without a look at who "
+                  "holds it: where one server was slow, two clients hold",
+              .exposed_by = "slow-quorum", .exposed_as = LB_EXPOSED_VIOLATED},
     .expected = unsafe_redlock_expected,
     STRING_TRY(try_majority),
     .algorithm =
