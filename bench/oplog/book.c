@@ -274,14 +274,18 @@ static bool mishap_concerns(const struct mishap *mishap, const struct hold *hold
     return hold->client - mishap->first < mishap->count;
 }
 
-/* The time from which on faults may have ended the session of this grant. A release that reported
- * success shows that they had not. */
+/* A release that reported success: the grant was held until that call, whatever its lease and its
+ * session. */
+static bool ended_well(const struct hold *hold) {
+    return hold->ended == OPLOG_OK && !(hold->flags & (HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED));
+}
+
+/* The time from which on faults may have ended the session of this grant. */
 static int64_t session_end_ns(const struct book *book, const struct hold *hold) {
     const struct oplog_rules *rules = &book->rules;
     int64_t end_ns = LB_NEVER;
     if (rules->session_ns == 0 && rules->cut_ns == LB_NEVER) return end_ns;
-    bool well = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_OPEN | HOLD_DEAD));
-    for (size_t i = 0; i < book->mishap_count && !well; i++) {
+    for (size_t i = 0; i < book->mishap_count; i++) {
         const struct mishap *mishap = &book->mishaps[i];
         if (!mishap_concerns(mishap, hold)) continue;
         int64_t at_ns = LB_NEVER;
@@ -331,8 +335,8 @@ void book_end(struct book *book, uint64_t dropped, bool whole) {
     for (size_t i = 0; i < book->hold_count; i++) {
         struct hold *hold = &book->holds[i];
         if (hold->flags & HOLD_GHOST) continue;
-        int64_t end_ns = session_end_ns(book, hold);
-        if (hold->lease_end_ns < end_ns) end_ns = hold->lease_end_ns;
+        int64_t end_ns = ended_well(hold) ? LB_NEVER : session_end_ns(book, hold);
+        if (!ended_well(hold) && hold->lease_end_ns < end_ns) end_ns = hold->lease_end_ns;
         if (end_ns <= hold->from_ns) hold->flags |= HOLD_LATE | HOLD_OUTSIDE;
         hold->inside_ns = hold->flags & HOLD_OUTSIDE ? hold->from_ns
                           : end_ns < hold->to_ns     ? end_ns

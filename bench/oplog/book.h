@@ -1,7 +1,8 @@
 /* book: who held what and when, put together from the records of an oplog: holds and tries.
  *
  * Of each grant the book has the time for which its client certainly held it (from the return of
- * acquire to the call of release), and how much of that time lay inside its lease and its session.
+ * acquire to the call of release), and how much of that time lay inside its lease and its session:
+ * all of it where the release reported success.
  * A client that was killed held until its last stamp; a client that never released holds for ever.
  * If records were dropped, a grant whose end is missing ends where it began, so that no overlap is
  * invented. */

@@ -31,6 +31,7 @@ struct attempt {
     bool shared;
     int called, from, to, released; /* called <= from <= to <= released */
     int lease_end;                  /* INF = none */
+    bool lost;                      /* its release says that it was lost */
 };
 
 struct past {
@@ -155,8 +156,10 @@ static bool explained(const struct past *past, enum view view, int asked) {
             add_op(&search, i, true, a->called, INF, false);
         } else {
             int to = a->way == WAY_DEAD ? a->from : a->way == WAY_OPEN ? INF : a->to;
-            bool ends = view == VIEW_INSIDE && a->lease_end < to;
-            if (view == VIEW_INSIDE && a->lease_end <= a->from) continue;
+            /* Who was told that it had held until its release did so, whatever its lease. */
+            bool told = (a->way == WAY_PLAIN || a->way == WAY_INNER) && !a->lost;
+            bool ends = view == VIEW_INSIDE && !told && a->lease_end < to;
+            if (view == VIEW_INSIDE && !told && a->lease_end <= a->from) continue;
             add_op(&search, i, false, a->called, a->from, true);
             bool sure = !ends && a->way != WAY_UNSURE && a->way != WAY_DEAD;
             if (ends) to = a->lease_end;
@@ -173,9 +176,12 @@ static void record(struct oplog_record *records, size_t *count, const struct att
                    bool release) {
     static const enum oplog_outcome of_acquire[] = {
         [WAY_UNKNOWN] = OPLOG_UNKNOWN, [WAY_BUSY] = OPLOG_BUSY, [WAY_INNER] = OPLOG_OK};
+    enum oplog_outcome of_release = a->way == WAY_UNSURE ? OPLOG_UNKNOWN
+                                    : a->lost            ? OPLOG_LOST
+                                                         : OPLOG_OK;
     records[(*count)++] = (struct oplog_record){
         .kind = release ? OPLOG_RELEASE : OPLOG_ACQUIRE,
-        .outcome = release ? (a->way == WAY_UNSURE ? OPLOG_UNKNOWN : OPLOG_OK) : of_acquire[a->way],
+        .outcome = release ? of_release : of_acquire[a->way],
         .flags = a->shared ? OPLOG_SHARED : 0,
         .depth = a->way == WAY_INNER,
         .client = (uint32_t)a->client,
@@ -345,6 +351,8 @@ static void lease(struct past *past, struct lb_rng *rng) {
         struct attempt *a = &past->all[i];
         if (a->way != WAY_INNER && a->way != WAY_UNKNOWN && below(rng, 2)) {
             a->lease_end = a->called + below(rng, 500);
+            a->lost = a->way == WAY_PLAIN && below(rng, 2);
+            if (a->lost) a->token = 0; /* when it was granted is not known */
         }
     }
     for (int i = 0; i < past->count; i++) { /* the inner one has the outer one's */
@@ -352,7 +360,7 @@ static void lease(struct past *past, struct lb_rng *rng) {
             struct attempt *a = &past->all[i], *outer = &past->all[k];
             if (a->way != WAY_INNER || outer == a || outer->client != a->client) continue;
             if (outer->called <= a->called && a->released <= outer->released)
-                a->lease_end = outer->lease_end;
+                a->lease_end = outer->lease_end, a->lost = outer->lost;
         }
     }
 }

@@ -84,13 +84,27 @@ KNOWN(test_state_lost_within_the_lease) {
 
 KNOWN(test_a_violation_outranks_what_came_before) {
     got_lease(0, 10, 20, 100);
-    released(0, 500, 501);
+    left(0, 500, 501, OPLOG_LOST, 0);
     got_lease(1, 15, 200, 10000); /* expired */
     released(1, 900, 901);
     got_lease(2, 15, 600, 10000); /* violated */
     released(2, 700, 701);
     assert_verdict(OPLOG_VIOLATED, 1, 1, 0);
     assert_witnesses(200, 600);
+}
+
+/* The same times: by what its release says the late holder had lost the key, or had held it all the time. */
+KNOWN(test_who_lost_a_lease_must_be_told) {
+    static const enum oplog_outcome said[] = {OPLOG_LOST, OPLOG_UNKNOWN, OPLOG_OK};
+    for (int i = 0; i < 3; i++) {
+        become(OPLOG_MUTEX, 1, false);
+        got_lease(0, 10, 20, 100);
+        got_lease(1, 15, 200, 10000);
+        released(1, 300, 301);
+        left(0, 500, 501, said[i], 0);
+        bool told = said[i] != OPLOG_OK;
+        assert_verdict(told ? OPLOG_EXPIRED : OPLOG_VIOLATED, !told, told, 0);
+    }
 }
 
 KNOWN(test_renewed_in_time) {
