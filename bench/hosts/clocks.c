@@ -14,7 +14,16 @@ void clock_exchange(struct clock_offset *best, int64_t sent_ns, int64_t theirs_n
     best->error_ns = error_ns;
 }
 
+/* Whether the wide one allows all that the narrow one allows, and so says nothing beside it. */
+static bool covers(const struct clock_offset *wide, const struct clock_offset *narrow) {
+    return magnitude(wide->offset_ns - narrow->offset_ns) + narrow->error_ns <= wide->error_ns;
+}
+
 void clock_add(struct clock_series *series, const struct clock_offset *offset) {
+    if (series->count >= 2) {
+        const struct clock_offset *last = &series->item[series->count - 1];
+        if (covers(last, last - 1) && covers(last, offset)) series->count--;
+    }
     if (series->count == CLOCK_MEASUREMENTS) {
         for (int i = 0; 2 * i < CLOCK_MEASUREMENTS; i++) series->item[i] = series->item[2 * i];
         series->count = CLOCK_MEASUREMENTS / 2;
@@ -22,15 +31,15 @@ void clock_add(struct clock_series *series, const struct clock_offset *offset) {
     series->item[series->count++] = *offset;
 }
 
-/* The offset between two measurements; the error of the worse one, and the drift that is seen between them. */
+/* The offset between two measurements. The clock may have moved at any moment between them, at once or slowly, and so the
+ * interpolated offset is off by their whole difference at most, and by the error of the worse one. */
 static struct clock_offset between(const struct clock_offset *a, const struct clock_offset *b,
                                    int64_t at_ns) {
     double part = (double)(at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns);
     int64_t change_ns = b->offset_ns - a->offset_ns;
     int64_t error_ns = a->error_ns > b->error_ns ? a->error_ns : b->error_ns;
-    int64_t drift_ns = magnitude(change_ns) - a->error_ns - b->error_ns;
     return (struct clock_offset){.offset_ns = a->offset_ns + (int64_t)(part * (double)change_ns),
-                                 .error_ns = error_ns + (drift_ns > 0 ? drift_ns : 0),
+                                 .error_ns = error_ns + magnitude(change_ns),
                                  .at_ns = at_ns};
 }
 

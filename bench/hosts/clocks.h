@@ -2,8 +2,9 @@
  *
  * Of one exchange, sent at t0, answered at t and received at t1, the offset t - (t0 + t1) / 2 is wrong by at most half of
  * t1 - t0, whatever the ways take. So the exchange with the least round trip is kept (Cristian, "Probabilistic Clock
- * Synchronization", 1989). Between two measurements the offset is interpolated. Where these differ by more than their errors,
- * the clocks have drifted, and the error grows by that difference, since nobody knows when it happened.
+ * Synchronization", 1989). Between two measurements the offset is interpolated, and the error is that of the worse
+ * one and all that they differ by: a clock that is slewed may go that way at once, at any moment between them. What this
+ * does not cover is a clock that goes away and comes back between two measurements.
  *
  * Pure arithmetic: it sends nothing. */
 #ifndef BENCH_HOSTS_CLOCKS_H
@@ -31,7 +32,8 @@ struct clock_series {
     int count;
 };
 
-/* Adds one. When there is no room, every second of those before is dropped, never the first. */
+/* Adds one. The one before it is dropped where it says nothing beside its neighbours, since its error allows all that theirs
+ * allow. When there is no room, every second of those before is dropped, never the first. */
 void clock_add(struct clock_series *series, const struct clock_offset *offset);
 
 /* The offset at a moment of our clock, and its error; outside of the measurements that of the nearest one. Zeros without

@@ -207,6 +207,14 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
     }
 }
 
+void hosts_need_clocks(struct hosts *hosts, int64_t since_ns) {
+    for (int i = 0; i < hosts->count; i++) {
+        const struct clock_series *clock = &hosts->host[i].clock;
+        if (clock->count == 0 || clock->item[clock->count - 1].at_ns < since_ns)
+            hosts_lose(hosts, i, "its clock could not be measured: it answered too slowly");
+    }
+}
+
 /* ---- a load host ---- */
 
 int hosts_check_judge(struct hosts *hosts, struct lb_err *err) {

@@ -99,6 +99,9 @@ void hosts_expect(struct hosts *hosts);
  * hosts_orders. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
+/* Counts out each host whose clock was not measured since then (by lb_now()): what it says of times can't be judged. */
+void hosts_need_clocks(struct hosts *hosts, int64_t since_ns);
+
 /* Counts a host out, for a reason. */
 void hosts_lose(struct hosts *hosts, int host, const char *why);
 /* How many are lost, and the reason for the first one in a sentence. */

@@ -379,5 +379,5 @@ int64_t hold_gone_ns(const struct book *book, const struct hold *hold) {
     /* The server counts the lease from a later time than the client, rounds it up, and checks it in
      * ticks. */
     if (hold->lease_end_ns == LB_NEVER) return LB_NEVER;
-    return lb_after(hold->lease_end_ns, book->rules.lease_ns);
+    return lb_after(hold->lease_end_ns, book->rules.lease_ns + book->rules.error_ns);
 }

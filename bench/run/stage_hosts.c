@@ -30,6 +30,8 @@ const char *stage_hosts_why_not(const struct lb_lock *lock, const struct plan *p
         if (plan->faults[i].kind != INJECT_NONE)
             return "faults act on one host, and the clients are on several: leave out the section [fault]";
     }
+    if (plan->steady_percent > 0)
+        return "each host would end its window by its own figures: leave out run.steady";
     for (int i = 0; i < plan->distance_count; i++) {
         if (plan->distances[i].wired)
             return "a wire leads to clients of one host, and the clients are on several: leave out servers.rtt";
@@ -84,6 +86,7 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
     hosts_expect(with->hosts);
     with->news_ns = lb_now();
     hosts_measure_clocks(with->hosts, EXCHANGES);
+    hosts_need_clocks(with->hosts, with->news_ns);
     if (hosts_lost(with->hosts, why, sizeof why) > 0)
         return err_set(err, LB_EXIT_MACHINE, "%s", why);
     json_t *json = ask_json(ask, shared);
@@ -144,7 +147,11 @@ static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t d
         failed = err_set(err, why.code, "%s", why.text);
     }
     /* The hosts wait for a word, and answer at once. The whole load lies between this measurement and the one before it. */
-    if (moment == MOMENT_DRAINED) hosts_measure_clocks(hosts, EXCHANGES);
+    if (moment == MOMENT_DRAINED) {
+        int64_t begin_ns = lb_now();
+        hosts_measure_clocks(hosts, EXCHANGES);
+        hosts_need_clocks(hosts, begin_ns);
+    }
     struct message on = {.word = failed ? WORD_GIVE_UP : WORD_ON, .value = {moment}};
     hosts_tell_all(hosts, &on);
     return failed;
@@ -170,23 +177,30 @@ static int report_news(struct stage_hosts *with, const struct shared *shared, st
     return hosts_report(with->hosts, &news, err);
 }
 
+/* The judge's next word by the deadline, one that came earlier first. 1, 0 when none came, -1 with err. */
+static int next_word(struct stage_hosts *with, struct message *ret, int64_t deadline_ns,
+                     struct lb_err *err) {
+    if (!with->has_kept) {
+        int got = hosts_wait(with->hosts, ret, deadline_ns, err);
+        if (got == 1) free(ret->blob);
+        return got;
+    }
+    with->has_kept = false;
+    *ret = with->kept;
+    return 1;
+}
+
 /* Waits for one of the judge's words, and reports that this host lives. 0, or -1 with err: the judge ends the stage, or
  * does not answer. */
 static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_ns,
                     struct message *ret, struct lb_err *err) {
     struct message message;
-    if (with->has_kept && with->kept.word == word) {
-        with->has_kept = false;
-        *ret = with->kept;
-        return 0;
-    }
     while (lb_now() < deadline_ns) {
         if (report_news(with, NULL, err) != 0 || hosts_check_judge(with->hosts, err) != 0)
             return -1;
-        int got = hosts_wait(with->hosts, &message, lb_now() + LOOK_NS, err);
+        int got = next_word(with, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
-        free(message.blob);
         if (message.word == word) {
             *ret = message;
             return 0;

@@ -11,7 +11,7 @@
 #include "bench/run/stage.h"
 
 /* Where all hosts wait for each other. */
-enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED, MOMENT_PINGED_AGAIN, MOMENT_CLOSED };
+enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED };
 
 /* What the supervisor of a stage keeps of it. */
 struct stage_hosts {

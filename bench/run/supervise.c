@@ -27,7 +27,9 @@
 #include "drivers/clean.h"
 #include "results/format/write.h"
 
-#define CONNECT_NS (30 * LB_S_NS)     /* for all clients to open their sessions */
+#define CONNECT_NS (30 * LB_S_NS) /* for all clients to open their sessions */
+#define HOSTS_MORE_NS                                                                              \
+    (5 * LB_S_NS) /* for load hosts to start their workers, and to say that they are ready */
 #define ARM_NS (2 * LB_MS_NS)         /* for each key that must be made ready on the server */
 #define TELL_NS (5 * LB_S_NS)         /* how often the progress of that is told */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
@@ -205,6 +207,9 @@ static int get_ready(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int64_t deadline_ns = shared->connect_deadline_ns + shared->arm_ns + 2 * LB_S_NS;
     int failed = connect_clients(sup);
+    /* The hosts began when they were asked, after their clocks were measured. */
+    if (stage_hosts_judges(&sup->with))
+        deadline_ns = lb_now() + CONNECT_NS + shared->arm_ns + HOSTS_MORE_NS;
     if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
     if (stage_hosts_has_first(&sup->with))

@@ -29,8 +29,9 @@ void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
-/* The greatest error of any host's clock in a stage; NAN for a stage on one machine. */
-double run_hosts_error_ns(const struct run_stage *stage);
+/* How long two clients of different hosts may hold at the same time in a stage without being seen,
+ * in ns, since their clocks are not exact; NAN for a stage on one machine. */
+double run_hosts_unseen_ns(const struct run_stage *stage);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
 /* Figures over the round trip to the servers, and the places where the ranking changes; nothing if

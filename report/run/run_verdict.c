@@ -66,18 +66,18 @@ static void set_headline(struct doc *doc, bool *headed) {
 
 /* Adds the uncertainty of the clocks of several hosts to the bound. */
 static void say_apart(struct doc *doc, const struct report *report) {
-    double error_ns = NAN;
+    double unseen_ns = NAN;
     char text[NUMBER_TEXT_MAX];
     for (int i = 0; i < report->lock_count; i++) {
         if (is_in(&report->locks[i], LOCK_CLEAN) &&
             json_array_size(report->locks[i].stage->hosts) > 1)
-            error_ns = fmax(error_ns, run_hosts_error_ns(report->locks[i].stage));
+            unseen_ns = fmax(unseen_ns, run_hosts_unseen_ns(report->locks[i].stage));
     }
-    if (isnan(error_ns)) return;
+    if (isnan(unseen_ns)) return;
     doc_say(
         doc, TONE_PLAIN,
-        "Between hosts, overlaps shorter than %s can't be seen (twice the error of the clocks).",
-        number_time_text(2 * error_ns, text));
+        "Between hosts, overlaps shorter than %s may go unseen (four times the error of the clocks).",
+        number_time_text(unseen_ns, text));
 }
 
 static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
