@@ -123,6 +123,9 @@ static void draw_timeline(struct stage_history *history, const struct book *book
         centers[count++] = stage->faults.events[i].begin_ns;
         if (stage->faults.events[i].end_ns > 0) centers[count++] = stage->faults.events[i].end_ns;
     }
+    /* How a key goes from host to host is shown also where nothing happened to it. */
+    if (count == 0 && shared->split)
+        centers[count++] = stage->window_begin_ns + stage->window_ns / 2;
     if (count == 0 || book->hold_count == 0) return;
     uint32_t key_count = 0;
     for (size_t i = 0; i < book->hold_count; i++) {
@@ -181,18 +184,26 @@ static uint64_t dropped_of(const struct oplog *history) {
     return dropped;
 }
 
-/* The handoffs of keys that clients of several hosts share: no host's memory sees both sides. A client that asked before
- * the holder called release, and got the key next, waited for it. */
+/* Whether the one was handed over to the other: its client asked before the holder called release, got the key next, and so
+ * waited for it. A grant that was lost, or never released, was handed to nobody. */
+static bool is_handoff(const struct hold *before, const struct hold *hold) {
+    bool released = before->ended == OPLOG_OK &&
+                    !(before->flags & (HOLD_GHOST | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED));
+    return released && before->key == hold->key && !(hold->flags & (HOLD_GHOST | HOLD_PIECE)) &&
+           before->to_ns <= hold->from_ns && hold->called_ns < before->to_ns;
+}
+
+/* The handoffs of keys that clients of several hosts share: no host's memory sees both sides. Where operations are missing,
+ * nobody knows who got a key next. */
 static int find_handoffs(struct stage *stage, const struct book *book, struct lb_err *err) {
+    if (book->dropped > 0 || !book->whole) return 0;
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;
     for (size_t i = 1; i < book->hold_count; i++) {
         const struct hold *before = &book->holds[order[i - 1]], *hold = &book->holds[order[i]];
-        bool follows = before->key == hold->key && !((before->flags | hold->flags) & HOLD_GHOST) &&
-                       before->to_ns <= hold->from_ns && hold->called_ns < before->to_ns;
         bool measured =
             hold->called_ns >= book->rules.begin_ns && hold->called_ns < book->rules.end_ns;
-        if (follows && measured)
+        if (measured && is_handoff(before, hold))
             hist_record(stage->hist[METRIC_HANDOFF], hold->from_ns - before->to_ns);
     }
     free(order);
@@ -214,7 +225,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     if (!failed) {
         history->dropped = dropped_of(shared->oplog);
         history->ops = book.ops;
-        book_end(&book, history->dropped, !stage->stuck);
+        book_end(&book, history->dropped, !stage->stuck && !history->cut_off);
         if (shared->split) failed = find_handoffs(stage, &book, &err);
     }
     if (!failed) {
@@ -247,10 +258,17 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
     if (!history || !history->writer) return;
     if (shared->host.count == 0) record_deaths(shared); /* else the load hosts have done so */
     history->rules = trace_rules(shared);
-    history->rules.error_ns =
-        history->error_ns < UINT32_MAX ? (uint32_t)history->error_ns : UINT32_MAX;
+    bool tells = history->error_ns <= UINT32_MAX;
+    history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
     oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
-    judge_history(stage, shared);
+    if (tells) {
+        judge_history(stage, shared);
+    } else {
+        err_set(
+            &history->err, LB_EXIT_MACHINE,
+            "the clocks of the load hosts moved by %.3g s against each other: who held when is not known",
+            (double)history->error_ns / 1e9);
+    }
     oplog_writer_free(history->writer);
     history->writer = NULL;
 }

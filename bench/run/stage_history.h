@@ -15,6 +15,7 @@ struct stage_history {
     struct lb_err err; /* why it is incomplete, or was not judged */
     struct oplog_rules rules;
     int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
+    bool cut_off;     /* operations of a load host are missing: the host was lost */
     bool
         unresolved; /* handoffs are shorter than these clocks can tell, and none is in the result */
     uint64_t ops, dropped;

@@ -12,7 +12,7 @@
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
-#define RECORDS_AT_ONCE 200000    /* of a history, in a message */
+#define RECORDS_AT_ONCE 20000     /* of a history, in a message of a megabyte */
 #define INTERVALS_AT_ONCE 16      /* of the hosts' logs in memory */
 #define PATH_BYTES 800
 
@@ -184,22 +184,23 @@ static int take_histograms(struct gathering *all, const struct message *message,
     return 0;
 }
 
-/* The seconds of all hosts are the same ones, since their windows began at one moment. */
+/* The seconds of all hosts are the same ones, since their windows began at one moment. The drain is the last one, also where
+ * the window of this host was a second longer. */
 static int add_seconds(struct stage *stage, const struct stage_second *theirs, int count) {
     for (int i = 0; i < count; i++) {
-        int at = 0;
-        while (at < stage->second_count && (stage->seconds[at].draining != theirs[i].draining ||
-                                            (!theirs[i].draining && at != i)))
-            at++;
-        if (at < stage->second_count) {
+        int have = stage->second_count, at = have > 0 && stage->seconds[have - 1].draining;
+        int in_window = have - at;
+        at = theirs[i].draining || i > in_window ? in_window : i;
+        if (at < have && stage->seconds[at].draining == theirs[i].draining) {
             stage->seconds[at].ok += theirs[i].ok;
             continue;
         }
-        struct stage_second *grown =
-            realloc(stage->seconds, (size_t)(stage->second_count + 1) * sizeof *grown);
+        struct stage_second *grown = realloc(stage->seconds, (size_t)(have + 1) * sizeof *grown);
         if (!grown) return -1;
         stage->seconds = grown;
-        grown[stage->second_count++] = theirs[i];
+        memmove(&grown[at + 1], &grown[at], (size_t)(have - at) * sizeof *grown);
+        grown[at] = theirs[i];
+        stage->second_count++;
     }
     return 0;
 }
@@ -433,6 +434,7 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
     note_error(all);
     for (all->host = 0; all->host < hosts->count; all->host++) {
         if (take_host(all, err) != 0) failed = -1;
+        if (stage->history && !all->whole[all->host]) stage->history->cut_off = true;
     }
     if (add_logs(all, err) != 0) failed = -1;
     for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));

@@ -2,98 +2,13 @@
  * the sums, and what happens to a host that dies or stands still. */
 #include <signal.h>
 #include <stdio.h>
-#include <sys/wait.h>
 
-#include "bench/hosts/hosts.h"
-#include "bench/run/serve.h"
 #include "bench/run/stage_log.h"
-#include "bench/tests/pipe_link.h"
-#include "bench/tests/stage_help.h"
+#include "bench/tests/hosts_help.h"
 
-#define HOSTS 3
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
-#define MEET_NS (20 * LB_S_NS)
 
-static char workloads[512];
-
-static int serve(struct link *link) {
-    struct lb_err err = {0};
-    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
-    int failed = !hosts || serve_run(hosts, workloads, "test", &no_interrupts, &err) != 0;
-    if (failed) fprintf(stderr, "rank %d: %s\n", link->self, err.text);
-    hosts_free(hosts);
-    return failed;
-}
-
-/* A run of one stage. */
-struct far_run {
-    struct pipe_link link;
-    pid_t pids[HOSTS + 1];
-    struct hosts *hosts;
-    struct plan *plan;
-    struct place *place;
-    char folder[64], hlog[100];
-    struct stage *stage;
-    int looks; /* of the supervisor, in the window */
-};
-
-static void begin_run(struct far_run *run, const char *lock, const char *const *sets) {
-    struct lb_err err = {0};
-    int count = 0;
-    while (sets[count]) count++;
-    *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};
-    assert_non_null(mkdtemp(run->folder));
-    snprintf(run->hlog, sizeof run->hlog, "%s/stage.hlog", run->folder);
-    assert_int_equal(home_path("workloads", workloads, sizeof workloads, &err), 0);
-    assert_int_equal(pipe_link_fork(&run->link, HOSTS + 1, serve, run->pids), 0);
-    run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, &err);
-    if (!run->hosts) fail_msg("%s", err.text);
-    struct plan_wish wish = {
-        .workload = "smoke", .folder = workloads, .locks = lock, .sets = sets, .set_count = count};
-    run->plan = plan_load(&wish, &err);
-    if (!run->plan) fail_msg("%s", err.text);
-    if (serve_send_plan(run->hosts, run->plan, &err) != 0) fail_msg("%s", err.text);
-    struct place_ask place_ask = {.lock = &run->plan->locks[0],
-                                  .durability = run->plan->durability,
-                                  .interrupts = &no_interrupts};
-    run->place = place_open(&place_ask, &err);
-    if (!run->place) fail_msg("%s", err.text);
-}
-
-/* NULL with err when it could not even begin. */
-static struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
-                        struct lb_err *err) {
-    struct stage_ask ask = {.plan = run->plan,
-                            .lock = &run->plan->locks[0],
-                            .hosts = run->hosts,
-                            .server = &run->place->server,
-                            .clients = run->plan->clients[0],
-                            .id = "test",
-                            .topology = "test",
-                            .durability = "test",
-                            .version = "test",
-                            .hlog_path = run->hlog,
-                            .seed = run->plan->seed,
-                            .interrupts = &no_interrupts,
-                            .enough = enough,
-                            .enough_arg = run};
-    return run->stage = stage_run(&ask, err);
-}
-
-static void end_run(struct far_run *run) {
-    char command[100];
-    stage_free(run->stage);
-    place_close(run->place);
-    hosts_free(run->hosts);
-    plan_free(run->plan);
-    for (int rank = 1; rank <= HOSTS; rank++) {
-        kill(run->pids[rank], SIGCONT);
-        close(run->link.fds[rank]);
-        waitpid(run->pids[rank], NULL, 0);
-    }
-    snprintf(command, sizeof command, "rm -r %s", run->folder);
-    assert_int_equal(system(command), 0);
-}
+static const struct far_wish no_wish = {.workload = NULL};
 
 static void count_values(void *arg, enum metric metric, int interval, int64_t length_ns,
                          const struct hist *hist) {
@@ -135,7 +50,7 @@ static void check_logs(const struct far_run *run) {
 TEST(test_the_sums_are_those_of_all_hosts) {
     struct far_run run;
     struct lb_err err = {0};
-    begin_run(&run, "null", SETS("load.clients=7", "run.duration=2s", "load.think=1ms"));
+    begin_run(&run, &no_wish, "null", SETS("load.clients=7", "run.duration=2s", "load.think=1ms"));
     const struct stage *stage = go(&run, NULL, &err);
     if (!stage) fail_msg("%s", err.text);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
@@ -176,10 +91,21 @@ TEST(test_the_sums_are_those_of_all_hosts) {
 TEST(test_a_lock_in_memory_is_refused) {
     struct far_run run;
     struct lb_err err = {0};
-    begin_run(&run, "mem-spin", SETS("load.clients=3"));
+    begin_run(&run, &no_wish, "mem-spin", SETS("load.clients=3"));
     assert_null(go(&run, NULL, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "mem-spin can't run: it lives in the memory"));
+    end_run(&run);
+}
+
+/* Each host would end its window when its own figures are steady. */
+TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &no_wish, "null", SETS("load.clients=3", "run.duration=60s", "run.steady=5%"));
+    assert_null(go(&run, NULL, &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "run.steady"));
     end_run(&run);
 }
 
@@ -201,7 +127,7 @@ static bool stop_one(void *arg, const struct stage *stage) {
 static void check_lost(bool (*hurt)(void *, const struct stage *), const char *words) {
     struct far_run run;
     struct lb_err err = {0};
-    begin_run(&run, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
+    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
     int64_t began_ns = lb_now();
     const struct stage *stage = go(&run, hurt, &err);
     if (!stage) fail_msg("%s", err.text);

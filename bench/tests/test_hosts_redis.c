@@ -1,0 +1,76 @@
+/* test_hosts_redis: clients of several hosts on one Redis, the hosts joined by sockets: locks that are none are caught although
+ * their holders share no memory, and what a host did not tell is never held against a lock.
+ *
+ * Needs: servers. */
+#include <stdio.h>
+
+#include "bench/run/stage_history.h"
+#include "bench/tests/hosts_help.h"
+
+/* A link that its process does not outlive: it ends after so many pieces of what was measured. */
+#define PIECES                                                                                     \
+    5 /* of the memory, the histograms, the figures, the log; then the first of the history */
+
+static int send_some(struct link *link, int to, const void *bytes, size_t length,
+                     int64_t deadline_ns) {
+    static int pieces;
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    int failed = pipe_send(link, to, bytes, length, deadline_ns);
+    if (word == WORD_PARTS && ++pieces == PIECES) _exit(3);
+    return failed;
+}
+
+static int serve_some(struct link *link) {
+    if (link->self == HOSTS) link->send = send_some;
+    return serve(link);
+}
+
+/* Its last records are missing, and with them the releases of what its clients held: nobody may take them for holders. */
+TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &(struct far_wish){.serve = serve_some}, "redis-setnx",
+              SETS("load.clients=6", "load.hold=0", "run.duration=5s", "acquire.lease=60s"));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_int_equal(stage->status, STAGE_PARTIAL);
+    assert_non_null(strstr(stage->err.text, "host 3 ("));
+    const struct stage_history *history = stage->history;
+    assert_non_null(history);
+    assert_true(history->judged && history->cut_off);
+    assert_true(history->ops > 0);
+    assert_int_equal(history->judgement.violations, 0);
+    assert_int_equal(history->judgement.expired, 0);
+    assert_false(history->judgement.busy_judged);
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
+    end_run(&run);
+}
+
+/* One client a host: no host's memory sees two holders. */
+static void assert_caught(const char *workload, const char *lock, enum verdict least,
+                          const char *const *sets) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &(struct far_wish){.workload = workload}, lock, sets);
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s: %s", lock, stage->err.text);
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_int_equal(stage->exclusion.expired_holders, 0);
+    if (stage->exclusion.verdict < least)
+        fail_msg("%s: the verdict is %s", lock, verdict_name(stage->exclusion.verdict));
+    end_run(&run);
+}
+
+TEST(test_locks_that_are_none_are_caught_between_hosts) {
+    assert_caught("late", "unsafe-redis-del", VERDICT_VIOLATED,
+                  SETS("load.clients=3", "run.duration=4s"));
+    assert_caught("late", "unsafe-redis-get-del", VERDICT_EXPIRED,
+                  SETS("load.clients=3", "run.duration=4s"));
+    assert_caught("short-lease", "unsafe-redis-ttl-short", VERDICT_EXPIRED,
+                  SETS("load.clients=3", "run.duration=3s"));
+}
+
+TEST_MAIN(NULL, NULL)
