@@ -136,7 +136,8 @@ static void link_heartbeats(struct shared *shared) {
     bool ends = shared->findings.by_session && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
     if (!ends || (lock->caps & LB_CAP_BLOCKS_THREAD)) return;
     shared->findings.session_ns = shared->plan->lease_ns / 2;
-    for (int thread = 0; thread < shared->threads; thread++) {
+    int end, own = shared_own_threads(shared, &end);
+    for (int thread = own; thread < end; thread++) {
         uint32_t first, count;
         shared_slice(shared, thread, &first, &count);
         atomic_store(&shared->worker[thread].heartbeat.beat_ns, LB_NEVER); /* until it beats */
@@ -228,7 +229,10 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_end_ns, LB_NEVER);
     atomic_store(&shared->idle_begin_ns, LB_NEVER);
     atomic_store(&shared->idle_end_ns, LB_NEVER);
-    for (int i = 0; i < clients; i++) {
+    /* A load host does not touch the memory of the others' clients, which may be a million; who sums up has all. */
+    bool all = shared->host.self == LOAD_HOST_NONE;
+    int end, first = shared_own_clients(shared, &end);
+    for (int i = all ? 0 : first; i < (all ? clients : end); i++) {
         shared->client[i].connect_ns = -1;
         shared->client[i].max_wait_ns = -1;
     }

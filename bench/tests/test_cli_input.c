@@ -63,11 +63,11 @@ TEST(an_unknown_name_gets_the_nearest) {
 
 TEST(a_number_out_of_range_is_told_what_is_allowed) {
     CHECK(
-        {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 100000"}},
-        {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 100000"}},
+        {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 2000000"}},
+        {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 2000000"}},
         {{"run", "smoke", "--set", "load.clients=1000000000000000000000"},
          1,
-         {"load.clients", "100000"}},
+         {"load.clients", "2000000"}},
         {{"run", "smoke", "--set", "load.clients=many"}, 1, {"load.clients", "'many'"}},
         {{"run", "smoke", "--set", "load.clients="}, 1, {"load.clients", "missing"}},
         {{"run", "smoke", "--set", "load.threads=0"}, 1, {"load.threads", "auto"}},

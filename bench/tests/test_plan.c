@@ -98,7 +98,7 @@ TEST(wrong_input_is_one_clear_line) {
         {"[load]\nclients = 0\n",
          NULL,
          NULL,
-         {".ini:2: load.clients", "0 is not between 1 and 100000", "1..64 x2"}},
+         {".ini:2: load.clients", "0 is not between 1 and 2000000", "1..64 x2"}},
         {"[load]\nclient = 1\n", NULL, NULL, {".ini:2: load.client", "did you mean 'clients'?"}},
         {"[laod]\nclients = 1\n",
          NULL,

@@ -18,7 +18,7 @@
 #include "bench/option/text.h"
 #include "drivers/driver.h"
 
-#define PLAN_CLIENTS_MAX 100000
+#define PLAN_CLIENTS_MAX 2000000
 #define PLAN_LADDER_MAX 64
 #define PLAN_KEYS_MAX 10000000
 
