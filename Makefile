@@ -97,6 +97,9 @@ $(B)/bench/mpi/main.o: DEFS += $(shell $(PKG) --cflags $(MPI))
 $(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(B)/clock_shim.so
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG) --libs $(MPI))
+else
+lockbench-hosts:
+	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
 endif
 # Other flags, or a library found that was missing, and all is compiled again.
 FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))

@@ -21,6 +21,9 @@
 #define BRISK_NS LB_S_NS       /* ... and other messages */
 #define NAP_NS (200 * INT64_C(1000))
 #define LONG_NAP_NS LB_MS_NS
+/* For a message that has begun to arrive: its sender may be cut off meanwhile. */
+#define ARRIVE_NS (10 * LB_S_NS)
+#define ARRIVE_BYTE_NS 1000 /* ... and so much more for each byte: a megabyte a second */
 
 static void rest_since(int64_t begin_ns) {
     int64_t waited_ns = lb_now() - begin_ns;
@@ -48,6 +51,20 @@ static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
     }
     return 0;
 }
+
+/* Takes a message that has begun to arrive. 0, or -1 when it does not come to its end, and then MPI may still write to bytes. */
+static int take_message(MPI_Message *message, void *bytes, int length) {
+    MPI_Request request;
+    int done = 0;
+    int64_t begin_ns = lb_now(), limit_ns = begin_ns + ARRIVE_NS + ARRIVE_BYTE_NS * (int64_t)length;
+    if (MPI_Imrecv(bytes, length, MPI_BYTE, message, &request) != MPI_SUCCESS) return -1;
+    for (;;) {
+        if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return -1;
+        if (done) return 0;
+        if (lb_now() >= limit_ns) return -1;
+        rest_since(begin_ns);
+    }
+}
 /* NOLINTEND(clang-analyzer-optin.mpi.MPI-Checker) */
 
 static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *ret_length,
@@ -63,11 +80,8 @@ static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *re
         if (there) {
             MPI_Get_count(&status, MPI_BYTE, &length);
             void *bytes = malloc((size_t)length + 1);
-            if (!bytes) return -1;
-            if (MPI_Mrecv(bytes, length, MPI_BYTE, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
-                free(bytes);
-                return -1;
-            }
+            /* What fails is never freed, since MPI may still write to that memory. */
+            if (!bytes || take_message(&message, bytes, length) != 0) return -1;
             *ret_bytes = bytes;
             *ret_length = (size_t)length;
             return 1;
@@ -125,6 +139,15 @@ static void interrupt_judge(int signal) {
     raise(SIGINT);
 }
 
+/* Ctrl-C before the run has begun, when there is nothing to save: a rank that only died would leave the others waiting, and
+ * mpirun with them. The launch command reads the last words, and ends them all. */
+static void end_before_run(int signal) {
+    static const char words[] = LAUNCH_LAST_WORDS "130\n";
+    (void)signal;
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(LB_EXIT_MACHINE);
+    _exit(LB_EXIT_INTERRUPTED);
+}
+
 /* Ends the job. A host that is gone would not come to the end, and with --enable-recovery mpirun waits for ever for a rank
  * that ended with another code than 0. */
 static void abort_job(int code) {
@@ -138,12 +161,16 @@ int main(int argc, char **argv) {
     struct link link = {.send = mpi_send, .receive = mpi_receive};
     int provided;
     bool lost = false;
+    signal(SIGUSR1, end_before_run);
+    signal(SIGINT, end_before_run);
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
         return LB_EXIT_MACHINE;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
     MPI_Comm_size(MPI_COMM_WORLD, &link.count);
     signal(SIGUSR1, link.self == 0 ? interrupt_judge : SIG_IGN);
+    if (link.self != 0)
+        signal(SIGINT, SIG_IGN); /* the judging rank ends the run, by a handler of its own */
     int code = take_part(&link, argc, argv, &lost);
     fflush(NULL);
     if (link.self == 0 && (lost || code)) abort_job(code ? code : LB_EXIT_MACHINE);
