@@ -49,9 +49,11 @@ static json_t *holders_of(const struct report *report, int run, const struct run
         {"to", "to_s"},   {"acted", "acted"},   {NULL, NULL}};
     static const struct member against[] = {{"client", "client"}, {"key", "key"},  {"op", "op"},
                                             {"from", "begin_s"},  {"to", "end_s"}, {NULL, NULL}};
+    static const struct member hosts[] = {{"name", "name"}, {"clients", "clients"}, {NULL, NULL}};
     json_t *object = json_object();
     int rc = escape_json_put(object, "lock", json_integer(html_lock_of(report, run, stage)));
     rc |= escape_json_put(object, "stage", escape_json(stage->id ? stage->id : stage->lock));
+    rc |= escape_json_put(object, "hosts", list_of(stage->hosts, hosts, HOLDS_MAX));
     rc |= escape_json_put(object, "model", escape_json(stage->history_model));
     rc |= escape_json_put(object, "total",
                           json_integer((json_int_t)json_array_size(stage->timeline)));

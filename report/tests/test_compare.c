@@ -316,20 +316,25 @@ TEST(wrong_tokens_alone_are_not_told_as_two_holders) {
 
 TEST(what_answers_other_questions_is_refused) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
-    struct made topology = base, threads = base, other = base, encrypted = base, far = base;
+    struct made topology = base, threads = base, other = base, encrypted = base, far = base,
+                hosts = base;
     topology.topology = "redis-cluster";
     encrypted.more = ",\"encryption\":\"TLSv1.3, host name and authority verified\"";
     far.more = ",\"rtt_ns\":5000000";
+    hosts.more = ",\"hosts\":[{\"name\":\"a\",\"clients\":1},{\"name\":\"b\",\"clients\":1}]";
     threads.threads = 4;
     other.lock = "b";
     char *a = make_run(&base, 1),
-         *files_of[] = {make_run(&topology, 1), make_run(&threads, 1), make_run(&other, 1),
-                        make_run(&encrypted, 1), make_run(&far, 1)};
+         *files_of[] = {make_run(&topology, 1),  make_run(&threads, 1), make_run(&other, 1),
+                        make_run(&encrypted, 1), make_run(&far, 1),     make_run(&hosts, 1)};
     const char *const says[] = {
-        "topology is 'redis'", "with 1 threads", "no stage in common",
+        "topology is 'redis'",
+        "with 1 threads",
+        "no stage in common",
         "encryption is 'none' in the base and 'TLSv1.3, host name",
-        "the round trip added by the wire is 'none' in the base and '5.00 ms'"};
-    for (int i = 0; i < 5; i++) {
+        "the round trip added by the wire is 'none' in the base and '5.00 ms'",
+        "the number of load hosts is 'one machine' in the base and '2'"};
+    for (int i = 0; i < 6; i++) {
         struct lb_err err = {0};
         assert_null(try_compare(a, files_of[i], NULL, &err));
         assert_int_equal(err.code, LB_EXIT_USAGE);
@@ -349,7 +354,7 @@ TEST(what_answers_other_questions_is_refused) {
     assert_string_equal(compare->rows[0].new_lock, "b");
     compare_free(compare);
     free(a);
-    for (int i = 0; i < 5; i++) free(files_of[i]);
+    for (int i = 0; i < 6; i++) free(files_of[i]);
 }
 
 /* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing

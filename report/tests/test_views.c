@@ -329,6 +329,45 @@ TEST(test_holds_of_any_kind) {
     report_free(report);
 }
 
+#define TWO_HOSTS                                                                                  \
+    "\"hosts\":[{\"name\":\"east\",\"clients\":3,\"grants\":70,\"clock_offset_ns\":0,"             \
+    "\"clock_error_ns\":400000},{\"name\":\"west\",\"clients\":2,\"grants\":30,"                   \
+    "\"clock_offset_ns\":1000000000,\"clock_error_ns\":600000,\"lost\":\"nothing came from it for 10 s\"}]"
+
+/* Each host is a lane of the page's timeline: the page has their names and numbers of clients. */
+TEST(test_holds_of_several_hosts_have_their_hosts) {
+    struct report *report = report_of("{\"lock\":\"a\",\"clients\":5," TWO_HOSTS
+                                      ",\"history\":{\"timeline\":[{\"client\":4,"
+                                      "\"key\":0,\"acquired_s\":1.0,\"released_s\":1.5}]}}",
+                                      "");
+    struct lb_err err = {0};
+    json_t *root = json_object();
+    assert_int_equal(html_holders(report, root, &err), 0);
+    const json_t *hosts =
+        json_object_get(json_array_get(json_object_get(root, "holders"), 0), "hosts");
+    assert_int_equal(json_array_size(hosts), 2);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(hosts, 0), "clients")), 3);
+    assert_true(json_is_string(json_object_get(json_array_get(hosts, 1), "name")));
+    json_decref(root);
+    report_free(report);
+}
+
+/* Which hosts had the clients, which one was lost, and what their clocks hide: twice the greatest error. */
+TEST(test_load_hosts_have_a_table) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":5,\"claims\":[\"excludes\"],\"grants\":100,\"exclusion\":{\"verdict\":"
+        "\"clean\",\"checked_grants\":100}," TWO_HOSTS "}",
+        "");
+    char *text = render(report, REPORT_MD, false);
+    has(text, "Load hosts");
+    has(text, "1 east");
+    has(text, "600 us");
+    has(text, "nothing came from it for 10 s");
+    has(text, "Two holders on different hosts are surely seen if both held for more than 2.40 ms");
+    free(text);
+    report_free(report);
+}
+
 /* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other
  * are two holders. */
 TEST(test_late_holds_keep_their_microseconds) {

@@ -1,5 +1,5 @@
-// holders: the holders of a key around a fault: a lane for each client, a bar for each hold, gaps are handoffs,
-// overlaps red, faults shaded.
+// holders: the holders of a key around a fault: a lane for each client, or for each load host where there are several,
+// a bar for each hold, gaps are handoffs, overlaps red, faults shaded.
 import { guaranteeOf } from '../data.js';
 import { escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
@@ -26,6 +26,14 @@ export function gapsOf(holds) {
     end = Math.max(end ?? hold.to, hold.to);
     return gap;
   });
+}
+
+/** The lanes: the clients of the holds; or the load hosts, whose clients follow each other. laneOf: of a client. */
+export function lanesOf(stage, clients) {
+  const ends = [];
+  for (const { clients: count } of stage.hosts) ends.push((ends.at(-1) ?? 0) + (count ?? 0));
+  if (ends.length === 0) return { names: clients.map((client) => `client ${client}`), laneOf: (client) => clients.indexOf(client) };
+  return { names: stage.hosts.map(({ name }, i) => `${i + 1} ${name ?? ''}`), laneOf: (client) => ends.findIndex((end) => client < end) };
 }
 
 // Bars of a lane: [from, to, lane].
@@ -59,27 +67,27 @@ function draw({ data, state, theme, choice }) {
   const overlaps = overlapsOf(holds), gaps = gapsOf(holds);
   const [low, high] = spanOf(stage, holds, choice('around') === 'all' ? -1 : Math.max(0, stage.faults.findIndex((fault) => fault.acted)));
   const clients = [...new Set(holds.map((hold) => hold.client))].sort((a, b) => a - b);
-  const lane = (client) => clients.indexOf(client);
+  const { names, laneOf } = lanesOf(stage, clients);
   const inside = overlaps.filter(({ from, to }) => to >= low && from <= high);
   const faults = stage.faults.map((fault) => ({ ...fault, name: fault.kind, to: fault.to ?? high }));
   const widest = gaps.reduce((a, b) => (a && a.to - a.from >= b.to - b.from ? a : b), null);
   const said = overlaps.slice(0, 3).map(({ from, to, clients: [a, b] }) => `clients ${a} and ${b} both held from ${seconds(from)} to ${seconds(to)}`);
   return {
-    height: 110 + 26 * clients.length,
-    note: `${guaranteeOf(data, data.locks[stage.lock]).join(', ')}; key ${key}: ${holds.length} holds of ${clients.length} clients${stage.total > stage.holds.length ? ` (the first ${stage.holds.length} of ${stage.total})` : ''}; ${overlaps.length ? `${said.join('; ')}${overlaps.length > 3 ? `, and ${overlaps.length - 3} more` : ''}` : 'nobody held beside another'}${widest ? `; longest gap ${time((widest.to - widest.from) * 1e9)}` : ''}. Gaps between bars are handoffs, as far as the record has every hold; red: two holders; shaded: the fault.`,
+    height: 110 + 26 * names.length,
+    note: `${guaranteeOf(data, data.locks[stage.lock]).join(', ')}; key ${key}: ${holds.length} holds of ${clients.length} clients${stage.total > stage.holds.length ? ` (the first ${stage.holds.length} of ${stage.total})` : ''}; ${overlaps.length ? `${said.join('; ')}${overlaps.length > 3 ? `, and ${overlaps.length - 3} more` : ''}` : 'nobody held beside another'}${widest ? `; longest gap ${time((widest.to - widest.from) * 1e9)}` : ''}. Gaps between bars are handoffs, as far as the record has every hold; red: two holders; shaded: the fault.${stage.hosts.length ? ' Bars are shorter than the holds by the error of the clocks at both ends.' : ''}`,
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
         formatter: ({ data: { hold } }) => (hold ? `<b>client ${hold.client}</b>${hold.shared ? ', shared' : ''}<br>${seconds(hold.from)} to ${seconds(hold.to)}${hold.open ? ', never released' : ''}: ${time((hold.to - hold.from) * 1e9)}<br>${escape(hold.outcome ?? '?')}${hold.leaseEnd === null ? '' : `; lease to ${seconds(hold.leaseEnd)}`}` : ''),
       }),
       xAxis: axis(theme, { type: 'value', min: low, max: high, name: 'seconds from the window\'s begin', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: (value) => number(value) } }),
-      yAxis: axis(theme, { type: 'category', inverse: true, data: clients.map((client) => `client ${client}`), axisLabel: { color: theme.ink, hideOverlap: false } }),
+      yAxis: axis(theme, { type: 'category', inverse: true, data: names, axisLabel: { color: theme.ink, hideOverlap: false } }),
       series: [
         { type: 'custom', name: 'held', renderItem: bars, clip: true, encode: { x: [0, 1], y: 2 },
-          data: holds.map((hold) => ({ value: [hold.from, hold.to, lane(hold.client)], hold, itemStyle: { color: hold.outcome === 'ok' ? theme.palette[0] : theme.palette[4], opacity: hold.shared ? 0.55 : 1 } })),
+          data: holds.map((hold) => ({ value: [hold.from, hold.to, laneOf(hold.client)], hold, itemStyle: { color: hold.outcome === 'ok' ? theme.palette[0] : theme.palette[4], opacity: hold.shared ? 0.55 : 1 } })),
           markArea: { ...shade(faults.filter(({ from, to }) => to >= low && from <= high), theme.soft, 0.18), label: { color: theme.soft, fontSize: 11, position: 'insideTop' } } },
         { type: 'custom', name: 'two holders', renderItem: bars, clip: true, encode: { x: [0, 1], y: 2 }, silent: true, z: 3,
-          data: inside.flatMap(({ from, to, clients: both }) => both.map((client) => ({ value: [from, to, lane(client)], itemStyle: { color: red(theme) } }))) },
+          data: inside.flatMap(({ from, to, clients: both }) => both.map((client) => ({ value: [from, to, laneOf(client)], itemStyle: { color: red(theme) } }))) },
       ],
       grid: { left: 8, right: 28, top: 26, bottom: 34, containLabel: true },
     },
@@ -93,7 +101,7 @@ function draw({ data, state, theme, choice }) {
 
 export default {
   id: 'holders',
-  label: 'Who held a key, and when: a lane a client',
+  label: 'Who held a key, and when: a lane a client, or a load host',
   missing: (data) => data.holders.length === 0 && 'No stage has a history. A run under faults fills this: lockbench run crash --lock …, or any with --set check.history=yes.',
   controls(data) {
     const worst = data.holders.findIndex(({ against }) => against.length > 0);
