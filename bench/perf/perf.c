@@ -28,6 +28,8 @@ int perf_clients(int wanted) {
     return most < (rlim_t)wanted ? (int)most : wanted;
 }
 
+const char *perf_only;
+
 static const struct {
     const char *name;
     int (*run)(struct lb_err *err);
@@ -42,6 +44,7 @@ int main(int argc, char **argv) {
         files.rlim_cur = files.rlim_max;
         setrlimit(RLIMIT_NOFILE, &files);
     }
+    if (argc > 2) perf_only = argv[2];
     printf("%-58s %6s\n", "what (A / B)", "median");
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         if (argc > 1 && strcmp(argv[1], subjects[i].name) != 0) continue;

@@ -15,6 +15,9 @@ void perf_print(const char *what, const char *goal, double *ratios, int count);
 /* So many clients, or as many as a server can have that inherits the hard limit on open files. */
 int perf_clients(int wanted);
 
+/* The second argument: only this lock, in a subject that has several; NULL = all. */
+extern const char *perf_only;
+
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
 int perf_threads(struct lb_err *err); /* what a second thread adds */
 int perf_redis(struct lb_err *err);   /* against redis-benchmark */

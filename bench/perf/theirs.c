@@ -48,7 +48,6 @@ int theirs_run(struct theirs *theirs, const char *const *argv, struct lb_err *er
     wait4(pid, &status, 0, &usage);
     theirs->code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     theirs->cpu_ns = time_ns(usage.ru_utime) + time_ns(usage.ru_stime);
-    theirs->peak_kb = usage.ru_maxrss;
     if (theirs->code == 127) return err_set(err, LB_EXIT_MACHINE, "%s is not installed", argv[0]);
     return 0;
 }

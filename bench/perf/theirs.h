@@ -11,7 +11,6 @@ struct theirs {
     char text[65536]; /* its stdout and stderr, as much as fits */
     int code;         /* exit code; -1 = killed */
     int64_t cpu_ns;   /* user and system time of it and its children */
-    int64_t peak_kb;  /* largest resident set */
 };
 
 /* Runs argv (NULL-terminated) by PATH and waits. 0 whatever its code, -1 with err if it can't be
