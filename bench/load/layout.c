@@ -122,7 +122,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
  * writers count. */
 static uint32_t reacquire_key_count(const struct shared *shape) {
     bool ordered = shape->entry == ENTRY_CELL || shape->entry == ENTRY_READERS;
-    if (!ordered || shape->split) return 0;
+    if (!ordered || shape->host.count > 0) return 0; /* no host sees all grants */
     return shape->key_count < REACQUIRE_KEYS ? shape->key_count : REACQUIRE_KEYS;
 }
 

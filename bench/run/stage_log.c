@@ -5,7 +5,7 @@
 
 #include "results/format/hlog_read.h"
 
-static enum metric metric_of(const char *tag) {
+enum metric stage_log_metric(const char *tag) {
     int metric = 0;
     while (metric < METRICS && strcmp(metric_name((enum metric)metric), tag) != 0) metric++;
     return (enum metric)metric;
@@ -17,7 +17,7 @@ int stage_log_read(const char *path, stage_log_visit *visit, void *arg, struct l
     int intervals[METRICS] = {0}, got;
     if (!reader) return -1;
     while ((got = hlog_next(reader, &line, err)) > 0) {
-        enum metric metric = metric_of(line.tag);
+        enum metric metric = stage_log_metric(line.tag);
         if (metric < METRICS) visit(arg, metric, intervals[metric]++, line.length_ns, line.hist);
     }
     hlog_close(reader);

@@ -11,6 +11,9 @@
 typedef void stage_log_visit(void *arg, enum metric metric, int interval, int64_t length_ns,
                              const struct hist *hist);
 
+/* The metric of a line's tag; METRICS if it is none of ours. */
+enum metric stage_log_metric(const char *tag);
+
 /* 0, or -1 with err: there is no log, or a line of it is not sound. */
 int stage_log_read(const char *path, stage_log_visit *visit, void *arg, struct lb_err *err);
 

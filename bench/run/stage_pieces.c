@@ -9,11 +9,11 @@
 #include "bench/load/parts.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_log.h"
+#include "results/format/hlog_read.h"
 #include "results/format/write.h"
 
 #define GATHER_NS (120 * LB_S_NS) /* for all that a host has, as long as it goes on sending */
 #define RECORDS_AT_ONCE 20000     /* of a history, in a message of a megabyte */
-#define INTERVALS_AT_ONCE 16      /* of the hosts' logs in memory */
 #define PATH_BYTES 800
 
 /* What a load host sends, each in a message. */
@@ -145,6 +145,13 @@ int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
 
 /* ---- the judge ---- */
 
+/* The log of a host while it is read. */
+struct host_log {
+    struct hlog_reader *reader; /* NULL = there is none */
+    struct hlog_line line;
+    bool has_line; /* the next one */
+};
+
 /* The gathering. */
 struct gathering {
     struct hosts *hosts;
@@ -155,9 +162,7 @@ struct gathering {
     struct facts facts[HOSTS_MAX];
     bool whole[HOSTS_MAX];                     /* all its pieces came */
     int64_t lag[HOSTS_MAX], hiccup[HOSTS_MAX]; /* p99 */
-    struct hist *merged[INTERVALS_AT_ONCE][METRICS];
-    int64_t length_ns[INTERVALS_AT_ONCE];
-    int from; /* the first interval of the block */
+    struct host_log log[HOSTS_MAX];
 };
 
 static struct clock_offset clock_of(const struct gathering *all, int host) {
@@ -311,13 +316,34 @@ static int take_host(struct gathering *all, struct lb_err *err) {
 
 /* ---- the logs ---- */
 
-static void visit_interval(void *arg, enum metric metric, int interval, int64_t length_ns,
-                           const struct hist *hist) {
-    struct gathering *all = arg;
-    int at = interval - all->from;
-    if (at < 0 || at >= INTERVALS_AT_ONCE) return;
-    if (length_ns > all->length_ns[at]) all->length_ns[at] = length_ns;
-    hist_add(all->merged[at][metric], hist);
+static void next_line(struct host_log *log) {
+    struct lb_err unread = {0}; /* a log that is not there, or cut, has its own message */
+    log->has_line = log->reader && hlog_next(log->reader, &log->line, &unread) == 1;
+}
+
+static void open_logs(struct gathering *all) {
+    struct lb_err unread = {0};
+    for (int host = 0; host < all->hosts->count; host++) {
+        char path[PATH_BYTES];
+        if (!all->whole[host]) continue;
+        name_log(all, host, path);
+        all->log[host].reader = hlog_open(path, &unread);
+        next_line(&all->log[host]);
+    }
+}
+
+/* Adds a host's next interval, which has its metrics in their order. Returns its length; -1 = it has no more. */
+static int64_t add_interval(struct host_log *log, struct hist *const *interval) {
+    int64_t length_ns = -1;
+    for (int last = -1; log->has_line; next_line(log)) {
+        int metric = (int)stage_log_metric(log->line.tag);
+        if (metric == METRICS) continue;
+        if (metric <= last) break;
+        last = metric;
+        hist_add(interval[metric], log->line.hist);
+        if (log->line.length_ns > length_ns) length_ns = log->line.length_ns;
+    }
+    return length_ns;
 }
 
 /* Gives the second the quantiles of all hosts. */
@@ -329,42 +355,24 @@ static void mend_second(struct stage *stage, int index, struct hist *const *merg
     second->due_mean_ns = hist_mean(merged[METRIC_ACQUIRE_DUE]);
 }
 
-/* Adds up the block's intervals over all hosts, and writes them. Returns whether there were any. */
-static bool add_block(struct gathering *all, int64_t *begin_ns) {
-    struct lb_err unread = {0}; /* a log that is not there has its own message */
-    bool any = false;
-    memset(all->length_ns, 0, sizeof all->length_ns);
-    for (int host = 0; host < all->hosts->count; host++) {
-        char path[PATH_BYTES];
-        name_log(all, host, path);
-        if (all->whole[host]) stage_log_read(path, visit_interval, all, &unread);
-    }
-    for (int i = 0; i < INTERVALS_AT_ONCE && all->length_ns[i] > 0; i++) {
-        any = true;
-        mend_second(all->stage, all->from + i, all->merged[i]);
-        for (int metric = 0; metric < METRICS; metric++) {
-            hist_add(all->harvest->interval[metric], all->merged[i][metric]);
-            hist_reset(all->merged[i][metric]);
-        }
-        harvest_write(all->harvest, *begin_ns, *begin_ns + all->length_ns[i]);
-        *begin_ns += all->length_ns[i];
-    }
-    return any;
-}
-
-static int add_logs(struct gathering *all, struct lb_err *err) {
+/* Adds up the hosts' logs, interval by interval, and writes the stage's own. Each log is read once. */
+static void add_logs(struct gathering *all) {
+    struct harvest *harvest = all->harvest;
     int64_t begin_ns = atomic_load(&all->shared->window_begin_ns);
-    bool room = true;
-    if (!all->harvest->ask->hlog_path) return 0;
-    for (int i = 0; i < INTERVALS_AT_ONCE * METRICS; i++) {
-        struct hist **merged = &all->merged[i / METRICS][i % METRICS];
-        *merged = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
-        room &= *merged != NULL;
+    if (!harvest->ask->hlog_path) return;
+    open_logs(all);
+    for (int interval = 0;; interval++) {
+        int64_t length_ns = -1;
+        for (int host = 0; host < all->hosts->count; host++) {
+            int64_t theirs_ns = add_interval(&all->log[host], harvest->interval);
+            if (theirs_ns > length_ns) length_ns = theirs_ns;
+        }
+        if (length_ns < 0) break;
+        mend_second(all->stage, interval, harvest->interval);
+        harvest_write(harvest, begin_ns, begin_ns + length_ns);
+        begin_ns += length_ns;
     }
-    while (room && add_block(all, &begin_ns)) all->from += INTERVALS_AT_ONCE;
-    for (int i = 0; i < INTERVALS_AT_ONCE * METRICS; i++)
-        hist_free(all->merged[i / METRICS][i % METRICS]);
-    return room ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory for the hosts' logs");
+    for (int host = 0; host < all->hosts->count; host++) hlog_close(all->log[host].reader);
 }
 
 /* ---- the table of hosts ---- */
@@ -436,7 +444,7 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
         if (take_host(all, err) != 0) failed = -1;
         if (stage->history && !all->whole[all->host]) stage->history->cut_off = true;
     }
-    if (add_logs(all, err) != 0) failed = -1;
+    add_logs(all);
     for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));
     stage->result.hosts = run_stage_keep(&stage->result, table);
     free(all);
