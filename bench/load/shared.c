@@ -56,7 +56,7 @@ void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
 }
 
 int shared_first_thread(const struct shared *shared, int process) {
-    return shared->threads * process / shared->processes;
+    return (int)((int64_t)shared->threads * process / shared->processes);
 }
 
 int shared_own_processes(const struct shared *shared, int *ret_end) {

@@ -16,6 +16,7 @@
 #include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
 
+#define START_S 120 /* for MPI to start on all hosts */
 #define MEET_NS (60 * LB_S_NS)
 #define SPIN_NS (3 * LB_MS_NS) /* clock exchanges follow each other so soon */
 #define BRISK_NS LB_S_NS       /* ... and other messages */
@@ -139,13 +140,25 @@ static void interrupt_judge(int signal) {
     raise(SIGINT);
 }
 
+static void end_at_once(const char *words, size_t length, int code) {
+    _exit(write(STDERR_FILENO, words, length) < 0 ? LB_EXIT_MACHINE : code);
+}
+
 /* Ctrl-C before the run has begun, when there is nothing to save: a rank that only died would leave the others waiting, and
  * mpirun with them. The launch command reads the last words, and ends them all. */
 static void end_before_run(int signal) {
     static const char words[] = LAUNCH_LAST_WORDS "130\n";
     (void)signal;
-    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(LB_EXIT_MACHINE);
-    _exit(LB_EXIT_INTERRUPTED);
+    end_at_once(words, sizeof words - 1, LB_EXIT_INTERRUPTED);
+}
+
+/* MPI_Init waits for all ranks, and for ever where the launcher has lost one meanwhile. */
+static void give_up_start(int signal) {
+    static const char words[] =
+        "lockbench-hosts: MPI did not start on all hosts within 2 minutes\n" LAUNCH_LAST_WORDS
+        "2\n";
+    (void)signal;
+    end_at_once(words, sizeof words - 1, LB_EXIT_MACHINE);
 }
 
 /* Ends the job. A host that is gone would not come to the end, and with --enable-recovery mpirun waits for ever for a rank
@@ -163,8 +176,11 @@ int main(int argc, char **argv) {
     bool lost = false;
     signal(SIGUSR1, end_before_run);
     signal(SIGINT, end_before_run);
+    signal(SIGALRM, give_up_start);
+    alarm(START_S);
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
         return LB_EXIT_MACHINE;
+    alarm(0);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &link.self);
     MPI_Comm_size(MPI_COMM_WORLD, &link.count);

@@ -55,7 +55,8 @@ static void check_clocks(const json_t *stage) {
         if (fabs(offset_ns - truth_ns) > error_ns)
             fail_msg("host %d: its clock is %.0f ns ahead, and found was %.0f +- %.0f", i + 1,
                      truth_ns, offset_ns, error_ns);
-        assert_true(cli_number_at(host, "start_ns") > -error_ns);
+        /* By how much the clock was found wrong later it may have begun too early; never by what the clocks are apart. */
+        assert_true(fabs(cli_number_at(host, "start_ns")) < 10e9);
         assert_true(cli_number_at(host, "clients") == 2);
     }
 }
@@ -125,25 +126,25 @@ static void check_hurt(const struct net_wish *wish, int code, const char *reason
 }
 
 TEST(a_killed_rank_leaves_a_partial_result_that_names_it) {
-    check_hurt(&(struct net_wish){.hurt = "4 KILL"}, 2, "host 3 (host3) is lost");
+    check_hurt(&(struct net_wish){.hurt = "2 KILL"}, 2, "host 3 (host3) is lost");
 }
 
 TEST(a_rank_that_stands_still_does_too) {
-    check_hurt(&(struct net_wish){.hurt = "4 STOP"}, 2,
+    check_hurt(&(struct net_wish){.hurt = "2 STOP"}, 2,
                "host 3 (host3) is lost: nothing came from it for 10 s");
 }
 
 /* The host that is cut off ends by itself. */
 TEST(so_does_a_link_that_is_down) {
-    check_hurt(&(struct net_wish){.hurt = "4 down", .left_s = "60"}, 2, "host 3 (host3) is lost");
+    check_hurt(&(struct net_wish){.hurt = "2 down", .left_s = "60"}, 2, "host 3 (host3) is lost");
 }
 
 TEST(so_does_a_killed_daemon_of_the_launcher) {
-    check_hurt(&(struct net_wish){.hurt = "4 daemon"}, 2, "host 3 (host3) is lost");
+    check_hurt(&(struct net_wish){.hurt = "2 daemon"}, 2, "host 3 (host3) is lost");
 }
 
 TEST(ctrl_c_saves_what_was_measured) {
-    check_hurt(&(struct net_wish){.hurt = "4 INT"}, 130, "interrupted");
+    check_hurt(&(struct net_wish){.hurt = "2 INT"}, 130, "interrupted");
 }
 
 TEST(other_commands_and_too_few_processes_are_refused) {
@@ -163,7 +164,7 @@ TEST(other_commands_and_too_few_processes_are_refused) {
 TEST(ctrl_c_at_the_beginning_ends_the_job) {
     need_hosts();
     struct cli cli = run_on_hosts(
-        &(struct net_wish){.hurt = "1 INT"},
+        &(struct net_wish){.hurt = "1 early-INT"},
         ARGS("run", "smoke", "--lock", "null", "--set", "run.duration=60s", "--no-page"));
     assert_true(cli.code != 0 && cli.code != 99 && cli.code != 124);
     cli_free(&cli);
