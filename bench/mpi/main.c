@@ -17,6 +17,7 @@
 #include "bench/run/serve.h"
 
 #define START_S 120 /* for MPI to start on all hosts */
+#define END_S 60    /* ... and to end there */
 #define MEET_NS (60 * LB_S_NS)
 #define SPIN_NS (3 * LB_MS_NS) /* clock exchanges follow each other so soon */
 #define BRISK_NS LB_S_NS       /* ... and other messages */
@@ -161,6 +162,15 @@ static void give_up_start(int signal) {
     end_at_once(words, sizeof words - 1, LB_EXIT_MACHINE);
 }
 
+/* MPI_Finalize waits for all ranks, too. All is saved by then. */
+static void give_up_end(int signal) {
+    static const char words[] =
+        "lockbench-hosts: a host did not come to the end within a minute; the result is whole\n" LAUNCH_LAST_WORDS
+        "0\n";
+    (void)signal;
+    end_at_once(words, sizeof words - 1, LB_EXIT_OK);
+}
+
 /* Ends the job. A host that is gone would not come to the end, and with --enable-recovery mpirun waits for ever for a rank
  * that ended with another code than 0. */
 static void abort_job(int code) {
@@ -191,6 +201,8 @@ int main(int argc, char **argv) {
     fflush(NULL);
     if (link.self == 0 && (lost || code)) abort_job(code ? code : LB_EXIT_MACHINE);
     if (lost) _exit(code);
+    signal(SIGALRM, give_up_end);
+    alarm(END_S);
     MPI_Finalize();
     return code;
 }
