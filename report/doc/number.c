@@ -48,7 +48,7 @@ double number_median(double *values, int count) {
 
 static const struct number_unit *unit_of(double ns) {
     int u = 0;
-    while (u < 3 && ns >= time_units[u + 1].scale) u++;
+    while (u < 3 && fabs(ns) >= time_units[u + 1].scale) u++;
     return &time_units[u];
 }
 
