@@ -17,7 +17,8 @@
 #include "bench/base/utf8.h"
 
 #define BYTE_ORDER_MARK 0x01020304
-#define CLIENTS_MAX 100000     /* clients that a file may name without an operation of each */
+#define CLIENTS_MAX                                                                                \
+    2000000 /* clients that a file may name without an operation of each: PLAN_CLIENTS_MAX */
 #define LOOK_NS (5 * LB_MS_NS) /* between two looks at the rings */
 /* the longest time that records wait in a ring that is not half full */
 #define LINGER_NS (100 * LB_MS_NS)

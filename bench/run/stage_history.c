@@ -39,11 +39,12 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
     }
 }
 
-/* Records the death of killed clients. The acquire that such a client was waiting for may have been
+/* Records the death of killed clients of this host. The acquire that such a client was waiting for may have been
  * granted. */
 static void record_deaths(struct shared *shared) {
     int64_t now_ns = lb_now();
-    for (int i = 0; i < shared->clients; i++) {
+    int end, first = shared_own_clients(shared, &end);
+    for (int i = first; i < end; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
         bury_leaving(shared, (uint32_t)i, client);
@@ -256,7 +257,7 @@ void stage_history_stop(struct stage *stage, struct shared *shared) {
 void stage_history_end(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
-    if (shared->host.count == 0) record_deaths(shared); /* else the load hosts have done so */
+    record_deaths(shared);
     history->rules = trace_rules(shared);
     bool tells = history->error_ns <= UINT32_MAX;
     history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
