@@ -145,6 +145,7 @@ struct lb_known_cause {
 };
 
 struct lb_lock;
+struct lb_injected;
 struct lb_facts;
 struct lb_store;
 
@@ -209,7 +210,9 @@ struct lb_session {
     void *state;         /* backend->session_bytes, zeroed before connect */
     void *lock_state;    /* lock->session_bytes, zeroed before connect */
     void (*on_lost)(struct lb_session *session); /* set by the core; see lb_session_lost */
-    void *core;                                  /* for the core alone */
+    struct lb_injected
+        *injected; /* set by the core: what faults change here (injected.h); NULL = nothing */
+    void *core;    /* for the core alone */
 };
 
 /* The name of what is locked. */

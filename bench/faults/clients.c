@@ -1,10 +1,7 @@
-/* clients: worker processes that are stopped or killed, and renewals that are held back; see
- * kinds.h.
+/* clients: worker processes that are stopped or killed; see kinds.h.
  *
  * A process that carries several clients takes all of them along, and a pause what they have started, where a client's
- * library may be. Renewals are held back where the
- * suite makes them (watchdog.c). A session that a helper of the driver keeps alive (ZooKeeper's
- * pings, an etcd lease's keep-alive) is out of reach, and the log says so. */
+ * library may be. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -113,69 +110,4 @@ enum fault_tried fault_kill_begin(struct faults *faults, struct fault_section *s
     fault_log_sign(fault, WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
                    "its process ended by signal %d", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
     return FAULT_DONE;
-}
-
-/* ---- renewals ---- */
-
-static void hold_back(struct faults *faults, const struct fault_act *act, bool on) {
-    for (uint32_t i = act->first_client; i < act->first_client + act->client_count; i++) {
-        atomic_store(&faults->shared->client[i].starved, on);
-    }
-}
-
-struct renewals {
-    uint64_t made, held_back;
-};
-
-static struct renewals count_renewals(const struct faults *faults, const struct fault_act *act) {
-    struct renewals sum = {0};
-    for (uint32_t i = act->first_client; i < act->first_client + act->client_count; i++) {
-        sum.made += atomic_load(&faults->shared->client[i].renewals);
-        sum.held_back += atomic_load(&faults->shared->client[i].held_back);
-    }
-    return sum;
-}
-
-enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section *section) {
-    const struct shared *shared = faults->shared;
-    struct fault_victim victim = {.process = -1, .end = (uint32_t)shared->clients};
-    bool all = section->plan->target == TARGET_ALL;
-    if (!shared->plan->renew || !shared->lock->lock->algorithm->renew) {
-        fault_log_not(
-            faults, section,
-            "nothing renews here that could be held back: the lock has no renewals, or a helper of "
-            "its own makes them");
-        return FAULT_DONE;
-    }
-    if (!all && !fault_find(faults, section->plan->target, &victim)) return FAULT_LATER;
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
-    struct fault_act *act = fault ? fault_log_lasting(faults, section) : NULL;
-    if (!act) return FAULT_DONE;
-    act->first_client = all ? 0 : victim.client;
-    act->client_count = all ? (uint32_t)shared->clients : 1;
-    struct renewals before = count_renewals(faults, act);
-    act->renewals = before.made;
-    act->held_back = before.held_back;
-    hold_back(faults, act, true);
-    if (section->plan->target != TARGET_HOLDER || fault_is_still(faults, TARGET_HOLDER, &victim)) {
-        if (!all) fault_log_victim(fault, &victim);
-        if (!all) fault->client = victim.client;
-        return FAULT_DONE;
-    }
-    hold_back(faults, act, false); /* it has left meanwhile */
-    act->plan = NULL;
-    faults->log->count--;
-    return FAULT_LATER;
-}
-
-void fault_starve_end(struct faults *faults, struct fault_act *act) {
-    struct fault_event *fault = fault_log_of(faults, act);
-    hold_back(faults, act, false);
-    struct renewals now = count_renewals(faults, act);
-    uint64_t held_back = now.held_back - act->held_back;
-    fault->end_ns = lb_now();
-    fault_log_sign(fault, held_back > 0,
-                   "%llu renewals before it, %llu while it lasted, %llu held back",
-                   (unsigned long long)act->renewals,
-                   (unsigned long long)(now.made - act->renewals), (unsigned long long)held_back);
 }

@@ -1,12 +1,12 @@
 /* faults: what the supervisor does to clients, servers and wires while they load, by the plan's
  * [fault] sections.
  *
- * schedule.c has the schedule and the table of kinds (kinds.h); clients.c, servers.c and wires.c carry
- * the injections out and find the sign that each took effect; victims.c finds whom an injection
- * hits; excuse.c says which grants end by it; log.c keeps the log. The stage's seed decides which
- * victim comes first, and all times that are drawn; the next victim is the next one that can be
- * hit. The last living worker process is never killed. Clients can be paused, killed and told apart
- * on their wires only where they have worker processes of their own. */
+ * schedule.c has the schedule and the table of kinds (kinds.h); clients.c, injected.c, servers.c
+ * and wires.c carry the injections out and find the sign that each took effect; victims.c finds
+ * whom an injection hits; excuse.c says which grants end by it; log.c keeps the log. The stage's
+ * seed decides which victim comes first, and all times that are drawn; the next victim is the next
+ * one that can be hit. The last living worker process is never killed. Clients can be paused,
+ * killed and told apart on their wires only where they have worker processes of their own. */
 #ifndef BENCH_FAULTS_FAULTS_H
 #define BENCH_FAULTS_FAULTS_H
 
@@ -48,6 +48,7 @@ struct fault_act {
     int process, node, wire_fault;
     uint32_t first_client, client_count;
     uint64_t renewals, held_back; /* when it began */
+    uint64_t wall_reads;          /* the same */
     int64_t beat_ns;              /* the last beat when everything stood still */
     bool stood;                   /* it did stand still when it began */
     bool cut_open;                /* what it excuses is to be closed with it */

@@ -18,8 +18,12 @@ typedef void fault_end_fn(struct faults *faults, struct fault_act *act);
 typedef bool fault_look_fn(struct faults *faults, struct fault_act *act, int64_t now_ns);
 
 /* clients.c */
-fault_begin_fn fault_pause_begin, fault_kill_begin, fault_starve_begin;
-fault_end_fn fault_pause_end, fault_starve_end;
+fault_begin_fn fault_pause_begin, fault_kill_begin;
+fault_end_fn fault_pause_end;
+
+/* injected.c */
+fault_begin_fn fault_starve_begin, fault_client_clock_begin;
+fault_end_fn fault_starve_end, fault_client_clock_end;
 
 /* servers.c */
 fault_begin_fn fault_server_pause_begin, fault_server_kill_begin, fault_server_evict_begin,

@@ -62,6 +62,7 @@ static const struct fault_kind {
     [INJECT_PAUSE] = {.begin = fault_pause_begin, .end = fault_pause_end},
     [INJECT_KILL] = {.begin = fault_kill_begin},
     [INJECT_STARVE] = {.begin = fault_starve_begin, .end = fault_starve_end},
+    [INJECT_CLIENT_CLOCK] = {.begin = fault_client_clock_begin, .end = fault_client_clock_end},
     [INJECT_SERVER_PAUSE] = {.begin = fault_server_pause_begin, .end = fault_server_pause_end},
     [INJECT_SERVER_KILL] = {fault_server_kill_begin, fault_server_kill_end, fault_server_look,
                             true},

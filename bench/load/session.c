@@ -40,6 +40,7 @@ int session_init(struct session *session, struct worker *worker, struct client *
         .state = session->memory,
         .lock_state = (char *)session->memory + session_bytes,
         .on_lost = on_lost,
+        .injected = &shared->client[first].injected,
         .core = session,
     };
     rng_seed(&session->lb.rng, shared->seed, 2 * (uint64_t)first);

@@ -55,6 +55,20 @@ void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
     *ret_count = each + (index < more ? 1 : 0);
 }
 
+uint32_t shared_per_session(const struct shared *shared) {
+    int wanted = shared->lock->lock->caps & LB_CAP_SHARE ? shared->plan->clients_per_session : 1;
+    return wanted > 1 ? (uint32_t)wanted : 1;
+}
+
+uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end) {
+    uint32_t each = shared_per_session(shared), first = 0, count = 0;
+    for (int thread = 0; thread < shared->threads && client >= first + count; thread++)
+        shared_slice(shared, thread, &first, &count);
+    uint32_t from = first + (client - first) / each * each;
+    *ret_end = from + each < first + count ? from + each : first + count;
+    return from;
+}
+
 int shared_first_thread(const struct shared *shared, int process) {
     return (int)((int64_t)shared->threads * process / shared->processes);
 }

@@ -24,6 +24,7 @@
 #include "bench/workload/keys.h"
 #include "bench/workload/plan.h"
 #include "drivers/driver.h"
+#include "drivers/injected.h"
 
 #define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
 #define ARRIVALS_KEPT 4096 /* of a thread, for the self-checks */
@@ -99,8 +100,8 @@ struct client_stats {
     /* the longest time from the end of a lease or session to learning of it */
     int64_t detect_max_ns;
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
-    _Atomic bool starved;                 /* its renewals are held back; the supervisor writes */
-    _Atomic uint64_t renewals, held_back; /* by the watchdog */
+    struct lb_injected injected; /* what faults change in it; the supervisor writes */
+    _Atomic uint64_t renewals;   /* by the watchdog */
     /* the last unsuccessful try; before waiting_ns = none in this wait yet */
     _Atomic int64_t refused_ns;
 };
@@ -253,5 +254,10 @@ int shared_first_thread(const struct shared *shared, int process);
  * client. */
 void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
                   uint32_t *ret_count);
+
+/* How many clients of a thread share a session; its last session may have fewer. */
+uint32_t shared_per_session(const struct shared *shared);
+/* The clients of the session that serves this client: the first is returned, the end written. */
+uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end);
 
 #endif

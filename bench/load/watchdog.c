@@ -28,8 +28,8 @@ void watchdog_keep_off(struct client *client) {
 static void renew_grant(struct client *client) {
     struct session *session = client->session;
     struct client_stats *stats = client->stats;
-    if (__builtin_expect(atomic_load_explicit(&stats->starved, memory_order_relaxed), 0)) {
-        client_count_one(&stats->held_back);
+    if (__builtin_expect(atomic_load_explicit(&stats->injected.starved, memory_order_relaxed), 0)) {
+        client_count_one(&stats->injected.held_back);
         return;
     }
     if (!gate_enter(&client->hold.gate, LB_NEVER)) return;

@@ -117,12 +117,9 @@ static void heartbeat_run(void *arg) {
     }
 }
 
-/* The clients of a thread share sessions if the plan says so; the last session may have fewer. */
 static int make_sessions(struct thread_context *context) {
     const struct shared *shared = context->worker.shared;
-    bool share = shared->lock->lock->caps & LB_CAP_SHARE;
-    uint32_t wanted = (uint32_t)shared->plan->clients_per_session;
-    uint32_t each = share && wanted > 1 ? wanted : 1;
+    uint32_t each = shared_per_session(shared);
     context->session_count = (context->count + each - 1) / each;
     context->sessions = calloc(context->session_count, sizeof *context->sessions);
     if (!context->sessions) return -1;

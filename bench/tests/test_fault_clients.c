@@ -1,6 +1,6 @@
-/* test_fault_clients: worker processes that are paused and killed, and renewals that are held back:
- * whom they hit, that they really act, and that the log does not say so when they did not. And the
- * schedule. */
+/* test_fault_clients: worker processes that are paused and killed, renewals that are held back, and
+ * wall clocks that are off: whom they hit, that they really act, and that the log does not say so
+ * when they did not. And the schedule. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -9,6 +9,7 @@
 
 #include "bench/faults/faults.h"
 #include "bench/tests/toy_help.h"
+#include "drivers/injected.h"
 
 #define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"
 
@@ -88,7 +89,8 @@ TEST(test_the_paused_does_not_run) {
     stage_free(stage);
 }
 
-/* How often each client's own program has come round: a process below the client's, in a group of its own. */
+/* How often each client's own program has come round: a process below the client's, in a group of
+ * its own. */
 static struct programs { _Atomic int64_t rounds[TOY_CLIENTS]; } * programs;
 static pid_t program; /* of this client */
 static int64_t stood_at, others_at;
@@ -286,6 +288,162 @@ TEST(test_renewals_are_held_back) {
     struct stage *stage = starve(false, "holder");
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], false, "nothing renews here");
+    stage_free(stage);
+}
+
+/* A session that its own fiber keeps alive: 100 ms after the first renewal that is not made the
+ * server gives its lock away. */
+#define KEPT_NS (100 * LB_MS_NS)
+
+static bool kept_tells; /* its client looks at its clock, and gives up in time */
+
+static void keep_session(void *arg) {
+    struct lb_session *session = arg;
+    struct toy_session *mine = session->state;
+    int64_t until_ns = 0;
+    while (!mine->ends && !lb_stopping()) {
+        lb_sleep_until(lb_now() + KEPT_NS / 10);
+        if (!lb_is_starved(session)) {
+            until_ns = 0;
+            continue;
+        }
+        lb_held_back(session);
+        if (until_ns == 0) until_ns = lb_now() + KEPT_NS;
+        if (kept_tells && lb_now() >= until_ns - KEPT_NS / 2) lb_session_lost(session);
+        if (lb_now() >= until_ns) toy_drop(session->server->shared, 0, session->client + 1);
+    }
+}
+
+static int kept_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
+    struct toy_session *mine = session->state;
+    int failed = toy_connect(session, deadline_ns, err);
+    mine->helper = lb_spawn("keeper", keep_session, session);
+    return failed;
+}
+
+/* Nothing but the session ends the grant. */
+static enum lb_outcome kept_acquire(struct lb_session *session, const struct lb_request *request,
+                                    struct lb_grant *grant) {
+    struct lb_request without_end = *request;
+    without_end.lease_ns = 3600 * LB_S_NS;
+    return toy_acquire(session, &without_end, grant);
+}
+
+static struct stage *starve_kept(bool tells) {
+    struct lb_algorithm algorithm = toy_session_algorithm;
+    struct lb_connector connector = toy_connector;
+    struct lb_backend backend = toy_backend;
+    struct lb_lock lock = toy_session;
+    algorithm.acquire = kept_acquire;
+    lock.algorithm = &algorithm;
+    connector.connect = kept_connect;
+    backend.connector = &connector;
+    lock.backend = &backend;
+    lock.about.crash = LB_CRASH_SESSION;
+    kept_tells = tells;
+    return whole(run_toy(&lock, (struct toy_faults){0},
+                         (struct stage_wish){.faults = 1, .until = somebody_was_late},
+                         SETS("load.clients=2", "load.processes=1", "fault.kind=starve",
+                              "fault.target=holder", "fault.first=50ms", "fault.for=400ms",
+                              "load.hold=600ms", "acquire.lease=100ms", UNTIL_ENOUGH)));
+}
+
+/* What a driver's helper does by itself is held back, too. Whether the holder learns of it is the
+ * driver's. */
+TEST(test_what_keeps_a_session_alive_is_held_back) {
+    struct stage *stage = starve_kept(false);
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], true, "renewals of its session held back");
+    assert_in_range(stage->faults.events[0].client, 0, 1);
+    assert_int_equal(stage->exclusion.double_holders, 0); /* its session had ended */
+    assert_true(stage->exclusion.expired_holders > 0);
+    stage_free(stage);
+    stage = starve_kept(true);
+    assert_sign(&stage->faults.events[0], true, "renewals of its session held back");
+    assert_int_equal(stage->exclusion.double_holders, 0);
+    assert_true(stage->exclusion.detected > 0 || stage->result.lost > 0);
+    stage_free(stage);
+}
+
+/* Two threads, with four clients and with three; a session serves three. */
+TEST(test_whose_session_it_is) {
+    static const struct {
+        uint32_t client, first, end;
+    } cases[] = {{0, 0, 3}, {2, 0, 3}, {3, 3, 4}, {4, 4, 7}, {6, 4, 7}};
+    struct plan plan = {.clients_per_session = 3};
+    struct plan_lock lock = {.lock = &toy_mutex};
+    struct shared shared = {.plan = &plan, .lock = &lock, .clients = 7, .threads = 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t end, first = shared_session_clients(&shared, cases[i].client, &end);
+        assert_int_equal(first, cases[i].first);
+        assert_int_equal(end, cases[i].end);
+    }
+    lock.lock = &toy_session; /* its clients can't share one */
+    uint32_t end, first = shared_session_clients(&shared, 5, &end);
+    assert_int_equal(first, 5);
+    assert_int_equal(end, 6);
+}
+
+/* By how much each client's wall clock has been off, and is now. */
+static struct clocks { _Atomic int64_t most_ns[4], now_ns[4]; } * clocks;
+
+static enum lb_outcome clock_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    int64_t off_ns = lb_client_wall_now(session) - lb_wall_now();
+    if (off_ns > -LB_S_NS && off_ns < LB_S_NS) off_ns = 0; /* what passes between two readings */
+    if (off_ns != 0) atomic_store(&clocks->most_ns[session->client % 4], off_ns);
+    atomic_store(&clocks->now_ns[session->client % 4], off_ns);
+    return toy_acquire(session, request, grant);
+}
+
+/* Both were off, and are right again. */
+static bool clocks_are_right_again(const struct stage *stage) {
+    int off = 0, now_off = 0;
+    for (int i = 0; i < 4; i++) {
+        off += atomic_load(&clocks->most_ns[i]) != 0;
+        now_off += atomic_load(&clocks->now_ns[i]) != 0;
+    }
+    return stage->faults.count == 2 && off == 2 && now_off == 0;
+}
+
+TEST(test_wall_clocks_are_set_off) {
+    struct lb_algorithm algorithm = toy_mutex_algorithm;
+    struct lb_lock lock = toy_mutex;
+    algorithm.acquire = clock_acquire;
+    lock.algorithm = &algorithm;
+    clocks = mmap(NULL, sizeof *clocks, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(clocks != MAP_FAILED);
+    struct stage *stage = whole(
+        run_toy(&lock, (struct toy_faults){0},
+                (struct stage_wish){.faults = 2, .enough = clocks_are_right_again},
+                SETS(PROCESSES, "fault.kind=client-clock", "fault.first=50ms", "fault.by=60s",
+                     "fault.for=300ms", "fault.2.kind=client-clock", "fault.2.first=60ms",
+                     "fault.2.by=-60s", "fault.2.for=300ms", "acquire.lease=1h", UNTIL_ENOUGH)));
+    assert_int_equal(stage->faults.count, 2);
+    const struct fault_event *fault = stage->faults.events;
+    assert_sign(&fault[0], true, "times while it was 60.000 s ahead");
+    assert_sign(&fault[1], true, "times while it was 60.000 s behind");
+    assert_true(fault[0].process != fault[1].process);
+    for (int i = 0; i < 4; i++) {
+        int64_t by_ns = i == fault[0].process   ? 60 * LB_S_NS
+                        : i == fault[1].process ? -60 * LB_S_NS
+                                                : 0;
+        int64_t off_ns = atomic_load(&clocks->most_ns[i]);
+        assert_true(off_ns > by_ns - LB_S_NS && off_ns < by_ns + LB_S_NS);
+    }
+    assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
+    stage_free(stage);
+    munmap(clocks, sizeof *clocks);
+}
+
+/* A lock that reads no wall clock is not tried by it, and the log says so. */
+TEST(test_a_clock_that_nobody_reads_did_not_act) {
+    struct stage *stage =
+        whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 1},
+                      SETS(PROCESSES, "fault.kind=client-clock", "fault.first=20ms", "fault.by=60s",
+                           "fault.for=100ms", "acquire.lease=1h", UNTIL_ENOUGH)));
+    assert_int_equal(stage->faults.count, 1);
+    assert_sign(&stage->faults.events[0], false, "was read 0 times");
     stage_free(stage);
 }
 

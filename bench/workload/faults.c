@@ -27,6 +27,7 @@ static const struct {
     [INJECT_PAUSE] = {ON_CLIENTS, true, CLIENTS},
     [INJECT_KILL] = {ON_CLIENTS, false, CLIENTS},
     [INJECT_STARVE] = {ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL},
+    [INJECT_CLIENT_CLOCK] = {ON_CLIENTS, true, CLIENTS},
     [INJECT_SERVER_PAUSE] = {ON_SERVERS, true, SERVERS},
     [INJECT_SERVER_KILL] = {ON_SERVERS, true, SERVERS},
     [INJECT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
@@ -181,9 +182,10 @@ const struct lb_option_type type_target = {
 
 const char *injection_name(enum injection kind) {
     static const char *const names[INJECTIONS] = {
-        "none",         "pause",     "kill",     "starve",     "server-pause", "server-kill",
-        "server-empty", "promote",   "unfollow", "terminate",  "evict",        "clock",
-        "wire-delay",   "wire-slow", "wire-cut", "wire-reset", "wire-midway",  "wire-drop",
+        "none",         "pause",       "kill",         "starve",     "client-clock",
+        "server-pause", "server-kill", "server-empty", "promote",    "unfollow",
+        "terminate",    "evict",       "clock",        "wire-delay", "wire-slow",
+        "wire-cut",     "wire-reset",  "wire-midway",  "wire-drop",
     };
     return names[kind];
 }
@@ -216,7 +218,9 @@ bool injection_lasts(enum injection kind) {
 }
 
 bool fault_needs_processes(const struct plan_fault *fault) {
-    if (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) return true;
+    if (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL ||
+        fault->kind == INJECT_CLIENT_CLOCK)
+        return true;
     bool by_client = fault->kind == INJECT_TERMINATE || injection_acts_on(fault->kind) == ON_WIRES;
     return by_client && fault->target != TARGET_ALL && fault->target != TARGET_REPLICATION;
 }
@@ -271,7 +275,7 @@ int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_
         *ret_key = "for";
         return err_set(err, LB_EXIT_USAGE, "a server comes back empty: say after how long");
     }
-    if (kind == INJECT_CLOCK && fault->by_ns == 0) {
+    if ((kind == INJECT_CLOCK || kind == INJECT_CLIENT_CLOCK) && fault->by_ns == 0) {
         *ret_key = "by";
         return err_set(err, LB_EXIT_USAGE, "say how far the clock jumps: 60s or -60s, say");
     }

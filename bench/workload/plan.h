@@ -78,9 +78,10 @@ enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
 enum injection {
     INJECT_NONE,
     /* On a client's worker process, and so on all clients in it. */
-    INJECT_PAUSE,  /* SIGSTOP, after .for_ns SIGCONT */
-    INJECT_KILL,   /* SIGKILL */
-    INJECT_STARVE, /* the renewals of one client are held back for .for_ns */
+    INJECT_PAUSE,        /* SIGSTOP, after .for_ns SIGCONT */
+    INJECT_KILL,         /* SIGKILL */
+    INJECT_STARVE,       /* the renewals of one client are held back for .for_ns */
+    INJECT_CLIENT_CLOCK, /* its wall clock is off by .by_ns for .for_ns */
     /* On servers. */
     INJECT_SERVER_PAUSE,
     INJECT_SERVER_KILL,  /* killed, and restarted with its data after .for_ns */

@@ -184,7 +184,7 @@ static const struct lb_option fault_keys[] = {
      "nothing,holder",
      "holder: wait up to 2s for a holder whose grant began after the previous section acted"},
     {"by", LB_OPT_DURATION, offsetof(struct plan_fault, by_ns), "0", -DAY_NS, DAY_NS, NULL,
-     "clock: how far it jumps; wire-delay: how much later each byte arrives"},
+     "clock, client-clock: how far it jumps; wire-delay: how much later each byte arrives"},
     {"jitter", LB_OPT_DURATION, offsetof(struct plan_fault, jitter_ns), "0", 0, HOUR_NS, NULL,
      "wire-delay: a random additional delay of up to this much"},
     {"rate", LB_OPT_INT, offsetof(struct plan_fault, rate), "1000", 1, 1e10, NULL,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "drivers/clean.h"
+#include "drivers/injected.h"
 #include "drivers/wait.h"
 
 #define RETRY_NS (500 * LB_MS_NS)     /* as the Go client does after a lost connection */
@@ -52,7 +53,11 @@ static void renew(struct etcd_session *e) {
     int64_t lease = e->lease, ttl_s = 0, sent_ns = lb_now();
     enum lb_outcome outcome = LB_OK;
     bool known = true;
-    if (e->trace) {
+    if (lb_is_starved(e->owner)) {
+        lb_held_back(e->owner);
+        outcome = LB_BROKEN; /* nothing is sent; our clock is looked at below all the same */
+    }
+    if (outcome == LB_OK && e->trace) {
         outcome = renew_one(e, e->trace, &ttl_s);
         known = ttl_s > 0;
     }

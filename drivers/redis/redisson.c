@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "drivers/injected.h"
 #include "drivers/key_names.h"
 
 void redisson_holder(struct lb_session *session, const struct lb_request *request, const char *more,
@@ -32,10 +32,8 @@ struct redisson_number redisson_number(long long value) {
     return number;
 }
 
-long long redisson_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / LB_MS_NS;
+long long redisson_now_ms(const struct lb_session *session) {
+    return lb_client_wall_now(session) / LB_MS_NS;
 }
 
 const char *redisson_publish(const struct lb_session *session) {

@@ -67,7 +67,7 @@ struct redisson_number {
 struct redisson_number redisson_number(long long value);
 /* The client's wall clock in milliseconds since 1970: some of these locks order their waiters and
  * end their leases by it. */
-long long redisson_now_ms(void);
+long long redisson_now_ms(const struct lb_session *session);
 /* The command that publishes a message: PUBLISH, or SPUBLISH in a cluster. */
 const char *redisson_publish(const struct lb_session *session);
 

@@ -41,7 +41,7 @@ static enum lb_outcome unlock_once(struct lb_session *session, const struct lb_r
     rlock_channel(request, channel);
     redisson_latch(session, request, latch);
     redis_lease_ms(request->lease_ns, lease);
-    struct redisson_number now = redisson_number(redisson_now_ms());
+    struct redisson_number now = redisson_number(redisson_now_ms(session));
     const struct redis_word words[] = {{request->key, request->key_len},
                                        {names.queue, 0},
                                        {names.timeouts, 0},
@@ -65,7 +65,7 @@ static enum lb_outcome run_take(struct redisson_try *one, const struct redis_scr
     name_both(request, &names);
     redis_lease_ms(request->lease_ns, lease);
     struct redisson_number wait = redisson_number(mine->wait_ms),
-                           now = redisson_number(redisson_now_ms());
+                           now = redisson_number(redisson_now_ms(one->session));
     const struct redis_word words[] = {
         {request->key, request->key_len}, {names.queue, 0}, {names.timeouts, 0}, {lease, 0},
         {mine->rlock.holder, 0},          {wait.text, 0},   {now.text, 0}};

@@ -54,7 +54,7 @@ static enum lb_outcome give_back(struct lb_session *session, const struct lb_req
     char ids[PERMITS_MAX * ID_BYTES];
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
-    struct redisson_number now = redisson_number(redisson_now_ms()),
+    struct redisson_number now = redisson_number(redisson_now_ms(session)),
                            permits = redisson_number(mine->permits);
     const struct redis_word words[] = {{request->key, request->key_len},
                                        {names.channel, 0},
@@ -82,7 +82,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
     int64_t sent_ns = lb_now();
-    long long now_ms = redisson_now_ms(), given = 0;
+    long long now_ms = redisson_now_ms(one->session), given = 0;
     struct redisson_number permits = redisson_number(mine->permits), now = redisson_number(now_ms);
     struct redisson_number end = lease_end(now_ms, request->lease_ns);
     const struct redis_word words[] = {{request->key, request->key_len},
@@ -106,7 +106,7 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
     if (reply->value.type != REDIS_STRING) return redis_refuse(one->session, reply);
     if (reply->value.text[0] == ':') {
         long long end_ms = strtoll(reply->value.text + 1, NULL, 10);
-        long long asked_ms = redisson_now_ms();
+        long long asked_ms = redisson_now_ms(one->session);
         *ret_left_ns = end_ms > asked_ms ? lb_of_ms(end_ms - asked_ms) : 0;
         return LB_BUSY;
     }
@@ -162,7 +162,7 @@ static enum lb_outcome permit_renew(struct lb_session *session, const struct lb_
     size_t len = list_ids(mine, ids);
     name_both(request, &names);
     int64_t sent_ns = lb_now();
-    long long now_ms = redisson_now_ms();
+    long long now_ms = redisson_now_ms(session);
     struct redisson_number permits = redisson_number(mine->permits), now = redisson_number(now_ms);
     struct redisson_number end = lease_end(now_ms, request->lease_ns);
     const struct redis_word words[] = {{request->key, request->key_len},

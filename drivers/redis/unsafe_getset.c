@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "drivers/wait.h"
+#include "drivers/injected.h"
 
 /* The three commands. `got`: whether this client may believe that it holds. */
 static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request,
@@ -16,7 +16,7 @@ static enum lb_outcome takeover(struct lb_session *session, const struct lb_requ
     char expires[24], before[24];
     const struct redis_reply *reply = NULL;
     snprintf(expires, sizeof expires, "%lld",
-             (long long)((lb_wall_now() + request->lease_ns) / LB_MS_NS) + 1);
+             (long long)((lb_client_wall_now(session) + request->lease_ns) / LB_MS_NS) + 1);
     const struct redis_word setnx[] = {
         {"SETNX", 5}, {request->key, request->key_len}, {expires, 0}};
     const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
@@ -29,7 +29,7 @@ static enum lb_outcome takeover(struct lb_session *session, const struct lb_requ
     if (*ret_got) return LB_OK;
     outcome = redis_call(session, get, 2, &reply);
     if (outcome != LB_OK || reply->value.type == REDIS_NIL) return outcome;
-    if (atoll(reply->value.text) >= lb_wall_now() / LB_MS_NS) return LB_OK;
+    if (atoll(reply->value.text) >= lb_client_wall_now(session) / LB_MS_NS) return LB_OK;
     snprintf(before, sizeof before, "%s", reply->value.text);
     outcome = redis_call(session, getset, 3, &reply);
     if (outcome == LB_OK) *ret_got = strcmp(reply->value.text, before) == 0;

@@ -1,0 +1,47 @@
+/* injected: what the faults of a run change inside a client: its renewals are held back (kind
+ * `starve`), or its wall clock is off (kind `client-clock`).
+ *
+ * The supervisor writes, in memory that it shares with the client; a driver asks here wherever it
+ * keeps its session alive by itself, and wherever its protocol reads the client's wall clock.
+ * Nothing here touches the clock that measures (lb_now). The renewals of grants (lb_renew_fn) are
+ * the core's: it asks for itself. */
+#ifndef DRIVERS_INJECTED_H
+#define DRIVERS_INJECTED_H
+
+#include <stdatomic.h>
+
+#include "drivers/driver.h"
+
+/* One client's. Of a session that clients share, the first client's counts. Zeroed = nothing is
+ * changed. */
+struct lb_injected {
+    _Atomic bool starved;        /* its renewals are held back */
+    _Atomic uint64_t held_back;  /* renewals that were due and were not sent for that reason */
+    _Atomic int64_t wall_by_ns;  /* by how much its wall clock is ahead; below 0 = behind */
+    _Atomic uint64_t wall_reads; /* how often its wall clock was read while it was off */
+};
+
+/* For a driver's helper fiber: whether it must not keep its session alive now. It sends no renewal
+ * then, and calls lb_held_back for each one that is due. From the session's thread, as all of
+ * these. */
+static inline bool lb_is_starved(const struct lb_session *session) {
+    return session->injected &&
+           atomic_load_explicit(&session->injected->starved, memory_order_relaxed);
+}
+
+/* A renewal was due and was not sent, since lb_is_starved said so. */
+static inline void lb_held_back(struct lb_session *session) {
+    atomic_fetch_add_explicit(&session->injected->held_back, 1, memory_order_relaxed);
+}
+
+/* The client's wall clock: nanoseconds since 1970. A driver reads no other one. */
+static inline int64_t lb_client_wall_now(const struct lb_session *session) {
+    int64_t by_ns = session->injected
+                        ? atomic_load_explicit(&session->injected->wall_by_ns, memory_order_relaxed)
+                        : 0;
+    if (__builtin_expect(by_ns != 0, 0))
+        atomic_fetch_add_explicit(&session->injected->wall_reads, 1, memory_order_relaxed);
+    return lb_wall_now() + by_ns;
+}
+
+#endif
