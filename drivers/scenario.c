@@ -16,6 +16,8 @@ static const struct {
     [LB_SCENARIO_HOLDER_KILL] = {"holder-kill", "a holder is killed"},
     [LB_SCENARIO_WAITER_KILL] = {"waiter-kill", "a client is killed while it waits"},
     [LB_SCENARIO_STARVED] = {"starved-renewal", "a holder's renewals are sent too late"},
+    [LB_SCENARIO_CLIENT_CLOCK] = {"client-clock",
+                                  "one client's wall clock is an hour ahead of the others'"},
     [LB_SCENARIO_SERVER_PAUSE] = {"server-pause", "the server is stopped for a while"},
     [LB_SCENARIO_SERVER_RESTART] = {"server-restart",
                                     "the server is killed and restarted with its data"},

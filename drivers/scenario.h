@@ -16,9 +16,10 @@ enum lb_scenario {
     /* Faults of clients. */
     /* a holder is stopped for longer than its lease or session, then continued */
     LB_SCENARIO_PAUSE,
-    LB_SCENARIO_HOLDER_KILL, /* a holder is killed */
-    LB_SCENARIO_WAITER_KILL, /* a client is killed while it waits */
-    LB_SCENARIO_STARVED,     /* a holder is alive, but its renewals are sent too late */
+    LB_SCENARIO_HOLDER_KILL,  /* a holder is killed */
+    LB_SCENARIO_WAITER_KILL,  /* a client is killed while it waits */
+    LB_SCENARIO_STARVED,      /* a holder is alive, but its renewals are sent too late */
+    LB_SCENARIO_CLIENT_CLOCK, /* one client's wall clock is an hour ahead */
 
     /* Faults of servers. */
     /* the server (of several: the leader or primary) is stopped, then continued */

@@ -231,6 +231,40 @@ TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
     json_decref(check);
 }
 
+/* What Redis itself counts ends by no client's clock; what clients write as a moment ends by everybody's. */
+TEST(locks_that_write_the_clients_time_need_clocks_that_agree) {
+    static const struct {
+        const char *lock, *verdict;
+    } truths[] = {{"redis-fair", "stuck"},
+                  {"redis-permit", "violated"},
+                  {"unsafe-redis-getset", "violated"},
+                  {"unsafe-redis-getset-repaired", "violated"}};
+    cli_need("redis");
+    json_t *check = five_seeds("client-clock", ARGS(truths[0].lock, truths[1].lock, truths[2].lock,
+                                                    truths[3].lock, "--fault", "client-clock"));
+    for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
+        check_assert(check, truths[i].lock, "client-clock", truths[i].verdict);
+        assert_each_seed("client-clock", truths[i].lock, "client-clock", truths[i].verdict);
+    }
+    json_decref(check);
+}
+
+/* Who compares the end of its session with its own clock leaves in time; who waits to be told does not. */
+TEST(a_session_that_nobody_renews_ends) {
+    cli_need("etcd");
+    cli_need("zookeeper");
+    json_t *check =
+        five_seeds("starved", ARGS("etcd-mutex,etcd-chubby,zk-lock,unsafe-zk-ignores-session-loss",
+                                   "--fault", "starved-renewal"));
+    check_assert(check, "etcd-mutex", "starved-renewal", "safe");
+    check_assert(check, "etcd-chubby", "starved-renewal", "safe");
+    check_assert(check, "zk-lock", "starved-renewal", "expired");
+    check_assert(check, "unsafe-zk-ignores-session-loss", "starved-renewal", "violated");
+    assert_each_seed("starved", "zk-lock", "starved-renewal", "expired");
+    assert_each_seed("starved", "unsafe-zk-ignores-session-loss", "starved-renewal", "violated");
+    json_decref(check);
+}
+
 /* Each in the workload that is meant to expose it; shown by one of five seeds at least. */
 TEST(every_broken_lock_is_caught) {
     cli_need("redis");

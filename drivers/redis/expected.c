@@ -71,6 +71,8 @@ const struct lb_expectation redis_fair_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_HOLDER_KILL] = SAFE("a dead holder's lease ends by itself"),
     [LB_SCENARIO_WAITER_KILL] =
         STUCK("a dead first waiter keeps its place for queue_timeout, 5 min"),
+    [LB_SCENARIO_CLIENT_CLOCK] = STUCK(
+        "a client whose clock is ahead drops all waiters as dead; they sleep on, and nobody tells them"),
     [LB_SCENARIO_SERVER_PAUSE] = EXPIRED("leases continue to run while nobody can renew them"),
     [LB_SCENARIO_TERMINATED] = SAFE("key and queue outlive their clients' connections"),
     [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
@@ -122,6 +124,8 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_TERMINATED] = SAFE("a permit outlives its holder's connection"),
     [LB_SCENARIO_EVICTION] =
         STUCK("without its counter there are no permits, and nobody creates it again"),
+    [LB_SCENARIO_CLIENT_CLOCK] =
+        VIOLATED("to a client whose clock is ahead every permit has ended, and it takes them"),
     [LB_SCENARIO_CLOCK_FORWARD] = SAFE("permits end by the clients' clocks, not the server's"),
     [LB_SCENARIO_CLOCK_BACK] = SAFE("permits end by the clients' clocks, not the server's"),
     [LB_SCENARIO_LOST_PUBLISH] =

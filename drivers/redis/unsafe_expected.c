@@ -42,11 +42,14 @@ const struct lb_expectation unsafe_getset_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = VIOLATED("it grants to every client that asks"),
     [LB_SCENARIO_PAUSE] = VIOLATED("it grants to every client that asks"),
     [LB_SCENARIO_HOLDER_KILL] = VIOLATED("it grants to every client that asks"),
+    [LB_SCENARIO_CLIENT_CLOCK] = VIOLATED("it grants to every client that asks"),
     [LB_SCENARIO_WIRE_CUT] = VIOLATED("it grants to every client that asks"),
     FORGETS,
 };
 
 const struct lb_expectation unsafe_getset_repaired_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_CLIENT_CLOCK] =
+        VIOLATED("to a client whose clock is ahead every lease has ended, and it takes over"),
     [LB_SCENARIO_NONE] = SAFE("no client releases late"),
     [LB_SCENARIO_PAUSE] =
         VIOLATED("the value has no owner: a late holder deletes the next holder's lock"),
