@@ -148,7 +148,7 @@ static double server_settled_s(const struct run *run, const json_t *fault) {
 }
 
 /* True if the servers that were hit are gone for good, or have been back for long, and no client
- * got a grant since. */
+ * got a grant since. The history tells; the series counts an attempt only when its release ends. */
 static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
     bool hit = false;
     size_t i;
@@ -162,7 +162,7 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
         if (settled_s < 0 || stage->duration_s - settled_s < CELL_AWAY_S) return false;
         hit = true;
     }
-    return hit && !granted_after(stage, acted_s);
+    return hit;
 }
 
 /* True if a history that the plan asks for is missing. Locks without holders (latches, optimistic

@@ -143,7 +143,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     /* Before the server dies, so that a client that gets what this frees is not accused. */
     fault_excuse_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
-    int64_t over_ns = lb_now();
+    int64_t over_ns = fault->gone_ns = lb_now();
     fault_excuse_over(faults, 0, clients, fault->begin_ns, over_ns);
     fault_oplog_cut(faults, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;

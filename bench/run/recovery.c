@@ -180,7 +180,8 @@ static int common_trials(struct sum *sum) {
         int64_t gap_ns = longest_gap(times, count, fault->begin_ns, next_ns);
         if (gap_ns > sum->recovery->unavailable_ns) sum->recovery->unavailable_ns = gap_ns;
         if (!stops_all(sum, fault)) continue;
-        size_t first = later_than(times, count, fault->begin_ns + FLIGHT_NS);
+        int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
+        size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
         if (first == count) {
             sum->recovery->unrecovered++;
         } else {

@@ -315,6 +315,10 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
                 "nobody was granted anything");
     /* for good */
     assert_seen(judge(deserted_run(0, 0), NULL, true), "stuck", "nobody was granted anything");
+    /* An attempt counts in the second in which its release ends, though it was granted before the fault. */
+    json_t *late = deserted_run(0, 0);
+    json_object_set_new(json_array_get(part(late, "series"), 2), "ok", json_integer(2));
+    assert_seen(judge(late, NULL, true), "stuck", "nobody was granted anything");
     /* Back too late for anybody to say, or not back though it should be. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
     assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
