@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"
+#include "bench/tests/unpack_help.h"
 
 #define SMALL "--set", "run.duration=300ms", "--set", "run.warmup=0", "--set", "load.clients=2"
 
@@ -31,39 +32,12 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     return version;
 }
 
-static char valkey_folder[] = "/tmp/lockbench-valkey-XXXXXX";
-
-FIXTURE(remove_valkey) {
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", valkey_folder);
-    return strstr(valkey_folder, "XXXXXX") ? 0 : system(command);
-}
-
-/* The machine's Valkey, or in CI one that is unpacked for this test, in a folder that the account of the servers reaches. */
 static const char *need_valkey(void) {
-    static char program[400];
-    char command[PATH_MAX + 100];
-    const char *ci = getenv("CI");
     if (system("command -v valkey-server >/dev/null") == 0) return "valkey-server";
-    if (!ci || !*ci) {
-        print_message(
-            "[ SKIPPED ] valkey-server is missing: install valkey-server (Debian 12 has it in "
-            "bookworm-backports)\n");
-        skip();
-    }
-    if (!mkdtemp(valkey_folder) || chmod(valkey_folder, 0755) != 0) fail_msg("no folder");
-    snprintf(command, sizeof command, "'%s/compose/unpack-valkey' %s", cli_root, valkey_folder);
-    FILE *out = popen(command, "r");
-    bool told = out && fgets(program, sizeof program, out);
-    if (!out || pclose(out) != 0 || !told) { /* a network without Debian's backports */
-        print_message("[ SKIPPED ] valkey-server is missing, and compose/unpack-valkey failed\n");
-        skip();
-    }
-    program[strcspn(program, "\n")] = '\0';
-    return program;
+    return unpack_need("valkey");
 }
 
-TEST_WITH(valkey_runs_on_each_topology_of_redis, NULL, remove_valkey) {
+TEST_WITH(valkey_runs_on_each_topology_of_redis, NULL, unpack_remove) {
     static const char *const on[][2] = {{"redis-setnx", "redis"},
                                         {"redis-wait", "redis-replicas"},
                                         {"redis-reentrant", "redis-sentinel"},

@@ -62,6 +62,10 @@ static int maria_describe(struct lb_session *session, struct lb_facts *facts, st
         if (row[0] && row[1]) lb_fact(facts, row[0], "%s", row[1]);
     }
     mysql_free_result(result);
+    const char *version = lb_facts_value(facts, "version");
+    char number[64];
+    snprintf(number, sizeof number, "%s", version ? version : "");
+    if (!maria_is_mariadb(session)) lb_fact(facts, "version", "mysql %s", number);
     describe_durability(facts);
     const struct maria_session *state = session->state;
     maria_tls_facts(state->mysql, session->server->state, facts);

@@ -61,9 +61,22 @@ static enum lb_outcome port_query(struct lb_session *session, const char *text,
 
 #define MAKE_HOME "CREATE DATABASE IF NOT EXISTS " MARIA_HOME
 
+/* Whether the lock's tokens come from a sequence, which MySQL does not have. */
+static bool wants_sequence(const struct lb_lock *lock) {
+    const struct sql_recipe *recipe = lock->recipe;
+    for (const char *const *text = recipe->schema; text && *text; text++) {
+        if (strncmp(*text, "CREATE SEQUENCE", strlen("CREATE SEQUENCE")) == 0) return true;
+    }
+    return false;
+}
+
 /* Goes to the database of the URL, or to "lockbench" where the URL names none. */
 static int go_home(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
+    if (!maria_is_mariadb(session) && wants_sequence(session->lock))
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: its tokens come from a sequence, and MySQL has none: use MariaDB",
+                       session->lock->name);
     if (server->url.path[0]) return 0;
     enum lb_outcome outcome = port_query(session, "USE " MARIA_HOME, deadline_ns);
     if (outcome == LB_REFUSED) {

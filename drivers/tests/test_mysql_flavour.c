@@ -1,0 +1,58 @@
+/* test_mysql_flavour: MySQL in MariaDB's place: which of the locks it runs, that they exclude there too, with its accounts'
+ * caching_sha2_password, encrypted and not; and what it can't do is said. Debian 12 has no MySQL: in CI it is unpacked
+ * for this test.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#define CLI_LIMIT_S 400
+#include "bench/tests/check_help.h"
+#include "bench/tests/unpack_help.h"
+
+#define LOCKS "mysql-getlock,mysql-lease,mysql-table,mysql-flag,mysql-optimistic"
+
+static char program[500]; /* servers.program=... */
+
+static void need_mysql(void) {
+    cli_need("mariadb");
+    snprintf(program, sizeof program, "servers.program=%s", unpack_need("mysql"));
+}
+
+/* Runs these locks under contention. The run, which the caller decrefs. */
+static json_t *run_locks(const char *locks, const char *tls) {
+    char *out = cli_path("run-%s", tls + strlen("servers.tls="));
+    struct cli cli = cli_run(NULL, ARGS("run", "check/none", "--lock", locks, "--set", program,
+                                        "--set", tls, "--no-page", "--out", out));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    return cli_result(out);
+}
+
+TEST(its_locks_exclude_with_and_without_tls) {
+    static const char *const tls[] = {"servers.tls=no", "servers.tls=yes"};
+    need_mysql();
+    for (int i = 0; i < 2; i++) {
+        json_t *run = run_locks(i == 0 ? LOCKS : "mysql-getlock", tls[i]), *stage;
+        size_t at;
+        assert_has(cli_text_at(run, "servers.0.topology"), "+mysql-");
+        json_array_foreach(cli_get(run, "stages"), at, stage) {
+            assert_string_equal(cli_text_at(stage, "exclusion.verdict"), "clean");
+            assert_true(cli_number_at(stage, "grants") > 0);
+        }
+        assert_int_equal(json_array_size(cli_get(run, "stages")), i == 0 ? 5 : 1);
+        json_decref(run);
+    }
+}
+
+/* It has neither sequences nor SET STATEMENT. */
+TEST(the_rows_that_want_a_sequence_are_refused) {
+    need_mysql();
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mysql-row", "--set", program));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "MySQL has none");
+    cli_free(&cli);
+}
+
+static int end(void **state) {
+    return unpack_remove(state) | cli_teardown(state);
+}
+
+TEST_MAIN(cli_setup, end)
