@@ -11,6 +11,8 @@ static const struct {
     [LB_SCENARIO_NONE] = {"none", "nothing happens"},
     [LB_SCENARIO_POOLED] =
         {"pooled", "nothing happens; a pooler gives out sessions of the server by transaction"},
+    [LB_SCENARIO_MULTI_PRIMARY] =
+        {"multi-primary", "nothing happens; clients are spread over all nodes of one cluster"},
     [LB_SCENARIO_PAUSE] =
         {"pause", "a holder is stopped for longer than its lease or session, then continues"},
     [LB_SCENARIO_HOLDER_KILL] = {"holder-kill", "a holder is killed"},
@@ -26,6 +28,8 @@ static const struct {
     [LB_SCENARIO_LEADER_KILL] = {"leader-kill", "the leader of three servers is killed"},
     [LB_SCENARIO_PRIMARY_LOST] =
         {"primary-lost", "replication is cut, the primary dies, the check promotes a replica"},
+    [LB_SCENARIO_STANDBY_BEHIND] =
+        {"standby-behind", "the primary dies, the check promotes a standby that is behind"},
     [LB_SCENARIO_SENTINEL] = {"sentinel-failover",
                               "replication is cut, the primary dies, Sentinel promotes"},
     [LB_SCENARIO_CLUSTER] = {"cluster-failover",
@@ -33,6 +37,7 @@ static const struct {
     [LB_SCENARIO_MINORITY_LOST] = {"minority-lost", "fewer than half of the servers die"},
     [LB_SCENARIO_MAJORITY_LOST] = {"majority-lost",
                                    "more than half of the servers die, and come back"},
+    [LB_SCENARIO_SPLIT] = {"split", "the server that clients use loses the others of its cluster"},
     [LB_SCENARIO_NODE_EMPTY] = {"node-empty",
                                 "one of several servers is restarted without its data"},
     [LB_SCENARIO_TERMINATED] = {"terminated", "the server ends a holder's connection"},
@@ -52,6 +57,11 @@ static const struct {
     [LB_SCENARIO_LOST_REPLY] = {"lost-reply", "the answer to an acquire is lost"},
     [LB_SCENARIO_LOST_PUBLISH] = {"lost-publish", "the message that wakes a waiter is lost"},
 };
+
+bool lb_scenario_injects(enum lb_scenario scenario) {
+    return scenario != LB_SCENARIO_NONE && scenario != LB_SCENARIO_POOLED &&
+           scenario != LB_SCENARIO_MULTI_PRIMARY;
+}
 
 const char *lb_scenario_name(enum lb_scenario scenario) {
     return scenarios[scenario].name;

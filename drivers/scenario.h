@@ -8,10 +8,14 @@
 #ifndef DRIVERS_SCENARIO_H
 #define DRIVERS_SCENARIO_H
 
+#include <stdbool.h>
+
 enum lb_scenario {
     LB_SCENARIO_NONE, /* nothing happens */
     /* nothing happens, but a pooler gives the server's sessions to one transaction at a time */
     LB_SCENARIO_POOLED,
+    /* nothing happens, but the clients are spread over all nodes of a cluster that takes writes at each */
+    LB_SCENARIO_MULTI_PRIMARY,
 
     /* Faults of clients. */
     /* a holder is stopped for longer than its lease or session, then continued */
@@ -29,11 +33,14 @@ enum lb_scenario {
     LB_SCENARIO_LEADER_KILL,    /* the leader of three servers is killed and stays dead */
     /* replication is cut, the primary is killed, the check itself promotes a replica */
     LB_SCENARIO_PRIMARY_LOST,
+    /* a standby falls behind, the primary is killed, the check promotes that standby */
+    LB_SCENARIO_STANDBY_BEHIND,
     LB_SCENARIO_SENTINEL,      /* the same, but Sentinel promotes the replica */
     LB_SCENARIO_CLUSTER,       /* the same, but the other primaries of a Redis Cluster promote it */
     LB_SCENARIO_MINORITY_LOST, /* fewer than half of several servers are killed and stay dead */
     /* more than half of several servers are killed, then restarted with their data */
     LB_SCENARIO_MAJORITY_LOST,
+    LB_SCENARIO_SPLIT, /* the server that clients use is cut off from the others of its cluster */
     LB_SCENARIO_NODE_EMPTY, /* one of several servers is killed and restarted without its data */
     /* the server ends the connection of a holder (pg_terminate_backend, KILL) */
     LB_SCENARIO_TERMINATED,
@@ -73,6 +80,8 @@ struct lb_expectation {
     const char *why; /* one phrase: which part of the protocol permits it; static storage */
 };
 
+/* Whether anything is injected in it. */
+bool lb_scenario_injects(enum lb_scenario scenario);
 /* "pause", "server-restart", ...: also the name of the workload file in workloads/check/. */
 const char *lb_scenario_name(enum lb_scenario scenario);
 /* One line for help and reports. */

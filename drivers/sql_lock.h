@@ -150,12 +150,6 @@ extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 extern const struct lb_option sql_swept_options[]; /* the same, where there can be a sweeper */
 
-/* What locks may show in each scenario, LB_SCENARIOS entries each: held by a connection, held by a
- * transaction that drew its token from a sequence, a row with an end, a row with a flag, a row with a version; see
- * sql_expected.c. */
-extern const struct lb_expectation sql_session_expected[], sql_row_expected[], sql_lease_expected[],
-    sql_flag_expected[], sql_optimistic_expected[];
-
 /* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also where there is
  * no session. */
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,

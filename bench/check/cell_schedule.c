@@ -189,8 +189,7 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
              column->suite ? "conformance" : "run");
     snprintf(log, sizeof log, "%s/%s/log", ask->folder, folder);
     json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL);
-    bool needs_fault = column->fault != LB_SCENARIO_NONE && column->fault != LB_SCENARIO_POOLED &&
-                       column->fault != LB_SCENARIOS;
+    bool needs_fault = column->fault != LB_SCENARIOS && lb_scenario_injects(column->fault);
     const char *why = trouble_of(schedule, end, root, log, trouble, sizeof trouble);
     int failed;
     if (column->suite) {

@@ -27,8 +27,8 @@ fault_end_fn fault_starve_end, fault_client_clock_end;
 
 /* servers.c */
 fault_begin_fn fault_server_pause_begin, fault_server_kill_begin, fault_server_evict_begin,
-    fault_server_clock_begin, fault_replica_begin, fault_terminate_begin;
-fault_end_fn fault_server_pause_end, fault_server_kill_end;
+    fault_server_clock_begin, fault_replica_begin, fault_isolate_begin, fault_terminate_begin;
+fault_end_fn fault_server_pause_end, fault_server_kill_end, fault_isolate_end;
 /* A server that was started again: true when it answers, or won't. */
 fault_look_fn fault_server_look;
 

@@ -70,6 +70,7 @@ static const struct fault_kind {
                              true},
     [INJECT_PROMOTE] = {.begin = fault_replica_begin},
     [INJECT_UNFOLLOW] = {.begin = fault_replica_begin},
+    [INJECT_ISOLATE] = {.begin = fault_isolate_begin, .end = fault_isolate_end},
     [INJECT_TERMINATE] = {.begin = fault_terminate_begin},
     [INJECT_EVICT] = {.begin = fault_server_evict_begin},
     [INJECT_CLOCK] = {.begin = fault_server_clock_begin},

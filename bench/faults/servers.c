@@ -1,5 +1,5 @@
 /* servers: servers that stand still, end, come back with or without their data, step their clocks,
- * end connections, evict keys, stop following, or become primaries; see kinds.h. What a server does to itself its
+ * end connections, evict keys, stop following, become primaries, or lose the others; see kinds.h. What a server does to itself its
  * topology's script does (topo_act). Only servers that lockbench started are touched. */
 #include <signal.h>
 #include <stdio.h>
@@ -228,6 +228,33 @@ static void run_act(struct faults *faults, struct fault_section *section, const 
     faults->log->servers_touched = true;
 }
 
+/* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
+static void isolate_node(struct faults *faults, struct fault_section *section, int node) {
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    struct lb_err err = {0};
+    char arg[16], text[100] = "";
+    if (!fault) return;
+    fault->node = node;
+    snprintf(arg, sizeof arg, "%d", node);
+    bool done = topo_act(faults->reach.topo, "isolate", arg, text, sizeof text, &err) == 0;
+    struct fault_act *act = done ? fault_log_lasting(faults, section) : NULL;
+    if (act) act->node = node;
+    fault_log_sign(fault, done, "%s", done ? text : err.text);
+    faults->log->servers_touched = true;
+}
+
+void fault_isolate_end(struct faults *faults, struct fault_act *act) {
+    struct fault_event *fault = fault_log_of(faults, act);
+    struct lb_err err = {0};
+    char arg[16], text[100] = "";
+    snprintf(arg, sizeof arg, "%d", act->node);
+    bool done = topo_act(faults->reach.topo, "rejoin", arg, text, sizeof text, &err) == 0;
+    size_t used = strlen(fault->sign);
+    fault->end_ns = lb_now();
+    snprintf(fault->sign + used, sizeof fault->sign - used, "; %.100s", done ? text : err.text);
+    faults->log->servers_lost |= !done;
+}
+
 static void evict_node(struct faults *faults, struct fault_section *section, int node) {
     run_act(faults, section, "evict", node);
 }
@@ -370,6 +397,10 @@ enum fault_tried fault_server_clock_begin(struct faults *faults, struct fault_se
 
 enum fault_tried fault_server_evict_begin(struct faults *faults, struct fault_section *section) {
     return hit_nodes(faults, section, evict_node);
+}
+
+enum fault_tried fault_isolate_begin(struct faults *faults, struct fault_section *section) {
+    return hit_nodes(faults, section, isolate_node);
 }
 
 enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section *section) {

@@ -61,6 +61,7 @@ static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     case INJECT_SERVER_PAUSE:
     case INJECT_SERVER_KILL:
     case INJECT_SERVER_EMPTY:
+    case INJECT_ISOLATE:
     case INJECT_TERMINATE:
     case INJECT_WIRE_CUT:
     case INJECT_WIRE_RESET:

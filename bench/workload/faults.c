@@ -33,6 +33,7 @@ static const struct {
     [INJECT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
     [INJECT_PROMOTE] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
     [INJECT_UNFOLLOW] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
+    [INJECT_ISOLATE] = {ON_SERVERS, true, SERVERS},
     [INJECT_TERMINATE] = {ON_SERVERS, false, WIRES},
     [INJECT_EVICT] = {ON_SERVERS, false, SERVERS},
     [INJECT_CLOCK] = {ON_SERVERS, false, SERVERS},
@@ -182,16 +183,16 @@ const struct lb_option_type type_target = {
 
 const char *injection_name(enum injection kind) {
     static const char *const names[INJECTIONS] = {
-        "none",         "pause",       "kill",         "starve",     "client-clock",
-        "server-pause", "server-kill", "server-empty", "promote",    "unfollow",
-        "terminate",    "evict",       "clock",        "wire-delay", "wire-slow",
-        "wire-cut",     "wire-reset",  "wire-midway",  "wire-drop",
+        "none",         "pause",       "kill",         "starve",      "client-clock",
+        "server-pause", "server-kill", "server-empty", "promote",     "unfollow",
+        "isolate",      "terminate",   "evict",        "clock",       "wire-delay",
+        "wire-slow",    "wire-cut",    "wire-reset",   "wire-midway", "wire-drop",
     };
     return names[kind];
 }
 
 const char *injection_act(enum injection kind) {
-    bool by_script = kind == INJECT_PROMOTE || kind == INJECT_UNFOLLOW ||
+    bool by_script = kind == INJECT_PROMOTE || kind == INJECT_UNFOLLOW || kind == INJECT_ISOLATE ||
                      kind == INJECT_TERMINATE || kind == INJECT_EVICT;
     return by_script ? injection_name(kind) : NULL;
 }

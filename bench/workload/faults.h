@@ -9,7 +9,7 @@
 /* In the order of enum injection. */
 #define INJECTION_CHOICES                                                                          \
     "none,pause,kill,starve,client-clock,server-pause,server-kill,server-empty,promote,unfollow,"  \
-    "terminate,evict,clock,wire-delay,"                                                            \
+    "isolate,terminate,evict,clock,wire-delay,"                                                    \
     "wire-slow,wire-cut,wire-reset,wire-midway,wire-drop"
 
 /* The name of the number-th fault section, from 0: "fault", "fault.2", ... Returns text. */

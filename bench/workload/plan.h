@@ -88,9 +88,10 @@ enum injection {
     INJECT_SERVER_EMPTY, /* killed, and restarted without its data after .for_ns */
     INJECT_PROMOTE,      /* a replica is made the primary */
     INJECT_UNFOLLOW,     /* a replica stops following its primary */
-    INJECT_TERMINATE,    /* the server ends connections */
-    INJECT_EVICT,        /* the server is filled until it evicts keys */
-    INJECT_CLOCK,        /* its wall clock jumps .by_ns */
+    INJECT_ISOLATE,   /* a server loses the others of its cluster, and finds them after .for_ns */
+    INJECT_TERMINATE, /* the server ends connections */
+    INJECT_EVICT,     /* the server is filled until it evicts keys */
+    INJECT_CLOCK,     /* its wall clock jumps .by_ns */
     /* On connections. */
     INJECT_WIRE_DELAY,  /* each byte arrives .by_ns later, and up to .jitter_ns more */
     INJECT_WIRE_SLOW,   /* .rate bytes a second pass */

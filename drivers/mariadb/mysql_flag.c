@@ -48,7 +48,7 @@ const struct lb_lock lock_mysql_flag = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_NEVER},
-    .expected = sql_flag_expected,
+    .expected = maria_flag_expected,
     .algorithm = &sql_flag_algorithm,
     .recipe = &recipe,
 };

@@ -34,7 +34,7 @@ const struct lb_lock lock_mysql_nowait = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    .expected = sql_row_expected,
+    .expected = maria_row_expected,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &recipe,
 };

@@ -49,7 +49,7 @@ const struct lb_lock lock_mysql_optimistic = {
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
-    .expected = sql_optimistic_expected,
+    .expected = maria_optimistic_expected,
     .algorithm = &sql_optimistic_algorithm,
     .recipe = &recipe,
 };

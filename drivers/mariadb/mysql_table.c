@@ -65,7 +65,7 @@ const struct lb_lock lock_mysql_table = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_LEASE,
          .crash_slack_ns = 500 * LB_MS_NS},
-    .expected = sql_lease_expected,
+    .expected = maria_lease_expected,
     .algorithm = &sql_table_algorithm,
     .recipe = &recipe,
 };

@@ -1,15 +1,27 @@
-/* pg_expected: what PostgreSQL's locks do under each fault where that is not what SQL databases'
- * locks do (drivers/sql_expected.c). See drivers/expect.h. */
+/* pg_expected: what PostgreSQL's locks do under each fault. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/postgres/backend.h"
 
 #define POOLED_TRANSACTION                                                                         \
     [LB_SCENARIO_POOLED] = SAFE("the pooler leaves a transaction its session until it ends")
 
-/* The synchronous standby is promoted; sessions live in the memory of the server that died. */
-#define PRIMARY_LOST_SESSION                                                                       \
-    [LB_SCENARIO_PRIMARY_LOST] =                                                                   \
-        EXPIRED("no standby has its session, and a holder that makes no request does not notice")
+/* primary-lost promotes the synchronous standby, standby-behind the asynchronous one, which is behind; minority-lost
+ * kills one of the three servers, and nobody promotes. Sessions live in the memory of the server that died. */
+#define STANDBYS_SESSION                                                                           \
+    [LB_SCENARIO_PRIMARY_LOST] = EXPIRED(NO_SESSION),                                              \
+    [LB_SCENARIO_STANDBY_BEHIND] = EXPIRED(NO_SESSION),                                            \
+    [LB_SCENARIO_MINORITY_LOST] =                                                                  \
+        STUCK("without the primary nothing is granted until a standby is promoted")
+#define NO_SESSION "no standby has its session, and a holder that makes no request does not notice"
+
+#define STANDBYS_ROW                                                                               \
+    [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),    \
+    [LB_SCENARIO_STANDBY_BEHIND] = VIOLATED("the promoted standby has never had the row"),         \
+    [LB_SCENARIO_MINORITY_LOST] = STUCK(NO_COMMIT)
+#define NO_COMMIT                                                                                  \
+    "a commit waits for the synchronous standby, and without the primary there is none"
+
+#define TOKEN_AGAIN "its session ends unnoticed; the standby may give out its token once more"
 
 /* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
  * held. */
@@ -23,39 +35,40 @@ const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_TERMINATED] =
         EXPIRED("its session ends, and a holder that makes no request does not notice"),
     POOLED_TRANSACTION,
-    [LB_SCENARIO_PRIMARY_LOST] =
-        VIOLATED("its session ends unnoticed; the standby may give out its token once more"),
+    [LB_SCENARIO_PRIMARY_LOST] = VIOLATED(TOKEN_AGAIN),
+    [LB_SCENARIO_STANDBY_BEHIND] = VIOLATED(TOKEN_AGAIN),
+    [LB_SCENARIO_MINORITY_LOST] = STUCK(NO_COMMIT),
 };
 
 const struct lb_expectation pg_advisory_expected[LB_SCENARIOS] = {
     EXPECT_SQL_SESSION,
     [LB_SCENARIO_POOLED] = VIOLATED(
         "the lock stays with a session of the server, which the pooler gives to other clients"),
-    PRIMARY_LOST_SESSION,
+    STANDBYS_SESSION,
 };
 
 const struct lb_expectation pg_advisory_xact_expected[LB_SCENARIOS] = {
     EXPECT_SQL_SESSION,
     POOLED_TRANSACTION,
-    PRIMARY_LOST_SESSION,
+    STANDBYS_SESSION,
 };
 
 const struct lb_expectation pg_lease_expected[LB_SCENARIOS] = {
     EXPECT_SQL_LEASE,
     [LB_SCENARIO_POOLED] = SAFE("a row belongs to its owner's name, over any session"),
-    [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),
+    STANDBYS_ROW,
 };
 
 const struct lb_expectation pg_flag_expected[LB_SCENARIOS] = {
     EXPECT_SQL_FLAG,
     [LB_SCENARIO_POOLED] = SAFE("a row belongs to its owner's name, over any session"),
-    [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),
+    STANDBYS_ROW,
 };
 
 const struct lb_expectation pg_optimistic_expected[LB_SCENARIOS] = {
     EXPECT_SQL_OPTIMISTIC,
     [LB_SCENARIO_POOLED] = SAFE("each write is one statement"),
-    [LB_SCENARIO_PRIMARY_LOST] = SAFE("the synchronous standby has the row before the answer"),
+    STANDBYS_ROW,
 };
 
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {

@@ -1,19 +1,56 @@
-/* test_pg_replicas: PostgreSQL's locks on a primary that dies and whose synchronous standby is promoted: rows that were
- * acknowledged are kept, and what lives in a session is lost.
+/* test_pg_replicas: PostgreSQL's locks on a primary with a synchronous and an asynchronous standby: when the primary dies,
+ * the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on purpose, has
+ * not; what lives in a session is lost in both cases. What happens without one of the three servers while nobody acts.
  * Needs: servers. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"
 
-TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
-    struct cli cli = cli_run(NULL, ARGS("check", "pg-advisory,pg-table,pg-lease", "--fault",
-                                        "primary-lost", "--out", cli_path("lost")));
-    assert_code(&cli, 0);
+static int checks; /* so far: check-0, ... */
+
+/* Checks locks in one scenario, with a setting or NULL. The result, which the caller decrefs. */
+static json_t *check_in(const char *locks, const char *fault, const char *set) {
+    char *out = cli_path("check-%d", checks++);
+    struct cli cli = cli_run(NULL, ARGS("check", locks, "--fault", fault, "--set",
+                                        "servers.topology=postgres-replicas", "--set",
+                                        set ? set : "load.clients=6", "--out", out));
+    assert_code(&cli, 0); /* as their driver states, or better */
     cli_free(&cli);
-    json_t *check = check_result(cli_path("lost"));
+    return check_result(out);
+}
+
+TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
+    cli_need("postgres-replicas");
+    json_t *check = check_in("pg-advisory,pg-table,pg-lease", "primary-lost", NULL);
     check_assert(check, "pg-advisory", "primary-lost", "expired");
     check_assert(check, "pg-table", "primary-lost", "safe");
     check_assert(check, "pg-lease", "primary-lost", "safe");
+    json_decref(check);
+}
+
+/* The holders' grants began while the asynchronous standby was away. */
+TEST(what_the_asynchronous_standby_loses_the_synchronous_one_keeps) {
+    cli_need("postgres-replicas");
+    json_t *check = check_in("pg-lease", "standby-behind", NULL);
+    check_assert(check, "pg-lease", "standby-behind", "violated");
+    assert_true(cli_number_at(check_cell(check, "pg-lease", "standby-behind"), "faults_hit") > 0);
+    json_decref(check);
+    check = check_in("pg-lease", "standby-behind", "fault.3.target=1");
+    check_assert(check, "pg-lease", "standby-behind", "safe");
+    assert_true(cli_number_at(check_cell(check, "pg-lease", "standby-behind"), "faults_hit") > 0);
+    json_decref(check);
+}
+
+/* Without the synchronous standby no commit returns, and what commits nothing goes on. The asynchronous one is not
+ * missed. */
+TEST(a_commit_waits_for_the_synchronous_standby_alone) {
+    cli_need("postgres-replicas");
+    json_t *check = check_in("pg-advisory,pg-lease", "minority-lost", "fault.target=1");
+    check_assert(check, "pg-advisory", "minority-lost", "safe");
+    check_assert(check, "pg-lease", "minority-lost", "stuck");
+    json_decref(check);
+    check = check_in("pg-lease", "minority-lost", "fault.target=2");
+    check_assert(check, "pg-lease", "minority-lost", "safe");
     json_decref(check);
 }
 

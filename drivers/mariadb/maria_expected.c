@@ -1,0 +1,65 @@
+/* maria_expected: what the locks of MariaDB and MySQL do under each fault, by what a grant hangs on. The scenarios of
+ * several servers are those of Galera: `multi-primary` through all nodes, the others through one. See
+ * drivers/expect.h. */
+#include "drivers/expect.h"
+#include "drivers/mariadb/backend.h"
+
+#define SESSION_ENDS "its session ends, and a holder that makes no request does not notice"
+#define CERTIFIED "a commit is refused if another node's has changed the row meanwhile"
+#define ALL_HAVE_IT "all nodes have received the row before the answer"
+
+/* A node was lost, perhaps the one that clients use. */
+#define NODE_LOST_SESSION                                                                          \
+    [LB_SCENARIO_LEADER_KILL] = EXPIRED(SESSION_ENDS), [LB_SCENARIO_MINORITY_LOST] =               \
+                                                           EXPIRED(SESSION_ENDS)
+
+const struct lb_expectation maria_getlock_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_SESSION,
+    [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node has user locks of its own"),
+    NODE_LOST_SESSION,
+    [LB_SCENARIO_SPLIT] =
+        VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
+};
+
+/* mysql-row, mysql-nowait. */
+const struct lb_expectation maria_row_expected[LB_SCENARIOS] = {
+    EXPECT_CONNECTION_CLIENTS,
+    EXPECT_CONNECTION_WIRES,
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing ends by time"),
+    [LB_SCENARIO_SERVER_RESTART] = EXPIRED(SESSION_ENDS),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and tokens start at one again"),
+    [LB_SCENARIO_TERMINATED] = EXPIRED(SESSION_ENDS),
+    [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node locks its own copy of the row"),
+    NODE_LOST_SESSION,
+    [LB_SCENARIO_SPLIT] =
+        VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
+};
+
+/* mysql-lease, mysql-table. */
+const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_LEASE,
+    [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
+    [LB_SCENARIO_LEADER_KILL] = SAFE(ALL_HAVE_IT),
+    [LB_SCENARIO_MINORITY_LOST] = SAFE(ALL_HAVE_IT),
+    [LB_SCENARIO_SPLIT] =
+        SAFE("a node without a majority commits nothing, and the others have the row"),
+};
+
+/* A client that moves on may ask a node that has received its UPDATE and not yet run it. */
+const struct lb_expectation maria_flag_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_FLAG,
+    [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
+    [LB_SCENARIO_LEADER_KILL] =
+        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
+    [LB_SCENARIO_MINORITY_LOST] =
+        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
+    [LB_SCENARIO_SPLIT] = STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
+};
+
+const struct lb_expectation maria_optimistic_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_OPTIMISTIC,
+    [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
+    [LB_SCENARIO_LEADER_KILL] = SAFE("nothing is held, and " CERTIFIED),
+    [LB_SCENARIO_MINORITY_LOST] = SAFE("nothing is held, and " CERTIFIED),
+    [LB_SCENARIO_SPLIT] = SAFE("a node without a majority commits nothing"),
+};

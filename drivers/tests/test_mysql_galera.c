@@ -1,0 +1,47 @@
+/* test_mysql_galera: the locks of MariaDB on three real nodes of one Galera cluster: what belongs to a node excludes
+ * nobody at the others, and what is written excludes everywhere; through one node all exclude. What the loss of a node,
+ * or of the other nodes, does to them.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#define CLI_LIMIT_S 400
+#include "bench/tests/check_help.h"
+
+#define GALERA "servers.topology=mariadb-galera"
+
+/* Checks these locks in one scenario; the verdicts are in their order. Each is as its driver states, or better. */
+static void assert_verdicts(const char *locks, const char *fault, const char *const *verdicts) {
+    char list[200], *out = cli_path("%s", fault), *rest = list;
+    struct cli cli =
+        cli_run(NULL, ARGS("check", locks, "--fault", fault, "--set", GALERA, "--out", out));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *check = check_result(out);
+    snprintf(list, sizeof list, "%s", locks);
+    for (char *lock; (lock = strsep(&rest, ",")); verdicts++)
+        check_assert(check, lock, fault, *verdicts);
+    json_decref(check);
+}
+
+TEST(through_all_nodes_only_what_is_written_excludes) {
+    cli_need("mariadb-galera");
+    assert_verdicts("mysql-getlock,mysql-row,mysql-lease,mysql-optimistic", "multi-primary",
+                    (const char *const[]){"violated", "violated", "safe", "safe"});
+}
+
+TEST(through_one_node_all_exclude) {
+    cli_need("mariadb-galera");
+    assert_verdicts("mysql-getlock,mysql-row", "none", (const char *const[]){"safe", "safe"});
+}
+
+TEST(the_node_that_clients_use_is_lost) {
+    cli_need("mariadb-galera");
+    assert_verdicts("mysql-lease", "leader-kill", (const char *const[]){"safe"});
+}
+
+TEST(the_node_that_clients_use_loses_the_others) {
+    cli_need("mariadb-galera");
+    assert_verdicts("mysql-getlock,mysql-lease", "split",
+                    (const char *const[]){"violated", "safe"});
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
