@@ -123,6 +123,18 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
     return session->lock->algorithm->prepare(session, deadline_ns, err);
 }
 
+#define ACCOUNT_LOCKED_MARIADB 4151 /* not in the header of every version */
+#define ACCOUNT_LOCKED_MYSQL 3118
+
+/* Whether the next host need not be asked: accounts are the same at all nodes, and a client that moves on would not use
+ * the node that the others use. */
+static bool is_same_everywhere(const struct lb_session *session, const struct lb_err *why) {
+    const struct maria_session *state = session->state;
+    unsigned number = state->mysql ? mysql_errno(state->mysql) : 0;
+    return why->code == LB_EXIT_USAGE || number == ACCOUNT_LOCKED_MARIADB ||
+           number == ACCOUNT_LOCKED_MYSQL;
+}
+
 /* The next hosts follow in the order of the URL, until one serves. */
 int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct maria_server *server = session->server->state;
@@ -137,7 +149,7 @@ int maria_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err
         if (connect_host(session, at, count > 1 ? now_ns + share_ns : deadline_ns, &why) == 0)
             return 0;
         *err = why;
-        if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
+        if (i + 1 == count || is_same_everywhere(session, &why) || lb_stopping()) break;
         maria_disconnect(session);
         session->err = (struct lb_err){0};
     }
