@@ -6,7 +6,7 @@
 
 extern const struct lb_backend backend_exec, backend_exec_null;
 
-/* LB_SCENARIOS: the worst that a client program with a lease may show. */
-extern const struct lb_expectation exec_expected[];
+/* LB_SCENARIOS each: the worst that a client program may show whose grants live by a lease, and by a session. */
+extern const struct lb_expectation exec_expected[], exec_session_expected[];
 
 #endif

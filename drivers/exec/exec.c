@@ -1,7 +1,8 @@
 /* exec: a lock whose client is any program, one process for each client, over lines of JSON (README.md).
  *
  * The library inside the program is what is measured; lockbench keeps the clock, the schedule, the checks and the
- * faults. exec-null is the same with a child that grants at once: the cost of the lines and of the two processes. */
+ * faults. exec is for libraries whose grants live by a lease that the program answers with; exec-session for those whose
+ * grants live as long as a session that the library keeps alive by itself. exec-null is the same with a child that grants at once: the cost of the lines and of the two processes. */
 #include "drivers/exec/backend.h"
 
 #include <stddef.h>
@@ -92,7 +93,8 @@ static int exec_connect(struct lb_session *session, int64_t deadline_ns, struct 
     session->traffic_fd = -1;
     if (!null && (!options || !options->program || !*options->program))
         return err_set(err, LB_EXIT_USAGE,
-                       "exec: name the client program: --set exec.program=COMMAND");
+                       "exec: name the client program: --set %s.program=COMMAND",
+                       session->lock->name);
     if (exec_child_start(&exec->child, session, null ? NULL : options->program, err) != 0) {
         err_prefix(err, "exec");
         return -1;
@@ -246,8 +248,8 @@ static const struct lb_connector connector = {
 const struct lb_backend backend_exec = {
     .name = "exec",
     .summary = "any program as the client of any server, over lines of JSON",
-    .schemes = (const char *const[]){"redis", "rediss", "zookeeper", "http", "https", "postgres",
-                                     "mysql", "memcached", "nats", NULL},
+    .schemes = (const char *const[]){"redis", "rediss", "zookeeper", "etcd", "etcds", "http",
+                                     "https", "postgres", "mysql", "memcached", "nats", NULL},
     .topologies =
         (const char *const[]){"redis", "zookeeper", "etcd", "postgres", "mariadb", "memcached",
                               "nats", "redis-replicas", "redis-sentinel", "redis-cluster",
@@ -270,6 +272,17 @@ static const struct lb_algorithm exec_algorithm = {
     .acquire = exec_acquire,
     .release = exec_release,
     .renew = exec_renew,
+    .settle = exec_settle,
+    .residue = exec_residue,
+    .names = exec_names,
+};
+
+/* Nobody renews what the library keeps alive. */
+static const struct lb_algorithm session_algorithm = {
+    .options = exec_options,
+    .options_bytes = sizeof(struct exec_options),
+    .acquire = exec_acquire,
+    .release = exec_release,
     .settle = exec_settle,
     .residue = exec_residue,
     .names = exec_names,
@@ -301,6 +314,32 @@ const struct lb_lock lock_exec = {
               .crash = LB_CRASH_LEASE,
               .crash_slack_ns = LB_S_NS},
     .algorithm = &exec_algorithm,
+};
+
+const struct lb_lock lock_exec_session = {
+    .name = "exec-session",
+    .summary =
+        "the same for a library whose grants live as long as a session (exec-session.program)",
+    .backend = &backend_exec,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SESSION,
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_CRASH_RELEASE,
+    .waits = "as the library waits",
+    .keeps = "what the library keeps",
+    .needs = "exec-session.program",
+    .about = {.compatible = "whatever the program's library is compatible with",
+              .order = "the library's",
+              .hazards =
+                  "those of the library, as one that tells late or never that its session is over",
+              .acquire_requests = 1,
+              .release_requests = 1,
+              .guarantee = LB_ON_ONE_NODE,
+              .crash = LB_CRASH_SESSION,
+              .crash_slack_ns =
+                  6 *
+                  LB_S_NS}, /* two ticks of ZooKeeper, and the time to look for ended sessions */
+    .expected = exec_session_expected,
+    .algorithm = &session_algorithm,
 };
 
 const struct lb_lock lock_exec_null = {

@@ -1,5 +1,5 @@
-/* expected: what a program may show at worst whose lock lives by a lease on one server. See drivers/expect.h. What a
- * program does better is its own: the table knows none of them. */
+/* expected: what a program may show at worst whose grants live by a lease on one server, or by a session. See
+ * drivers/expect.h. What a program does better is its own: the tables know none of them. */
 #include "drivers/exec/backend.h"
 #include "drivers/expect.h"
 
@@ -25,4 +25,26 @@ const struct lb_expectation exec_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_WIRE_CUT] = RENEWALS,
     [LB_SCENARIO_WIRE_ONE_WAY] = RENEWALS,
     [LB_SCENARIO_LOST_REPLY] = DOUBT,
+};
+
+#define SILENT EXPIRED("the session ends, and the program learns of it when it reaches its server")
+#define OUTLASTS SAFE("a session outlasts many round trips")
+
+const struct lb_expectation exec_session_expected[LB_SCENARIOS] = {
+    [LB_SCENARIO_NONE] = SAFE("the library grants to one client, and sessions last"),
+    [LB_SCENARIO_PAUSE] = EXPIRED("the session ends while the program is stopped"),
+    [LB_SCENARIO_HOLDER_KILL] =
+        SAFE("the program dies with its client, and its session ends by itself"),
+    [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter's place in the queue ends with its session"),
+    [LB_SCENARIO_SERVER_PAUSE] = SILENT,
+    [LB_SCENARIO_SERVER_RESTART] = SAFE("locks and sessions are on the server's disk"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("locks and sessions are gone with the server's data"),
+    [LB_SCENARIO_WIRE_DELAY] = OUTLASTS,
+    [LB_SCENARIO_WIRE_JITTER] = OUTLASTS,
+    [LB_SCENARIO_WIRE_SLOW] = OUTLASTS,
+    [LB_SCENARIO_WIRE_RESET] = SAFE("a session outlives its connection"),
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a session outlives its connection"),
+    [LB_SCENARIO_WIRE_CUT] = SILENT,
+    [LB_SCENARIO_WIRE_ONE_WAY] = SILENT,
+    [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is waited for until its session has ended"),
 };

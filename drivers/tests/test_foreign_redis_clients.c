@@ -141,15 +141,11 @@ static const char *start_foreign(struct kind *kind) {
         if (!argv[0]) return "redis-py is missing: install python3-redis";
         snprintf(script, sizeof script, "%s/redis_py.py", folder);
     } else {
-        char command[600], installed[512] = "";
-        snprintf(command, sizeof command, "sh '%s/node_modules.sh'", folder);
-        FILE *out = popen(command, "r");
-        if (out && !fgets(installed, sizeof installed, out)) installed[0] = '\0';
-        if (!out || pclose(out) != 0 || !installed[0])
-            return "node-redlock can't be installed: see above";
-        installed[strcspn(installed, "\n")] = '\0';
+        char command[600];
+        snprintf(command, sizeof command, "sh '%s/../../exec/examples/node_modules.sh'", folder);
+        if (system(command) != 0) return "node-redlock can't be installed: see above";
         argv[0] = "node";
-        snprintf(script, sizeof script, "%.500s/node_redlock.mjs", installed);
+        snprintf(script, sizeof script, "%s/node_redlock.mjs", folder);
     }
     int count = topo_about(kind->place->topo)->nodes;
     for (int i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Curator's InterProcessMutex as a client of lockbench's lock `exec` (../README.md).
+/* Curator's InterProcessMutex as a client of lockbench's lock `exec-session` (../README.md).
  * Debian: libcurator-recipes-java, default-jdk-headless. usage: java -cp '/usr/share/java/*' CuratorMutex.java
  *
  * A grant lives as long as the ZooKeeper session, so it has no lease. Curator does not end a lock when its connection
@@ -111,8 +111,6 @@ public class CuratorMutex {
             return take(asked, false);
         case "release":
             return release(asked);
-        case "renew": // the session does that by itself
-            return outcome(held.containsKey(asked.get("key").textValue()) && !lost ? "ok" : "lost");
         case "ping":
             client.checkExists().forPath("/");
             return outcome("ok");

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""kazoo's Lock as a client of lockbench's lock `exec` (../README.md). Debian: python3-kazoo.
+"""kazoo's Lock as a client of lockbench's lock `exec-session` (../README.md). Debian: python3-kazoo.
+usage: /usr/bin/python3 kazoo_lock.py
 
-A grant lives as long as the ZooKeeper session, so it has no lease. That the session is over is told when kazoo says so
-(KazooState.LOST), which it does once it is connected again. kazoo's acquire also returns False where its connection is
-lost and its node may be left in the queue: that is an outcome in doubt.
+A grant lives as long as the ZooKeeper session, so it has no lease. kazoo tells that its session is over (LOST) only when
+it is connected again; its documentation says to listen for the end of the connection (SUSPENDED) too, and so we do.
+kazoo's acquire also returns False where its connection is lost and its node may be left in the queue: that is an outcome
+in doubt.
 """
 import json
 import os
@@ -27,7 +29,7 @@ def say(words):
 
 
 def watch(state):
-    if state == KazooState.LOST:
+    if state in (KazooState.SUSPENDED, KazooState.LOST):
         say({"event": "lost"})
 
 
@@ -80,10 +82,6 @@ class Client:
     def release(self, asked):
         lock = self.held.pop(asked["key"], None)
         return {"outcome": "ok" if lock and lock.release() else "lost"}
-
-    def renew(self, asked):
-        lock = self.held.get(asked["key"])
-        return {"outcome": "ok" if lock and lock.is_acquired else "lost"}
 
     def ping(self, _):
         self.zk.exists("/")

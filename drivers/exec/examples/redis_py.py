@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """redis-py's Lock as a client of lockbench's lock `exec` (../README.md). Debian: python3-redis.
+usage: /usr/bin/python3 redis_py.py
 
 Three things are ours, not the library's: the moment before each SET is noted, since a lease counts from there; a wait
 that redis-py gives up early (it does not sleep beyond its deadline) is slept to its end; a lost connection is an

@@ -1,11 +1,12 @@
 // node-redlock, told line by line what to do: its servers' ports are the arguments. Answers with a line each:
 // "acquire KEY MS" asks once, "wait KEY MS" until granted: "ok VALUE" or "busy"; "release": "ok" or "lost";
 // "extend MS": "ok" or "lost".
+import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import Redis from "ioredis";
-import redlock from "redlock";
 
-const Redlock = redlock.default ?? redlock;
+const require = createRequire(new URL("../../exec/examples/", import.meta.url)); // where the packages are
+const Redis = require("ioredis");
+const { default: Redlock } = require("redlock");
 const password = process.env.REDISCLI_AUTH;
 const clients = process.argv.slice(2).map((port) => new Redis({ port: Number(port), host: "127.0.0.1", password }));
 const settings = { driftFactor: 0.01, retryDelay: 20, retryJitter: 10, automaticExtensionThreshold: 500 };

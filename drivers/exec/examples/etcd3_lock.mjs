@@ -1,0 +1,68 @@
+// The Lock of npm's etcd3 as a client of lockbench's lock `exec-session` (../README.md).
+// npm: etcd3; `npm ci` in this folder installs it. usage: node etcd3_lock.mjs
+//
+// Each Lock has a lease of etcd, which the library keeps alive. Its acquire does not wait: it grants at once or fails. So
+// the program asks again every 100 ms or so, as whoever uses it must; each try in vain makes a lease and revokes it. A Lock does
+// not tell that its lease is lost: the program listens to the lease inside, which is not part of the documented interface.
+import { readFileSync } from "node:fs";
+import { Etcd3, EtcdLockFailedError } from "etcd3";
+import { say, serve, servers, sleep, versionOf } from "./serve.mjs";
+
+const held = new Map();
+let client;
+
+const seconds = (ms) => Math.ceil(ms / 1000);
+
+async function take({ key, lease }, waitMs) {
+  const asked = Date.now();
+  for (;;) {
+    const lock = client.lock(key).ttl(seconds(lease));
+    try {
+      await lock.acquire();
+      held.set(key, lock);
+      lock.lease.on("lost", () => held.get(key) === lock && say({ event: "lost" }));
+      return { outcome: "ok" };
+    } catch (error) {
+      if (!(error instanceof EtcdLockFailedError)) throw error;
+    }
+    if (waitMs === 0) return { outcome: "busy" };
+    const left = waitMs === null ? Infinity : asked + waitMs - Date.now();
+    if (left <= 0) return { outcome: "timeout" };
+    await sleep(Math.min(left, 50 + 100 * Math.random()));
+  }
+}
+
+await serve({
+  async open({ lease }) {
+    const { tls, username, password, hosts } = servers();
+    client = new Etcd3({
+      hosts: hosts.map((host) => `http${tls ? "s" : ""}://${host}`),
+      auth: username ? { username, password } : undefined,
+      credentials: tls ? { rootCertificate: readFileSync(process.env.LOCKBENCH_CA) } : undefined,
+    });
+    const status = await client.maintenance.status();
+    // etcd looks for ended leases twice a second.
+    return { outcome: "ok", version: `etcd3 ${versionOf("etcd3")} on etcd ${status.version}`, lease: 1000 * seconds(lease) + 1000 };
+  },
+  try: (asked) => take(asked, 0),
+  acquire: (asked) => take(asked, asked.deadline),
+  async release({ key }) {
+    const lock = held.get(key);
+    held.delete(key);
+    if (!lock || lock.lease.revoked()) return { outcome: "lost" };
+    await lock.release();
+    return { outcome: "ok" };
+  },
+  async ping() {
+    await client.get("lockbench").string();
+    return { outcome: "ok" };
+  },
+  async residue({ prefix }) {
+    const left = await client.getAll().prefix(prefix).keys();
+    return { outcome: "ok", count: left.length, example: left.length ? `key ${left[0]}` : "" };
+  },
+  async close() {
+    await Promise.allSettled([...held.values()].map((lock) => lock.release()));
+    client?.close();
+  },
+});
