@@ -90,6 +90,7 @@ static int exec_connect(struct lb_session *session, int64_t deadline_ns, struct 
     struct exec_session *exec = exec_of(session);
     bool null = session->server->backend == &backend_exec_null;
     json_t *answer = NULL;
+    uint64_t commands = session->commands;
     session->traffic_fd = -1;
     if (!null && (!options || !options->program || !*options->program))
         return err_set(err, LB_EXIT_USAGE,
@@ -110,7 +111,7 @@ static int exec_connect(struct lb_session *session, int64_t deadline_ns, struct 
     snprintf(exec->version, sizeof exec->version, "%.100s", version ? version : "not told");
     exec->lasts_ns = time_of(answer, "lease", 0);
     json_decref(answer);
-    session->commands = 0;
+    session->commands = commands; /* "open" is none of the lock's */
     return 0;
 }
 

@@ -41,6 +41,7 @@ static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct l
     const struct pg_session *state = session->state;
     struct pg_conninfo *info = session->server->state;
     PGresult *result = NULL;
+    uint64_t commands = session->commands;
     if (info->pooled != PG_POOLED_UNKNOWN) return 0;
     enum lb_outcome outcome = pg_query(session, "SELECT pg_backend_pid()", deadline_ns, &result);
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN)
@@ -50,7 +51,7 @@ static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct l
     session->err = (struct lb_err){0};
     PQclear(result);
     info->pooled = same ? PG_POOLED_NO : PG_POOLED_YES;
-    session->commands = 0; /* it is none of the lock's */
+    session->commands = commands; /* it is none of the lock's */
     return 0;
 }
 

@@ -8,6 +8,8 @@
 #include "bench/tests/unit.h"
 #include "drivers/tests/fake_peer.h"
 
+#define FAKE_EARLIER 1000 /* commands of the connections before: connect may add to them */
+
 /* What was done and what came of it; looked at outside of the fiber, whence cmocka must not
  * jump. */
 struct fake_session {
@@ -38,7 +40,8 @@ static inline void fake_talk(void *arg) {
     struct plan_lock planned;
     const char *urls[] = {fake->url};
     struct lb_server server = {.backend = backend, .urls = urls, .url_count = 1};
-    struct lb_session session = {.server = &server, .lock = fake->lock, .traffic_fd = -1};
+    struct lb_session session = {
+        .server = &server, .lock = fake->lock, .traffic_fd = -1, .commands = FAKE_EARLIER};
     struct lb_request request = {
         .key = fake->key, .key_len = strlen(fake->key), .lease_ns = fake->lease_ns};
     if (conform_lock(fake->lock, fake->sets, &arena, &planned, &fake->err) != 0) abort();
@@ -58,6 +61,8 @@ static inline void fake_talk(void *arg) {
     if (fake->connected == 0 && fake->setup)
         fake->connected = fake->lock->algorithm->setup(&session, &fake->err);
     fake->commands = session.commands;
+    if (fake->connected == 0 && session.commands < FAKE_EARLIER)
+        fake->connected = err_set(&fake->err, LB_EXIT_MACHINE, "connect lost count of commands");
     if (fake->connected == 0 && fake->settle) {
         fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     } else if (fake->connected == 0) {
