@@ -20,13 +20,16 @@
 #define READY_NS                                                                                   \
     (90 * LB_S_NS) /* for a server of ours to answer: a first start prepares its data */
 #define REACH_NS (10 * LB_S_NS) /* for one that runs already */
-#define TRY_NS (2 * LB_S_NS)    /* for one try of one session */
+#define TRY_NS (2 * LB_S_NS)    /* for the first try of one session ... */
+#define TRIES_NS                                                                                   \
+    (5 * LB_S_NS) /* ... and for each later one: a client's own program may be slow to start */
 
 /* Asking a server through one session, on a loop of its own. */
 struct inquiry {
     struct place *place;
     const struct plan_lock *lock;
     int64_t deadline_ns;
+    bool again;
     int result; /* as topo_answers_fn: 1 answered, 0 not yet, -1 pointless */
     struct lb_err err;
 };
@@ -102,7 +105,8 @@ static int backend_answers(const struct topo *topo, void *arg, struct lb_err *er
         place->urls[i] = wired ? wired[i] : topo_url(topo, i);
     if (place_wire_check(place->wiring, err) != 0) return -1;
     if (open_backend(place, err) != 0) return -1;
-    inquiry->deadline_ns = lb_now() + TRY_NS;
+    inquiry->deadline_ns = lb_now() + (inquiry->again ? TRIES_NS : TRY_NS);
+    inquiry->again = true;
     inquiry->err.code = 0;
     if (loop_once("inquiry", inquire_server, inquiry, err) != 0) return -1;
     if (inquiry->result != 1) err_set(err, inquiry->err.code, "%s", inquiry->err.text);
