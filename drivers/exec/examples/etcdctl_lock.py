@@ -6,8 +6,9 @@ Each grant is a process of its own, `etcdctl lock NAME`. It prints a line once i
 lock when it is interrupted, and ends by itself when its lease has ended. With --command it is `etcdctl lock NAME COMMAND`,
 as scripts use it: the lock is freed when COMMAND ends, and nobody ends or tells COMMAND when the lease has ended.
 
-etcdctl has no try and no limit for a wait. A try looks first whether anybody is there; a wait is ended by an interrupt,
-after which etcdctl takes its place out of the queue.
+etcdctl has no try and no limit for a wait. A try looks first whether anybody is there. A wait is ended by an interrupt,
+after which etcdctl leaves the queue, unless its request for a place was still on the way: then its key stays there until
+its lease ends. Its key has no name that we know: so an interrupted wait is in doubt if the queue has a new key.
 """
 import json
 import math
@@ -17,11 +18,13 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from urllib.parse import quote, unquote
 
 WITH_COMMAND = "--command" in sys.argv
 BOUND = ["setpriv", "--pdeathsig", "KILL"]  # it dies with this program
-ANSWER_S = 4
+ANSWER_S = 4  # for etcdctl to end
+TRY_S = 3  # for etcdctl to be granted what nobody has
 writing = threading.Lock()
 
 
@@ -74,7 +77,8 @@ class Grant:
             self.process.kill()
             raise Doubt("etcdctl does not end") from None
         said = self.process.stderr.read().strip()
-        if code != 0 and (self.held or "context canceled" not in said):
+        asked = code != -signal.SIGINT  # else it was ended before it asked for the lock
+        if code != 0 and (self.held or asked and "context canceled" not in said):
             raise Doubt(said)
 
 
@@ -89,8 +93,8 @@ def name_of(key):
     return quote(key, safe="")
 
 
-def keys_of(prefix, limit=0):
-    return etcdctl("get", "--prefix", "--keys-only", f"--limit={limit}", "--", prefix).split()
+def keys_of(prefix):
+    return etcdctl("get", "--prefix", "--keys-only", "--", prefix).split()
 
 
 class Client:
@@ -113,22 +117,30 @@ class Client:
         # etcd looks for ended leases twice a second.
         return {"outcome": "ok", "version": f"etcdctl {version}", "lease": math.ceil(asked["lease"] / 1000) * 1000 + 1000}
 
-    def take(self, asked, wait_s):
-        grant = Grant(name_of(asked["key"]), math.ceil(asked["lease"] / 1000))
-        if grant.holds(wait_s):
-            self.held[asked["key"]] = grant
-            return True
-        grant.end()
-        return False
-
     def acquire(self, asked):
-        got = self.take(asked, asked["deadline"] and asked["deadline"] / 1000)
-        return {"outcome": "ok" if got else "timeout"}
+        if asked["deadline"] is None:
+            return self.take(asked, None, [])
+        end = time.monotonic() + asked["deadline"] / 1000
+        return self.take(asked, end, keys_of(name_of(asked["key"]) + "/"))
 
     def attempt(self, asked):
-        if keys_of(name_of(asked["key"]) + "/", 1):
+        if keys_of(name_of(asked["key"]) + "/"):
             return {"outcome": "busy"}
-        return {"outcome": "ok" if self.take(asked, 1) else "busy"}
+        answer = self.take(asked, time.monotonic() + TRY_S, [])
+        if answer["outcome"] != "ok":
+            raise Doubt("etcdctl is not granted what nobody has")
+        return answer
+
+    def take(self, asked, end, before):
+        """Waits until `end`. `before` has the keys that were in the queue before that."""
+        grant = Grant(name_of(asked["key"]), math.ceil(asked["lease"] / 1000))
+        if grant.holds(end and max(0, end - time.monotonic())):
+            self.held[asked["key"]] = grant
+            return {"outcome": "ok"}
+        grant.end()
+        if set(keys_of(name_of(asked["key"]) + "/")) - set(before):
+            raise Doubt("etcdctl was interrupted, and a key that is new in the queue may be its own")
+        return {"outcome": "timeout"}
 
     def release(self, asked):
         grant = self.held.pop(asked["key"], None)
