@@ -88,7 +88,7 @@ public class CuratorMutex {
         InterProcessMutex mutex = held.remove(asked.get("key").textValue());
         if (mutex == null || lost) return outcome("lost");
         mutex.release();
-        return outcome("ok");
+        return outcome(lost ? "lost" : "ok");
     }
 
     static ObjectNode residue(JsonNode asked) throws Exception {

@@ -3,7 +3,8 @@
 usage: /usr/bin/python3 kazoo_lock.py
 
 A grant lives as long as the ZooKeeper session, so it has no lease. kazoo tells that its session is over (LOST) only when
-it is connected again; its documentation says to listen for the end of the connection (SUSPENDED) too, and so we do.
+it is connected again; its documentation says to listen for the end of the connection (SUSPENDED) too, and so we do. Its
+release deletes the node by whatever session there is then, and says yes where there was none: so we ask whether it told.
 kazoo's acquire also returns False where its connection is lost and its node may be left in the queue: that is an outcome
 in doubt.
 """
@@ -21,6 +22,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 ROOT = "/lockbench-exec"
 writing = threading.Lock()
+lost = threading.Event()
 
 
 def say(words):
@@ -29,7 +31,8 @@ def say(words):
 
 
 def watch(state):
-    if state in (KazooState.SUSPENDED, KazooState.LOST):
+    if state in (KazooState.SUSPENDED, KazooState.LOST) and not lost.is_set():
+        lost.set()
         say({"event": "lost"})
 
 
@@ -81,7 +84,7 @@ class Client:
 
     def release(self, asked):
         lock = self.held.pop(asked["key"], None)
-        return {"outcome": "ok" if lock and lock.release() else "lost"}
+        return {"outcome": "ok" if lock and lock.release() and not lost.is_set() else "lost"}
 
     def ping(self, _):
         self.zk.exists("/")
