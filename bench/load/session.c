@@ -152,8 +152,12 @@ static bool settle_attempt(struct client *client) {
 }
 
 bool session_restore(struct client *client) {
-    if (!reopen_session(client->session)) return false;
-    return !client->unsettled_until_ns || settle_attempt(client);
+    /* A session that is lost while an attempt is settled was closed by the last one out of it. */
+    while (reopen_session(client->session)) {
+        if (!client->unsettled_until_ns) return true;
+        if (!settle_attempt(client)) return false;
+    }
+    return false;
 }
 
 void session_break(struct session *session) {

@@ -76,6 +76,20 @@ TEST(test_a_broken_session_is_left_by_all) {
     stage_free(stage);
 }
 
+/* The settling was right, and the last one out of the lost session has closed it: the next attempt opens it. */
+TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
+    struct stage *stage = run_toy(
+        &toy_mutex, (struct toy_faults){.unknown_every = 5, .settling_loses = true},
+        (struct stage_wish){.clients_per_session = 2},
+        SETS("load.clients=2", "load.threads=1", "acquire.mode=timed", "acquire.timeout=20ms"));
+    assert_sums(stage);
+    assert_true(stage->result.unknown > 0);
+    assert_true(stage->result.ok > 0);
+    assert_true(atomic_load(&toy_kept.connects) > 2);
+    assert_int_equal(atomic_load(&toy_kept.unopened), 0);
+    stage_free(stage);
+}
+
 TEST(test_a_session_for_each_attempt) {
     struct stage *stage =
         run_toy(&toy_mutex, RIGHT, (struct stage_wish){.churn = true}, SETS("load.clients=3"));

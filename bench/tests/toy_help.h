@@ -31,6 +31,7 @@ struct toy_faults {
     int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
     bool silent;                /* ... and nobody is told */
     int64_t unknown_every;      /* each n-th acquire's answer is lost */
+    bool settling_loses;        /* ... and its session is lost while that is settled */
     uint64_t residue;           /* what is left on the server */
     bool deaf;                  /* a release says that all is well, whatever the server said */
     bool later_first;           /* the last who came is served first */
@@ -54,10 +55,12 @@ struct toy_shared {
     _Atomic int64_t most_inside;           /* driver calls of one session at a time */
     _Atomic int64_t opening, most_opening; /* sessions at a time */
     _Atomic int64_t closed_inside;         /* disconnects while a call was under way */
+    _Atomic int64_t unopened;              /* calls through a session that is not open */
 };
 
 /* Of a session. */
 struct toy_session {
+    bool open;
     int inside;
     struct lb_fiber *helper;
     bool ends;
@@ -93,6 +96,8 @@ static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, s
     if (opening > atomic_load(&shared->most_opening)) atomic_store(&shared->most_opening, opening);
     lb_sleep_until(lb_now() + 50 * LB_US_NS + toy.connect_ns);
     atomic_fetch_sub(&shared->opening, 1);
+    struct toy_session *mine = session->state;
+    mine->open = true;
     return 0;
 }
 
@@ -122,6 +127,7 @@ static inline void toy_in(struct lb_session *session) {
     struct toy_session *mine = session->state;
     mine->inside++;
     session->commands++;
+    if (!mine->open) atomic_fetch_add(&shared->unopened, 1);
     if (mine->inside > atomic_load(&shared->most_inside))
         atomic_store(&shared->most_inside, mine->inside);
 }
@@ -299,6 +305,7 @@ static inline enum lb_outcome toy_settle(struct lb_session *session,
     (void)grant;
     toy_in(session);
     toy_drop(session->server->shared, request->key_index % TOY_KEYS, request->client + 1);
+    if (toy.settling_loses) lb_session_lost(session);
     return toy_out(session, LB_OK);
 }
 
