@@ -59,8 +59,9 @@ WORDS_mariadb := sql
 WORDS_sqlite := sql
 LEFT_OUT_TESTS := $(foreach folder,$(LEFT_OUT),$(foreach word,$(WORDS_$(folder)),$(wildcard drivers/tests/test_*$(word)*.c)))
 
-SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/clock_shim.c $(LEFT_OUT_SRC), \
+SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/% bench/mpi/% bench/tests/% drivers/tests/% report/tests/% bench/servers/%_shim.c $(LEFT_OUT_SRC), \
          $(wildcard bench/*/*.c drivers/*.c drivers/*/*.c results/format/*.c results/stats/*.c report/*.c report/*/*.c)))
+SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
 # What takes minutes of real time and a machine that does not stand still has a target of its own.
@@ -84,7 +85,7 @@ endif
 all: lockbench ## build ./lockbench (the default)
 lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@
-$(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(B)/clock_shim.so
+$(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 # The program for several hosts: the same objects, and MPI, where that is there.
@@ -94,7 +95,7 @@ all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
 $(B)/bench/mpi/main.o: DEFS += $(shell $(PKG) --cflags $(MPI))
-$(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(B)/clock_shim.so
+$(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG) --libs $(MPI))
 else
@@ -118,8 +119,9 @@ $(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --c_out=$(B) $<
-# What servers are started with so that their clocks can be stepped: no sanitizer, which wants to come first.
-$(B)/clock_shim.so: bench/servers/clock_shim.c
+# What is loaded into servers, so that their clocks can be stepped and their fsyncs counted: no sanitizer, which wants to
+# come first.
+$(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(CI),-Werror) -fPIC -shared -o $@ $< -ldl
@@ -129,7 +131,7 @@ LIB := $(CURDIR)/$(B)/liblockbench.so
 $(LIB): $(OBJ)
 	@echo "  link $(B)/$(@F)"
 	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ $(LIBS)
-$(B)/%: $(B)/%.o | $(LIB) $(B)/clock_shim.so
+$(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The path is written into the settings of every server, each with quoting rules of its own. */
@@ -50,6 +51,34 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
     }
     free(absolute);
     return result;
+}
+
+/* Of the folder that dir_fd refers to; closes dir_fd. -1 if it can't be read. */
+static int64_t bytes_in(int dir_fd) {
+    DIR *dir = fdopendir(dir_fd);
+    int64_t sum = 0;
+    if (!dir) {
+        close(dir_fd);
+        return -1;
+    }
+    for (struct dirent *entry; sum >= 0 && (entry = readdir(dir));) {
+        struct stat about;
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (fstatat(dirfd(dir), name, &about, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        sum += (int64_t)about.st_blocks * 512;
+        if (!S_ISDIR(about.st_mode)) continue;
+        int fd = openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        int64_t inside = fd >= 0 ? bytes_in(fd) : errno == ENOENT ? 0 : -1;
+        sum = inside < 0 ? -1 : sum + inside;
+    }
+    closedir(dir);
+    return sum;
+}
+
+int64_t folder_bytes(const char *path) {
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? -1 : bytes_in(fd);
 }
 
 /* Empties the folder that dir_fd refers to, and closes dir_fd. Returns 0, or -1 if something is

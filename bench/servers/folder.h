@@ -3,6 +3,7 @@
 #define BENCH_SERVERS_FOLDER_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "bench/base/err.h"
@@ -16,5 +17,9 @@ int folder_make(const char *base, const char *name, char *ret_path, size_t size,
  * is no such folder, or -1 if something is left (for example because a dying server still writes
  * there: try again). */
 int folder_remove(const char *path);
+
+/* Bytes of disk that the files of a folder and of all folders in it occupy; files that vanish meanwhile
+ * do not count, and links are not followed. -1 if it can't be read. */
+int64_t folder_bytes(const char *path);
 
 #endif

@@ -101,6 +101,10 @@ static int set_field(struct topo_info *info, const char *key, char *value, struc
     if (strcmp(key, "stop_signal") == 0) return parse_signal(value, &info->stop_signal, err);
     if (strcmp(key, "weight") == 0) return parse_number(value, WEIGHT_MAX, &info->weight, err);
     if (strcmp(key, "clock") == 0) return parse_yes(value, &info->clock, err);
+    if (strcmp(key, "written_by_calls") == 0) return parse_yes(value, &info->written_by_calls, err);
+    if (strcmp(key, "fsyncs") == 0) return parse_yes(value, &info->fsyncs, err);
+    if (strcmp(key, "connections") == 0)
+        return parse_number(value, INT_MAX, &info->connections, err);
     if (strcmp(key, "listen") == 0) return parse_yes(value, &info->listen_offered, err);
     if (strcmp(key, "min_replicas") == 0) return parse_yes(value, &info->min_replicas_offered, err);
     if (strcmp(key, "wired") == 0) return parse_wired(value, &info->wired, err);

@@ -55,7 +55,11 @@ struct topo_info {
     bool min_replicas_offered;            /* servers.min_replicas can be asked of its primary */
     int min_replicas, min_replicas_lag_s; /* what was asked; 0 = nothing */
     bool clock;                           /* topo_clock works on this topology */
-    unsigned wired;                       /* TOPO_WIRED_ bits; 0 = nothing */
+    /* its servers write to files alone by write calls, to sockets by send */
+    bool written_by_calls;
+    bool fsyncs;     /* its servers call the C library's fsync: they can be counted */
+    int connections; /* of clients that it takes at most; 0 = not stated */
+    unsigned wired;  /* TOPO_WIRED_ bits; 0 = nothing */
 };
 
 /* Whether the topology offers an action. */

@@ -122,6 +122,71 @@ int64_t proc_cpu_ns(const pid_t *roots, int count) {
     return sum_ns;
 }
 
+bool proc_has_mapped(pid_t pid, const char *end) {
+    char path[64], line[8192];
+    bool found = false;
+    size_t wanted = strlen(end);
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        size_t len = strcspn(line, "\n");
+        found = len >= wanted && strncmp(line + len - wanted, end, wanted) == 0;
+    }
+    if (maps) fclose(maps);
+    return found;
+}
+
+int64_t proc_number_of(const char *text, const char *name) {
+    size_t len = strlen(name);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        int64_t number;
+        char unit[3] = "";
+        line += *line == '\n';
+        if (strncmp(line, name, len) != 0 || line[len] != ':') continue;
+        if (sscanf(line + len + 1, "%" SCNd64 " %2[kB]", &number, unit) < 1) return -1;
+        return strcmp(unit, "kB") == 0 ? number * 1024 : number;
+    }
+    return -1;
+}
+
+/* The number of that name in a file of the process's folder; 0 of a process that has just ended, -1 = it
+ * can't be read. */
+static int64_t number_in(pid_t pid, const char *file, const char *name) {
+    char path[64], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    bool ended = len < 0 && (errno == ESRCH || (errno == ENOENT && proc_start_ticks(pid) == 0));
+    if (fd >= 0) close(fd);
+    if (len <= 0) return ended ? 0 : -1;
+    text[len] = '\0';
+    return proc_number_of(text, name);
+}
+
+/* The sum of such numbers over the trees below roots; -1 = one of them can't be read. with_ended: also of
+ * processes that ended and were not reaped. */
+static int64_t sum_of(const pid_t *roots, int count, bool with_ended, const char *file,
+                      const char *name) {
+    int found = 0;
+    struct proc *tree = proc_tree(roots, count, &found);
+    int64_t sum = tree && found > 0 ? 0 : -1;
+    for (int i = 0; i < found && sum >= 0; i++) {
+        if (tree[i].state == 'Z' && !with_ended) continue;
+        int64_t number = number_in(tree[i].pid, file, name);
+        sum = number < 0 ? -1 : sum + number;
+    }
+    free(tree);
+    return sum;
+}
+
+int64_t proc_written_bytes(const pid_t *roots, int count, bool by_calls) {
+    return sum_of(roots, count, true, "io", by_calls ? "wchar" : "write_bytes");
+}
+
+int64_t proc_memory_bytes(const pid_t *roots, int count) {
+    return sum_of(roots, count, false, "smaps_rollup", "Pss");
+}
+
 struct proc *proc_group(pid_t group, int *ret_count) {
     int all_count = 0;
     *ret_count = 0;

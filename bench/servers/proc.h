@@ -1,5 +1,5 @@
-/* proc: reads /proc about processes: trees of them, their processor time, and which of them listens
- * on a port.
+/* proc: reads /proc about processes: trees of them, what they use (processor time, memory, writes),
+ * and which of them listens on a port.
  *
  * It only reads. Every answer is a snapshot: processes may start and end meanwhile. */
 #ifndef BENCH_SERVERS_PROC_H
@@ -24,6 +24,26 @@ struct proc *proc_tree(const pid_t *roots, int count, int *ret_count);
 
 /* Processor time in ns of the trees below roots; -1 if /proc can't be read. */
 int64_t proc_cpu_ns(const pid_t *roots, int count);
+
+/* Bytes that the trees below roots have made the kernel write to disk since they started, those of
+ * children that were reaped included (write_bytes of /proc/PID/io). The kernel counts whole pages, when
+ * they are changed and not when they are written, and a large folio as a whole; files in memory (tmpfs)
+ * count nothing. by_calls: instead the bytes that they gave to write calls (wchar), which is what they
+ * wrote to files where they write to sockets by send. -1 if that can't be read, as of another account's
+ * processes. */
+int64_t proc_written_bytes(const pid_t *roots, int count, bool by_calls);
+
+/* Memory in bytes that the trees below roots take now: what is theirs alone, and their share of what
+ * they share with others (Pss of /proc/PID/smaps_rollup). -1 if that can't be read. */
+int64_t proc_memory_bytes(const pid_t *roots, int count);
+
+/* Whether the process has mapped a file whose path ends with this, as a library that was to be loaded into
+ * it; false if that can't be read. */
+bool proc_has_mapped(pid_t pid, const char *end);
+
+/* The number after a name at the beginning of a line, as /proc writes "write_bytes: 4096" and
+ * "Pss: 12 kB", in bytes where it has a kB. -1 = there is none. */
+int64_t proc_number_of(const char *text, const char *name);
 
 /* Returns the processes of the group, also those that ended but were not reaped, and their number.
  * The caller frees the array. NULL, and 0, if /proc can't be read. */

@@ -18,6 +18,7 @@
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
 #include "bench/servers/topo_clock.h"
+#include "bench/servers/topo_fsyncs.h"
 #include "bench/servers/topo_node.h"
 
 #define STARTS_MAX 5          /* starts on new ports while ports are taken */
@@ -88,7 +89,7 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         goto failed;
     }
     if (topo_make_certificates(topo, err) != 0 || topo_clock_begin(topo, err) != 0 ||
-        start_all(topo, err) != 0)
+        topo_fsyncs_begin(topo, err) != 0 || start_all(topo, err) != 0)
         goto failed;
     return topo;
 failed:
@@ -159,6 +160,7 @@ void topo_stop(struct topo *topo) {
     if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_drop_folder(topo->dir);
     for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
     topo_clock_end(topo);
+    topo_fsyncs_end(topo);
     urls_done(&topo->urls);
     free(topo);
 }

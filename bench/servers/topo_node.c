@@ -13,8 +13,8 @@
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
 
-char *topo_clock_path(const struct topo *topo, int node, char *path, size_t size) {
-    snprintf(path, size, "%s/clock.%d", topo->dir, node);
+char *topo_shim_path(const struct topo *topo, const char *what, int n, char *path, size_t size) {
+    snprintf(path, size, "%s/%s.%d", topo->dir, what, n);
     return path;
 }
 
@@ -27,6 +27,21 @@ static void add_ports(struct vars *vars, const char *name, const int *ports, con
         used += (size_t)snprintf(text + used, sizeof text - used, i ? " %d" : "%d",
                                  others && others[i] ? others[i] : ports[i]);
     vars_add(vars, "%s=%s", name, text);
+}
+
+/* The libraries that are loaded into the node's processes, and the files that they share with us. */
+static void add_shims(struct vars *vars, const struct topo *topo, int n) {
+    char path[640], clock[600] = "", fsyncs[600] = "";
+    if (topo->clock) {
+        snprintf(clock, sizeof clock, "%s/" CLOCK_SHIM, topo->dir);
+        vars_add(vars, "LB_CLOCK=%s", topo_shim_path(topo, "clock", n, path, sizeof path));
+    }
+    if (topo->fsyncs[n]) {
+        snprintf(fsyncs, sizeof fsyncs, "%s/" FSYNC_SHIM, topo->dir);
+        vars_add(vars, "LB_FSYNCS=%s", topo_shim_path(topo, "fsyncs", n, path, sizeof path));
+    }
+    if (*clock || *fsyncs)
+        vars_add(vars, "LD_PRELOAD=%s%s%s", clock, *clock && *fsyncs ? ":" : "", fsyncs);
 }
 
 void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
@@ -48,10 +63,7 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int n) {
     vars_add(vars, "LB_NODE=%d", n);
     add_ports(vars, "LB_PORTS", topo->ports + n * info->ports, NULL, info->ports);
     vars_add(vars, "LB_WIPED=%s", node->wiped ? "yes" : "");
-    if (!topo->clock) return;
-    char path[640];
-    vars_add(vars, "LD_PRELOAD=%s/" CLOCK_SHIM, topo->dir);
-    vars_add(vars, "LB_CLOCK=%s", topo_clock_path(topo, n, path, sizeof path));
+    add_shims(vars, topo, n);
 }
 
 const char *topo_library(const struct topo *topo, char *path, size_t size) {

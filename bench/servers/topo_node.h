@@ -4,6 +4,7 @@
 #define BENCH_SERVERS_TOPO_NODE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "bench/servers/info.h"
@@ -40,6 +41,7 @@ struct topo {
     int64_t act_limit_ns;
     /* the offset of each node, in mapped memory; NULL = none */
     int64_t *clock_by_ns[TOPO_NODES_MAX];
+    uint64_t *fsyncs[TOPO_NODES_MAX]; /* that each node made; likewise */
     struct node nodes[TOPO_NODES_MAX];
     int starts;
     bool was_ready; /* after this the nodes keep their ports */
@@ -75,8 +77,10 @@ void topo_ports_free(struct node *node);
 /* "redis", or "redis node 2 of 3 (port 17001)". Returns text. */
 char *topo_node_name(const struct topo *topo, int node, char *text, size_t size);
 
-/* The file that holds the offset of a node's clock. Returns path. */
-#define CLOCK_SHIM "clock_shim.so" /* in the topology's folder */
-char *topo_clock_path(const struct topo *topo, int node, char *path, size_t size);
+/* The libraries that are loaded into the nodes' processes, in the topology's folder, and the file that a node
+ * shares with one: "clock.0". Returns path. */
+#define CLOCK_SHIM "clock_shim.so"
+#define FSYNC_SHIM "fsync_shim.so"
+char *topo_shim_path(const struct topo *topo, const char *what, int node, char *path, size_t size);
 
 #endif

@@ -62,6 +62,7 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/zsh/site-functions/_lockbench",
         "share/fish/vendor_completions.d/lockbench.fish",
         "lib/lockbench/clock_shim.so",
+        "lib/lockbench/fsync_shim.so",
         "share/lockbench/compose/local/redis",
         "share/lockbench/workloads/check/pause.ini",
     };

@@ -1,0 +1,50 @@
+/* topo_shims: see topo_shims.h. */
+#include "bench/servers/topo_shims.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/base/home.h"
+
+int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err) {
+    char from_path[PATH_MAX], to_path[600], block[65536];
+    if (home_beside(shim, from_path, sizeof from_path, err) != 0) return -1;
+    snprintf(to_path, sizeof to_path, "%s/%s", topo->dir, shim);
+    int from = open(from_path, O_RDONLY | O_CLOEXEC);
+    int to = open(to_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+    ssize_t len = from < 0 || to < 0 ? -1 : 1;
+    while (len > 0) {
+        len = read(from, block, sizeof block);
+        if (len > 0 && write(to, block, (size_t)len) != len) len = -1;
+    }
+    if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
+    if (len < 0) err_set(err, LB_EXIT_MACHINE, "%s to %s: %s", from_path, to_path, strerror(errno));
+    if (from >= 0) close(from);
+    if (to >= 0 && close(to) != 0 && len == 0)
+        len = err_set(err, LB_EXIT_MACHINE, "%s: %s", to_path, strerror(errno));
+    return len < 0 ? -1 : 0;
+}
+
+void *topo_shim_map(const struct topo *topo, const char *what, int node, bool written,
+                    struct lb_err *err) {
+    char path[640];
+    int fd = open(topo_shim_path(topo, what, node, path, sizeof path),
+                  O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const struct account *account = &topo->account;
+    void *map = MAP_FAILED;
+    bool shared =
+        fd >= 0 && (written ? !account->change || fchown(fd, account->uid, account->gid) == 0
+                            : fchmod(fd, 0644) == 0);
+    if (shared && ftruncate(fd, sizeof(uint64_t)) == 0)
+        map = mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (map == MAP_FAILED) err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+    if (fd >= 0) close(fd);
+    return map == MAP_FAILED ? NULL : map;
+}

@@ -1,0 +1,29 @@
+/* topo_use: what the servers of a topology use: memory, writes to disk, fsyncs. Processor time is topo_cpu_ns.
+ *
+ * Memory and writes are the kernel's own figures (proc.h). Fsyncs are counted by a library that is loaded
+ * into the servers (fsync_shim.c), where their script says `fsyncs=yes`; where it has an act `fsyncs`, the
+ * servers are asked by that. It never guesses: what nobody knows is -1. */
+#ifndef BENCH_SERVERS_TOPO_USE_H
+#define BENCH_SERVERS_TOPO_USE_H
+
+#include <stdint.h>
+
+struct topo;
+
+/* All nodes together; -1 = not known. */
+struct topo_use {
+    int64_t memory_bytes; /* that their processes take now */
+    int64_t
+        written_bytes;  /* to disk since they started; -1 also where their folders are in memory */
+    int64_t fsyncs;     /* since the topology was started */
+    int64_t disk_bytes; /* that the files in their folders occupy now */
+};
+
+/* Looks at all of that; takes milliseconds, and for each process of the servers up to one more. An act
+ * takes a tenth of a second. Take differences of writes and fsyncs, and none over a restart of a node. */
+void topo_use_take(struct topo *topo, struct topo_use *ret_use);
+
+/* The memory alone. */
+int64_t topo_memory_bytes(const struct topo *topo);
+
+#endif
