@@ -34,6 +34,9 @@ void run_hosts(const struct run *run, struct doc *doc);
 double run_hosts_unseen_ns(const struct run_stage *stage);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
+/* A sentence for each of two figures: how many times slower the fastest lock of each class is than
+ * the fastest lock of one machine; nothing if a run has only one of the two kinds. */
+void run_apart(const struct report *report, const struct answers *answers, struct doc *doc);
 /* Figures over the round trip to the servers, and the places where the ranking changes; nothing if
  * all loads ran at one distance only. */
 void run_distances(const struct report *report, struct doc *doc);

@@ -1,0 +1,76 @@
+/* test_apart: how many times slower locks of servers are than those of one machine, in a sentence of each report that
+ * has both. */
+#include "report/doc/doc.h"
+#include "report/run/run_doc.h"
+#include "report/tests/report_help.h"
+
+#define STAGE(lock, class, guarantee, clients, rate, p50)                                          \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
+        "\",\"guarantee\":\"" guarantee "\",\"clients\":" #clients                                 \
+        ",\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate                           \
+        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\",\"p50\":" #p50                  \
+        "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
+
+#define MEM STAGE("mem", "none", "host", 1, 5000000, 100)
+#define FILE_LOCK STAGE("file", "none", "host", 1, 900000, 800)
+#define ONE STAGE("one", "memory", "node", 1, 20000, 40000)
+#define LATE STAGE("late", "memory", "node", 1, 9000, 90000)
+#define MANY STAGE("many", "disk", "majority", 1, 250, 3000000)
+#define CROWDED STAGE("mem", "none", "host", 8, 30000, 100000)
+#define CROWDED_ONE STAGE("one", "memory", "node", 8, 6000, 200000)
+
+/* The document of the sentences, on one line; the caller frees it. */
+static char *sentences_of(const char *stages) {
+    struct report *report = report_of(stages, "");
+    struct answers answers;
+    struct doc doc = {0};
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    answer_make(report, &answers);
+    run_apart(report, &answers, &doc);
+    assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, &err), 0);
+    fclose(out);
+    report_free(report);
+    for (char *c = text; *c; c++) *c = *c == '\n' ? ' ' : *c;
+    return text;
+}
+
+static void assert_says(const char *text, const char *words) {
+    if (!strstr(text, words)) fail_msg("\"%s\" does not say \"%s\"", text, words);
+}
+
+/* The fastest of each class against the fastest of one host, the nearest first, whatever the order of the run. */
+TEST(the_fastest_of_each_class_stands_beside_the_fastest_of_one_host) {
+    char *text = sentences_of(MANY "," LATE "," FILE_LOCK "," ONE "," MEM);
+    assert_says(
+        text,
+        "From one machine to many, by acquire p50 with 1 client: beside **mem** (one host, 100 ns) "
+        "one is **400 times** slower (in memory, one server), many **30,000 times** (on disk "
+        "first, a majority).");
+    assert_null(strstr(text, "late"));
+    assert_null(strstr(text, "file"));
+    assert_null(strstr(text, "grants/s")); /* nothing was contended */
+    free(text);
+}
+
+/* Of grants a second more is better. */
+TEST(contended_locks_are_compared_by_their_grants) {
+    char *text = sentences_of(CROWDED "," CROWDED_ONE);
+    assert_says(text, "by grants/s with 8 clients: beside **mem**");
+    assert_says(text, "one is **5.00 times** slower (in memory, one server)");
+    assert_null(strstr(text, "acquire p50"));
+    free(text);
+}
+
+TEST(nothing_is_said_where_one_of_both_kinds_is_missing) {
+    char *text = sentences_of(MEM "," FILE_LOCK);
+    assert_null(strstr(text, "machine"));
+    free(text);
+    text = sentences_of(ONE "," MANY);
+    assert_null(strstr(text, "machine"));
+    free(text);
+}
+
+TEST_MAIN(NULL, NULL)
