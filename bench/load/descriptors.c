@@ -39,9 +39,8 @@ static int divide_up(int number, int by) {
 }
 
 static int sessions_of_thread(const struct shared *shape, int threads) {
-    bool share = shape->lock->lock->caps & LB_CAP_SHARE;
-    int clients = divide_up(shape->clients, threads), each = shape->plan->clients_per_session;
-    return share && each > 1 ? divide_up(clients, each) : clients;
+    int each = plan_session_clients(shape->plan, shape->lock->lock);
+    return divide_up(divide_up(shape->clients, threads), each);
 }
 
 /* What the fullest of so many processes needs. */

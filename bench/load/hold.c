@@ -5,6 +5,8 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
+#define LOOK_NS (500 * LB_MS_NS) /* ten thousand holders take no time that counts */
+
 /* Sleeps until end_ns, or until the client is told that its grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = true;
@@ -13,11 +15,23 @@ static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = false;
 }
 
+/* Holds until the supervisor says that the window is over. Nobody wakes the holder then, so it looks. */
+static void hold_window(struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    while (client->hold.told == LB_OK && !lb_stopping() &&
+           lb_now() < atomic_load_explicit(&shared->let_go_ns, memory_order_relaxed))
+        sleep_holding(client, lb_now() + LOOK_NS);
+}
+
 /* Lets the hold time pass once. LB_OK, or what the client was told about its grant. */
 static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     const struct shared *shared = client->worker->shared;
     const struct plan *plan = shared->plan;
     if (shared->no_hold) return client->hold.told;
+    if (plan->hold.kind == DIST_WINDOW) {
+        hold_window(client);
+        return client->hold.told;
+    }
     int64_t hold_ns = plan->hold.mean_ns ? dist_draw(&plan->hold, &client->rng) : 0;
     if (hold_ns > 0) {
         sleep_holding(client, from_ns + hold_ns);

@@ -56,8 +56,7 @@ void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
 }
 
 uint32_t shared_per_session(const struct shared *shared) {
-    int wanted = shared->lock->lock->caps & LB_CAP_SHARE ? shared->plan->clients_per_session : 1;
-    return wanted > 1 ? (uint32_t)wanted : 1;
+    return (uint32_t)plan_session_clients(shared->plan, shared->lock->lock);
 }
 
 uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end) {

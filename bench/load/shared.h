@@ -203,6 +203,8 @@ struct shared {
     int64_t go_ns; /* when the load begins; set before PHASE_GO */
     _Atomic int64_t window_begin_ns, window_end_ns;
     _Atomic int64_t idle_begin_ns, idle_end_ns; /* nobody does anything; LB_NEVER = not measured */
+    /* those who hold until the window is over go on; LB_NEVER = not yet */
+    _Atomic int64_t let_go_ns;
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;
     _Atomic uint32_t armed; /* keys that were made ready on the server so far */

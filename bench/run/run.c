@@ -24,7 +24,7 @@
 struct run_state {
     const struct run_ask *ask;
     struct outdir out;
-    json_t *json, *stages, *servers, *warnings;
+    json_t *json, *stages, *servers, *skipped, *warnings;
     int64_t written_ns;
     int number; /* of the next stage */
     struct expect expect;
@@ -102,15 +102,15 @@ static int begin_run(struct run_state *run, struct lb_err *err) {
     run->stages = json_array();
     run->servers = json_array();
     run->warnings = ask->plan->warnings ? json_deep_copy(ask->plan->warnings) : json_array();
-    json_t *skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
+    run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:o, s:O, s:O}",
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
         control_plans_json(ask->plan), "environment", environment_json(), "servers", run->servers,
-        "skipped", skipped, "warnings", run->warnings, "stages", run->stages);
+        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages);
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());
@@ -162,11 +162,13 @@ static bool has_killed(const struct stage *stage) {
     return false;
 }
 
-/* Whether the place can serve no more stages: its server is lost, or changed by an injection; or the
+/* Whether the place can serve no more stages: the plan wants new servers for each; its server is lost, or changed by an injection; or the
  * place is in our own memory, and a killed or stuck client may have left a lock held there for
  * ever. */
-static bool is_spent(const struct place *place, const struct stage *stage) {
+static bool is_spent(const struct place *place, const struct plan *plan,
+                     const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
+    if (place->topo && plan->fresh) return true;
     if (place->topo && stage->faults.servers_touched) return true;
     if (place->topo) return !whole && topo_check(place->topo, NULL) != 0;
     return place->dir[0] && (!whole || has_killed(stage));
@@ -312,7 +314,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     tell_took(run, of, &stage_ask, stage, place);
     if (stage->untidy[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->untidy);
-    bool spent = is_spent(place, stage);
+    bool spent = is_spent(place, of->plan, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);
     write_run_so_far(run);
@@ -367,13 +369,31 @@ static bool starts_servers(const struct run_state *run, const struct plan_stage 
     return backend->topologies && !url_of_backend(run->ask, backend);
 }
 
+/* Whether the servers take the connections of all the stage's clients; if not, the result says that it was left
+ * out, and why. */
+static bool has_room(const struct run_state *run, const struct place *place,
+                     const struct plan_stage *of) {
+    const struct lb_lock *lock = of->lock->lock;
+    int each = plan_session_clients(of->plan, lock), sessions = (of->clients + each - 1) / each;
+    int most = place->topo ? topo_about(place->topo)->connections : 0;
+    char why[320];
+    if (most == 0 || sessions <= most) return true;
+    snprintf(why, sizeof why, "with %d clients: they need %d connections, and %s takes %d",
+             of->clients, sessions, place->topology, most);
+    json_array_append_new(run->skipped,
+                          json_pack("{s:s, s:s, s:s, s:n}", "lock", lock->name, "backend",
+                                    lock->backend->name, "reason", why, "install"));
+    return false;
+}
+
 /* Runs all stages of one place; they follow each other from `stages` on. */
 static void run_place(struct run_state *run, const struct plan_stage *stages, int count) {
     struct place *place = open_place(run, stages);
     for (int i = 0; i < count && place; i++) {
         if (*run->ask->interrupts > 0) break;
-        int64_t stage_ns = expect_stage_ns(&stages[i], i == 0 && starts_servers(run, stages));
-        if (judge_is_done(&run->judge, &stages[i])) {
+        bool starts = (i == 0 || stages[i].plan->fresh) && starts_servers(run, stages);
+        int64_t stage_ns = expect_stage_ns(&stages[i], starts);
+        if (judge_is_done(&run->judge, &stages[i]) || !has_room(run, place, &stages[i])) {
             expect_skip(&run->expect, stage_ns);
             continue;
         }
@@ -425,7 +445,7 @@ static void tell_expected(struct run_state *run, const struct plan_stage *stages
     const struct run_ask *ask = run->ask;
     run->exposition.stages_planned = count;
     for (int i = 0; i < count; i++) {
-        bool begins = i == 0 || !same_place(&stages[i - 1], &stages[i]);
+        bool begins = i == 0 || stages[i].plan->fresh || !same_place(&stages[i - 1], &stages[i]);
         run->expect.ahead_ns +=
             expect_stage_ns(&stages[i], begins && starts_servers(run, &stages[i]));
     }
@@ -653,6 +673,7 @@ out:
     json_decref(run.json);
     json_decref(run.stages);
     json_decref(run.servers);
+    json_decref(run.skipped);
     json_decref(run.warnings);
     return result;
 }

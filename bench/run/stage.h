@@ -155,6 +155,9 @@ struct stage {
     double server_cpu_ns; /* -1 = not known */
     /* processor time a second while all clients idled before the load; -1 = not known */
     double client_idle_ns_per_s, server_idle_ns_per_s;
+    /* of servers that lockbench started; NAN = not known: written to disk, and fsyncs, from before the load
+     * until all had drained; the growth of their memory while all sessions were opened */
+    double written_bytes, fsyncs, sessions_memory_bytes;
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */

@@ -155,6 +155,16 @@ static void fill_cpu(struct stage *stage) {
     result->server_cpu_net_ns_per_grant = per_grant(known_or_nan(server_net), result->grants);
 }
 
+/* Over all grants, since writes and fsyncs are counted from before the load until its end. */
+static void fill_disk(struct stage *stage) {
+    struct run_stage *result = &stage->result;
+    result->written_bytes_per_grant = per_grant(stage->written_bytes, result->checked_grants);
+    result->fsyncs_per_grant = per_grant(stage->fsyncs, result->checked_grants);
+    if (stage->sessions_memory_bytes >= 0)
+        result->memory_bytes_per_session =
+            per_grant(stage->sessions_memory_bytes, result->connect_count);
+}
+
 static void fill_cost(struct stage *stage, const struct client_sums *sums,
                       const struct lb_lock *lock) {
     struct run_stage *result = &stage->result;
@@ -340,6 +350,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     stage_history_weigh(stage);
     note_first_overlap(stage, &shared->findings);
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
+    fill_disk(stage);
     fill_store(result, &stage->store);
     stage_history_fill(stage);
     check_accounting(stage, shared);

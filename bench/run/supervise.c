@@ -15,6 +15,7 @@
 #include "bench/run/harvest.h"
 #include "bench/run/promise.h"
 #include "bench/run/self_check.h"
+#include "bench/run/server_use.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stage_pieces.h"
@@ -27,9 +28,10 @@
 #include "drivers/clean.h"
 #include "results/format/write.h"
 
-#define CONNECT_NS (30 * LB_S_NS) /* for all clients to open their sessions */
-#define HOSTS_MORE_NS                                                                              \
-    (5 * LB_S_NS) /* for load hosts to start their workers, and to say that they are ready */
+#define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
+#define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
+/* for load hosts to start their workers, and to say that they are ready */
+#define HOSTS_MORE_NS (5 * LB_S_NS)
 #define ARM_NS (2 * LB_MS_NS)         /* for each key that must be made ready on the server */
 #define TELL_NS (5 * LB_S_NS)         /* how often the progress of that is told */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
@@ -48,6 +50,7 @@ struct supervisor {
     struct stuck stuck;
     struct faults faults;
     struct wall wall;
+    struct server_use use;
     struct stage_hosts with; /* the other hosts of the run */
     bool in_window;
     bool cut; /* the drain limit came before everybody had drained */
@@ -282,6 +285,22 @@ static int64_t begin_load(struct supervisor *sup) {
     return begin_ns;
 }
 
+/* Whether there is no need for more of the window: whoever asked for the stage has seen what it waits for, or
+ * all clients hold and go on holding until the window ends. */
+static bool has_enough(const struct supervisor *sup) {
+    const struct stage_ask *ask = sup->ask;
+    const struct shared *shared = sup->shared;
+    if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) return true;
+    if (ask->plan->hold.kind != DIST_WINDOW || sup->with.hosts) return false;
+    return server_use_count_held(shared) >= (uint32_t)shared->clients;
+}
+
+/* The window is over: looks at what the servers hold, then lets go those who hold until now. */
+static void end_holds(struct supervisor *sup) {
+    server_use_held(&sup->use, sup->stage, sup->shared);
+    atomic_store(&sup->shared->let_go_ns, lb_now());
+}
+
 /* From the window's begin to its end, which may come nearer meanwhile. */
 static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->topo;
@@ -303,8 +322,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
             harvest_interval(&sup->harvest, tick_ns);
             look_at_seconds(sup, tick_ns - begin_ns);
         }
-        const struct stage_ask *ask = sup->ask;
-        if (ask->enough && ask->enough(ask->enough_arg, sup->stage)) end_early(sup);
+        if (has_enough(sup)) end_early(sup);
         supervise_turn(sup, end_ns);
     }
     sup->in_window = false;
@@ -314,6 +332,7 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         cpu_begin_ns >= 0 && cpu_end_ns >= cpu_begin_ns ? (double)(cpu_end_ns - cpu_begin_ns) : -1;
     if (atomic_load(&sup->shared->window_end_ns) > begin_ns && !stage_hosts_judges(&sup->with))
         harvest_window_end(&sup->harvest);
+    end_holds(sup);
 }
 
 /* Until all clients have drained, or are given up. */
@@ -370,11 +389,13 @@ static void meet_drained(struct supervisor *sup) {
 /* Warm-up, window and drain. */
 static void supervise_load(struct supervisor *sup) {
     struct stage *stage = sup->stage;
+    server_use_ready(&sup->use, stage);
     int64_t begin_ns = begin_load(sup), stolen_begin_ns = steal_now_ns();
     supervise_window(sup, begin_ns);
     supervise_drain(sup);
     meet_drained(sup);
     int64_t drained_ns = lb_now();
+    server_use_drained(&sup->use, stage);
     wall_look(&sup->wall);
     stage->wall_largest_ns = sup->wall.largest_ns;
     stage->result.wall_step_ns = (double)sup->wall.step_ns;
@@ -467,6 +488,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
         (struct stage_steady){.asked = ask->plan->steady_percent > 0, .slope = NAN};
     sup->stage->server_cpu_ns = sup->stage->client_cpu_ns = -1;
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
+    sup->stage->written_bytes = sup->stage->fsyncs = sup->stage->sessions_memory_bytes = NAN;
     sup->stage->stolen_ns = -1;
     sup->shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, &host, err);
     if (!sup->shared) return -1;
@@ -479,7 +501,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
-    shared->connect_deadline_ns = lb_now() + CONNECT_NS;
+    shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->clients * CONNECT_EACH_NS;
     if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
@@ -519,6 +541,7 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
                              .with = {.hosts = ask->hosts, .interrupts = ask->interrupts}};
     struct stage *stage = NULL;
     if (prepare_stage(&sup, err) != 0) goto out;
+    server_use_begin(&sup.use, ask->topo);
     if (start_workers(&sup)) {
         stage_history_begin(sup.stage, sup.shared, ask->hlog_path);
         if (get_ready(&sup) == 0) {

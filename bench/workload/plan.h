@@ -29,10 +29,15 @@ struct arrival {
     double rate_per_s; /* of all clients together; 0 when closed */
 };
 
-enum dist_kind { DIST_CONSTANT, DIST_EXPONENTIAL, DIST_LOGNORMAL };
+enum dist_kind {
+    DIST_CONSTANT,
+    DIST_EXPONENTIAL,
+    DIST_LOGNORMAL,
+    DIST_WINDOW /* no draw: to the end of the window, which ends when all clients hold */
+};
 
 /* A distribution of durations, by its mean. Text: "0", "5ms", "exponential:5ms",
- * "lognormal:5ms:0.7". */
+ * "lognormal:5ms:0.7"; of a hold also "window", whose mean is the longest window. */
 struct dist {
     enum dist_kind kind;
     int64_t mean_ns;
@@ -194,7 +199,8 @@ struct plan {
     enum sweep_order sweep;
     struct dist hold, think;
     uint64_t seed;
-    int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE */
+    int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE; see plan_session_clients */
+    bool may_share;          /* locks without it run all the same, with a session for each client */
     bool churn; /* each attempt has a session of its own: connect, acquire, release, close */
 
     /* per cent of the attempts that are shared, one stage for each; {0} = none */
@@ -242,6 +248,7 @@ struct plan {
     struct distance distances[PLAN_LADDER_MAX]; /* each lock on a server runs at each of them */
     int distance_count;                         /* at least 1 */
     struct distance peer_distance;              /* of the servers of a cluster from each other */
+    bool fresh;          /* servers of our own are started anew for each stage */
     const char *program; /* that is started in place of the topologies' own servers; "" = none */
     const char
         *listen;      /* servers of our own listen there, too, for other hosts; "" = they do not */
@@ -316,6 +323,12 @@ char *faults_text(const struct plan *plan, char *text, size_t size);
 
 /* Draws from a span. */
 int64_t span_draw(const struct span *span, struct lb_rng *rng);
+
+/* How many clients of a lock share a session. */
+static inline int plan_session_clients(const struct plan *plan, const struct lb_lock *lock) {
+    bool share = (lock->caps & LB_CAP_SHARE) && plan->clients_per_session > 1;
+    return share ? plan->clients_per_session : 1;
+}
 
 /* Draws a duration, 0 ns to one day: the far tail of a lognormal distribution is cut there. */
 int64_t dist_draw(const struct dist *dist, struct lb_rng *rng);

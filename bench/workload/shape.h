@@ -1,7 +1,7 @@
 /* shape: the types of workload keys that have a grammar of their own, as types of options. An error
  * says what is wrong with the value, not where it stands.
  *
- *   dist       "0", "5ms", "constant:5ms", "exponential:5ms", "lognormal:5ms:0.7"
+ *   dist       "0", "5ms", "constant:5ms", "exponential:5ms", "lognormal:5ms:0.7"; "window"
  *   arrival    "closed", "constant:500/s", "poisson:0.5"; the "/s" may be left out
  *   keyspace   "own", "1", "1000", "1000 uniform", "1000 zipf:0.99"
  *   key_names  "orders/7,orders/8": names between commas, each once, of 1 to 95 bytes

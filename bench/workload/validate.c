@@ -106,6 +106,10 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "more processes than clients (%d at most)"},
         {plan->threads > 0 && plan->processes > plan->threads, plan->threads, "load", "processes",
          "more processes than load.threads = %d, which counts all processes'"},
+        {plan->think.kind == DIST_WINDOW, 0, "load", "think",
+         "only a hold can last as long as the window"},
+        {plan->hold.kind == DIST_WINDOW && plan->warmup_ns > 0, 0, "run", "warmup",
+         "with load.hold = window the holders of the warm-up would hold until the window ends: set run.warmup = 0"},
         {plan->clients_per_session > most, most, "load", "clients_per_session",
          "more than there are clients (%d at most)"},
         {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
@@ -213,6 +217,7 @@ int draft_check(struct draft *draft, struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
         plan->keys.count = (uint32_t)plan->key_names.count;
+    if (plan->hold.kind == DIST_WINDOW) plan->hold.mean_ns = plan->duration_ns;
     if (check_values(draft, err)) return -1;
     warn_about_values(draft);
     return 0;

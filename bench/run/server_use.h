@@ -1,0 +1,31 @@
+/* server_use: what a stage costs the servers that lockbench started, beside their processor time: memory,
+ * writes to disk, fsyncs. It looks at them at four moments (topo_use.h) and leaves the figures in the stage,
+ * as far as they are known: of no servers, and of servers that a fault has touched, none are. */
+#ifndef BENCH_RUN_SERVER_USE_H
+#define BENCH_RUN_SERVER_USE_H
+
+#include "bench/load/shared.h"
+#include "bench/run/stage.h"
+#include "bench/servers/topo_use.h"
+
+struct server_use {
+    struct topo *topo;          /* NULL = not our own */
+    int64_t alone_memory_bytes; /* before any session */
+    struct topo_use ready;      /* all sessions are open, nothing is held */
+};
+
+/* Before the clients open their sessions. */
+void server_use_begin(struct server_use *use, struct topo *topo);
+/* When all have, before the load. */
+void server_use_ready(struct server_use *use, struct stage *stage);
+/* At the end of the window, while everything is held that is. */
+void server_use_held(const struct server_use *use, struct stage *stage,
+                     const struct shared *shared);
+/* When all clients have drained. */
+void server_use_drained(const struct server_use *use, struct stage *stage);
+
+/* How many locks are held now, as far as that shows: of locks that one client alone can hold (and each slot
+ * of a key, and each key of several at once, is one); 0 of readers and of permits. */
+uint32_t server_use_count_held(const struct shared *shared);
+
+#endif
