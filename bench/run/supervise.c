@@ -204,6 +204,11 @@ static int meet_hosts(struct supervisor *sup, enum moment moment, int64_t deadli
     return -1;
 }
 
+/* How long so many clients may take to open their sessions. */
+static int64_t connect_limit_ns(int clients) {
+    return CONNECT_NS + clients * CONNECT_EACH_NS;
+}
+
 /* Waits until all clients are connected, on every host, and the first one has pinged. -1: the stage has failed and
  * says why. */
 static int get_ready(struct supervisor *sup) {
@@ -212,7 +217,8 @@ static int get_ready(struct supervisor *sup) {
     int failed = connect_clients(sup);
     /* The hosts began when they were asked, after their clocks were measured. */
     if (stage_hosts_judges(&sup->with))
-        deadline_ns = lb_now() + CONNECT_NS + shared->arm_ns + HOSTS_MORE_NS;
+        deadline_ns =
+            lb_now() + connect_limit_ns(sup->stage->clients) + shared->arm_ns + HOSTS_MORE_NS;
     if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
     if (stage_hosts_has_first(&sup->with))
@@ -501,7 +507,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
-    shared->connect_deadline_ns = lb_now() + CONNECT_NS + ask->clients * CONNECT_EACH_NS;
+    shared->connect_deadline_ns = lb_now() + connect_limit_ns(ask->clients);
     if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
     struct lb_rng rng;
     rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
