@@ -161,10 +161,13 @@ static int check_plan(const struct plan *plan, struct lb_err *err) {
     if (plan->clients_count > 1)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: load.clients is the pool of clients: one number, not a ladder");
-    if (plan->distance_count > 1 || plan->tls == PLAN_TLS_BOTH)
+    const char *several = plan->distance_count > 1     ? "servers.rtt"
+                          : plan->tls == PLAN_TLS_BOTH ? "servers.tls"
+                          : plan->leases_count > 1     ? "acquire.lease"
+                                                       : NULL;
+    if (several)
         return err_set(err, LB_EXIT_USAGE,
-                       "capacity: %s has several values; a search is at one of them",
-                       plan->distance_count > 1 ? "servers.rtt" : "servers.tls");
+                       "capacity: %s has several values; a search is at one of them", several);
     for (int i = 0; i < plan->lock_count; i++) {
         const struct lb_lock *lock = plan->locks[i].lock;
         if (lock->primitive == LB_LATCH)

@@ -88,6 +88,9 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->recovery_p50 = trials_quantile(trials, count, 0.5);
     result->recovery_p90 = trials_quantile(trials, count, 0.9);
     result->recovery_max = trials_quantile(trials, count, 1);
+    result->crash_count = recovery->crash_count;
+    result->crash_p50 = trials_quantile(recovery->crashes_ns, recovery->crash_count, 0.5);
+    result->crash_max = trials_quantile(recovery->crashes_ns, recovery->crash_count, 1);
     result->theory_min = known_ns(recovery->theory_min_ns);
     result->theory_max = known_ns(recovery->theory_max_ns);
     if (recovery->theory[0])

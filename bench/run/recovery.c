@@ -29,8 +29,11 @@ static int note_ns(struct sum *sum, int64_t **list, int *count, int *room, int64
     return 0;
 }
 
-static int note_trial(struct sum *sum, int64_t ns) {
+static int note_trial(struct sum *sum, const struct fault_event *fault, int64_t ns) {
     struct recovery *r = sum->recovery;
+    if (fault->kind == INJECT_KILL &&
+        note_ns(sum, &r->crashes_ns, &r->crash_count, &r->crash_room, ns) != 0)
+        return -1;
     return note_ns(sum, &r->trials_ns, &r->trial_count, &r->trial_room, ns);
 }
 
@@ -112,7 +115,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         }
         if (next == end) {
             sum->recovery->unrecovered++;
-        } else if (note_trial(sum, hold_at(sum, next)->from_ns - fault->begin_ns) != 0) {
+        } else if (note_trial(sum, fault, hold_at(sum, next)->from_ns - fault->begin_ns) != 0) {
             return -1;
         }
     }
@@ -186,7 +189,7 @@ static int common_trials(struct sum *sum) {
         if (first == count) {
             sum->recovery->unrecovered++;
         } else {
-            failed = note_trial(sum, times[first] - fault->begin_ns);
+            failed = note_trial(sum, fault, times[first] - fault->begin_ns);
         }
     }
     free(times);
@@ -330,6 +333,10 @@ static void put_theory(struct sum *sum) {
     }
 }
 
+static void sort_times(int64_t *times_ns, int count) {
+    if (count > 0) qsort(times_ns, (size_t)count, sizeof *times_ns, compare_ns);
+}
+
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
                      const struct stage *stage, const struct shared *shared, struct lb_err *err) {
     *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
@@ -339,19 +346,15 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
         if (common_trials(&sum) != 0) return -1;
     }
     if (per_key(&sum) != 0) return -1;
-    if (recovery->trial_count > 0) {
-        qsort(recovery->trials_ns, (size_t)recovery->trial_count, sizeof *recovery->trials_ns,
-              compare_ns);
-    }
-    if (recovery->detect_count > 0) {
-        qsort(recovery->detect_ns, (size_t)recovery->detect_count, sizeof *recovery->detect_ns,
-              compare_ns);
-    }
+    sort_times(recovery->trials_ns, recovery->trial_count);
+    sort_times(recovery->crashes_ns, recovery->crash_count);
+    sort_times(recovery->detect_ns, recovery->detect_count);
     return 0;
 }
 
 void recovery_done(struct recovery *recovery) {
     free(recovery->trials_ns);
+    free(recovery->crashes_ns);
     free(recovery->detect_ns);
     *recovery = (struct recovery){0};
 }

@@ -13,6 +13,8 @@ struct recovery {
      * for a fault of servers or of all connections, to the first grant of any key. */
     int64_t *trials_ns;
     int trial_count, trial_room;
+    int64_t *crashes_ns; /* of the trials, those of clients that were killed */
+    int crash_count, crash_room;
     int unrecovered;                      /* such keys that no client got any more */
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */

@@ -12,6 +12,7 @@
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
+#include "bench/workload/leases.h"
 
 #define PLAN_NS (30 * LB_S_NS)     /* for all hosts to read the plan */
 #define SILENCE_NS (600 * LB_S_NS) /* the judge may start servers, but is not silent for longer */
@@ -118,21 +119,21 @@ static const struct plan_lock *lock_of(const struct plan *plan, const char *name
 /* Runs this host's part. 0, or -1 with err when it could not even begin. */
 static int run_part(struct served *served, const json_t *json, struct lb_err *err) {
     const char *name, *id, *prefix, *url = json_string_value(json_object_get(json, "url"));
-    json_int_t seed, salt;
+    json_int_t seed, salt, lease;
     struct stage_ask ask = {
         .hosts = served->hosts, .version = served->version, .interrupts = served->interrupts};
     char hlog[700];
-    if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:i, s:i}",
+    if (json_unpack((json_t *)json, "{s:s, s:s, s:i, s:i, s:i, s:F, s:I, s:s, s:I, s:I, s:i, s:i}",
                     "lock", &name, "id", &id, "clients", &ask.clients, "repeat", &ask.repeat,
                     "readers", &ask.readers, "rate_per_s", &ask.rate_per_s, "seed", &seed,
-                    "key_prefix", &prefix, "key_salt", &salt, "threads", &ask.far.threads,
-                    "processes", &ask.far.processes) != 0 ||
-        !(ask.lock = lock_of(served->plan, name)))
+                    "key_prefix", &prefix, "key_salt", &salt, "lease_ns", &lease, "threads",
+                    &ask.far.threads, "processes", &ask.far.processes) != 0 ||
+        !(ask.lock = lock_of(served->plan, name)) ||
+        !(ask.plan = leases_find(ask.lock->plan ? ask.lock->plan : served->plan, lease)))
         return err_set(err, LB_EXIT_MACHINE, "the stage that it was asked for is not in its plan");
     struct place_ask place_ask = {.lock = ask.lock, .url = url, .interrupts = served->interrupts};
     struct place *place = place_open(&place_ask, err);
     if (!place) return -1;
-    ask.plan = ask.lock->plan ? ask.lock->plan : served->plan;
     ask.server = &place->server;
     ask.seed = (uint64_t)seed;
     ask.far.key_prefix = prefix;

@@ -8,6 +8,7 @@
 #include "bench/run/stage.h"
 #include "bench/run/stage_cause.h"
 #include "bench/workload/keys.h"
+#include "bench/workload/leases.h"
 #include "results/format/hdr.h"
 #include "results/format/write.h"
 #include "results/stats/quantile.h"
@@ -65,9 +66,11 @@ static double at_least_one(int64_t number) {
 }
 
 /* What an attempt asks for, beside a key. */
-static void describe_request(struct run_stage *result, const struct plan *plan, int readers) {
+static void describe_request(struct run_stage *result, const struct plan *plan,
+                             const struct lb_lock *lock, int readers) {
     result->mode = mode_text(plan->mode);
     result->lease_ns = (double)plan->lease_ns;
+    result->lease_varies = leases_differ(plan, lock);
     result->readers = readers;
     result->permits = at_least_one(plan->permits);
     result->bound = at_least_one(plan->bound);
@@ -93,7 +96,7 @@ static void describe_load(struct stage *stage, const struct stage_ask *ask) {
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
     result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
     result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
-    describe_request(result, plan, ask->readers);
+    describe_request(result, plan, ask->lock->lock, ask->readers);
     if (!ask->sweep.by) return;
     result->sweep_by = ask->sweep.by;
     result->sweep_order = ask->sweep.order;

@@ -71,12 +71,12 @@ static json_t *url_json(const struct stage_ask *ask) {
 /* What a load host must know of the stage besides its plan. */
 static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
     json_t *url = url_json(ask);
-    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:i, s:i}", "lock",
+    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:I, s:i, s:i}", "lock",
                      ask->lock->lock->name, "id", ask->id, "url", url, "clients", ask->clients,
                      "repeat", ask->repeat, "readers", ask->readers, "rate_per_s", ask->rate_per_s,
                      "seed", (json_int_t)ask->seed, "key_prefix", shared->key_prefix, "key_salt",
-                     (json_int_t)shared->key_salt, "threads", shared->threads, "processes",
-                     shared->processes);
+                     (json_int_t)shared->key_salt, "lease_ns", (json_int_t)ask->plan->lease_ns,
+                     "threads", shared->threads, "processes", shared->processes);
 }
 
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,

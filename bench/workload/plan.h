@@ -214,8 +214,13 @@ struct plan {
 
     enum acquire_mode mode;
     int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */
-    int64_t lease_ns;   /* above 0; locks without LB_CAP_LEASE ignore it */
-    bool renew;         /* every lock of the plan that has leases can renew them */
+    /* above 0; locks without LB_CAP_LEASE ignore it. Of a plan with several leases the first one: each stage
+     * has the plan of its own lease (leases.h) */
+    int64_t lease_ns;
+    int64_t leases_ns[PLAN_LADDER_MAX]; /* one stage each */
+    int leases_count;                   /* at least 1 in a plan that was read */
+    const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
+    bool renew;                  /* every lock of the plan that has leases can renew them */
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;

@@ -11,6 +11,7 @@
 #include "bench/option/text.h"
 #include "bench/slo/threshold.h"
 #include "bench/workload/draft.h"
+#include "bench/workload/leases.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workloads.h"
 
@@ -119,7 +120,8 @@ static int load_draft(struct draft *draft, const struct plan_wish *wish, struct 
         if (from) err_prefix(err, "%s", setting_place(from, place, sizeof place));
         return -1;
     }
-    return draft_check(draft, err);
+    if (draft_check(draft, err)) return -1;
+    return leases_spread(plan, draft->arena, err);
 }
 
 struct plan *plan_load(const struct plan_wish *wish, struct lb_err *err) {

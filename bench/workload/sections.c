@@ -6,6 +6,7 @@
 #include "bench/slo/threshold.h"
 #include "bench/workload/distance.h"
 #include "bench/workload/faults.h"
+#include "bench/workload/leases.h"
 #include "bench/workload/shape.h"
 #include "bench/workload/topologies.h"
 
@@ -107,8 +108,8 @@ static const struct lb_option acquire_keys[] = {
      "wait until granted, try once, or wait for at most acquire.timeout"},
     {"timeout", LB_OPT_DURATION, offsetof(struct plan, timeout_ns), "none", LB_US_NS, HOUR_NS,
      "none", "the longest wait for a grant; mode = timed needs it"},
-    {"lease", LB_OPT_DURATION, offsetof(struct plan, lease_ns), "10s", LB_MS_NS, DAY_NS, NULL,
-     "how long a grant lasts unless renewed, for locks that have leases"},
+    {"lease", &type_leases, offsetof(struct plan, leases_ns), "10s", LB_MS_NS, DAY_NS, NULL,
+     "how long a grant lasts unless renewed, for locks that have leases; one stage for each"},
     {"renew", LB_OPT_BOOL8, offsetof(struct plan, renew), "no", 0, 0, NULL,
      "whether a holder extends its lease while it works"},
     {"readers", &type_ladder, offsetof(struct plan, readers), "0", 0, 100, NULL,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/workload/leases.h"
 #include "bench/workload/topologies.h"
 
 #define SHUFFLED_MAX 512 /* locks; more of them run in the plan's order */
@@ -31,9 +32,9 @@ struct site {
     struct distance distance;
 };
 
-static void add_lock(struct building *building, const struct plan_lock *lock,
-                     const struct site *site, int repeat) {
-    const struct plan *plan = lock->plan ? lock->plan : building->plan;
+/* The stages of one lock with one lease. */
+static void add_loads(struct building *building, const struct plan *plan,
+                      const struct plan_lock *lock, const struct site *site, int repeat) {
     struct rung rungs[SWEEP_RUNGS_MAX];
     int count = sweep_rungs(plan, repeat, rungs);
     for (int i = 0; i < count; i++) {
@@ -55,6 +56,15 @@ static void add_lock(struct building *building, const struct plan_lock *lock,
             building->count++;
         }
     }
+}
+
+/* A lock without a lease runs once, however many leases the plan has. */
+static void add_lock(struct building *building, const struct plan_lock *lock,
+                     const struct site *site, int repeat) {
+    const struct plan *plan = lock->plan ? lock->plan : building->plan, *at;
+    bool all = leases_differ(plan, lock->lock);
+    for (int i = 0; (i == 0 || all) && (at = leases_plan(plan, i)); i++)
+        add_loads(building, at, lock, site, repeat);
 }
 
 static bool same_text(const char *a, const char *b) {
@@ -163,7 +173,7 @@ struct plan_stage *stages_new(const struct plan *plan, int *ret_count) {
 char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
     const struct plan *plan = stage->plan;
     const char *tls = plan->tls == PLAN_TLS_BOTH && stage->tls ? "-tls" : "";
-    char where[48] = "", shared[16] = "", rate[24] = "", rtt[48] = "", trip[40];
+    char where[48] = "", shared[16] = "", rate[24] = "", rtt[48] = "", lease[48] = "", time[40];
     if (topologies_of(plan, stage->lock->lock, 1))
         snprintf(where, sizeof where, "-%.46s", stage->topology);
     if (plan->readers_count > 1) snprintf(shared, sizeof shared, "-rd%d", stage->readers);
@@ -172,8 +182,10 @@ char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
                  stage->rate_per_s);
     if (plan->distance_count > 1 && stage->distance.wired)
         snprintf(rtt, sizeof rtt, "-rtt%s",
-                 duration_text(stage->distance.rtt_ns, trip, sizeof trip));
-    snprintf(text, size, "%s%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, rtt,
+                 duration_text(stage->distance.rtt_ns, time, sizeof time));
+    if (leases_differ(plan, stage->lock->lock))
+        snprintf(lease, sizeof lease, "-lease%s", duration_text(plan->lease_ns, time, sizeof time));
+    snprintf(text, size, "%s%s%s%s%s-c%d%s%s-r%d", stage->lock->lock->name, where, tls, rtt, lease,
              stage->clients, shared, rate, stage->repeat);
     return text;
 }

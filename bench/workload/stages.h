@@ -7,7 +7,7 @@
 #include "bench/workload/sweep.h"
 
 struct plan_stage {
-    const struct plan *plan; /* the lock's own, or the whole plan */
+    const struct plan *plan; /* the lock's own, or the whole plan; with the stage's lease */
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     bool tls;             /* its servers are started with TLS */
@@ -28,8 +28,8 @@ static inline bool stages_share(const struct plan_stage *a, const struct plan_st
            a->tls == b->tls && distance_same(&a->distance, &b->distance);
 }
 
-/* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology, the round trip and the readers' share
- * only where the lock has several, the rate ("-512ps") where it is not the plan's own. Returns
+/* "004-redis-rwlock-redis-3-c8-rd50-r0" without its number; the topology, the round trip, the lease and the readers'
+ * share only where the lock has several, the rate ("-512ps") where it is not the plan's own. Returns
  * text. */
 char *stage_name(const struct plan_stage *stage, char *text, size_t size);
 

@@ -7,6 +7,7 @@
 #include "bench/workload/draft.h"
 #include "bench/workload/faults.h"
 #include "bench/workload/keys.h"
+#include "bench/workload/leases.h"
 #include "bench/workload/sections.h"
 
 #define STEADY_LEAST_NS (10 * LB_S_NS)
@@ -190,7 +191,7 @@ static void warn_about_values(struct draft *draft) {
             draft,
             "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
     }
-    if (leased && !plan->renew && plan->hold.mean_ns >= plan->lease_ns) {
+    if (leased && !plan->renew && plan->hold.mean_ns >= leases_shortest_ns(plan)) {
         add_warning(
             draft,
             "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");

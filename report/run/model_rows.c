@@ -51,8 +51,9 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
-    char rtt[NUMBER_TEXT_MAX];
+    char rtt[NUMBER_TEXT_MAX], lease[NUMBER_TEXT_MAX];
     fputs(report_rtt_text(stage->rtt_ns, rtt), out);
+    if (stage->lease_varies) fprintf(out, ", lease %s", number_time_text(stage->lease_ns, lease));
     const char *fault = stage->fault ? stage->fault : "none";
     if (strcmp(fault, "pause") == 0) {
         fprintf(out, ", processes paused");

@@ -225,6 +225,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     answer_make(report, &answers);
     add_answers(report, &answers, doc);
     run_distances(report, doc);
+    run_leases(report, doc);
     run_comparison(report, &answers, doc);
     add_promises(report, doc);
     run_faults(report, doc);

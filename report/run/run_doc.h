@@ -40,6 +40,9 @@ void run_apart(const struct report *report, const struct answers *answers, struc
 /* Figures over the round trip to the servers, and the places where the ranking changes; nothing if
  * all loads ran at one distance only. */
 void run_distances(const struct report *report, struct doc *doc);
+/* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no
+ * runs have several leases. */
+void run_leases(const struct report *report, struct doc *doc);
 /* The tables of a group of columns, folded, HTML only. Loads in which no row has a value are left
  * out. */
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);

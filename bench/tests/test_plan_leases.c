@@ -1,0 +1,93 @@
+/* test_plan_leases: a list of leases gives each lock a stage for each lease, and a lock without leases one stage. */
+#include <stdlib.h>
+
+#include "bench/tests/plan_help.h"
+#include "bench/workload/leases.h"
+#include "bench/workload/stages.h"
+
+TEST(each_lease_is_a_stage_of_its_own) {
+    static const int64_t leases_ns[] = {500 * LB_MS_NS, LB_S_NS, 5 * LB_S_NS};
+    struct lb_err err = {0};
+    struct plan *plan =
+        load("[acquire]\nlease = 500ms, 1s, 5s\n[load]\nclients = 1,2\n", "sim", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    int count;
+    struct plan_stage *stages = stages_new(plan, &count);
+    assert_int_equal(count, 6);
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(stages[i].plan->lease_ns, leases_ns[i / 2]);
+        assert_int_equal(stages[i].clients, i % 2 + 1);
+        assert_ptr_equal(stages[i].lock, &plan->locks[0]);
+        assert_true(leases_differ(stages[i].plan, stages[i].lock->lock));
+    }
+    char name[96];
+    assert_string_equal(stage_name(&stages[0], name, sizeof name), "sim-lease500ms-c1-r0");
+    assert_ptr_equal(leases_find(plan, LB_S_NS), stages[2].plan);
+    assert_null(leases_find(plan, 2 * LB_S_NS));
+    assert_int_equal(leases_shortest_ns(plan), 500 * LB_MS_NS);
+    free(stages);
+    plan_free(plan);
+}
+
+TEST(a_lock_without_leases_runs_once) {
+    struct lb_err err = {0};
+    struct plan *plan = load("[acquire]\nlease = 500ms, 1s\n", "mem-mutex", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    int count;
+    struct plan_stage *stages = stages_new(plan, &count);
+    assert_int_equal(count, 1);
+    assert_false(leases_differ(stages[0].plan, stages[0].lock->lock));
+    char name[96];
+    assert_string_equal(stage_name(&stages[0], name, sizeof name), "mem-mutex-c1-r0");
+    free(stages);
+    plan_free(plan);
+}
+
+/* Scripts that read run.json find one lease where it always was. */
+TEST(one_lease_is_a_number_and_several_are_an_array) {
+    struct lb_err err = {0};
+    struct plan *one = load("[acquire]\nlease = 2s\n", "sim", NULL, &err);
+    struct plan *two = load("[acquire]\nlease = 2s,1s\n", "sim", NULL, &err);
+    if (!one || !two) fail_msg("%s", err.text);
+    json_t *of_one = plan_json(one), *of_two = plan_json(two);
+    json_t *number = json_object_get(json_object_get(of_one, "acquire"), "lease_ns");
+    json_t *array = json_object_get(json_object_get(of_two, "acquire"), "lease_ns");
+    assert_int_equal(json_integer_value(number), 2 * LB_S_NS);
+    assert_int_equal(json_array_size(array), 2);
+    assert_int_equal(json_integer_value(json_array_get(array, 1)), LB_S_NS);
+    json_decref(of_one);
+    json_decref(of_two);
+    plan_free(one);
+    plan_free(two);
+}
+
+TEST(the_shortest_lease_is_held_against_the_hold) {
+    struct lb_err err = {0};
+    struct plan *plan = load("[acquire]\nlease = 5s, 1s\n[load]\nhold = 2s\n", "sim", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(json_array_size(plan->warnings), 1);
+    assert_non_null(
+        strstr(json_string_value(json_array_get(plan->warnings, 0)), "holders outlive"));
+    plan_free(plan);
+}
+
+TEST(a_wrong_list_of_leases_is_one_clear_line) {
+    static const struct {
+        const char *text, *says;
+    } cases[] = {{"lease = 1s,,2s", "is not a list of leases like 500ms, 1s, 2s"},
+                 {"lease = 1s, 1000ms", "1000ms is there twice"},
+                 {"lease = 1s, 0", "1ms"},
+                 {"lease = none", "none"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        char text[80];
+        snprintf(text, sizeof text, "[acquire]\n%s\n", cases[i].text);
+        struct plan *plan = load(text, "sim", NULL, &err);
+        assert_null(plan);
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        if (!strstr(err.text, cases[i].says) || !strstr(err.text, ":2"))
+            fail_msg("%s: %s", cases[i].text, err.text);
+    }
+}
+
+TEST_MAIN(find_folder, remove_path)

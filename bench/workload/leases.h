@@ -1,0 +1,26 @@
+/* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
+#ifndef BENCH_WORKLOAD_LEASES_H
+#define BENCH_WORKLOAD_LEASES_H
+
+#include "bench/option/option.h"
+#include "bench/workload/plan.h"
+
+/* struct plan: .leases_ns and their count; .lease_ns is the first. "10s", "500ms, 1s, 2s" */
+extern const struct lb_option_type type_leases;
+
+/* Makes the plans of the stages of a plan that is checked, where it has several leases; they are the arena's.
+ * 0, or -1 with err. */
+int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err);
+
+/* The plan of the stages with the index-th lease: the plan itself, but for that lease. NULL: it has no more. */
+const struct plan *leases_plan(const struct plan *plan, int index);
+
+/* The plan of the stages with this lease; NULL: it has no such lease. */
+const struct plan *leases_find(const struct plan *plan, int64_t lease_ns);
+
+int64_t leases_shortest_ns(const struct plan *plan);
+
+/* Whether stages of this lock differ in their lease (or session): the plan has several, and the lock has one. */
+bool leases_differ(const struct plan *plan, const struct lb_lock *lock);
+
+#endif
