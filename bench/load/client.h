@@ -77,6 +77,7 @@ struct client {
     struct client_hold hold;
     struct reacquire *reacquire; /* NULL = not kept */
     int64_t next_ns;             /* closed loop: when the next attempt is due; 0 = at once */
+    uint32_t tick;               /* load.tick: the tick of the attempt */
     int64_t began_ns;            /* when the attempt began, before it opened its own session */
     int64_t ended_ns;            /* the last stamp taken */
     int64_t state_since_ns;      /* until then its time is counted, see client_spent */

@@ -33,6 +33,7 @@ static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
         return client->hold.told;
     }
     int64_t hold_ns = plan->hold.mean_ns ? dist_draw(&plan->hold, &client->rng) : 0;
+    if (hold_ns < plan->at_least_ns) hold_ns = plan->at_least_ns;
     if (hold_ns > 0) {
         sleep_holding(client, from_ns + hold_ns);
         return client->hold.told;

@@ -11,6 +11,7 @@
 #include "bench/load/descriptors.h"
 #include "bench/load/order.h"
 #include "bench/load/store.h"
+#include "bench/load/tick.h"
 #include "bench/load/trace.h"
 
 /* What a grant lets its client into, for this plan. */
@@ -60,6 +61,7 @@ static void choose_observers(struct shared *shared) {
     }
     if (shared->oplog) *next++ = &trace_observer;
     if (shared->latest_started) *next++ = &order_observer;
+    if (shared->tick_runs) *next++ = &tick_observer;
     shared->observer_count = (int)(next - shared->observers);
 }
 
@@ -85,6 +87,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (order_applies(lock) && !shape->split)
         parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
+    if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
     if (shape->reacquire_keys)
         parts.reacquire = carve_part(carver, clients * reacquire_bytes(shape->reacquire_keys));
     parts.worker = carve_part(carver, (size_t)shape->threads * sizeof *parts.worker);
@@ -105,6 +108,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->store.keys = parts.store.keys;
     shared->store.values = parts.store.values;
     shared->latest_started = parts.latest_started;
+    shared->tick_runs = parts.tick_runs;
     shared->reacquire = parts.reacquire;
     shared->worker = parts.worker;
     if (parts.oplog) shared->oplog = oplog_init(parts.oplog, shape->threads);
@@ -188,7 +192,8 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     if ((lock->caps & LB_CAP_REENTRANT) && plan->depth > 1) shape->depth = (uint32_t)plan->depth;
     shape->churn = plan->churn && plan->clients_per_session <= 1 && lock->primitive != LB_LATCH;
     bool can_meet = clients > 1 && plan->keys.pick != KEYS_OWN;
-    shape->no_hold = plan->hold.mean_ns == 0 && shape->depth == 1 &&
+    shape->ticks = tick_count(plan);
+    shape->no_hold = plan->hold.mean_ns == 0 && plan->at_least_ns == 0 && shape->depth == 1 &&
                      (plan->gap == GAP_NONE || (plan->gap == GAP_YIELD && !can_meet));
     shape->one_key =
         (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->entry != ENTRY_CELLS;

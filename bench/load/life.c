@@ -8,6 +8,7 @@
 #include "bench/load/attempt.h"
 #include "bench/load/session.h"
 #include "bench/load/store.h"
+#include "bench/load/tick.h"
 
 #define PINGS 500                /* at most, before the load and again after it ... */
 #define PING_NS (100 * LB_MS_NS) /* ... and for at most so long */
@@ -185,13 +186,23 @@ static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *re
     return true;
 }
 
+/* Closed loop: says when the next attempt is due. */
+static void plan_next(struct client *client) {
+    const struct plan *plan = client->worker->shared->plan;
+    if (plan->tick_ns > 0) {
+        tick_next(client);
+    } else if (plan->think.mean_ns) {
+        client->next_ns = client->ended_ns + dist_draw(&plan->think, &client->rng);
+    }
+}
+
 static void run_load(struct client *client) {
     struct worker *worker = client->worker;
     struct shared *shared = worker->shared;
-    const struct dist *think = &shared->plan->think;
     bool closed = !worker->schedule;
     bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
+    if (shared->ticks) tick_first(client);
     /* This runs on when the run was cut off, because the arrivals that no client came to must still
      * be counted. */
     while (next_attempt(client, &due_ns, &started_ns)) {
@@ -205,8 +216,7 @@ static void run_load(struct client *client) {
             attempt(client, due_ns, started_ns, measured);
         }
         if (shared->churn && client->session->connected) session_close(client->session);
-        if (closed && think->mean_ns)
-            client->next_ns = client->ended_ns + dist_draw(think, &client->rng);
+        if (closed) plan_next(client);
         client_turn(client);
     }
 }

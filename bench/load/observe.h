@@ -1,5 +1,5 @@
 /* observe: what some stages do besides at each attempt: they record operations (trace.h), keep a
- * guarded store (store.h), watch the order of grants (order.h).
+ * guarded store (store.h), watch the order of grants (order.h), count the runs of a tick's job (tick.h).
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
  * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of

@@ -28,7 +28,7 @@
 
 #define KEY_TEXT_MAX (PLAN_KEY_NAME_MAX + 1)
 #define ARRIVALS_KEPT 4096 /* of a thread, for the self-checks */
-#define OBSERVERS_MAX 3
+#define OBSERVERS_MAX 4
 
 struct observer;
 
@@ -225,6 +225,8 @@ struct shared {
     struct shared_store store;
     _Atomic int64_t
         *latest_started; /* a key each: the latest start among those granted; NULL = not watched */
+    uint32_t ticks;      /* of load.tick, from the begin of the load; 0 = there are none */
+    _Atomic uint32_t *tick_runs; /* a tick each: the grants of clients that started at it */
     struct client_stats *client; /* clients */
     void *reacquire;             /* clients, reacquire_bytes(reacquire_keys) apart */
     struct worker_stats *worker; /* threads */

@@ -96,6 +96,8 @@ static void describe_load(struct stage *stage, const struct stage_ask *ask) {
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
     result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
     result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
+    if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
+    if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
     describe_request(result, plan, ask->lock->lock, ask->readers);
     if (!ask->sweep.by) return;
     result->sweep_by = ask->sweep.by;
@@ -146,8 +148,8 @@ static int fill_latency(struct run_stage *result, struct run_latency *latency, c
  * nothing disturbs. */
 static bool is_always_asked(const struct plan *plan, int clients) {
     return plan->arrival.kind == ARRIVAL_CLOSED && plan->mode == MODE_WAIT &&
-           plan->think.mean_ns == 0 && plan->think.kind == DIST_CONSTANT && !plan->churn &&
-           keys_count(&plan->keys, clients) == 1;
+           plan->think.mean_ns == 0 && plan->think.kind == DIST_CONSTANT && plan->tick_ns == 0 &&
+           !plan->churn && keys_count(&plan->keys, clients) == 1;
 }
 
 /* Little's law for permits: throughput x (hold + idle) = permits. It tells of waiting only where the

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/load/tick.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_store.h"
 #include "bench/run/stuck.h"
@@ -307,6 +308,15 @@ static void fill_store(struct run_stage *result, const struct stage_store *store
     if (store->sale.known) result->sale_left = (double)store->sale.left;
 }
 
+static void fill_ticks(struct run_stage *result, const struct shared *shared) {
+    struct tick_counts counts = tick_sum(shared);
+    if (counts.ticks == 0) return;
+    result->ticks = (double)counts.ticks;
+    result->ticks_none = (double)counts.none;
+    result->ticks_once = (double)counts.once;
+    result->ticks_more = (double)counts.more;
+}
+
 static void note_first_overlap(struct stage *stage, const struct findings *findings) {
     const struct exclusion *x = &stage->exclusion;
     stage->has_first =
@@ -352,6 +362,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_disk(stage);
     fill_store(result, &stage->store);
+    fill_ticks(result, shared);
     stage_history_fill(stage);
     check_accounting(stage, shared);
     if (stage->window_ns > 0)

@@ -53,6 +53,8 @@ static const char *missing_ability(const struct plan *plan, const struct lb_lock
          "doesn't let clients share a session (load.clients_per_session; capability 'share'; load.sharing = may gives each a session)"},
         {plan->stock > 0 && !lock->store,
          "has no store in its backend that could keep a stock (check.stock)"},
+        {plan->tick_ns > 0 && (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC),
+         "has no holder that could run a job once a tick (load.tick)"},
         {plan->bound > LB_SLOTS_MAX && (lock->caps & LB_CAP_SLOTS),
          "has at most 64 segments (acquire.bound)"},
     };

@@ -198,6 +198,8 @@ struct plan {
     int rates_count; /* 0 = load.arrival's own */
     enum sweep_order sweep;
     struct dist hold, think;
+    /* closed loop: each client starts an attempt at each tick, late by think; 0 = when the last one is done */
+    int64_t tick_ns;
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE; see plan_session_clients */
     bool may_share;          /* locks without it run all the same, with a session for each client */
@@ -220,7 +222,9 @@ struct plan {
     int64_t leases_ns[PLAN_LADDER_MAX]; /* one stage each */
     int leases_count;                   /* at least 1 in a plan that was read */
     const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
-    bool renew;                  /* every lock of the plan that has leases can renew them */
+    /* a holder that is done earlier keeps its grant until so long after it began; 0 = it does not */
+    int64_t at_least_ns;
+    bool renew; /* every lock of the plan that has leases can renew them */
 
     int64_t warmup_ns, duration_ns, drain_ns;
     int repeat;

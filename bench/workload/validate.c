@@ -91,6 +91,23 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
+/* A tick is one clock's, and has one job; how late clients are is drawn for each of its ticks. */
+static int check_ticks(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    bool one_job = plan->keys.pick != KEYS_OWN && plan->keys.count == 1 && plan->keys_at_once == 1;
+    if (plan->tick_ns == 0) return 0;
+    if (plan->arrival.kind != ARRIVAL_CLOSED)
+        return refuse_key(draft, err, "load", 0, "tick",
+                          "ticks are a schedule of their own: set load.arrival = closed");
+    if (!one_job)
+        return refuse_key(draft, err, "load", 0, "tick",
+                          "all clients want the one job of a tick: set load.keys = 1");
+    if (plan->think.mean_ns >= plan->tick_ns)
+        return refuse_key(draft, err, "load", 0, "think",
+                          "with load.tick it is how late a client is: set it shorter than a tick");
+    return 0;
+}
+
 /* Refuses the first key whose value contradicts the value of another key. */
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
@@ -148,6 +165,7 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
         snprintf(why, sizeof why, rules[i].why, rules[i].number);
         return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
     }
+    if (check_ticks(draft, err)) return -1;
     if (check_promises(draft, err)) return -1;
     return check_faults(draft, err);
 }
@@ -172,6 +190,8 @@ static void warn_overload(struct draft *draft) {
 
 static void warn_about_values(struct draft *draft) {
     const struct plan *plan = draft->plan;
+    int64_t kept_ns =
+        plan->hold.mean_ns > plan->at_least_ns ? plan->hold.mean_ns : plan->at_least_ns;
     bool leased = false, any = false;
     for (int i = 0; i < plan->lock_count; i++) {
         leased |= (plan->locks[i].lock->caps & LB_CAP_LEASE) != 0;
@@ -186,15 +206,15 @@ static void warn_about_values(struct draft *draft) {
                     mode_text(plan->mode));
     }
     if (plan->mode == MODE_TRY && plan->arrival.kind == ARRIVAL_CLOSED &&
-        plan->think.mean_ns == 0) {
+        plan->think.mean_ns == 0 && plan->tick_ns == 0) {
         add_warning(
             draft,
             "acquire.mode = try with load.think = 0: a busy client asks again at once, without rest");
     }
-    if (leased && !plan->renew && plan->hold.mean_ns >= leases_shortest_ns(plan)) {
+    if (leased && !plan->renew && kept_ns >= leases_shortest_ns(plan)) {
         add_warning(
             draft,
-            "load.hold is no shorter than acquire.lease and is not renewed: holders outlive their leases");
+            "load.hold or acquire.at_least is no shorter than acquire.lease, which is not renewed: holders outlive their leases");
     }
     if (plan->renew && !leased && any) {
         add_warning(draft, "acquire.renew has no effect: no lock of this plan has a lease");

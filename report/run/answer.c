@@ -8,10 +8,11 @@
 
 static const struct {
     const char *title, *key;
-    const char *due_title; /* of the figure that replaces it in an open loop */
+    /* of the figure that stands in its place in an open loop, or of ticks; every figure with a stand-in has one */
+    const char *stand_in_title;
 } questions[QUESTIONS] = {
     [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50", "fastest alone, from due"},
-    [MOST_GRANTS] = {"most grants/s", "throughput_per_s"},
+    [MOST_GRANTS] = {"most grants/s", "throughput_per_s", "most ticks with one run"},
     [SHORTEST_TAIL] = {"shortest wait, p99", "latency_ns.acquire.p99",
                        "shortest wait from due, p99"},
     [SHORTEST_HANDOFF] = {"shortest handoff, p50", "latency_ns.handoff.p50"},
@@ -20,8 +21,8 @@ static const struct {
 
 const char *answer_title(const struct answers *answers, enum question question) {
     const struct column *column = answers->column[question];
-    bool from_due = column && column->instead_of;
-    return from_due ? questions[question].due_title : questions[question].title;
+    bool stands_in = column && column->instead_of;
+    return stands_in ? questions[question].stand_in_title : questions[question].title;
 }
 
 char *answer_text(const struct answer *answer, const struct column *column, char *text) {

@@ -34,6 +34,11 @@ char *report_rtt_text(double rtt_ns, char *text) {
 /* The demands of a stage on its lock, beyond one exclusive grant at a time. */
 static void write_mode(FILE *out, const struct run_stage *stage) {
     const char *primitive = stage->primitive ? stage->primitive : "";
+    char time[NUMBER_TEXT_MAX];
+    if (stage->tick_ns > 0)
+        fprintf(out, ", a tick each %s", number_time_text(stage->tick_ns, time));
+    if (stage->at_least_ns > 0)
+        fprintf(out, ", kept for %s at least", number_time_text(stage->at_least_ns, time));
     if (stage->readers > 0) fprintf(out, ", %.0f %% readers", stage->readers);
     if (strcmp(primitive, "semaphore") == 0 && stage->bound > 0) {
         fprintf(out, ", %.0f of %.0f permits", stage->permits, stage->bound);
@@ -51,9 +56,9 @@ static void write_mode(FILE *out, const struct run_stage *stage) {
     bool mirrored = stage->sweep_order && strcmp(stage->sweep_order, "mirror") == 0;
     if (mirrored && stage->sweep_leg && strcmp(stage->sweep_leg, "down") == 0)
         fprintf(out, ", on the way down");
-    char rtt[NUMBER_TEXT_MAX], lease[NUMBER_TEXT_MAX];
+    char rtt[NUMBER_TEXT_MAX];
     fputs(report_rtt_text(stage->rtt_ns, rtt), out);
-    if (stage->lease_varies) fprintf(out, ", lease %s", number_time_text(stage->lease_ns, lease));
+    if (stage->lease_varies) fprintf(out, ", lease %s", number_time_text(stage->lease_ns, time));
     const char *fault = stage->fault ? stage->fault : "none";
     if (strcmp(fault, "pause") == 0) {
         fprintf(out, ", processes paused");

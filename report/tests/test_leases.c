@@ -36,7 +36,8 @@ TEST(each_lease_has_its_row) {
     char *text = text_of(report);
     const char *brief = strstr(text, "450 ms"), *lasting = strstr(text, "4.90 s");
     if (!brief || !lasting || brief > lasting) fail_msg("%s", text);
-    static const char row[] = "long        2  500 ms     450 ms     450 ms        1      –       2        7";
+    static const char row[] =
+        "long        2  500 ms     450 ms     450 ms        1      –       2        7";
     if (!strstr(text, row)) fail_msg("no '%s' in:\n%s", row, text);
     free(text);
     report_free(report);
