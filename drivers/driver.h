@@ -203,6 +203,10 @@ struct lb_session {
     const struct lb_own_keys *only;
     /* the driver adds 1 each time a waiter was woken, or had slept, and looked again */
     uint64_t wakeups;
+    /* the driver adds 1 each time the server ended a wait because nobody in a circle of waits could go on; and how
+     * long those waits had lasted */
+    uint64_t deadlocks;
+    int64_t deadlock_ns;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
     struct lb_rng rng;   /* for jitter and tokens; the client's own, seeded by the workload */
@@ -246,8 +250,9 @@ struct lb_request {
     uint32_t permits; /* semaphores: permits wanted, at least 1; above 1 only with LB_CAP_PERMITS */
     /* semaphores: the number of permits; latches: the count; LB_CAP_SLOTS: the number of slots */
     uint32_t bound;
-    /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all
-     * clients; the first one is the key above. NULL = only the key above */
+    /* LB_CAP_MULTI: all keys that are wanted, each once, in an order that is the same for all clients,
+     * unless the workload asks for deadlocks (acquire.key_order); the first one is the key above. NULL =
+     * only the key above */
     const struct lb_key *keys;
     int key_count;
 };

@@ -108,8 +108,8 @@ struct sql_port {
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
     /* As pg_run: LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead; LB_TIMEOUT:
-     * it waited as long as allowed, or would have to wait; LB_BUSY: the victim of a deadlock, or
-     * the row exists already. */
+     * it waited as long as allowed, or would have to wait; LB_BUSY: the victim of a deadlock (then the port
+     * has added 1 to session->deadlocks), or the row exists already. */
     enum lb_outcome (*run)(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                            struct sql_answer *ret_answer);
     /* The deadline for the answer to a statement that waits on the server until wait_until_ns. */

@@ -1,7 +1,10 @@
 /* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, or
  * an advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
  * recipe without SQL_LOCK). The end of a connection rolls back and so frees the lock. A session has
- * one transaction, so it holds one lock at a time.
+ * one transaction, so it has one grant at a time. Several keys of one request (LB_CAP_MULTI) are locked
+ * in that transaction, one after the other in the order of the request: all of them, or the rollback
+ * frees those that it has. The server finds clients that wait for each other in a circle, and ends the
+ * wait of one; this one begins again, after a pause.
  *
  * After a wait that took too long, and after every other error of the server, the transaction is
  * rolled back before the outcome is returned. */
@@ -31,33 +34,7 @@ static enum lb_outcome give_up(struct lb_session *session) {
     return lb_fail(session, LB_BROKEN, "%s: can't roll back", session->lock->name);
 }
 
-/* One try. LB_OK: held. *ret_missing: there is no row to lock. */
-static enum lb_outcome lock_row_once(struct lb_session *session, enum sql_role role,
-                                     int64_t answer_by_ns, uint64_t *ret_token, bool *ret_missing) {
-    struct sql_session *mine = session->lock_state;
-    struct sql_answer answer = {0};
-    *ret_missing = false;
-    enum lb_outcome outcome = sql_run(session, SQL_BEGIN, sql_soon(session), &answer);
-    if (outcome != LB_OK) return outcome;
-    mine->in_transaction = true;
-    outcome = sql_run(session, role, answer_by_ns, &answer);
-    if (outcome == LB_OK && answer.rows == 0) {
-        *ret_missing = sql_has(session, SQL_ADD);
-        outcome = LB_BUSY;
-    }
-    if (outcome == LB_OK) {
-        *ret_token = (uint64_t)answer.number[0];
-        return LB_OK;
-    }
-    if (is_dead(outcome)) {
-        mine->in_transaction = false;
-        return outcome;
-    }
-    enum lb_outcome undone = give_up(session);
-    return undone == LB_OK ? outcome : undone;
-}
-
-/* How the next try must wait. */
+/* How the next key must be waited for. */
 static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns,
                                  int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
@@ -78,6 +55,69 @@ static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns
     return SQL_LOCK_UNTIL;
 }
 
+static int keys_of(const struct lb_request *request) {
+    return request->keys ? request->key_count : 1;
+}
+
+/* The values of the statements are those of the i-th key. */
+static void use_key(struct lb_session *session, const struct lb_request *request, int i) {
+    struct lb_request one = *request;
+    if (request->keys) {
+        const struct lb_key *key = &request->keys[i];
+        one.key = key->name;
+        one.key_len = key->len;
+        one.key_number = key->number;
+        one.key_index = key->index;
+    }
+    sql_use(session, &one);
+}
+
+/* What became of one try. */
+struct row_try {
+    enum sql_role role; /* by which the last key was waited for */
+    uint64_t token;     /* of the first key */
+    bool missing;       /* there is no row to lock; the session's values are that key's */
+};
+
+/* Locks the i-th key in the transaction that the session is in. */
+static enum lb_outcome lock_row(struct lb_session *session, const struct lb_request *request, int i,
+                                int64_t deadline_ns, struct row_try *ret) {
+    struct sql_answer answer = {0};
+    int64_t answer_by_ns;
+    use_key(session, request, i);
+    ret->role = choose_wait(session, deadline_ns, &answer_by_ns);
+    enum lb_outcome outcome = sql_run(session, ret->role, answer_by_ns, &answer);
+    if (outcome == LB_OK && answer.rows == 0) {
+        ret->missing = sql_has(session, SQL_ADD);
+        return LB_BUSY;
+    }
+    if (outcome == LB_OK && i == 0) ret->token = (uint64_t)answer.number[0];
+    return outcome;
+}
+
+/* One try. LB_OK: all keys are held, and the session's values are the first one's. */
+static enum lb_outcome lock_rows_once(struct lb_session *session, const struct lb_request *request,
+                                      int64_t deadline_ns, struct row_try *ret) {
+    struct sql_session *mine = session->lock_state;
+    struct sql_answer answer = {0};
+    *ret = (struct row_try){.role = SQL_BEGIN};
+    enum lb_outcome outcome = sql_run(session, SQL_BEGIN, sql_soon(session), &answer);
+    if (outcome != LB_OK) return outcome;
+    mine->in_transaction = true;
+    for (int i = 0; i < keys_of(request) && outcome == LB_OK; i++)
+        outcome = lock_row(session, request, i, deadline_ns, ret);
+    if (outcome == LB_OK) {
+        use_key(session, request, 0);
+        return LB_OK;
+    }
+    if (is_dead(outcome)) {
+        mine->in_transaction = false;
+        return outcome;
+    }
+    enum lb_outcome undone = give_up(session);
+    return undone == LB_OK ? outcome : undone;
+}
+
 static enum lb_outcome transaction_acquire(struct lb_session *session,
                                            const struct lb_request *request,
                                            struct lb_grant *grant) {
@@ -88,24 +128,21 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
     if (mine->in_transaction)
         return lb_fail(session, LB_REFUSED, "%s: a session holds one lock at a time",
                        session->lock->name);
-    sql_use(session, request);
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
     bool once = request->deadline_ns <= lb_now();
     for (int adds = 0;;) {
-        int64_t answer_by_ns;
-        uint64_t token = 0;
-        bool missing = false;
-        enum sql_role role = choose_wait(session, once ? 0 : request->deadline_ns, &answer_by_ns);
-        enum lb_outcome outcome = lock_row_once(session, role, answer_by_ns, &token, &missing);
+        struct row_try tried;
+        enum lb_outcome outcome =
+            lock_rows_once(session, request, once ? 0 : request->deadline_ns, &tried);
         if (outcome == LB_OK) {
-            grant->token = token;
+            grant->token = tried.token;
             grant->lease_end_ns = LB_NEVER;
             return LB_OK;
         }
-        if (missing) {
+        if (tried.missing) {
             struct sql_answer answer;
-            if (adds++ == ADDS_MAX)
+            if (adds++ == ADDS_MAX * keys_of(request))
                 return lb_fail(session, LB_REFUSED, "%s: its row does not stay",
                                session->lock->name);
             outcome = sql_run(session, SQL_ADD, sql_soon(session), &answer);
@@ -113,7 +150,7 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         }
         if (outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
         if (once) return LB_BUSY;
-        if (outcome == LB_TIMEOUT && role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
+        if (outcome == LB_TIMEOUT && tried.role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
         /* A poll, the victim of a deadlock, or the server's own limit for a wait that should last
          * for ever. */
         if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;

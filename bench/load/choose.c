@@ -25,7 +25,16 @@ static bool has_key(const uint32_t *keys, int count, uint32_t key) {
     return false;
 }
 
-/* Distinct ones, and in their order, so that clients that take the same ones do it alike. */
+static void reverse(uint32_t *keys, int count) {
+    for (int i = 0; i < count / 2; i++) {
+        uint32_t kept = keys[i];
+        keys[i] = keys[count - 1 - i];
+        keys[count - 1 - i] = kept;
+    }
+}
+
+/* Distinct ones, and in their order, so that clients that take the same ones do it alike; unless the plan wants
+ * them to wait for each other. */
 static void choose_several(struct client *client) {
     const struct shared *shared = client->worker->shared;
     struct client_keys *keys = client->keys;
@@ -41,6 +50,8 @@ static void choose_several(struct client *client) {
         for (; at > 0 && chosen[at - 1] > index; at--) chosen[at] = chosen[at - 1];
         chosen[at] = index;
     }
+    if (shared->plan->key_order == KEY_ORDER_OPPOSITE && client->index % 2 == 1)
+        reverse(chosen, wanted);
     use_key(client, chosen[0]);
     for (int i = 0; i < wanted; i++) {
         keys->key[i] = (struct lb_key){.name = keys->name[i],

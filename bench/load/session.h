@@ -23,7 +23,8 @@ struct session {
     bool failed;      /* ... and it failed */
     bool unreachable; /* the last try to connect anew failed */
     bool in_window;   /* counting commands and bytes */
-    uint64_t commands_begin, wakeups_begin, bytes_begin;
+    uint64_t commands_begin, wakeups_begin, bytes_begin, deadlocks_begin;
+    int64_t deadlock_begin_ns;
 
     struct lb_fiber *watchdog; /* renews what is held; NULL = nothing is to be renewed */
     bool watchdog_ends, watchdog_sleeps;

@@ -94,8 +94,9 @@ struct client_stats {
     bool guest; /* the figures of its session are counted by another client */
     bool bytes_known;
     /* counted for its session, over the attempts in the window */
-    uint64_t commands, wakeups, bytes;
-    int64_t connect_ns; /* opening the first session; -1 = never opened */
+    uint64_t commands, wakeups, bytes, deadlocks;
+    int64_t deadlock_ns; /* how long the waits lasted that the server ended so */
+    int64_t connect_ns;  /* opening the first session; -1 = never opened */
     uint64_t retries; /* optimistic locks: tries in the window in which another client was faster */
     /* the longest time from the end of a lease or session to learning of it */
     int64_t detect_max_ns;

@@ -98,7 +98,7 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
 /* Sums over clients that become quotients. */
 struct client_sums {
     uint64_t commands;
-    double wakeups, bytes, connect_ns, retries, inversions;
+    double wakeups, bytes, connect_ns, retries, inversions, deadlocks, deadlock_ns;
     double least_grants; /* of the client with the fewest */
     bool bytes_known;
 };
@@ -128,6 +128,8 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->retries += (double)client->retries;
     sums->inversions += (double)client->inversions;
     sums->bytes += (double)client->bytes;
+    sums->deadlocks += (double)client->deadlocks;
+    sums->deadlock_ns += (double)client->deadlock_ns;
     sums->bytes_known &= client->bytes_known || client->guest || client->grants == 0;
     sums->least_grants = fmin(sums->least_grants, (double)client->grants);
     if (client->connect_ns < 0) return;
@@ -204,6 +206,10 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     if ((lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE)
         result->inversions = sums.inversions;
     if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
+    if (shared->entry == ENTRY_CELLS) {
+        result->deadlocks = sums.deadlocks;
+        if (sums.deadlocks > 0) result->deadlock_mean_ns = sums.deadlock_ns / sums.deadlocks;
+    }
     stage->commands = sums.commands;
     fill_cost(stage, &sums, lock);
 }

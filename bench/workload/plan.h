@@ -65,6 +65,9 @@ struct key_names {
 /* Whether the load generator is measured without a lock before the run and after it. */
 enum run_canary { CANARY_AUTO, CANARY_YES, CANARY_NO };
 
+/* In which order clients take several keys; opposite: every second client the other way round. */
+enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
+
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
 /* What lies between the read and the write of the guarded counter, and so which overlaps the
@@ -213,6 +216,7 @@ struct plan {
     uint32_t bound;
     int depth;        /* how often a client takes the key again while it holds; at least 1 */
     int keys_at_once; /* at least 1 */
+    enum key_order key_order;
 
     enum acquire_mode mode;
     int64_t timeout_ns; /* timed mode; 0 = not given (never in timed mode) */

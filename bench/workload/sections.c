@@ -128,6 +128,8 @@ static const struct lb_option acquire_keys[] = {
      "how often a client takes the key again while it holds (re-entry)"},
     {"keys_at_once", LB_OPT_INT32, offsetof(struct plan, keys_at_once), "1", 1, LB_KEYS_MAX, NULL,
      "how many keys an attempt takes together: all of them or none"},
+    {"key_order", LB_OPT_CHOICE32, offsetof(struct plan, key_order), "same", 0, 0, "same,opposite",
+     "in which order clients take several keys; opposite: every second client the other way round, so that they may wait for each other"},
     {0},
 };
 

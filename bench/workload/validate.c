@@ -165,6 +165,9 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
         snprintf(why, sizeof why, rules[i].why, rules[i].number);
         return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
     }
+    if (plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2)
+        return refuse_key(draft, err, "acquire", 0, "key_order",
+                          "one key has no order: set acquire.keys_at_once = 2");
     if (check_ticks(draft, err)) return -1;
     if (check_promises(draft, err)) return -1;
     return check_faults(draft, err);

@@ -9,6 +9,10 @@
 #define MYSQL_QUERY_TIMEOUT 3024
 #define MYSQL_LOCK_NOWAIT 3572 /* what MariaDB calls ER_LOCK_WAIT_TIMEOUT too */
 
+bool maria_is_deadlock(unsigned number) {
+    return number == ER_LOCK_DEADLOCK || number == MYSQL_USER_LOCK_DEADLOCK;
+}
+
 enum lb_outcome maria_outcome(unsigned number) {
     switch (number) {
     case ER_LOCK_WAIT_TIMEOUT: /* innodb_lock_wait_timeout, NOWAIT, WAIT n */

@@ -45,6 +45,9 @@ struct maria_session {
 /* The outcome that follows from an error number of the server or the client library for a
  * statement. */
 enum lb_outcome maria_outcome(unsigned number);
+/* Whether the server chose us as the victim of a deadlock. A node of Galera says the same of a transaction that
+ * another node's has overtaken. */
+bool maria_is_deadlock(unsigned number);
 
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);

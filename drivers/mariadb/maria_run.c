@@ -65,6 +65,7 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
         return LB_UNKNOWN;
     }
     enum lb_outcome outcome = maria_outcome(number);
+    session->deadlocks += maria_is_deadlock(number);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || number == ER_LOCK_WAIT_TIMEOUT || number == ER_STATEMENT_TIMEOUT)
         return outcome;

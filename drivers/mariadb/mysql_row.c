@@ -32,7 +32,7 @@ const struct lb_lock lock_mysql_row = {
         "SELECT FOR UPDATE of an InnoDB row, in a transaction that lasts as long as the hold",
     .backend = &backend_mariadb,
     .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_SESSION | LB_CAP_MULTI,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE | LB_CLAIM_CRASH_RELEASE,
     .waits = "server queue",
     .durability_class = "memory",

@@ -8,12 +8,16 @@ static bool in_class(const char *sqlstate, const char *class) {
     return strncmp(sqlstate, class, strlen(class)) == 0;
 }
 
+bool pg_is_deadlock(const char *sqlstate) {
+    return strcmp(sqlstate, "40P01") == 0;
+}
+
 enum lb_outcome pg_outcome(const char *sqlstate) {
     if (strcmp(sqlstate, "55P03") == 0) return LB_TIMEOUT; /* lock_timeout, or NOWAIT */
     /* cancelled: statement_timeout, or an admin */
     if (strcmp(sqlstate, "57014") == 0) return LB_TIMEOUT;
     /* chosen as a deadlock's victim: not waiting now */
-    if (strcmp(sqlstate, "40P01") == 0) return LB_BUSY;
+    if (pg_is_deadlock(sqlstate)) return LB_BUSY;
     if (strcmp(sqlstate, "40001") == 0) return LB_BUSY; /* serialization failure: rolled back */
     if (strcmp(sqlstate, "23505") == 0) return LB_BUSY; /* the unique row is there: somebody's */
     if (in_class(sqlstate, "08")) return LB_BROKEN;     /* connection */

@@ -66,6 +66,8 @@ void pg_tls_facts(PGconn *conn, struct lb_facts *facts);
 
 /* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);
+/* Whether the server chose us as the victim of a deadlock. */
+bool pg_is_deadlock(const char *sqlstate);
 
 /* The exit code of a failed connection, by its SQLSTATE ("" if the server was not reached). */
 int pg_connect_exit(const char *sqlstate);

@@ -91,6 +91,7 @@ static enum lb_outcome fail_refused(struct lb_session *session, const PGresult *
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     if (!sqlstate) return fail_lost(session, LB_UNKNOWN); /* made by libpq: the connection broke */
     enum lb_outcome outcome = pg_outcome(sqlstate);
+    session->deadlocks += pg_is_deadlock(sqlstate);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || strcmp(sqlstate, "55P03") == 0) return outcome;
     lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)", text ? text : "error", sqlstate);

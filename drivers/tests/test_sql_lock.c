@@ -242,6 +242,61 @@ LIVE(NULL, transaction_waits) {
     }
 }
 
+/* Whether the step asked for this key. */
+static bool asked_for(int step, const struct lb_key *key) {
+    const struct sql_values *values = &db.seen[step];
+    return values->key_len == key->len && memcmp(values->key, key->name, key->len) == 0 &&
+           values->number == (int64_t)key->number && values->key_index == key->index;
+}
+
+LIVE(NULL, transaction_of_several_keys) {
+    static const struct lb_key keys[] = {{"zoo", 3, 26, 1}, {"ape", 3, 1, 0}};
+    struct fixture f;
+    fixture_init(&f, &row);
+    f.request.key = keys[0].name;
+    f.request.keys = keys;
+    f.request.key_count = 2;
+    { /* in the order of the request, not of their names; the token is the first one's */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {41}},
+               {SQL_LOCK, LB_OK, 1, {42}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(f.grant.token == 41);
+        CHECK(asked_for(1, &keys[0]) && asked_for(2, &keys[1]));
+        CHECK(tx_acquire(&f) == LB_BUSY, "it holds the keys already");
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    { /* the victim of a deadlock has nothing any more, and begins with the first key */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {43}},
+               {SQL_LOCK, LB_BUSY, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {44}}, {SQL_LOCK, LB_OK, 1, {45}},
+               {SQL_COMMIT, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(f.grant.token == 44);
+        CHECK(asked_for(5, &keys[0]) && asked_for(6, &keys[1]));
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    { /* the row that is made is the missing one's */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {46}},
+               {SQL_LOCK, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_ADD, LB_OK, 1, {0}},
+               {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_OK, 1, {47}}, {SQL_LOCK, LB_OK, 1, {48}},
+               {SQL_COMMIT, LB_OK, 0, {0}});
+        CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(asked_for(4, &keys[1]));
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+    }
+    { /* one try: what it has is rolled back */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {49}},
+               {SQL_LOCK_NOW, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}});
+        f.request.deadline_ns = 0;
+        CHECK(tx_acquire(&f) == LB_BUSY);
+        CHECK(tx_release(&f) == LB_LOST);
+        PLAYED();
+    }
+}
+
 LIVE(NULL, transaction_rows) {
     struct fixture f;
     fixture_init(&f, &row);
