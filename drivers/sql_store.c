@@ -2,8 +2,8 @@
  * token inserts the row or raises its token, and tells what is there then; to write updates it
  * where its token is not greater. See store.h.
  *
- * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. Only of locks that hold by
- * rows, not by a transaction: what is written in that would go with it. */
+ * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. What a lock that holds by a transaction
+ * writes is part of that transaction (lb_store.with_release). */
 #include "drivers/sql_store.h"
 
 #define TRIES_MAX 5

@@ -4,9 +4,8 @@
  *
  * A holder installs its token before it reads; a holder with a smaller token can neither read nor
  * write after that. Each step is one atomic operation of the server and goes through the client's
- * own session, so that faults of its connection affect its writes too. Only for locks with
- * LB_CAP_FENCE whose calls are not part of a transaction that the lock itself keeps open, because
- * the writes would end with that transaction. */
+ * own session, so that faults of its connection affect its writes too. For locks with LB_CAP_FENCE; where the
+ * lock itself keeps a transaction open, the writes are part of that (with_release). */
 #ifndef DRIVERS_STORE_H
 #define DRIVERS_STORE_H
 
@@ -26,6 +25,9 @@ typedef enum lb_outcome lb_store_read_fn(struct lb_session *session,
                                          const struct lb_request *request, uint64_t *ret_value);
 
 struct lb_store {
+    /* What is written takes effect with the release, and is undone when the grant ends otherwise. Such a store
+     * tells nothing of late holders, so it is for sales alone (check.stock). */
+    bool with_release;
     lb_setup_fn *setup; /* as the setup of a lock; may be NULL */
     lb_store_install_fn *install;
     lb_store_write_fn *write;

@@ -12,7 +12,9 @@ void store_shape(struct shared *shape) {
     shape->store.kept = true;
     /* A grant of several keys has the token of the first key only. */
     shape->store.fenced = (lock->caps & LB_CAP_FENCE) && shape->entry != ENTRY_CELLS;
-    if (shape->plan->store == STORE_BACKEND && (shape->store.fenced || shape->plan->stock > 0)) {
+    bool sells = shape->plan->stock > 0;
+    bool fences = shape->store.fenced && lock->store && !lock->store->with_release;
+    if (shape->plan->store == STORE_BACKEND && (sells || fences)) {
         shape->store.backend = lock->store;
     }
     /* A store in one host's memory does not see the writes of the others. */
@@ -76,13 +78,20 @@ uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell) {
     return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
 }
 
+/* A visit to the value that the backend keeps. */
+struct backend_visit {
+    struct visit at; /* the first member: `mine` is both */
+    bool uncounted;  /* written, but it takes effect with the release only */
+};
+
 static enum lb_outcome install_token(struct client *client, void *mine) {
     const struct shared *shared = client->worker->shared;
     const struct lb_store *store = shared->store.backend;
-    struct visit *visit = mine;
+    struct backend_visit *all = mine;
+    struct visit *visit = &all->at;
     enum lb_outcome outcome = LB_OK;
     if (client->request.shared) return LB_OK;
-    *visit = (struct visit){.token = client->grant.token};
+    *all = (struct backend_visit){.at = {.token = client->grant.token}};
     client_calls(client);
     if (client->hold.told == LB_OK) {
         char name[KEY_TEXT_MAX];
@@ -98,7 +107,8 @@ static enum lb_outcome install_token(struct client *client, void *mine) {
 static enum lb_outcome write_value(struct client *client, void *mine) {
     struct shared *shared = client->worker->shared;
     const struct lb_store *store = shared->store.backend;
-    struct visit *visit = mine;
+    struct backend_visit *all = mine;
+    struct visit *visit = &all->at;
     enum lb_outcome outcome = LB_OK;
     if (client->request.shared) return LB_OK;
     client_calls(client);
@@ -113,12 +123,24 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
         outcome = note_answer(visit, outcome);
     }
     client_called(client);
-    if (writes) store_count(key_of(client, 0), &shared->store.counts, visit);
+    all->uncounted = writes && store->with_release;
+    if (writes && !all->uncounted) store_count(key_of(client, 0), &shared->store.counts, visit);
     return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 
-const struct observer store_in_backend = {
-    .client_bytes = sizeof(struct visit), .begin_hold = install_token, .end_hold = write_value};
+/* Of a release whose answer was lost, or that did not come about, it is not known whether the write took effect. */
+static void count_released(struct client *client, void *mine, const struct parting *parting) {
+    struct backend_visit *all = mine;
+    if (!all->uncounted) return;
+    all->uncounted = false;
+    if (parting->outcome != LB_OK) all->at.fence = FENCE_UNSURE;
+    store_count(key_of(client, 0), &client->worker->shared->store.counts, &all->at);
+}
+
+const struct observer store_in_backend = {.client_bytes = sizeof(struct backend_visit),
+                                          .begin_hold = install_token,
+                                          .end_hold = write_value,
+                                          .released = count_released};
 
 int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_store *store = shared->store.backend;

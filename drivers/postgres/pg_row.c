@@ -22,6 +22,7 @@ static const struct sql_recipe recipe = {
     .statement = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,
+        PG_STORE_STATEMENTS,
         [SQL_LOCK] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE"), "k"},
         /* From a FROM clause, so that it takes effect before the row is locked; "true": until the
          * transaction ends. */
@@ -55,6 +56,7 @@ const struct lb_lock lock_pg_row = {
          .guarantee = LB_ON_ONE_NODE,
          .crash = LB_CRASH_AT_ONCE},
     .expected = pg_row_expected,
+    .store = &pg_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &recipe,
 };

@@ -63,8 +63,9 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_TABLE_LEFT                                                                              \
     "SELECT count(*) FROM lockbench_table WHERE starts_with(name, $1::text) AND expire_at > now()"
 
-/* What pg-lease guards, kept beside it: lb_lock.store, and its recipe's statements. */
-extern const struct lb_store pg_store;
+/* What pg-lease guards, kept beside it, and what pg-row guards in its own transaction: lb_lock.store, and the
+ * recipe's statements. */
+extern const struct lb_store pg_store, pg_store_in_transaction;
 #define PG_STORE_STATEMENTS                                                                        \
     [SQL_INSTALL] =                                                                                \
         {"INSERT INTO lockbench_guarded AS kept (name, token, value) "                             \

@@ -24,3 +24,10 @@ const struct lb_store pg_store = {.setup = create_guarded,
                                   .write = sql_store_write,
                                   .read = sql_store_read,
                                   .drop = sql_store_drop};
+
+const struct lb_store pg_store_in_transaction = {.with_release = true,
+                                                 .setup = create_guarded,
+                                                 .install = sql_store_install,
+                                                 .write = sql_store_write,
+                                                 .read = sql_store_read,
+                                                 .drop = sql_store_drop};
