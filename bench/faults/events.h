@@ -20,7 +20,8 @@ struct fault_event {
     int64_t held; /* the grants that its victims had when it began; -1 = not known */
     /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
     int64_t begin_ns, end_ns;
-    int64_t gone_ns; /* a server's process was gone by then; 0 = not killed. To kill one takes a while. */
+    int64_t
+        gone_ns; /* a server's process was gone by then; 0 = not killed. To kill one takes a while. */
     bool acted;
     char sign[160]; /* how it is known that the injection took effect, or why it did not */
 };
