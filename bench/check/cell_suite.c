@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/check/cell_result.h"
+#include "results/format/tree.h"
 
 struct counted {
     int passed, failed, left_out;
@@ -12,13 +13,8 @@ struct counted {
     enum check_verdict verdict;
 };
 
-static const char *suite_text(const json_t *check, const char *name) {
-    const char *text = json_string_value(json_object_get(check, name));
-    return text ? text : "";
-}
-
 static enum check_verdict verdict_of(const json_t *check) {
-    const char *shown = suite_text(check, "shown");
+    const char *shown = tree_word(check, "shown");
     if (json_is_true(json_object_get(check, "overlap"))) return CHECK_VIOLATED;
     if (strcmp(shown, "granted") == 0) return CHECK_VIOLATED;
     return strcmp(shown, "refused") == 0 ? CHECK_STUCK : CHECK_FAILED;
@@ -34,7 +30,7 @@ static int weight_of(const json_t *check) {
 /* Of several failures with the same weight the first decides, because the checks after it are tried
  * once and with little patience. */
 static void count_check(struct counted *counted, const json_t *check) {
-    const char *result = suite_text(check, "result");
+    const char *result = tree_word(check, "result");
     bool failed = strcmp(result, "failed") == 0;
     counted->passed += strcmp(result, "passed") == 0;
     counted->failed += failed;
@@ -48,7 +44,7 @@ static void say_why(const struct counted *counted, bool complete, const char *la
                     size_t size) {
     if (counted->worst) {
         snprintf(why, size, "'%.60s': %.240s (%d of %d checks failed)",
-                 suite_text(counted->worst, "check"), suite_text(counted->worst, "why"),
+                 tree_word(counted->worst, "check"), tree_word(counted->worst, "why"),
                  counted->failed, counted->passed + counted->failed);
     } else if (!complete) {
         snprintf(why, size, "%.390s", last_words);

@@ -9,14 +9,9 @@
 #include "bench/check/cell_result.h"
 #include "results/format/tree.h"
 
-/* A member of an element of the stage's faults or series; 0 or "" if there is none. */
+/* A number of an element of the stage's faults or series; 0 if there is none. */
 static double number_of(const json_t *object, const char *name) {
     return json_number_value(json_object_get(object, name));
-}
-
-static const char *fault_text(const json_t *object, const char *name) {
-    const char *text = json_string_value(json_object_get(object, name));
-    return text ? text : "";
 }
 
 static bool is(const char *text, const char *word) {
@@ -77,7 +72,7 @@ static double first_acted_s(const struct run_stage *stage, const char *section) 
     size_t i;
     json_t *fault;
     json_array_foreach(stage->faults, i, fault) {
-        if (strcmp(fault_text(fault, "section"), section) != 0) continue;
+        if (strcmp(tree_word(fault, "section"), section) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
         double from_s = number_of(fault, "from_s");
         if (first < 0 || from_s < first) first = from_s > 0 ? from_s : 0;
@@ -93,16 +88,16 @@ static double all_acted_s(const struct run_stage *stage, char *why, size_t size)
     size_t i;
     json_t *fault;
     json_array_foreach(stage->faults, i, fault) {
-        const char *section = fault_text(fault, "section");
+        const char *section = tree_word(fault, "section");
         size_t before = 0;
         while (before < i &&
-               strcmp(fault_text(json_array_get(stage->faults, before), "section"), section) != 0)
+               strcmp(tree_word(json_array_get(stage->faults, before), "section"), section) != 0)
             before++;
         if (before < i) continue;
         double acted_s = first_acted_s(stage, section);
         if (acted_s < 0) {
             snprintf(why, size, "%.40s, %.40s, did not act: %.200s", section,
-                     fault_text(fault, "kind"), fault_text(fault, "sign"));
+                     tree_word(fault, "kind"), tree_word(fault, "sign"));
             return -1;
         }
         last = acted_s > last ? acted_s : last;
@@ -140,7 +135,7 @@ static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
 /* The time in the window since which the lock has had the servers that a fault left or gave back;
  * -1 = a server should have come back and has not. */
 static double server_settled_s(const struct run *run, const json_t *fault) {
-    const json_t *section = json_object_get(run->plan, fault_text(fault, "section"));
+    const json_t *section = json_object_get(run->plan, tree_word(fault, "section"));
     if (json_is_number(json_object_get(fault, "to_s"))) return number_of(fault, "to_s");
     return json_is_number(json_object_get(section, "for_ns")) && number_of(section, "for_ns") == 0
                ? number_of(fault, "from_s")
@@ -156,7 +151,7 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
     if (acted_s < 0 || !is(stage->status, "complete") || !(stage->checked_grants > 0)) return false;
     if (!(stage->unrecovered > 0) || stage->recovery_count > 0) return false;
     json_array_foreach(stage->faults, i, fault) {
-        if (strncmp(fault_text(fault, "kind"), "server-", 7) != 0) continue;
+        if (strncmp(tree_word(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
         double settled_s = server_settled_s(run, fault);
         if (settled_s < 0 || stage->duration_s - settled_s < CELL_AWAY_S) return false;

@@ -323,7 +323,8 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
     return 0;
 }
 
-static int run_matrix(struct wish *wish, const struct args *given, struct lb_err *err) {
+static int run_check(void *values, const struct args *given, struct lb_err *err) {
+    struct wish *wish = values;
     char *command = NULL, *more = NULL, workloads[512], topologies[512];
     struct available available = {0};
     struct matrix matrix = {0};
@@ -384,10 +385,6 @@ out:
     return code;
 }
 
-static int run_check(void *values, const struct args *given, struct lb_err *err) {
-    return run_matrix(values, given, err);
-}
-
 static const struct example examples[] = {
     {"lockbench check redis,etcd", "the locks of two backends, under the four usual faults"},
     {"lockbench check zk-lock --fault pause --trials 20", "20 recoveries of one lock"},
@@ -415,7 +412,7 @@ const struct command command_check = {
 static int run_verify(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     wish->verify = true;
-    return run_matrix(wish, given, err);
+    return run_check(wish, given, err);
 }
 
 static const struct example verify_examples[] = {

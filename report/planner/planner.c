@@ -43,15 +43,11 @@ static int durability_rank(const struct capacity_lock *lock) {
     return durability == DURABILITY_UNKNOWN ? -1 : (int)durability;
 }
 
-static const char *or_empty(const char *text) {
-    return text ? text : "";
-}
-
 /* Compares two answers by their lock and place. */
 static int compare_places(const struct planner_answer *x, const struct planner_answer *y) {
     int order = strcmp(x->lock->lock, y->lock->lock);
-    if (!order) order = strcmp(or_empty(x->lock->topology), or_empty(y->lock->topology));
-    return order ? order : strcmp(or_empty(x->lock->durability), or_empty(y->lock->durability));
+    if (!order) order = strcmp(doc_or(x->lock->topology, ""), doc_or(y->lock->topology, ""));
+    return order ? order : strcmp(doc_or(x->lock->durability, ""), doc_or(y->lock->durability, ""));
 }
 
 /* The rank of an answer among those for one place, the smallest first: the lock does not exclude,
@@ -67,7 +63,7 @@ static int by_place_best_first(const void *a, const void *b) {
     const struct planner_answer *x = a, *y = b;
     int order = compare_places(x, y);
     if (!order) order = rank_of(x) - rank_of(y);
-    return order ? order : strcmp(or_empty(y->from->started_at), or_empty(x->from->started_at));
+    return order ? order : strcmp(doc_or(y->from->started_at, ""), doc_or(x->from->started_at, ""));
 }
 
 static int by_fitness(const void *a, const void *b) {

@@ -33,10 +33,6 @@ static unsigned hash(const char *text) {
     return value;
 }
 
-static const char *or_empty(const char *text) {
-    return text ? text : "";
-}
-
 /* Mixes a lock's or a backend's options, if there are any, into a hash. -1: out of memory. */
 static int hash_options(unsigned *value, const json_t *options) {
     if (!options) return 0;
@@ -67,14 +63,14 @@ static int environment_hash(const struct run *run, const struct run_stage *stage
         value = hash(text);
     }
     if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
-        hash_options(&value, json_object_get(options, or_empty(stage->backend))) != 0)
+        hash_options(&value, json_object_get(options, doc_or(stage->backend, ""))) != 0)
         return -1;
     *ret_hash = value;
     return 0;
 }
 
 static const char *text_at(const json_t *object, const char *name) {
-    return or_empty(json_string_value(json_object_get(object, name)));
+    return doc_or(json_string_value(json_object_get(object, name)), "");
 }
 
 static const char *folder_name(const char *dir) {
@@ -101,15 +97,15 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
     FILE *out = ready ? open_memstream(&block, &size) : NULL;
     if (!out) goto out;
     /* In the order of enum trend_text. */
-    fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, or_empty(commit), 0,
+    fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, doc_or(commit, ""), 0,
             folder_name(dir ? dir : run->dir), 0);
     fprintf(out, "%08x%c%s%c%s%c", environment, 0, text_at(run->environment, "hostname_hash"), 0,
             text_at(run->environment, "kernel"), 0);
-    fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", or_empty(stage->backend), *version ? " " : "", version,
+    fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", doc_or(stage->backend, ""), *version ? " " : "", version,
             0, stage->lock, 0, stage->clients, 0, load, 0);
-    fprintf(out, "%s%c%s%s%s%c%.0f x %.0f%c", or_empty(stage->topology), 0,
-            or_empty(stage->durability), stage->encryption ? "; " : "", or_empty(stage->encryption),
-            0, stage->processes, stage->threads, 0);
+    fprintf(out, "%s%c%s%s%s%c%.0f x %.0f%c", doc_or(stage->topology, ""), 0,
+            doc_or(stage->durability, ""), stage->encryption ? "; " : "",
+            doc_or(stage->encryption, ""), 0, stage->processes, stage->threads, 0);
     if (fclose(out) != 0) {
         free(block);
         block = NULL;

@@ -58,6 +58,11 @@ int tree_text(struct tree_place *place, json_t *object, const char *path, const 
     return 0;
 }
 
+const char *tree_word(const json_t *object, const char *name) {
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? text : "";
+}
+
 int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag) {
     const json_t *value = tree_at(object, path);
     *ret_flag = false;

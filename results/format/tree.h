@@ -31,6 +31,8 @@ int tree_bad(struct tree_place *place, const char *path, const char *what);
 
 /* The value at a dotted path; NULL if the value, or an object on the way, is absent or null. */
 json_t *tree_at(const json_t *object, const char *path);
+/* The text of a member of a checked object; "" if it is absent or no text. */
+const char *tree_word(const json_t *object, const char *name);
 
 /* These return 0, or -1 with the error. */
 int tree_figure(struct tree_place *place, const json_t *object, const char *path,
