@@ -5,7 +5,7 @@
 // the program asks again every 100 ms or so, as whoever uses it must; each try in vain makes a lease and revokes it. A Lock does
 // not tell that its lease is lost: the program listens to the lease inside, which is not part of the documented interface.
 import { readFileSync } from "node:fs";
-import { Etcd3, EtcdLockFailedError } from "etcd3";
+import { Etcd3, EtcdLeaseInvalidError, EtcdLockFailedError } from "etcd3";
 import { say, serve, servers, sleep, versionOf } from "./serve.mjs";
 
 const held = new Map();
@@ -23,7 +23,8 @@ async function take({ key, lease }, waitMs) {
       lock.lease.on("lost", () => held.get(key) === lock && say({ event: "lost" }));
       return { outcome: "ok" };
     } catch (error) {
-      if (!(error instanceof EtcdLockFailedError)) throw error;
+      const again = error instanceof EtcdLeaseInvalidError && waitMs !== 0; // its lease ended before it asked
+      if (!again && !(error instanceof EtcdLockFailedError)) throw error;
     }
     if (waitMs === 0) return { outcome: "busy" };
     const left = waitMs === null ? Infinity : asked + waitMs - Date.now();
