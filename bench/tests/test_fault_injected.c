@@ -1,6 +1,6 @@
 /* test_fault_injected: renewals that drivers make by themselves are held back, and clients' wall
- * clocks are off, with real servers: what each lock then does, and that it is seen. Needs: servers.
- * */
+ * clocks are off, with real servers: what each lock then does, and that it is seen.
+ * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 
