@@ -105,7 +105,7 @@ static const char *advice(const struct transfer *transfer, const char *why) {
     if (*known || transfer->http->answered || transfer->result == CURLE_COULDNT_CONNECT)
         return known;
     return transfer->http->shared->tls
-               ? ": if the server asks for a client certificate, set tls_cert to one that it trusts"
+               ? ": does the server speak TLS at this port? If it asks for a client certificate, set tls_cert to one that it trusts"
                : ": if the server speaks TLS, write etcds://";
 }
 
