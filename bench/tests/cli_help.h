@@ -462,6 +462,21 @@ static inline void cli_up(struct cli *up, const char *topology, const char *back
     json_decref(urls);
 }
 
+/* Runs SQL on such a PostgreSQL, as the URL's own account. The SQL has no double quotes and no dollar signs. */
+static inline void cli_psql(const char *option, const char *sql) {
+    char command[1200];
+    cli_need_program("psql", "postgresql-client");
+    snprintf(command, sizeof command, "psql -qX '%s' -c \"%s\" >/dev/null", strchr(option, '=') + 1,
+             sql);
+    int status = -1;
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; cli_nap_ms(50)) {
+        status = system(command);
+        /* 2: no connection, for example "the database system is starting up" */
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 2) break;
+    }
+    assert_int_equal(status, 0);
+}
+
 static inline void cli_down(struct cli *up) {
     kill(up->pid, SIGINT);
     cli_wait(up);

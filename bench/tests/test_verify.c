@@ -122,15 +122,6 @@ TEST(zookeeper_passes) {
     pass("zookeeper", "zk-lock", SHORT, "1");
 }
 
-/* As the URL's own account. */
-static void run_sql(const char *option, const char *sql) {
-    char command[1200];
-    cli_need_program("psql", "postgresql-client");
-    snprintf(command, sizeof command, "psql -qX '%s' -c \"%s\" >/dev/null", strchr(option, '=') + 1,
-             sql);
-    assert_int_equal(system(command), 0);
-}
-
 /* A function of the same name before pg_catalog in the account's search_path: it returns at once. Clients
  * do not write the schema, and neither does lockbench. */
 TEST(a_shadowed_advisory_lock_is_caught) {
@@ -145,7 +136,7 @@ TEST(a_shadowed_advisory_lock_is_caught) {
     char option[200];
     struct cli up;
     cli_up(&up, "postgres", "postgres", option, sizeof option);
-    run_sql(option, sql);
+    cli_psql(option, sql);
     json_t *check = verify("pg-advisory", option, "conformance,none", 3);
     check_assert(check, "pg-advisory", "conformance", "violated");
     check_assert(check, "pg-advisory", "none", "violated");
@@ -162,8 +153,8 @@ TEST(two_servers_behind_one_address_are_caught) {
     cli_up(&up[0], "postgres", "postgres", first, sizeof first);
     cli_up(&up[1], "postgres", "postgres", second, sizeof second);
     /* One password, since it is one URL. */
-    run_sql(first, "alter role current_user password 'both'");
-    run_sql(second, "alter role current_user password 'both'");
+    cli_psql(first, "alter role current_user password 'both'");
+    cli_psql(second, "alter role current_user password 'both'");
     assert_int_equal(sscanf(first, "postgres=postgres://%63[^:@]", user), 1);
     struct liar liar = {.ports = {atoi(port_of(first)), atoi(port_of(second))}};
     liar_start(&liar);
