@@ -49,6 +49,9 @@ enum sql_role {
     SQL_STORE, /* sets the value x and the token v, of a row whose token is not greater */
     SQL_LOOK,  /* gives the value */
     SQL_DROP,  /* deletes the row */
+    SQL_ORDER, /* adds an order of the key, with the token v */
+    SQL_TALLY, /* gives the value and the number of the key's orders, as they are at one moment */
+    SQL_DROP_ORDERS, /* deletes the key's orders */
     SQL_ROLES
 };
 
@@ -181,6 +184,9 @@ lb_residue_fn sql_count_left;
 
 /* Held until a transaction ends; with rows of SQL_ADD and SQL_REMOVE where the recipe has them. */
 extern const struct lb_algorithm sql_transaction_algorithm;
+/* After a statement in the transaction of a grant failed: rolls the transaction back, and so gives up the lock.
+ * LB_LOST, as the release will say; LB_UNKNOWN, LB_BROKEN: the connection is dead. */
+enum lb_outcome sql_transaction_undo(struct lb_session *session);
 /* A row with an owner and an end; the second also with rows to sweep. */
 extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 /* A row with an owner and no end. */

@@ -3,12 +3,14 @@
  * where its token is not greater. See store.h.
  *
  * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. What a lock that holds by a transaction
- * writes is part of that transaction (lb_store.with_release). */
+ * writes is part of that transaction (lb_store.with_release); a recipe with SQL_ORDER, SQL_TALLY and
+ * SQL_DROP_ORDERS adds the orders of a sale there. */
 #include "drivers/sql_store.h"
 
 #define TRIES_MAX 5
 
-/* Runs it; the victim of a deadlock tries again. */
+/* Runs it; the victim of a deadlock tries again. But not in a transaction that holds the lock: an error of the
+ * server has undone that, in part or whole, and a second try would work outside of it. */
 static enum lb_outcome run_retrying(struct lb_session *session, const struct lb_request *request,
                                     enum sql_role role, uint64_t token, uint64_t value,
                                     struct sql_answer *ret_answer) {
@@ -18,6 +20,8 @@ static enum lb_outcome run_retrying(struct lb_session *session, const struct lb_
     mine->values.value = (int64_t)value;
     for (int tries = 1;; tries++) {
         enum lb_outcome outcome = sql_run(session, role, sql_soon(session), ret_answer);
+        if (outcome == LB_OK || outcome == LB_UNKNOWN || outcome == LB_BROKEN) return outcome;
+        if (mine->in_transaction) return sql_transaction_undo(session);
         if ((outcome != LB_BUSY && outcome != LB_TIMEOUT) || tries == TRIES_MAX) {
             return outcome == LB_BUSY || outcome == LB_TIMEOUT ? LB_UNKNOWN : outcome;
         }
@@ -50,9 +54,28 @@ enum lb_outcome sql_store_read(struct lb_session *session, const struct lb_reque
     return outcome;
 }
 
+enum lb_outcome sql_store_order(struct lb_session *session, const struct lb_request *request,
+                                uint64_t token) {
+    struct sql_answer answer = {0};
+    return run_retrying(session, request, SQL_ORDER, token, 0, &answer);
+}
+
+enum lb_outcome sql_store_tally(struct lb_session *session, const struct lb_request *request,
+                                uint64_t *ret_value, uint64_t *ret_orders) {
+    struct sql_answer answer = {0};
+    enum lb_outcome outcome = run_retrying(session, request, SQL_TALLY, 0, 0, &answer);
+    if (outcome != LB_OK) return outcome;
+    *ret_value = (uint64_t)answer.number[0];
+    *ret_orders = (uint64_t)answer.number[1];
+    return LB_OK;
+}
+
 int sql_store_drop(struct lb_session *session, const struct lb_request *request,
                    struct lb_err *err) {
     struct sql_answer answer = {0};
-    if (run_retrying(session, request, SQL_DROP, 0, 0, &answer) == LB_OK) return 0;
+    enum lb_outcome outcome = run_retrying(session, request, SQL_DROP, 0, 0, &answer);
+    if (outcome == LB_OK && sql_has(session, SQL_DROP_ORDERS))
+        outcome = run_retrying(session, request, SQL_DROP_ORDERS, 0, 0, &answer);
+    if (outcome == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", session->lock->name, session->err.text);
 }

@@ -9,6 +9,8 @@
 lb_store_install_fn sql_store_install;
 lb_store_write_fn sql_store_write;
 lb_store_read_fn sql_store_read;
+lb_store_order_fn sql_store_order;
+lb_store_tally_fn sql_store_tally;
 lb_arm_fn sql_store_drop;
 
 #endif

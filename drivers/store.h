@@ -11,8 +11,9 @@
 
 #include "drivers/driver.h"
 
-/* Only key, key_len and key_index of the request matter. LB_OK; LB_LOST: a greater token is there,
- * and nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with session->err.
+/* Only key, key_len and key_index of the request matter. LB_OK; LB_LOST: a greater token is there, or the
+ * lock's transaction was rolled back, and nothing was done; LB_UNKNOWN, LB_BROKEN, LB_REFUSED as elsewhere, with
+ * session->err.
  * Out-parameters are written only with LB_OK. */
 typedef enum lb_outcome lb_store_install_fn(struct lb_session *session,
                                             const struct lb_request *request, uint64_t token,
@@ -24,6 +25,14 @@ typedef enum lb_outcome lb_store_write_fn(struct lb_session *session,
 typedef enum lb_outcome lb_store_read_fn(struct lb_session *session,
                                          const struct lb_request *request, uint64_t *ret_value);
 
+/* Adds an order of the key, in the transaction that the value was written in. */
+typedef enum lb_outcome lb_store_order_fn(struct lb_session *session,
+                                          const struct lb_request *request, uint64_t token);
+/* Reads the value and the number of the key's orders, as they are at one moment. */
+typedef enum lb_outcome lb_store_tally_fn(struct lb_session *session,
+                                          const struct lb_request *request, uint64_t *ret_value,
+                                          uint64_t *ret_orders);
+
 struct lb_store {
     /* What is written takes effect with the release, and is undone when the grant ends otherwise. Such a store
      * tells nothing of late holders, so it is for sales alone (check.stock). */
@@ -32,7 +41,10 @@ struct lb_store {
     lb_store_install_fn *install;
     lb_store_write_fn *write;
     lb_store_read_fn *read;
-    lb_arm_fn *drop; /* removes the key's value; it is no error if there is none */
+    /* Of a store with_release, where each sale leaves an order; else NULL, both. */
+    lb_store_order_fn *order;
+    lb_store_tally_fn *tally;
+    lb_arm_fn *drop; /* removes the key's value and orders; it is no error if there is none */
 };
 
 /* ---- for servers without scripts that can write on condition that nobody has written since

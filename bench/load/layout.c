@@ -85,6 +85,8 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     if (shape->store.kept) parts.store.keys = carve_part(carver, cells * sizeof *parts.store.keys);
     if (shape->store.backend)
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
+    if (store_keeps_orders(shape))
+        parts.store.orders = carve_part(carver, cells * sizeof *parts.store.orders);
     if (order_applies(lock) && !shape->split)
         parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
@@ -107,6 +109,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     shared->versions = parts.versions;
     shared->store.keys = parts.store.keys;
     shared->store.values = parts.store.values;
+    shared->store.orders = parts.store.orders;
     shared->latest_started = parts.latest_started;
     shared->tick_runs = parts.tick_runs;
     shared->reacquire = parts.reacquire;

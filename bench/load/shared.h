@@ -158,7 +158,8 @@ struct shared_store {
     const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
     struct guarded *keys;           /* one for each cell; NULL = no store */
     uint64_t *values; /* the backend's in the end, as numbers of writes, a cell each; or NULL */
-    bool collected;   /* the values are there */
+    uint64_t *orders; /* a sale's in the end, their number, a cell each; NULL = sales leave none */
+    bool collected;   /* the values and the orders are there */
     struct store_counts counts;
 };
 

@@ -24,6 +24,10 @@ void store_shape(struct shared *shape) {
     }
 }
 
+bool store_keeps_orders(const struct shared *shape) {
+    return shape->plan->stock > 0 && shape->store.backend && shape->store.backend->tally;
+}
+
 static uint32_t cell_index(const struct client *client) {
     return (uint32_t)(client->at.cell - client->worker->shared->cells);
 }
@@ -120,6 +124,8 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
         struct lb_request request = value_request(shared, cell_index(client), name);
         uint64_t value = sells ? visit->fenced - 1 : visit->fenced + 1;
         outcome = store->write(&client->session->lb, &request, visit->token, value);
+        if (outcome == LB_OK && sells && store->order)
+            outcome = store->order(&client->session->lb, &request, visit->token);
         outcome = note_answer(visit, outcome);
     }
     client_called(client);
@@ -163,7 +169,10 @@ int store_collect(struct shared *shared, struct lb_session *session, struct lb_e
         char name[KEY_TEXT_MAX];
         struct lb_request request = value_request(shared, i, name);
         uint64_t *value = &shared->store.values[i];
-        if (store->read(session, &request, value) != LB_OK) {
+        enum lb_outcome outcome =
+            shared->store.orders ? store->tally(session, &request, value, &shared->store.orders[i])
+                                 : store->read(session, &request, value);
+        if (outcome != LB_OK) {
             return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
         }
         if (shared->plan->stock > 0) *value = store_stock_of_cell(shared, i) - *value;

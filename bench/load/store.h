@@ -7,7 +7,9 @@
  *
  * A sale (check.stock): the backend's value is a stock of goods. Each holder reads it and, if it is
  * above 0, writes it one less; so it is never below 0. Two holders at once sell the same piece, and
- * then more was sold than is missing in the end. A lock without tokens can sell too. */
+ * then more was sold than is missing in the end. A lock without tokens can sell too. Where the store is part of
+ * the lock's transaction, each sale leaves an order there too, so in the end there are as many orders as goods
+ * are missing, whatever happened. */
 #ifndef BENCH_LOAD_STORE_H
 #define BENCH_LOAD_STORE_H
 
@@ -27,8 +29,11 @@ extern const struct observer store_in_memory, store_in_backend;
 int store_prepare(const struct shared *shared, struct lb_session *session, struct lb_err *err);
 
 /* When all sessions have ended, by a fresh one: reads the values into shared->store.values, as the
- * number of writes that they show, and deletes them from the server. 0, or -1 with err. */
+ * number of writes that they show, and the numbers of orders, and deletes both from the server. 0, or -1 with err. */
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
+
+/* Whether its sales leave orders; of a shape that store_shape has completed. */
+bool store_keeps_orders(const struct shared *shape);
 
 /* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */
 uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell);

@@ -105,11 +105,14 @@ struct stage_steady {
 
 /* The goods that holders counted down in the backend's store, over all keys. */
 struct stage_sale {
-    uint64_t stock;    /* at the start; 0 = there was no sale */
-    uint64_t sold;     /* counted by the sellers: writes that the store confirmed */
-    uint64_t left;     /* in the store at the end, if known */
-    uint64_t oversold; /* sold more than once: sold - (stock - left), key by key */
-    bool known;        /* whether the store could be read at the end */
+    uint64_t stock;  /* at the start; 0 = there was no sale */
+    uint64_t sold;   /* counted by the sellers: writes that the store confirmed */
+    uint64_t left;   /* in the store at the end, if known */
+    uint64_t orders; /* in the store at the end, if known and kept there */
+    /* sold more than once: sold - (stock - left), key by key; and by how many the orders differ from stock - left */
+    uint64_t oversold;
+    bool known; /* whether the store could be read at the end */
+    bool orders_known;
 };
 
 /* Keys that nobody held and nobody was granted, although clients waited for them all that time. */

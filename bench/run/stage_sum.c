@@ -312,6 +312,7 @@ static void fill_store(struct run_stage *result, const struct stage_store *store
     result->sale_stock = (double)store->sale.stock;
     result->sale_sold = (double)store->sale.sold;
     if (store->sale.known) result->sale_left = (double)store->sale.left;
+    if (store->sale.orders_known) result->sale_orders = (double)store->sale.orders;
 }
 
 static void fill_ticks(struct run_stage *result, const struct shared *shared) {

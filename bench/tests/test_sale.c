@@ -1,14 +1,39 @@
 /* test_sale: the flash sale on real servers. Locks that exclude sell the stock and nothing beyond
- * it, in one part or in segments; a lock whose lease ends during the work sells pieces twice.
+ * it, in one part or in segments; a lock whose lease ends during the work sells pieces twice. Locks
+ * that sell in their own transaction leave as many orders as pieces are missing.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
+#include <math.h>
+
 struct sale {
     double stock, sold, left, oversold;
+    double orders; /* where sales leave orders; else NAN */
     const char *verdict;
     json_t *run; /* the verdict's owner */
 };
+
+/* What became of the sale of a result; it keeps the result. */
+static struct sale read_sale(json_t *run) {
+    bool ordered = json_is_number(cli_get(run, "stages.0.store.sale.orders"));
+    return (struct sale){.stock = cli_number_at(run, "stages.0.store.sale.stock"),
+                         .sold = cli_number_at(run, "stages.0.store.sale.sold"),
+                         .left = cli_number_at(run, "stages.0.store.sale.left"),
+                         .orders = ordered ? cli_number_at(run, "stages.0.store.sale.orders") : NAN,
+                         .oversold = cli_number_at(run, "stages.0.exclusion.oversold"),
+                         .verdict = cli_text_at(run, "stages.0.exclusion.verdict"),
+                         .run = run};
+}
+
+/* Locks that sell in their own transaction leave an order for each piece that is missing; others leave none. */
+static void assert_orders(const struct sale *sale, const char *lock) {
+    bool orders = strcmp(lock, "pg-row") == 0 || strcmp(lock, "mysql-row") == 0;
+    if (orders)
+        assert_true(sale->orders == sale->stock - sale->left);
+    else
+        assert_true(isnan(sale->orders));
+}
 
 /* Runs the sale of one lock. Where the lock can't run here: skipped, in CI a failure. The caller
  * drops the run. */
@@ -32,12 +57,9 @@ static struct sale run_sale(const char *lock, const char *hold, const char *leas
     cli_free(&cli);
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "stages.0.store.where"), "backend");
-    return (struct sale){.stock = cli_number_at(run, "stages.0.store.sale.stock"),
-                         .sold = cli_number_at(run, "stages.0.store.sale.sold"),
-                         .left = cli_number_at(run, "stages.0.store.sale.left"),
-                         .oversold = cli_number_at(run, "stages.0.exclusion.oversold"),
-                         .verdict = cli_text_at(run, "stages.0.exclusion.verdict"),
-                         .run = run};
+    struct sale sale = read_sale(run);
+    assert_orders(&sale, lock);
+    return sale;
 }
 
 /* A stock that outlasts the run. */
@@ -83,15 +105,71 @@ static void test_what_was_rolled_back_was_not_sold(void **state) {
                            "--set", "run.duration=4s", "--set", "fault.kind=terminate", "--set",
                            "fault.target=all", "--set", "fault.first=100ms", "--set",
                            "fault.every=40ms", "--set", "fault.for=10ms"));
-    json_t *run = cli_result(out);
-    double missing = cli_number_at(run, "stages.0.store.sale.stock") -
-                     cli_number_at(run, "stages.0.store.sale.left");
-    double sold = cli_number_at(run, "stages.0.store.sale.sold");
-    assert_true(sold > 0);
-    if (sold > missing) fail_msg("%g sold, but %g are missing", sold, missing);
-    assert_true(cli_number_at(run, "stages.0.exclusion.oversold") == 0);
-    json_decref(run);
+    struct sale sale = read_sale(cli_result(out));
+    assert_orders(&sale, "pg-row");
+    double missing = sale.stock - sale.left;
+    assert_true(sale.sold > 0);
+    if (sale.sold > missing) fail_msg("%g sold, but %g are missing", sale.sold, missing);
+    assert_true(sale.oversold == 0);
+    json_decref(sale.run);
     cli_free(&cli);
+}
+
+/* Tables as lockbench makes them; and the server refuses the COMMIT of every second grant that leaves an order,
+ * as a server does that finds transactions in each other's way. */
+static const char refuse_commits[] =
+    "create table lockbench_order (name text not null, token bigint not null, primary key (name, token));"
+    "comment on table lockbench_order is 'made by lockbench';"
+    "create function refuse() returns trigger language plpgsql as "
+    "'begin raise exception using errcode = ''serialization_failure''; end';"
+    "create constraint trigger refuse after insert on lockbench_order deferrable initially deferred "
+    "for each row when (new.token % 2 = 0) execute function refuse();";
+
+/* Runs pg-row's sale on a server with such statements done. The caller drops the run. */
+static struct sale sale_after(const char *statements, const char *name) {
+    char option[200];
+    struct cli up;
+    char *out = cli_path("%s", name);
+    cli_up(&up, "postgres", "postgres", option, sizeof option);
+    cli_psql(option, statements);
+    struct cli cli = cli_run(NULL, ARGS("run", "sale", "--lock", "pg-row", "--url", option, "--out",
+                                        out, "--set", "load.clients=4", "--set", "load.hold=0",
+                                        "--set", "check.stock=1000000", "--set", "run.warmup=0",
+                                        "--set", "run.duration=1500ms"));
+    if (access(out, F_OK) != 0) fail_msg("no result: %s", cli.err);
+    struct sale sale = read_sale(cli_result(out));
+    cli_free(&cli);
+    cli_down(&up);
+    return sale;
+}
+
+/* Each of these was written, and its COMMIT failed: none has been sold. */
+static void test_a_refused_commit_sells_nothing(void **state) {
+    (void)state;
+    cli_need("postgres");
+    struct sale sale = sale_after(refuse_commits, "refused");
+    double grants = cli_number_at(sale.run, "stages.0.exclusion.grants");
+    assert_orders(&sale, "pg-row");
+    assert_true(sale.sold > 0);
+    if (sale.sold != sale.orders) fail_msg("%g sold, %g orders", sale.sold, sale.orders);
+    if (!(grants > sale.sold)) fail_msg("%g grants, %g sold: no COMMIT failed", grants, sale.sold);
+    assert_true(sale.oversold == 0);
+    json_decref(sale.run);
+}
+
+/* The database loses orders behind the lock's back: they are missing, and the run says so. */
+static void test_lost_orders_are_found(void **state) {
+    (void)state;
+    cli_need("postgres");
+    struct sale sale = sale_after(
+        "create table lockbench_order (name text not null, token bigint not null, primary key (name, token));"
+        "comment on table lockbench_order is 'made by lockbench';"
+        "create rule lose as on insert to lockbench_order where new.token % 2 = 0 do instead nothing;",
+        "lost-orders");
+    assert_string_equal(sale.verdict, "violated");
+    assert_true(sale.orders < sale.stock - sale.left);
+    assert_true(sale.oversold == sale.stock - sale.left - sale.orders);
+    json_decref(sale.run);
 }
 
 #define SALE(test, lock)                                                                           \
@@ -105,10 +183,14 @@ int main(void) {
         SALE(test_what_is_sold_is_missing, "zk-lock"),
         SALE(test_what_is_sold_is_missing, "pg-lease"),
         SALE(test_what_is_sold_is_missing, "pg-row"),
+        SALE(test_what_is_sold_is_missing, "mysql-row"),
         SALE(test_nothing_is_sold_beyond_the_stock, "redis-setnx"),
         SALE(test_nothing_is_sold_beyond_the_stock, "redis-segmented"),
         SALE(test_nothing_is_sold_beyond_the_stock, "pg-row"),
+        SALE(test_nothing_is_sold_beyond_the_stock, "mysql-row"),
         cmocka_unit_test(test_what_was_rolled_back_was_not_sold),
+        cmocka_unit_test(test_a_refused_commit_sells_nothing),
+        cmocka_unit_test(test_lost_orders_are_found),
         cmocka_unit_test(test_a_broken_lock_oversells),
     };
     return cmocka_run_group_tests(tests, cli_setup, cli_teardown);

@@ -63,10 +63,10 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
                          "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_row WHERE " MARIA_NAME_LEFT, "kk"}
 
-/* What mysql-lease guards, kept beside it: lb_lock.store, and its recipe's statements. What changes
- * nothing counts as not done, so each step that is done raises steps. The columns are assigned from
- * left to right. */
-extern const struct lb_store maria_store;
+/* What mysql-lease guards, kept beside it, and what mysql-row guards in its own transaction: lb_lock.store,
+ * and the recipe's statements. What changes nothing counts as not done, so each step that is done raises steps. The
+ * columns are assigned from left to right. */
+extern const struct lb_store maria_store, maria_store_in_transaction;
 #define MARIA_STORE_STATEMENTS                                                                     \
     [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                  \
                      "VALUES (?, ?, LAST_INSERT_ID(0), 1) ON DUPLICATE KEY UPDATE "                \
@@ -79,6 +79,13 @@ extern const struct lb_store maria_store;
                    "vxkv"},                                                                        \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = ?", "k"},                      \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = ?", "k"}
+/* What mysql-row sells: the orders beside the stock, counted in the same statement as the stock is read. */
+#define MARIA_ORDER_STATEMENTS                                                                     \
+    [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES (?, ?)", "kv"},               \
+    [SQL_TALLY] = {"SELECT value, (SELECT COUNT(*) FROM lockbench_order AS o WHERE o.name = ?) "   \
+                   "FROM lockbench_guarded WHERE name = ?",                                        \
+                   "kk"},                                                                          \
+    [SQL_DROP_ORDERS] = {"DELETE FROM lockbench_order WHERE name = ?", "k"}
 
 /* The server's clock at the statement's begin. In UTC: a DATETIME of local time jumps twice a
  * year. */

@@ -1,19 +1,33 @@
-/* maria_store: a guarded value beside a lock: a row of lockbench_guarded. See drivers/sql_store.h
- * and maria_sql.h, which has the statements. */
+/* maria_store: a guarded value beside a lock: a row of lockbench_guarded; and the orders of a sale: rows of
+ * lockbench_order. See drivers/sql_store.h and maria_sql.h, which has the statements. */
 #include "drivers/mariadb/maria_sql.h"
 
 #include "drivers/sql_store.h"
 
-static int create_guarded(struct lb_session *session, struct lb_err *err) {
+static int create_table(struct lb_session *session, const char *make, struct lb_err *err) {
     MYSQL_RES *result = NULL;
-    enum lb_outcome outcome = maria_query(
-        session,
-        "CREATE TABLE IF NOT EXISTS lockbench_guarded (" MARIA_NAME ", token BIGINT NOT NULL, "
-        "value BIGINT NOT NULL, steps BIGINT NOT NULL) " MARIA_MADE,
-        maria_answer_by(session), &result);
+    enum lb_outcome outcome = maria_query(session, make, maria_answer_by(session), &result);
     if (outcome != LB_OK) return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
     mysql_free_result(result);
     return 0;
+}
+
+static int create_guarded(struct lb_session *session, struct lb_err *err) {
+    return create_table(
+        session,
+        "CREATE TABLE IF NOT EXISTS lockbench_guarded (" MARIA_NAME
+        ", token BIGINT NOT NULL, value BIGINT NOT NULL, steps BIGINT NOT NULL) " MARIA_MADE,
+        err);
+}
+
+/* A grant sells one piece, so its token names the order. */
+static int create_sale(struct lb_session *session, struct lb_err *err) {
+    if (create_guarded(session, err) != 0) return -1;
+    return create_table(
+        session,
+        "CREATE TABLE IF NOT EXISTS lockbench_order (name VARBINARY(1024) NOT NULL, "
+        "token BIGINT NOT NULL, PRIMARY KEY (name, token)) " MARIA_MADE,
+        err);
 }
 
 const struct lb_store maria_store = {.setup = create_guarded,
@@ -21,3 +35,12 @@ const struct lb_store maria_store = {.setup = create_guarded,
                                      .write = sql_store_write,
                                      .read = sql_store_read,
                                      .drop = sql_store_drop};
+
+const struct lb_store maria_store_in_transaction = {.with_release = true,
+                                                    .setup = create_sale,
+                                                    .install = sql_store_install,
+                                                    .write = sql_store_write,
+                                                    .read = sql_store_read,
+                                                    .order = sql_store_order,
+                                                    .tally = sql_store_tally,
+                                                    .drop = sql_store_drop};

@@ -20,6 +20,8 @@ static const struct sql_recipe recipe = {
     .statement = {
         MARIA_TRANSACTION,
         MARIA_ROW_STATEMENTS,
+        MARIA_STORE_STATEMENTS,
+        MARIA_ORDER_STATEMENTS,
         [SQL_LOCK] = {MARIA_ROW_LOCKED, "k"},
         [SQL_LOCK_UNTIL] = {"SET STATEMENT max_statement_time = ? / 1e6 FOR " MARIA_ROW_LOCKED,
                             "wk"},
@@ -49,6 +51,7 @@ const struct lb_lock lock_mysql_row = {
               .guarantee = LB_ON_ONE_NODE,
               .crash = LB_CRASH_AT_ONCE},
     .expected = maria_row_expected,
+    .store = &maria_store_in_transaction,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &recipe,
 };

@@ -23,6 +23,7 @@ static const struct sql_recipe recipe = {
         PG_TRANSACTION,
         PG_ROW_STATEMENTS,
         PG_STORE_STATEMENTS,
+        PG_ORDER_STATEMENTS,
         [SQL_LOCK] = {PG_ROW_LOCKED("lockbench_row WHERE name = $1::text FOR UPDATE"), "k"},
         /* From a FROM clause, so that it takes effect before the row is locked; "true": until the
          * transaction ends. */

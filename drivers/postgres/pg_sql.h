@@ -77,6 +77,14 @@ extern const struct lb_store pg_store, pg_store_in_transaction;
                    "kvx"},                                                                         \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
+/* What pg-row sells: the orders beside the stock, counted in the same statement as the stock is read. */
+#define PG_ORDER_STATEMENTS                                                                        \
+    [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES ($1::text, $2::bigint)",      \
+                   "kv"},                                                                          \
+    [SQL_TALLY] = {"SELECT value, (SELECT count(*) FROM lockbench_order AS o "                     \
+                   "WHERE o.name = $1::text) FROM lockbench_guarded WHERE name = $1::text",        \
+                   "k"},                                                                           \
+    [SQL_DROP_ORDERS] = {"DELETE FROM lockbench_order WHERE name = $1::text", "k"}
 
 #define PG_VERSION_SCHEMA                                                                          \
     PG_MAKE("TABLE", "lockbench_version",                                                          \
