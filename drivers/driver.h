@@ -48,7 +48,8 @@ enum lb_primitive {
     LB_SEMAPHORE, /* at most request.bound permits are granted at once */
     /* opens when its count is zero: acquire awaits that, release counts down by one */
     LB_LATCH,
-    /* holds nothing: acquire reads a version, release writes if the version is still the same */
+    /* holds nothing: acquire reads a version, release writes if the version is still the same; but see
+     * LB_CAP_ATOMIC */
     LB_OPTIMISTIC,
     LB_NO_PRIMITIVE
 };
@@ -81,6 +82,9 @@ enum lb_cap {
      * waits; lock_state of the session is then common to them */
     LB_CAP_SHARE = 1 << 15,
     LB_CAP_SPINS = 1 << 16, /* its waits spin, so they use the processor */
+    /* LB_OPTIMISTIC: acquire is one statement of the server that reads, computes and writes, so it is never
+     * refused; its token is the version that it made. Release does nothing */
+    LB_CAP_ATOMIC = 1 << 17,
 };
 
 /* What a lock promises according to its documentation or its authors; checked against what is
@@ -264,8 +268,8 @@ struct lb_request {
 /* What a successful acquire returns, and what release and renew are given. */
 struct lb_grant {
     /* the fencing token, which grows with each grant of the key; 0 = the lock has none. Shared
-     * grants may repeat it. LB_OPTIMISTIC: the version read; after an LB_OK release the version
-     * written */
+     * grants may repeat it. LB_OPTIMISTIC: the version read; after an LB_OK release, and with
+     * LB_CAP_ATOMIC from acquire on, the version written */
     uint64_t token;
     uint32_t slot; /* LB_CAP_SLOTS: the slot, 0 .. bound-1 */
     /* by lb_now(), counted from BEFORE the request was sent; LB_NEVER = no lease */

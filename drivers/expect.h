@@ -174,4 +174,27 @@
     [LB_SCENARIO_LOST_REPLY] =                                                                     \
         SAFE("a write with an unknown outcome happens once or never, as its version shows")
 
+/* --- one statement that reads, computes and writes: LB_CAP_ATOMIC --- */
+
+#define EXPECT_ATOMIC                                                                              \
+    [LB_SCENARIO_NONE] = SAFE("the server does one statement after the other"),                    \
+    [LB_SCENARIO_PAUSE] = SAFE("nothing is held, and nothing was read before"),                    \
+    [LB_SCENARIO_HOLDER_KILL] = SAFE("nothing is held"),                                           \
+    [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing is held"),                                          \
+    [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),                                            \
+    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),                                            \
+    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing is held"),                                           \
+    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing is held"),                                             \
+    [LB_SCENARIO_WIRE_CUT] = SAFE("a statement that arrives late counts from what is there then"), \
+    [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
+        SAFE("a statement with an unknown outcome happens once or never"),                         \
+    [LB_SCENARIO_WIRE_RESET] = SAFE("a statement with an unknown outcome happens once or never"),  \
+    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("a statement with an unknown outcome happens once or never"), \
+    [LB_SCENARIO_LOST_REPLY] = SAFE("a statement with an unknown outcome happens once or never")
+
+#define EXPECT_SQL_UPDATE                                                                          \
+    EXPECT_ATOMIC, [LB_SCENARIO_SERVER_RESTART] = SAFE("the row is on disk before the answer"),    \
+                   [LB_SCENARIO_SERVER_EMPTY] =                                                    \
+                       VIOLATED("the row is gone, and its versions start again")
+
 #endif

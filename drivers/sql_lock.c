@@ -54,6 +54,7 @@ const char *sql_role_name(enum sql_role role) {
         [SQL_RENEW] = "lb_renew",
         [SQL_READ] = "lb_read",
         [SQL_WRITE] = "lb_write",
+        [SQL_COUNT] = "lb_count",
         [SQL_SWEEP] = "lb_sweep",
         [SQL_ADD] = "lb_add",
         [SQL_REMOVE] = "lb_remove",

@@ -6,7 +6,7 @@
  * know neither SQL nor a client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
  *   sql_lease.c        a row with an owner and an end, by the database's clock; or without an end
- *   sql_optimistic.c   a row with a version */
+ *   sql_optimistic.c   a row with a version, compared at the write or counted by one statement */
 #ifndef DRIVERS_SQL_LOCK_H
 #define DRIVERS_SQL_LOCK_H
 
@@ -32,6 +32,7 @@ enum sql_role {
     /* sql_optimistic */
     SQL_READ,  /* gives version, value */
     SQL_WRITE, /* changes a row if the version is still the one given */
+    SQL_COUNT, /* makes the version one more, and gives it */
     /* From here on statements are prepared at their first use, those above when the session
      * begins. */
     SQL_SELDOM,
@@ -194,8 +195,11 @@ extern const struct lb_algorithm sql_flag_algorithm;
 #define SQL_FLAG_HAZARDS                                                                           \
     "a holder that dies leaves the flag set: nobody gets the lock until somebody clears it by "    \
     "hand, who must be sure that the holder is dead; without its row nobody gets it either"
-/* A row with a version. */
-extern const struct lb_algorithm sql_optimistic_algorithm;
+/* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
+extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
+#define SQL_UPDATE_HAZARDS                                                                         \
+    "only for what one statement can do: nothing can be worked on between reading and writing; a " \
+    "statement whose answer is lost has been done once or never, and repeated it may count twice"
 
 /* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */

@@ -2,10 +2,28 @@
  * still the one that was read, and makes it one more. Whoever comes second reads again.
  *
  * What is written is the value that was read, plus one: so a lost update shows in the row
- * itself. */
+ * itself.
+ *
+ * Or one UPDATE makes the version one more and gives it: the database locks the row for as long as
+ * the statement takes, so that nobody is refused. */
 #include "drivers/sql_lock.h"
 
+#include "drivers/wait.h"
+
 #define ADDS_MAX 3
+
+/* Runs the statement on the key's row, and adds the row if it is not there. */
+static enum lb_outcome run_on_row(struct lb_session *session, enum sql_role role,
+                                  struct sql_answer *answer) {
+    for (int adds = 0;; adds++) {
+        enum lb_outcome outcome = sql_run(session, role, sql_soon(session), answer);
+        if (outcome != LB_OK || answer->rows > 0) return outcome;
+        if (adds == ADDS_MAX)
+            return lb_fail(session, LB_REFUSED, "%s: its row does not stay", session->lock->name);
+        outcome = sql_run(session, SQL_ADD, sql_soon(session), answer);
+        if (outcome != LB_OK && outcome != LB_BUSY) return outcome;
+    }
+}
 
 static enum lb_outcome optimistic_acquire(struct lb_session *session,
                                           const struct lb_request *request,
@@ -13,15 +31,8 @@ static enum lb_outcome optimistic_acquire(struct lb_session *session,
     struct sql_grant *mine = grant->data;
     struct sql_answer answer = {0};
     sql_use(session, request);
-    for (int adds = 0;; adds++) {
-        enum lb_outcome outcome = sql_run(session, SQL_READ, sql_soon(session), &answer);
-        if (outcome != LB_OK) return outcome;
-        if (answer.rows > 0) break;
-        if (adds == ADDS_MAX)
-            return lb_fail(session, LB_REFUSED, "%s: its row does not stay", session->lock->name);
-        outcome = sql_run(session, SQL_ADD, sql_soon(session), &answer);
-        if (outcome != LB_OK && outcome != LB_BUSY) return outcome;
-    }
+    enum lb_outcome outcome = run_on_row(session, SQL_READ, &answer);
+    if (outcome != LB_OK) return outcome;
     grant->token = (uint64_t)answer.number[0];
     grant->lease_end_ns = LB_NEVER;
     mine->value = answer.number[1];
@@ -57,6 +68,41 @@ const struct lb_algorithm sql_optimistic_algorithm = {
     .disarm_range = sql_disarm_range,
     .acquire = optimistic_acquire,
     .release = optimistic_release,
+    .residue = sql_residue,
+    .names = sql_names,
+};
+
+/* The victim of a deadlock (Galera: of another node's commit) has changed nothing, and asks again. */
+static enum lb_outcome update_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    struct sql_answer answer = {0};
+    enum lb_outcome outcome;
+    sql_use(session, request);
+    do {
+        outcome = run_on_row(session, SQL_COUNT, &answer);
+    } while (outcome == LB_BUSY && lb_now() < request->deadline_ns && !lb_stopping());
+    if (outcome != LB_OK) return outcome;
+    grant->token = (uint64_t)answer.number[0];
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static enum lb_outcome update_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    (void)session, (void)request, (void)grant; /* all was done by the statement */
+    return LB_OK;
+}
+
+const struct lb_algorithm sql_update_algorithm = {
+    .session_bytes = SQL_SESSION_BYTES,
+    .setup = sql_setup,
+    .prepare = sql_prepare,
+    .arm = sql_arm,
+    .disarm = sql_disarm,
+    .arm_range = sql_arm_range,
+    .disarm_range = sql_disarm_range,
+    .acquire = update_acquire,
+    .release = update_release,
     .residue = sql_residue,
     .names = sql_names,
 };

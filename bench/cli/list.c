@@ -32,7 +32,7 @@ char *list_caps(unsigned caps, char *text, size_t size) {
         {LB_CAP_MULTI, "multi"},       {LB_CAP_PERMITS, "permits"},
         {LB_CAP_SLOTS, "slots"},       {LB_CAP_SHARE, "share"},
         {LB_CAP_SPINS, "spins"},       {LB_CAP_CONTROL, "control"},
-        {LB_CAP_BASELINE, "baseline"},
+        {LB_CAP_BASELINE, "baseline"}, {LB_CAP_ATOMIC, "atomic"},
     };
     size_t used = 0;
     text[0] = '\0';

@@ -6,6 +6,7 @@
 #define EXCLUDES CONFORM_EXCLUDES
 #define LATCH CONFORM_KIND(LB_LATCH)
 #define OPTIMISTIC CONFORM_KIND(LB_OPTIMISTIC)
+#define ATOMIC CONFORM_ATOMIC
 #define SEMAPHORE CONFORM_KIND(LB_SEMAPHORE)
 #define TRY LB_CAP_TRY
 #define WAIT LB_CAP_WAIT
@@ -59,7 +60,8 @@ const struct conform_check conform_checks[] = {
     {"eight await each other", LATCH, WAIT, 0, 0, REAL, conform_latch_crowd},
     {"a write makes a version", OPTIMISTIC, 0, 0, BASIC, REAL, conform_version},
     {"a write after another's is refused", OPTIMISTIC, 0, 0, BASIC, REAL, conform_conflict},
-    {"eight writers lose no update", OPTIMISTIC, 0, 0, 0, CONFORM_CONTROLS,
+    {"a statement makes the next version", ATOMIC, 0, 0, BASIC, REAL, conform_atomic},
+    {"eight writers lose no update", OPTIMISTIC | ATOMIC, 0, 0, 0, CONFORM_CONTROLS,
      conform_versions_unique},
     {"several keys, all or none", EXCLUDES, TRY | WAIT | LB_CAP_MULTI, 0, BASIC, REAL,
      conform_multi},
@@ -75,15 +77,15 @@ const struct conform_check conform_checks[] = {
     {"renewal keeps", EXCLUDES, LEASE | LB_CAP_RENEW | TRY, 0, 0, REAL, conform_renewal},
     {"renewal of what is lost says so", EXCLUDES, LEASE | LB_CAP_RENEW | WAIT, 0, 0, REAL,
      conform_late_renewal},
-    {"names of odd bytes work or are refused", EXCLUDES | LATCH | OPTIMISTIC, TRY, 0, 0, REAL,
-     conform_odd_names},
-    {"long names work or are refused", EXCLUDES | LATCH | OPTIMISTIC, TRY, 0, 0, REAL,
+    {"names of odd bytes work or are refused", EXCLUDES | LATCH | OPTIMISTIC | ATOMIC, TRY, 0, 0,
+     REAL, conform_odd_names},
+    {"long names work or are refused", EXCLUDES | LATCH | OPTIMISTIC | ATOMIC, TRY, 0, 0, REAL,
      conform_long_names},
     {"nothing is left on the server", EXCLUDES, TRY | WAIT, 0, CONFORM_RESIDUE | BASIC, REAL,
      conform_residue},
     {"no more is on the server than before", EXCLUDES, TRY | WAIT, 0, CONFORM_COUNTS, REAL,
      conform_count},
-    {"what was armed is gone when disarmed", LATCH | OPTIMISTIC, TRY, 0,
+    {"what was armed is gone when disarmed", LATCH | OPTIMISTIC | ATOMIC, TRY, 0,
      CONFORM_RESIDUE | CONFORM_ARMS | BASIC, REAL, conform_armed_residue},
     {"killed clients stop nobody", EXCLUDES, TRY | WAIT, LB_CLAIM_CRASH_RELEASE, CONFORM_CHILDREN,
      REAL, conform_killed_clients},
@@ -100,7 +102,7 @@ const struct conform_check conform_checks[] = {
      conform_silent_request},
     {"a release cut off is in doubt, then settled", EXCLUDES, WAIT, 0, FAR, REAL,
      conform_cut_release},
-    {"a write cut off is in doubt", OPTIMISTIC, 0, 0, FAR, REAL, conform_cut_write},
+    {"a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, 0, FAR, REAL, conform_cut_write},
     {"an await cut off does not open", LATCH, TRY | WAIT, 0, FAR, REAL, conform_cut_await},
     {"a vanished holder's lock is freed", EXCLUDES, WAIT, LB_CLAIM_CRASH_RELEASE, FAR, REAL,
      conform_crash},
@@ -132,10 +134,14 @@ static bool hides(const struct lb_lock *lock) {
     return lock->about.exposed_by || lock->about.exposed_as != LB_EXPOSED_VIOLATED;
 }
 
+static unsigned kind_of(const struct lb_lock *lock) {
+    return (lock->caps & LB_CAP_ATOMIC) ? CONFORM_ATOMIC : CONFORM_KIND(lock->primitive);
+}
+
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason) {
     *ret_reason = NULL;
-    if (!(check->kinds & CONFORM_KIND(lock->primitive))) return false;
+    if (!(check->kinds & kind_of(lock))) return false;
     if ((lock->caps & check->caps) != check->caps) return false;
     if ((lock->claims & check->claims) != check->claims) return false;
     if ((check->needs & (CONFORM_FAR | CONFORM_OWNED)) && !lb_topologies(lock)) return false;

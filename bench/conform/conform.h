@@ -23,6 +23,8 @@ enum conform_need {
 
 /* The primitives that a check is for. */
 #define CONFORM_KIND(primitive) (1U << (primitive))
+/* a kind of its own: an optimistic lock with LB_CAP_ATOMIC, which refuses nobody */
+#define CONFORM_ATOMIC (1U << 31)
 /* a semaphore of one permit excludes too */
 #define CONFORM_EXCLUDES                                                                           \
     (CONFORM_KIND(LB_MUTEX) | CONFORM_KIND(LB_RWLOCK) | CONFORM_KIND(LB_SEMAPHORE))
@@ -144,6 +146,7 @@ void conform_latch_crowd(struct trial *trial);
 void conform_version(struct trial *trial);
 void conform_conflict(struct trial *trial);
 void conform_versions_unique(struct trial *trial);
+void conform_atomic(struct trial *trial);
 /* conform_multi.c */
 void conform_multi(struct trial *trial);
 void conform_multi_overlap(struct trial *trial);

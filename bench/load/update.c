@@ -1,6 +1,7 @@
 /* update: one guarded update with an optimistic lock, which holds nothing. The client reads a
  * version, works, and writes on the condition that the version is still the same. If another client
- * was faster, it starts again from the read.
+ * was faster, it starts again from the read. A lock of one statement (LB_CAP_ATOMIC) has written at
+ * the read, and never starts again.
  *
  * The time until the read that the successful write was based on counts as `acquire`, like the
  * waiting of other locks. So the failed tries are part of `acquire`. */

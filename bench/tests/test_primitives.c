@@ -192,6 +192,21 @@ TEST(test_each_update_makes_its_own_version) {
     stage_free(stage);
 }
 
+TEST(test_one_statement_never_tries_again) {
+    struct stage_wish wish = {0};
+    struct stage *stage = run_toy(&toy_atomic, RIGHT, wish, SETS(CROWD, "load.hold=50us"));
+    assert_clean(stage);
+    assert_true(stage->result.retries == 0);
+    assert_true(stage->result.busy == 0);
+    assert_int_equal(stage->exclusion.grants, atomic_load(&toy_kept.key[0].version));
+    stage_free(stage);
+    stage = run_toy(&toy_atomic, (struct toy_faults){.last_writer_wins = true}, wish,
+                    SETS(CROWD, "load.hold=50us"));
+    assert_int_equal(stage->exclusion.verdict, VERDICT_VIOLATED);
+    assert_true(stage->exclusion.lost_updates > 0);
+    stage_free(stage);
+}
+
 TEST(test_a_latch_opens_once_and_for_all) {
     struct stage_wish wish = {.bound = 2};
     static const char *const processes[] = {"1", "2"};

@@ -465,6 +465,29 @@ static inline enum lb_outcome toy_write(struct lb_session *session,
     return LB_OK;
 }
 
+/* One statement; or, if the last writer wins, a read and a write. */
+static inline enum lb_outcome toy_count(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    struct toy_shared *shared = session->server->shared;
+    _Atomic uint64_t *version = &shared->key[request->key_index % TOY_KEYS].version;
+    uint64_t read = atomic_load(version);
+    lb_sleep_until(lb_now() + 10 * LB_US_NS);
+    if (toy.last_writer_wins) {
+        atomic_store(version, read + 1);
+    } else {
+        read = atomic_fetch_add(version, 1);
+    }
+    grant->token = read + 1;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
+}
+
+static inline enum lb_outcome
+toy_nothing(struct lb_session *session, const struct lb_request *request, struct lb_grant *grant) {
+    (void)session, (void)request, (void)grant;
+    return LB_OK;
+}
+
 /* ---- latch ---- */
 
 static inline enum lb_outcome toy_await(struct lb_session *session,
@@ -594,6 +617,20 @@ static const struct lb_lock toy_optimistic = {
     .primitive = LB_OPTIMISTIC,
     .caps = LB_CAP_TRY | LB_CAP_WAIT,
     .algorithm = &toy_optimistic_algorithm,
+};
+
+static const struct lb_algorithm toy_atomic_algorithm = {
+    TOY_FUNCTIONS,
+    .acquire = toy_count,
+    .release = toy_nothing,
+};
+
+static const struct lb_lock toy_atomic = {
+    TOY_COMMON,
+    .name = "toy-atomic",
+    .primitive = LB_OPTIMISTIC,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_ATOMIC,
+    .algorithm = &toy_atomic_algorithm,
 };
 
 static const struct lb_algorithm toy_latch_algorithm = {

@@ -11,6 +11,7 @@ extern const struct lb_connector mariadb_connector __attribute__((weak));
 
 /* What the locks may show in each scenario, LB_SCENARIOS entries each; see maria_expected.c. */
 extern const struct lb_expectation maria_getlock_expected[], maria_row_expected[],
-    maria_lease_expected[], maria_flag_expected[], maria_optimistic_expected[];
+    maria_lease_expected[], maria_flag_expected[], maria_optimistic_expected[],
+    maria_update_expected[];
 
 #endif

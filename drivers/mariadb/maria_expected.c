@@ -63,3 +63,11 @@ const struct lb_expectation maria_optimistic_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_MINORITY_LOST] = SAFE("nothing is held, and " CERTIFIED),
     [LB_SCENARIO_SPLIT] = SAFE("a node without a majority commits nothing"),
 };
+
+const struct lb_expectation maria_update_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_UPDATE,
+    [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
+    [LB_SCENARIO_LEADER_KILL] = SAFE("nothing is held, and " CERTIFIED),
+    [LB_SCENARIO_MINORITY_LOST] = SAFE("nothing is held, and " CERTIFIED),
+    [LB_SCENARIO_SPLIT] = SAFE("a node without a majority commits nothing"),
+};

@@ -92,4 +92,21 @@ extern const struct lb_store maria_store, maria_store_in_transaction;
 #define MARIA_NOW "UTC_TIMESTAMP(6)"
 #define MARIA_LEASE_END "UTC_TIMESTAMP(6) + INTERVAL ? MICROSECOND"
 
+/* Rows with a version, of mysql-optimistic and mysql-update. */
+#define MARIA_VERSION_SCHEMA                                                                       \
+    "CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "                               \
+    "version BIGINT NOT NULL, value BIGINT NOT NULL) " MARIA_MADE
+#define MARIA_VERSION_ROWS                                                                         \
+    [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES (?, 1, 0)", "k"},    \
+    [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?", "k"},                          \
+    [SQL_ADD_MANY] = {"INSERT INTO lockbench_version (name, version, value) "                      \
+                      "SELECT names.name, 1, 0 FROM " MARIA_NAMES                                  \
+                      " ON DUPLICATE KEY UPDATE lockbench_version.name = lockbench_version.name",  \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] =                                                                            \
+        {"DELETE lockbench_version FROM " MARIA_NAMES                                              \
+         " STRAIGHT_JOIN lockbench_version ON lockbench_version.name = names.name",                \
+         "kvx"},                                                                                   \
+    [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_version WHERE " MARIA_NAME_LEFT, "kk"}
+
 #endif

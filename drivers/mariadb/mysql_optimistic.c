@@ -9,27 +9,14 @@
 
 static const struct sql_recipe recipe = {
     .port = &maria_port,
-    .schema = (const char *const[]){"CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "
-                                    "version BIGINT NOT NULL, value BIGINT NOT NULL) " MARIA_MADE,
-                                    NULL},
+    .schema = (const char *const[]){MARIA_VERSION_SCHEMA, NULL},
     .table = "lockbench_version",
     .statement = {
         [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = ?", "k"},
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = ?, version = version + 1 "
                        "WHERE name = ? AND version = ?",
                        "xkv"},
-        [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES (?, 1, 0)", "k"},
-        [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?", "k"},
-        [SQL_ADD_MANY] =
-            {"INSERT INTO lockbench_version (name, version, value) "
-             "SELECT names.name, 1, 0 FROM " MARIA_NAMES
-             " ON DUPLICATE KEY UPDATE lockbench_version.name = lockbench_version.name",
-             "kvx"},
-        [SQL_REMOVE_MANY] =
-            {"DELETE lockbench_version FROM " MARIA_NAMES
-             " STRAIGHT_JOIN lockbench_version ON lockbench_version.name = names.name",
-             "kvx"},
-        [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_version WHERE " MARIA_NAME_LEFT, "kk"},
+        MARIA_VERSION_ROWS,
     }};
 
 const struct lb_lock lock_mysql_optimistic = {

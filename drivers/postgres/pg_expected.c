@@ -71,6 +71,12 @@ const struct lb_expectation pg_optimistic_expected[LB_SCENARIOS] = {
     STANDBYS_ROW,
 };
 
+const struct lb_expectation pg_update_expected[LB_SCENARIOS] = {
+    EXPECT_SQL_UPDATE,
+    [LB_SCENARIO_POOLED] = SAFE("each update is one statement"),
+    STANDBYS_ROW,
+};
+
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = VIOLATED("two clients of one host count as one owner"),
     [LB_SCENARIO_PAUSE] = VIOLATED("two clients of one host count as one owner"),

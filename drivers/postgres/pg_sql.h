@@ -89,8 +89,9 @@ extern const struct lb_store pg_store, pg_store_in_transaction;
 #define PG_VERSION_SCHEMA                                                                          \
     PG_MAKE("TABLE", "lockbench_version",                                                          \
             " (name text PRIMARY KEY, version bigint NOT NULL, value bigint NOT NULL)")
-#define PG_VERSION_STATEMENTS                                                                      \
-    [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"},      \
+#define PG_VERSION_READ                                                                            \
+    [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"}
+#define PG_VERSION_ROWS                                                                            \
     [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES ($1::text, 1, 0) "   \
                  "ON CONFLICT DO NOTHING",                                                         \
                  "k"},                                                                             \

@@ -12,7 +12,8 @@ static const struct sql_recipe recipe = {
     .schema = (const char *const[]){PG_VERSION_SCHEMA, NULL},
     .table = "lockbench_version",
     .statement = {
-        PG_VERSION_STATEMENTS,
+        PG_VERSION_READ,
+        PG_VERSION_ROWS,
         /* $2 is one more than the value that was read */
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = $2::bigint % 2, "
                        "version = $3::bigint + 1 "

@@ -11,7 +11,8 @@ static const struct sql_recipe recipe = {
     .schema = (const char *const[]){PG_VERSION_SCHEMA, NULL},
     .table = "lockbench_version",
     .statement = {
-        PG_VERSION_STATEMENTS,
+        PG_VERSION_READ,
+        PG_VERSION_ROWS,
         [SQL_WRITE] = {"UPDATE lockbench_version SET value = $2::bigint, version = $3::bigint + 1 "
                        "WHERE name = $1::text AND version = version",
                        "kxv"},

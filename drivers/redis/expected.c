@@ -156,6 +156,24 @@ const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_LOST_REPLY] = SAFE("awaiting takes nothing, so nothing is lost with its answer"),
 };
 
+/* --- one command --- */
+
+#define NUMBERS_AGAIN                                                                              \
+    "the promoted replica has not got the last writes, and gives their numbers out again"
+
+const struct lb_expectation redis_incr_expected[LB_SCENARIOS] = {
+    EXPECT_ATOMIC,
+    [LB_SCENARIO_SERVER_RESTART] =
+        VIOLATED("the number is in memory only, unless durability is sync, and starts again"),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the number is gone with the data, and starts again"),
+    [LB_SCENARIO_PRIMARY_LOST] = VIOLATED(NUMBERS_AGAIN),
+    [LB_SCENARIO_SENTINEL] = VIOLATED(NUMBERS_AGAIN),
+    [LB_SCENARIO_CLUSTER] = VIOLATED(NUMBERS_AGAIN),
+    [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the number, and it starts again"),
+    [LB_SCENARIO_CLOCK_FORWARD] = SAFE("nothing ends by time"),
+    [LB_SCENARIO_CLOCK_BACK] = SAFE("nothing ends by time"),
+};
+
 /* --- several servers --- */
 
 /* All servers are needed for a grant, so one server that still has the key prevents a second

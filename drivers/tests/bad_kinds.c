@@ -163,6 +163,15 @@ static bool enter_optimistic(struct lb_session *session, const struct lb_request
     return true;
 }
 
+static bool enter_atomic(struct lb_session *session, const struct lb_request *request,
+                         struct part *part, struct lb_grant *grant) {
+    (void)request;
+    grant->token = part->version + 1;
+    bool writes = !has(session, KIND_WRITES_ANYWAY) && !has(session, KIND_SAME_VERSION);
+    if (writes) part->version = grant->token;
+    return true;
+}
+
 static bool enter_multi(struct lb_session *session, const struct lb_request *request,
                         struct part *part, struct lb_grant *grant) {
     (void)grant;
@@ -263,6 +272,7 @@ ACQUIRE(rwlock, false)
 ACQUIRE(semaphore, false)
 ACQUIRE(latch, false)
 ACQUIRE(optimistic, false)
+ACQUIRE(atomic, false)
 ACQUIRE(multi, false)
 ACQUIRE(slots, false)
 
@@ -328,6 +338,13 @@ static enum lb_outcome release_optimistic(struct lb_session *session,
     if (part->version != grant->token && !has(session, KIND_WRITES_ANYWAY)) return LB_BUSY;
     part->version = grant->token + (has(session, KIND_SAME_VERSION) ? 0 : 1);
     grant->token = part->version;
+    return LB_OK;
+}
+
+/* Writes what its acquire read long ago, if it is not atomic. */
+static enum lb_outcome release_atomic(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
+    if (has(session, KIND_WRITES_ANYWAY)) part_of(session, request)->version = grant->token;
     return LB_OK;
 }
 
@@ -446,5 +463,7 @@ KIND(semaphore, ARMED, .primitive = LB_SEMAPHORE, .caps = BOTH | LB_CAP_PERMITS,
      .claims = LB_CLAIM_EXCLUDES);
 KIND(latch, ARMED, .primitive = LB_LATCH, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
 KIND(optimistic, , .primitive = LB_OPTIMISTIC, .caps = BOTH, .claims = LB_CLAIM_EXCLUDES);
+KIND(atomic, , .primitive = LB_OPTIMISTIC, .caps = BOTH | LB_CAP_ATOMIC,
+     .claims = LB_CLAIM_EXCLUDES);
 KIND(multi, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_MULTI, .claims = LB_CLAIM_EXCLUDES);
 KIND(slots, , .primitive = LB_MUTEX, .caps = BOTH | LB_CAP_SLOTS, .claims = LB_CLAIM_EXCLUDES);

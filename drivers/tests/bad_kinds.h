@@ -49,6 +49,6 @@ enum kind_fault {
 };
 
 extern const struct lb_lock bad_mutex, bad_rwlock, bad_semaphore, bad_latch, bad_optimistic,
-    bad_multi, bad_slots;
+    bad_atomic, bad_multi, bad_slots;
 
 #endif

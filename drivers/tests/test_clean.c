@@ -65,7 +65,7 @@ struct host {
 static const struct guest_case cases[] = {
     {"redis", "redis",
      "redis-setnx,redis-reentrant,redis-fair,redis-spin,redis-fenced,redis-multi,redis-"
-     "segmented,redis-rwlock",
+     "segmented,redis-rwlock,redis-incr",
      "contended", REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1")},
     {"redis", "redis", "redis-semaphore,redis-permit", "semaphore",
      REDIS_KEEP("redis-cli -p $PORT"), REDIS_LIST("$1")},
@@ -83,14 +83,14 @@ static const struct guest_case cases[] = {
     {"etcd-3", "etcd", "etcd-mutex,etcd-lock,etcd-key,etcd-chubby", "contended", ETCD_KEEP,
      ETCD_LIST},
     {"postgres", "postgres",
-     "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-nowait,pg-flag",
+     "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag",
      "guarded-update",
      "psql -q $URL -c 'create table lockbench_mine (name text); create table other (name text); "
      "create sequence lockbench_seq'",
      "psql -XAtq $URL -c \"select relkind, relname from pg_class where relnamespace = "
      "'public'::regnamespace order by 1, 2\""},
     {"mariadb", "mariadb",
-     "mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-nowait,mysql-flag",
+     "mysql-getlock,mysql-row,mysql-lease,mysql-table,mysql-optimistic,mysql-update,mysql-nowait,mysql-flag",
      "contended", MARIADB "'create database mine; create table mine.lockbench_row (name int)'",
      MARIADB "'show databases; select table_schema, table_name from information_schema.tables "
              "where table_schema not in (\"information_schema\", \"sys\", \"mysql\")'"},

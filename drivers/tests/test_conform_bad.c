@@ -91,6 +91,8 @@ static const struct {
     {&bad_optimistic, KIND_WRITES_ANYWAY, "a write after another's is refused"},
     {&bad_optimistic, KIND_WRITES_ANYWAY, "eight writers lose no update"},
     {&bad_optimistic, KIND_SAME_VERSION, "a write makes a version"},
+    {&bad_atomic, KIND_WRITES_ANYWAY, "eight writers lose no update"},
+    {&bad_atomic, KIND_SAME_VERSION, "a statement makes the next version"},
     {&bad_multi, KIND_KEEPS_SOME, "several keys, all or none"},
     {&bad_multi, KIND_LOCKS_UP, "overlapping sets of keys do not deadlock"},
     {&bad_slots, KIND_SAME_SLOT, "each part of a key has one holder"},
@@ -154,6 +156,7 @@ TEST(test_right_ones_pass_all) {
     assert_true(pass_all(&bad_semaphore) >= 16);
     assert_true(pass_all(&bad_latch) >= 5);
     assert_true(pass_all(&bad_optimistic) >= 5);
+    assert_true(pass_all(&bad_atomic) >= 5);
     assert_true(pass_all(&bad_multi) >= 15);
     assert_true(pass_all(&bad_slots) >= 14);
 }

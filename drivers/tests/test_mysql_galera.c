@@ -24,8 +24,9 @@ static void assert_verdicts(const char *locks, const char *fault, const char *co
 
 TEST(through_all_nodes_only_what_is_written_excludes) {
     cli_need("mariadb-galera");
-    assert_verdicts("mysql-getlock,mysql-row,mysql-lease,mysql-optimistic", "multi-primary",
-                    (const char *const[]){"violated", "violated", "safe", "safe"});
+    assert_verdicts("mysql-getlock,mysql-row,mysql-lease,mysql-optimistic,mysql-update",
+                    "multi-primary",
+                    (const char *const[]){"violated", "violated", "safe", "safe", "safe"});
 }
 
 TEST(through_one_node_all_exclude) {

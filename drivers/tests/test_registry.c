@@ -10,7 +10,7 @@
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 
-#define CAPS_ALL 0x1ffffu
+#define CAPS_ALL 0x3ffffu
 #define CLAIMS_ALL 0xfu
 
 static bool is_name(const char *text) {

@@ -102,7 +102,8 @@ static const struct sql_recipe table = {
     .schema = schema,
     .statement = {[SQL_TAKE] = SAYS, [SQL_FREE] = SAYS, [SQL_RENEW] = SAYS, [SQL_SWEEP] = SAYS}};
 static const struct sql_recipe version = {
-    .port = &port, .statement = {[SQL_READ] = SAYS, [SQL_WRITE] = SAYS, [SQL_ADD] = SAYS}};
+    .port = &port,
+    .statement = {[SQL_READ] = SAYS, [SQL_WRITE] = SAYS, [SQL_COUNT] = SAYS, [SQL_ADD] = SAYS}};
 
 /* One client of the fake database. */
 struct fixture {
@@ -468,6 +469,27 @@ LIVE(NULL, optimistic) {
     CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_BUSY,
           "a serialization failure");
     CHECK(sql_optimistic_algorithm.release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+    PLAYED();
+}
+
+LIVE(NULL, one_statement) {
+    struct fixture f;
+    fixture_init(&f, &version);
+    SCRIPT(&f, {SQL_COUNT, LB_OK, 0, {0}}, {SQL_ADD, LB_BUSY, 0, {0}},
+           {SQL_COUNT, LB_OK, 1, {7, 0}}, {SQL_COUNT, LB_BUSY, 0, {0}},
+           {SQL_COUNT, LB_OK, 1, {9, 0}}, {SQL_COUNT, LB_BUSY, 0, {0}},
+           {SQL_COUNT, LB_UNKNOWN, 0, {0}});
+    CHECK(sql_update_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(f.grant.token == 7 && f.grant.lease_end_ns == LB_NEVER, "the version that it made");
+    CHECK(sql_update_algorithm.release(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(f.grant.token == 7, "a release does nothing");
+    CHECK(sql_update_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(f.grant.token == 9, "the victim of a deadlock asks again");
+    f.request.deadline_ns = 0;
+    CHECK(sql_update_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_BUSY,
+          "but not after its deadline");
+    CHECK(sql_update_algorithm.acquire(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
+    CHECK(f.grant.token == 9, "nothing is known of its version");
     PLAYED();
 }
 

@@ -1,0 +1,105 @@
+/* test_no_lock: the workload no-lock on real servers: what one statement counts is in the server in the end, to the last
+ * update; GET and SET without a lock lose some; and a lock stands beside them with the requests that it costs.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+#define SHORT "--set", "load.clients=8", "--set", "run.duration=1s", "--no-page"
+
+/* Counts up the number at the key "number" of a server that runs on its own. The grants of all clients. */
+static double count_up(const char *lock, const char *url, const char *name) {
+    char *out = cli_path("%s", name);
+    struct cli cli = cli_run(NULL, ARGS("run", "no-lock", "--lock", lock, "--url", url, "--key",
+                                        "number", SHORT, "--out", out));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+    assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") == 0);
+    assert_true(cli_number_at(run, "stages.0.cost.retries_per_grant") == 0);
+    double grants = cli_number_at(run, "stages.0.exclusion.grants");
+    json_decref(run);
+    assert_true(grants > 100);
+    return grants;
+}
+
+/* The number that a script prints: $URL is the server's, $PORT, $LOGIN and $SECRET are what stands in it. */
+static double ask(const char *option, const char *script) {
+    char text[1500];
+    snprintf(text, sizeof text,
+             "URL='%s'; AT=${URL##*@}; PORT=${AT#*:}; PORT=${PORT%%%%/*}; LOGIN=${URL#*://}; "
+             "LOGIN=${LOGIN%%@*}; SECRET=${LOGIN#*:}; LOGIN=${LOGIN%%%%:*}; %s",
+             strchr(option, '=') + 1, script);
+    struct cli cli = cli_shell("sh", text);
+    assert_code(&cli, 0);
+    double number = strtod(cli.out, NULL);
+    cli_free(&cli);
+    return number;
+}
+
+TEST(incr_has_counted_every_update) {
+    struct cli up;
+    char url[300];
+    cli_up(&up, "redis", "redis", url, sizeof url);
+    double grants = count_up("redis-incr", url, "incr");
+    double number = ask(url, "REDISCLI_AUTH=$SECRET redis-cli -p $PORT get number");
+    if (number != grants) fail_msg("the number is %.0f after %.0f updates", number, grants);
+    cli_down(&up);
+}
+
+/* A row begins at version 1. */
+TEST(one_update_statement_has_counted_every_update) {
+    static const struct {
+        const char *lock, *backend, *script;
+    } sql[] = {
+        {"pg-update", "postgres",
+         "psql -XAtq $URL -c \"select version - 1 from lockbench_version where name = 'number'\""},
+        {"mysql-update", "mariadb",
+         "MYSQL_PWD=$SECRET mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u $LOGIN -e "
+         "\"select version - 1 from lockbench.lockbench_version where name = 'number'\""},
+    };
+    for (size_t i = 0; i < sizeof sql / sizeof *sql; i++) {
+        struct cli up;
+        char url[300];
+        cli_up(&up, sql[i].backend, sql[i].backend, url, sizeof url);
+        double grants = count_up(sql[i].lock, url, sql[i].lock);
+        double number = ask(url, sql[i].script);
+        if (number != grants)
+            fail_msg("%s: the number is %.0f after %.0f updates", sql[i].lock, number, grants);
+        cli_down(&up);
+    }
+}
+
+TEST(get_and_set_lose_updates) {
+    cli_need("redis");
+    char *out = cli_path("control");
+    struct cli cli = cli_run(
+        NULL, ARGS("run", "no-lock", "--lock", "unsafe-redis-get-set", SHORT, "--out", out));
+    assert_code(&cli, 3);
+    cli_free(&cli);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "violated");
+    assert_true(cli_number_at(run, "stages.0.exclusion.lost_updates") > 0);
+    json_decref(run);
+}
+
+/* In one table: one request, or a lock with a read and a write under it. */
+TEST(a_lock_stands_beside_one_statement) {
+    cli_need("redis");
+    char *out = cli_path("beside");
+    struct cli cli = cli_run(NULL, ARGS("run", "no-lock", "--lock", "redis-incr,redis-setnx", SHORT,
+                                        "--set", "run.order=plan", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 2);
+    assert_true(cli_number_at(run, "stages.0.cost.commands_per_grant") == 1);
+    assert_true(cli_number_at(run, "stages.1.cost.commands_per_grant") >= 4);
+    assert_true(cli_number_at(run, "stages.1.store.sale.sold") > 0);
+    assert_true(json_is_null(cli_get(run, "stages.0.store")));
+    assert_string_equal(cli_text_at(run, "stages.0.topology"),
+                        cli_text_at(run, "stages.1.topology"));
+    json_decref(run);
+    cli_free(&cli);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
