@@ -46,6 +46,7 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
     result->waits = lock->waits;
     result->control = (lock->caps & LB_CAP_CONTROL) != 0;
     result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;
+    result->atomic = (lock->caps & LB_CAP_ATOMIC) != 0;
     result->claims = run_stage_keep(result, claims_json(lock));
 }
 

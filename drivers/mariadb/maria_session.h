@@ -10,7 +10,7 @@
 
 #include <mysql.h>
 
-#define MARIA_STATEMENTS_MAX 24
+#define MARIA_STATEMENTS_MAX 32
 #define MARIA_COLUMNS_MAX 4
 
 /* One row of numbers, filled by maria_run. */

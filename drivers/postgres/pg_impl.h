@@ -25,7 +25,7 @@ struct pg_conninfo {
     enum { PG_POOLED_UNKNOWN, PG_POOLED_NO, PG_POOLED_YES } pooled;
 };
 
-#define PG_STATEMENTS_MAX 24 /* of a lock */
+#define PG_STATEMENTS_MAX 32 /* of a lock */
 
 struct pg_sweeper;
 

@@ -12,7 +12,7 @@
 
 #include <sqlite3.h>
 
-#define SQLITE_STATEMENTS_MAX 24
+#define SQLITE_STATEMENTS_MAX 32
 
 /* The tables and statements that an algorithm needs in each database. */
 struct sqlite_plan {

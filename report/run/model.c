@@ -264,6 +264,12 @@ static int make_locks(struct report *report) {
     return 0;
 }
 
+/* True for one statement where clients of other rows hold a lock for some time: nobody is kept out for
+ * that time, so that the statement ranks beside no lock. */
+static bool holds_nothing(const struct run_stage *stage) {
+    return stage->atomic && !equal(stage->hold, "0");
+}
+
 /* If some locks were tested, a lock that was not is no candidate; if none was, all are equal. */
 static void mark_candidates(struct report *report) {
     bool tested = false;
@@ -272,7 +278,7 @@ static void mark_candidates(struct report *report) {
         for (int r = 0; r < report->groups[g].row_count; r++) {
             struct report_row *row = &report->groups[g].rows[r];
             const struct report_lock *lock = &report->locks[row->lock];
-            row->candidate = report_is_real(lock->stage) &&
+            row->candidate = report_is_real(lock->stage) && !holds_nothing(row->typical) &&
                              (lock->state == LOCK_CLEAN || (lock->state == LOCK_ALONE && !tested));
         }
     }

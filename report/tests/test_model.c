@@ -170,6 +170,23 @@ TEST(test_the_simulator_is_no_candidate) {
         "a excluded, no overlap in 9 grants", TONE_GOOD);
 }
 
+#define ATOMIC(hold) ",\"atomic\":true,\"hold\":\"" hold "\""
+
+/* Nobody is kept out while a client of one statement works, so that it would seem the fastest. */
+TEST(test_one_statement_ranks_beside_no_lock_that_holds) {
+    struct report *report = report_of(STAGE("o", 2, "clean", 900, ATOMIC("1ms")) "," STAGE(
+                                          "a", 2, "clean", 9, ",\"hold\":\"1ms\""),
+                                      "");
+    assert_false(report->groups[0].rows[0].candidate);
+    assert_true(report->groups[0].rows[1].candidate);
+    report_free(report);
+    report = report_of(
+        STAGE("o", 2, "clean", 900, ATOMIC("0")) "," STAGE("a", 2, "clean", 9, ",\"hold\":\"0\""),
+        "");
+    assert_true(report->groups[0].rows[0].candidate);
+    report_free(report);
+}
+
 #define LIMITED ",\"limited_by\":\"generator\",\"warnings\":[\"other\"]"
 
 TEST(test_limited_stages_are_named) {
