@@ -323,6 +323,11 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
     return 0;
 }
 
+static int need_server(const struct wish *wish, struct lb_err *err) {
+    if (!wish->verify || wish->urls.count > 0) return 0;
+    return err_set(err, LB_EXIT_USAGE, "verify: which server? --url BACKEND=URL");
+}
+
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     char *command = NULL, *more = NULL, workloads[512], topologies[512];
@@ -338,10 +343,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
     if (available_init(&available, topologies, err) != 0) goto out;
     if (wish->verify && urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
-    if (wish->verify && wish->urls.count == 0) {
-        err_set(err, LB_EXIT_USAGE, "verify: which server? --url BACKEND=URL");
-        goto out;
-    }
+    if (need_server(wish, err) != 0) goto out;
     for (int i = 0; i < wish->urls.count; i++) {
         available_url(&available, wish->urls.item[i].backend, wish->urls.item[i].url);
         if (!named &&

@@ -7,7 +7,7 @@
 static int read_leases(const struct lb_option *option, const char *text, void *values,
                        struct arena *arena, struct lb_err *err) {
     struct plan *plan = values;
-    int64_t found_ns[PLAN_LADDER_MAX];
+    int64_t found_ns[PLAN_LADDER_MAX] = {0};
     int count = 0;
     (void)arena;
     for (const char *at = text;; at++) {

@@ -108,26 +108,56 @@ static int check_ticks(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
+/* A combination of values that makes no sense. */
+struct rule {
+    bool wrong;
+    int number; /* the %d of why */
+    const char *section, *key, *why;
+};
+
+static int refuse_first(const struct draft *draft, const struct rule *rules, size_t count,
+                        struct lb_err *err) {
+    for (size_t i = 0; i < count; i++) {
+        char why[200];
+        if (!rules[i].wrong) continue;
+        snprintf(why, sizeof why, rules[i].why, rules[i].number);
+        return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
+    }
+    return 0;
+}
+
+/* Times and rates. */
+static int check_schedule(const struct draft *draft, struct lb_err *err) {
+    const struct plan *plan = draft->plan;
+    bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
+    const struct rule rules[] = {
+        {plan->think.kind == DIST_WINDOW, 0, "load", "think",
+         "only a hold can last as long as the window"},
+        {plan->hold.kind == DIST_WINDOW && plan->warmup_ns > 0, 0, "run", "warmup",
+         "with load.hold = window the holders of the warm-up would hold until the window ends: set run.warmup = 0"},
+        {plan->rates_count > 0 && closed, 0, "load", "rates",
+         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
+        {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
+         "one ladder at a time: load.clients has %d steps"},
+        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, 0, "run", "steady",
+         "that takes ten seconds to tell at the least: set run.duration = 60s, say"},
+        {!closed && plan->think.mean_ns > 0, 0, "load", "think",
+         "with open arrival the schedule alone says when a client goes on; set think = 0"},
+    };
+    return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
+}
+
 /* Refuses the first key whose value contradicts the value of another key. */
 static int check_values(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
     int most = most_clients(plan);
-    bool closed = plan->arrival.kind == ARRIVAL_CLOSED;
     bool few_keys = plan->keys.pick == KEYS_OWN || plan->keys.count < (uint32_t)plan->keys_at_once;
-    const struct {
-        bool wrong;
-        int number; /* the %d of why */
-        const char *section, *key, *why;
-    } rules[] = {
+    const struct rule rules[] = {
         {plan->threads > most, most, "load", "threads", "more threads than clients (%d at most)"},
         {plan->processes > most, most, "load", "processes",
          "more processes than clients (%d at most)"},
         {plan->threads > 0 && plan->processes > plan->threads, plan->threads, "load", "processes",
          "more processes than load.threads = %d, which counts all processes'"},
-        {plan->think.kind == DIST_WINDOW, 0, "load", "think",
-         "only a hold can last as long as the window"},
-        {plan->hold.kind == DIST_WINDOW && plan->warmup_ns > 0, 0, "run", "warmup",
-         "with load.hold = window the holders of the warm-up would hold until the window ends: set run.warmup = 0"},
         {plan->clients_per_session > most, most, "load", "clients_per_session",
          "more than there are clients (%d at most)"},
         {plan->churn && plan->clients_per_session > 1, 0, "load", "session",
@@ -150,24 +180,11 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "no blanks, commas, quotes, backslashes, '*' or '?'"},
         {*plan->key_prefix && plan->store == STORE_BACKEND, 0, "load", "key_prefix",
          "what check.store = backend makes may have other names: leave out one of the two"},
-        {plan->rates_count > 0 && closed, 0, "load", "rates",
-         "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
-        {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
-         "one ladder at a time: load.clients has %d steps"},
-        {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, 0, "run", "steady",
-         "that takes ten seconds to tell at the least: set run.duration = 60s, say"},
-        {!closed && plan->think.mean_ns > 0, 0, "load", "think",
-         "with open arrival the schedule alone says when a client goes on; set think = 0"},
+        {plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2, 0, "acquire", "key_order",
+         "one key has no order: set acquire.keys_at_once = 2"},
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        char why[200];
-        if (!rules[i].wrong) continue;
-        snprintf(why, sizeof why, rules[i].why, rules[i].number);
-        return refuse_key(draft, err, rules[i].section, 0, rules[i].key, why);
-    }
-    if (plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2)
-        return refuse_key(draft, err, "acquire", 0, "key_order",
-                          "one key has no order: set acquire.keys_at_once = 2");
+    if (refuse_first(draft, rules, sizeof rules / sizeof *rules, err)) return -1;
+    if (check_schedule(draft, err)) return -1;
     if (check_ticks(draft, err)) return -1;
     if (check_promises(draft, err)) return -1;
     return check_faults(draft, err);
