@@ -39,7 +39,10 @@ static void run_sim(const struct far_wish *wish, struct far_run *run) {
               SETS("load.clients=12", "load.keys=own", "run.duration=8s",
                    "load.hold=lognormal:60ms:0.3", "sim.service=80ms", "acquire.lease=60s"));
     const struct stage *stage = go(run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
+    if (!stage) {
+        fail_msg("%s", err.text);
+        return;
+    }
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
 }
