@@ -32,9 +32,10 @@ TEST(a_zookeeper_client_whose_pings_are_held_back_outlives_its_session) {
     json_decref(run);
 }
 
-/* One client's clock is ahead of everybody else's. */
+/* One client's clock is ahead of everybody else's. Clients think, so that the others hold too: what the one ahead writes
+ * lasts a minute for them, and without a pause it would take the key again and again. */
 #define AHEAD(hold, lease, duration)                                                               \
-    "[acquire]\nbound = 1\n" FAULT_LOAD(                                                           \
+    "[load]\nthink = 5ms\n[acquire]\nbound = 1\n" FAULT_LOAD(                                      \
         "4", "4", "1", hold, lease,                                                                \
         duration) "[fault]\nkind = client-clock\ntarget = any\nfirst = 500ms\nfor = 0\nby = 60s\n"
 
