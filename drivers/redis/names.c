@@ -27,9 +27,19 @@ void redis_random_hex(struct lb_rng *rng, char *out, int bytes) {
     out[2 * bytes] = '\0';
 }
 
-void redis_lease_ms(int64_t lease_ns, char out[24]) {
-    long long ms = lease_ns / LB_MS_NS + (lease_ns % LB_MS_NS > 0);
-    snprintf(out, 24, "%lld", ms > 0 ? ms : 1);
+void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]) {
+    int64_t ms = lease_ns / LB_MS_NS + (lease_ns % LB_MS_NS > 0);
+    redis_decimal(ms > 0 ? (uint64_t)ms : 1, out);
+}
+
+size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]) {
+    char digits[20];
+    size_t count = 0, used = 0;
+    do digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count > 0) out[used++] = digits[--count];
+    out[used] = '\0';
+    return used;
 }
 
 /* Writes a glob pattern that matches each text which begins with before + prefix, both taken

@@ -2,8 +2,11 @@
  * opens and closes connections; call.c sends commands over them. */
 #include "drivers/redis/redis_impl.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "drivers/wait.h"
 
 int64_t redis_answer_deadline(const struct lb_session *session) {
     const struct redis_options *options = session->server->options;
@@ -44,6 +47,7 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
         return -1;
     }
     if (node->conn->counted) session->traffic_fd = node->conn->context->fd;
+    lb_warm(LB_WARM_CONNECTION, node->conn, offsetof(struct redis_conn, reply[0].element));
     return 0;
 }
 

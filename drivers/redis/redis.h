@@ -24,6 +24,8 @@ struct redis_value {
     size_t len;
 };
 
+#define REDIS_DECIMAL_BYTES 24 /* room for a number as text */
+
 struct redis_reply {
     struct redis_value value;
     int count; /* ARRAY: elements kept, at most REDIS_ELEMENTS_MAX; nested arrays are flattened */
@@ -173,7 +175,9 @@ void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
 
 /* A lease in whole milliseconds, as text: at least 1, and rounded up, so that no grant outlasts its
  * key. */
-void redis_lease_ms(int64_t lease_ns, char out[24]);
+void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);
+/* A number as text. Returns its length. */
+size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]);
 
 /* Deletes all keys that the session's lock makes of these, guarded values among them. */
 lb_arm_range_fn redis_unlink_range;

@@ -10,8 +10,7 @@
 #include "drivers/sock.h"
 #include "drivers/url.h"
 
-#define REDIS_SCRIPTS_MAX 24 /* that a session remembers the digests of */
-#define REDIS_SLOTS 16384    /* of a cluster */
+#define REDIS_SLOTS 16384 /* of a cluster */
 
 /* By the URL's scheme: redis, and redis+replicas, redis+sentinel, ... */
 enum redis_mode { REDIS_SINGLE, REDIS_REPLICAS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_INDEPENDENTS };
@@ -39,12 +38,13 @@ struct redis_conn {
     redisContext *context;
     struct sock sock;
     bool dead;
-    bool counted; /* its bytes are the core's to count (session->traffic_fd) */
-    bool unread;  /* unasked replies: there may be more to read, which gives no new edge */
-    int have;     /* replies of this round trip that are complete */
-    int owed;     /* replies that must come first, and that nobody waits for any more */
-    /* scripts that the server is known to know, by their place in the session's table */
-    uint32_t known;
+    bool counted;   /* its bytes are the core's to count (session->traffic_fd) */
+    bool unread;    /* unasked replies: there may be more to read, which gives no new edge */
+    bool half_read; /* context->reader has a part of an answer, or more than was asked for */
+    int have;       /* replies of this round trip that are complete */
+    int owed;       /* replies that must come first, and that nobody waits for any more */
+    uint64_t
+        known; /* scripts that the server is known to know, by their place in the thread's table */
     struct redis_reply *filling;
     size_t text_used;
     struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */
@@ -102,10 +102,6 @@ struct redis_state {
     struct redis_node node[REDIS_NODES_MAX];
     struct redis_cluster *cluster; /* REDIS_CLUSTER only */
     void (*end)(struct lb_session *session);
-    struct {
-        const struct redis_script *script;
-        char sha1[41];
-    } scripts[REDIS_SCRIPTS_MAX];
 };
 
 static inline struct redis_state *redis_state_of(struct lb_session *session) {

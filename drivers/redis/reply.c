@@ -16,6 +16,10 @@ static struct redis_value *place(const redisReadTask *task) {
 static void *on_text(const redisReadTask *task, char *text, size_t len) {
     struct redis_conn *conn = task->privdata;
     struct redis_value *value = place(task);
+    if (task->type == REDIS_REPLY_STATUS && len == 2 && memcmp(text, "OK", 2) == 0) {
+        *value = (struct redis_value){.type = REDIS_STATUS, .text = "OK", .len = len};
+        return value;
+    }
     /* A reply longer than the buffer is cut: describe asks for long ones, and CLUSTER NODES may be
      * one. */
     size_t room = sizeof conn->text - conn->text_used;

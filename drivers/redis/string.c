@@ -39,7 +39,7 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
     struct string_grant *mine = grant->data;
     struct backoff backoff;
     backoff_start(&backoff, &options->poll);
-    bool once = request->deadline_ns <= lb_now();
+    bool once = request->deadline_ns != LB_NEVER && request->deadline_ns <= lb_now();
     if (request->held == 0) redis_random_hex(&session->rng, mine->token, STRING_TOKEN_BYTES);
     for (;;) {
         enum lb_outcome outcome = try_once(session, request, grant);

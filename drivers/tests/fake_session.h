@@ -87,15 +87,20 @@ static inline void fake_talk(void *arg) {
     arena_done(&arena);
 }
 
+static inline void fake_address(struct fake_session *fake, const char *scheme,
+                                const struct fake_peer *peer) {
+    snprintf(fake->url, sizeof fake->url, "%s://%s127.0.0.1:%d", scheme,
+             fake->account ? fake->account : "", fake_peer_port(peer));
+    if (!fake->key) fake->key = "k";
+    if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
+}
+
 /* Plays steps to a session. What the peer read; the caller frees it. */
 static inline char *fake_play(struct fake_session *fake, const char *scheme,
                               const struct peer_step *steps, int count) {
     struct lb_err err = {0};
     struct fake_peer *peer = fake_peer_start(steps, count);
-    snprintf(fake->url, sizeof fake->url, "%s://%s127.0.0.1:%d", scheme,
-             fake->account ? fake->account : "", fake_peer_port(peer));
-    if (!fake->key) fake->key = "k";
-    if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
+    fake_address(fake, scheme, peer);
     assert_int_equal(loop_once("fake", fake_talk, fake, &err), 0);
     char *seen = fake_peer_stop(peer);
     if (fake->connected != 0 && !fake->refused) fail_msg("no session: %s", fake->err.text);

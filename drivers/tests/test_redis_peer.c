@@ -40,6 +40,32 @@ TEST(test_in_pieces) {
     }
 }
 
+/* The connections of a thread share a parser, unless an answer is not complete. */
+TEST(test_halves_of_two_connections_are_not_mixed) {
+    static const struct peer_step steps[] = {
+        LOADED,
+        {.await = "NX", .say = "+OK\r\n", .piece = 1},
+        {.await = "EVALSHA", .say = ":1\r\n", .piece = 1},
+    };
+    struct lb_err err = {0};
+    struct loop *loop = loop_new(&(struct loop_config){0}, &err);
+    struct fake_session fakes[4];
+    struct fake_peer *peers[4];
+    for (int i = 0; i < 4; i++) {
+        fakes[i] = fake_new();
+        peers[i] = fake_peer_start(steps, 3);
+        fake_address(&fakes[i], "redis", peers[i]);
+        assert_non_null(loop_spawn(loop, "fake", fake_talk, &fakes[i]));
+    }
+    loop_run(loop);
+    for (int i = 0; i < 4; i++) {
+        free(fake_peer_stop(peers[i]));
+        if (fakes[i].acquired != LB_OK) fail_msg("%d: %s", i, fakes[i].err.text);
+        assert_int_equal(fakes[i].released, LB_OK);
+    }
+    loop_free(loop);
+}
+
 /* The answer's bytes and the connection's end come in one edge: the wait must end at once, not
  * after the command's time is over, which is longer than this test may take. */
 TEST(test_cut_anywhere) {
