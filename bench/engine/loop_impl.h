@@ -12,24 +12,26 @@
 enum fiber_state { FIBER_READY, FIBER_RUNNING, FIBER_PARKED, FIBER_ENDED };
 
 struct lb_fiber {
+    /* One cache line for what a wake-up touches. */
     struct timer timer; /* must be the first member: the heap's entries are cast back to fibers */
-    struct context context;
-    struct stack stack;
-    struct loop *loop;
-    const char *name;
-    void (*run)(void *);
-    void *arg;
-    struct lb_fiber *ready_next;           /* in the ready queue */
-    struct lb_fiber *all_next, **all_back; /* in the list of all */
-    struct lb_fiber *joiner;
+    struct lb_fiber *ready_next; /* in the ready queue */
     /* of the present wait; the timer may still be set to an earlier time, from a former wait */
     int64_t deadline_ns;
     int ready; /* why the wait ended: enum lb_ready bits; 0 = deadline or cut-off */
     enum fiber_state state;
     bool joinable, shielded;
+    struct context context;
     struct area {
         const char *from, *end;
     } warm[LB_WARM_PLACES]; /* see lb_warm */
+
+    struct stack stack;
+    struct loop *loop;
+    const char *name;
+    void (*run)(void *);
+    void *arg;
+    struct lb_fiber *all_next, **all_back; /* in the list of all */
+    struct lb_fiber *joiner;
 };
 
 /* The state of one file descriptor on the loop; indexed by its number. */

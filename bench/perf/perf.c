@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define FILES_SPARE 200 /* descriptors of a server beside its connections */
+#define FILES_SPARE 300 /* descriptors of a process, ours or a server, beside its connections */
 
 static int by_size(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

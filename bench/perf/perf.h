@@ -12,7 +12,7 @@
  * ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
-/* So many clients, or as many as a server can have that inherits the hard limit on open files. */
+/* So many clients, or as many as one process of ours, or a server, can have under the hard limit on open files. */
 int perf_clients(int wanted);
 
 /* The second argument: only this lock, or so many clients, in a subject that has several; NULL = all. */

@@ -34,7 +34,8 @@ struct far_run {
     struct place *place;
     char folder[64], hlog[100];
     struct stage *stage;
-    int looks; /* of the supervisor, in the window */
+    int looks;       /* of the supervisor, in the window */
+    int64_t hurt_ns; /* when a host was hurt; 0 = none was */
 };
 
 /* What a test asks beside the lock and the settings; zeroed = nothing. */

@@ -26,6 +26,50 @@ static int serve_some(struct link *link) {
     return serve(link);
 }
 
+#define LATE_NS (10 * LB_MS_NS)
+
+/* A link whose answers about clocks take their time: the clock of its host is known no better than to half of it. */
+static int send_late(struct link *link, int to, const void *bytes, size_t length,
+                     int64_t deadline_ns) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    if (word == WORD_CLOCK) lb_nap(LATE_NS);
+    return pipe_send(link, to, bytes, length, deadline_ns);
+}
+
+static int serve_late(struct link *link) {
+    link->send = send_late;
+    return serve(link);
+}
+
+/* One client a host, so that each handoff is between two hosts. */
+static void run_handoffs(struct far_run *run, int (*serve_so)(struct link *link),
+                         const char *poll_min, const char *poll_max) {
+    struct lb_err err = {0};
+    begin_run(run, &(struct far_wish){.serve = serve_so}, "redis-setnx",
+              SETS("load.clients=3", "load.hold=5ms", "run.duration=3s", poll_min, poll_max));
+    const struct stage *stage = go(run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
+}
+
+TEST(test_a_handoff_shorter_than_the_clocks_tell_is_no_number) {
+    struct far_run run;
+    run_handoffs(&run, serve_late, "redis-setnx.poll_min=1ms", "redis-setnx.poll_max=2ms");
+    assert_true(run.stage->history->error_ns >= LATE_NS / 2);
+    assert_true(run.stage->history->unresolved);
+    assert_int_equal(run.stage->hist[METRIC_HANDOFF]->count, 0);
+    end_run(&run);
+}
+
+TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
+    struct far_run run;
+    run_handoffs(&run, NULL, "redis-setnx.poll_min=200ms", "redis-setnx.poll_max=200ms");
+    assert_false(run.stage->history->unresolved);
+    assert_true(run.stage->hist[METRIC_HANDOFF]->count > 0);
+    end_run(&run);
+}
+
 /* Its last records are missing, and with them the releases of what its clients held: nobody may take them for holders. */
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;

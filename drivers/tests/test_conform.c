@@ -72,12 +72,14 @@ static const struct variant {
      .file = "/usr/lib/python3/dist-packages/kazoo",
      .install = "python3-kazoo"},
     {.lock = "exec-session",
-     .set = "program=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '/usr/share/java/*' "
-            "drivers/exec/examples/CuratorMutex.java",
+     .set =
+         "program=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '.build/exec:/usr/share/java/*' "
+         "CuratorMutex",
      .name = "curator",
      .topology = "zookeeper",
      .file = "/usr/share/java/curator-recipes.jar",
-     .install = "libcurator-recipes-java"},
+     .install = "libcurator-recipes-java",
+     .prepare = "sh drivers/exec/examples/compile_curator.sh 2>&1"},
     {.lock = "exec-session",
      .set = "program=node drivers/exec/examples/etcd3_lock.mjs",
      .name = "etcd3_lock",
