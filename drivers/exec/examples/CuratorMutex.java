@@ -1,5 +1,6 @@
 /* Curator's InterProcessMutex as a client of lockbench's lock `exec-session` (../README.md).
- * Debian: libcurator-recipes-java, default-jdk-headless. usage: java -cp '/usr/share/java/*' CuratorMutex.java
+ * Debian: libcurator-recipes-java, default-jdk-headless. usage: java -cp '/usr/share/java/*' CuratorMutex.java,
+ * or compiled before, for more than a few clients: compile_curator.sh.
  *
  * A grant lives as long as the ZooKeeper session, so it has no lease. Curator does not end a lock when its connection
  * is in doubt (SUSPENDED) or its session over (LOST): its documentation says to listen for both, and so we do. The mutex
