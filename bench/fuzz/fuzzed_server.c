@@ -186,6 +186,10 @@ bool lb_sleep_until(int64_t when_ns) {
     return true;
 }
 
+void lb_warm(enum lb_warm_place place, const void *memory, size_t bytes) {
+    (void)place, (void)memory, (void)bytes;
+}
+
 void lb_yield(void) {}
 
 bool lb_stopping(void) {

@@ -52,6 +52,8 @@ struct redis_conn {
 };
 
 extern redisReplyObjectFunctions redis_reply_functions;
+/* The text of the answer +OK, which is not copied into the connection. */
+extern const char redis_ok[];
 
 /* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close
  * both times. sentinel: it has an account of its own, and no databases. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+const char redis_ok[] = "OK";
+
 static struct redis_value *place(const redisReadTask *task) {
     struct redis_conn *conn = task->privdata;
     struct redis_reply *reply = conn->filling;
@@ -16,8 +18,8 @@ static struct redis_value *place(const redisReadTask *task) {
 static void *on_text(const redisReadTask *task, char *text, size_t len) {
     struct redis_conn *conn = task->privdata;
     struct redis_value *value = place(task);
-    if (task->type == REDIS_REPLY_STATUS && len == 2 && memcmp(text, "OK", 2) == 0) {
-        *value = (struct redis_value){.type = REDIS_STATUS, .text = "OK", .len = len};
+    if (task->type == REDIS_REPLY_STATUS && len == 2 && memcmp(text, redis_ok, 2) == 0) {
+        *value = (struct redis_value){.type = REDIS_STATUS, .text = redis_ok, .len = len};
         return value;
     }
     /* A reply longer than the buffer is cut: describe asks for long ones, and CLUSTER NODES may be
