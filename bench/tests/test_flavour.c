@@ -52,6 +52,45 @@ TEST_WITH(valkey_runs_on_each_topology_of_redis, NULL, unpack_remove) {
     }
 }
 
+/* A release and a renewal by the servers' own comparisons: exclusive while they hold, and a loss when the lease has ended. */
+static void check_comparisons(const char *program, const char *release) {
+    char other[600], how[80];
+    snprintf(other, sizeof other, "servers.program=%s", program);
+    snprintf(how, sizeof how, "redis-setnx.release=%s", release);
+#define COMPARING                                                                                  \
+    "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq"
+    char *out = cli_path("renewed-%s", release);
+    struct cli cli = cli_run(NULL, ARGS("run", "contended", COMPARING, "--set", "load.clients=4",
+                                        "--set", "run.duration=3s", "--set", "run.warmup=0",
+                                        "--set", "load.hold=900ms", "--set", "acquire.lease=300ms",
+                                        "--set", "acquire.renew=yes", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+    assert_true(cli_number_at(run, "stages.0.grants") >= 2);
+    assert_true(cli_number_at(run, "stages.0.outcomes.lost") == 0);
+    json_decref(run);
+    cli_free(&cli);
+    out = cli_path("overstayed-%s", release);
+    cli =
+        cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
+    run = cli_result(out);
+    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "expired");
+    assert_true(cli_number_at(run, "stages.0.outcomes.lost") > 0);
+    json_decref(run);
+    cli_free(&cli);
+}
+
+TEST_WITH(valkey_9_compares_without_a_script, NULL, unpack_remove) {
+    cli_need("redis");
+    check_comparisons(unpack_need("valkey9"), "delifeq");
+}
+
+TEST_WITH(redis_8_compares_without_a_script, NULL, unpack_remove) {
+    cli_need("redis");
+    check_comparisons(unpack_need("redis8"), "delex");
+}
+
 /* A program by its path, and what it says of itself: a second installation of the same server is another flavour, too. */
 TEST(two_flavours_are_not_compared_as_the_same) {
     cli_need("redis");
