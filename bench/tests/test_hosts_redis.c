@@ -47,7 +47,8 @@ static void run_handoffs(struct far_run *run, int (*serve_so)(struct link *link)
                          const char *poll_min, const char *poll_max) {
     struct lb_err err = {0};
     begin_run(run, &(struct far_wish){.serve = serve_so}, "redis-setnx",
-              SETS("load.clients=3", "load.hold=5ms", "run.duration=3s", poll_min, poll_max));
+              SETS("load.clients=3", "load.hold=50ms", "load.think=50ms", "run.duration=3s",
+                   poll_min, poll_max));
     const struct stage *stage = go(run, NULL, &err);
     if (!stage) fail_msg("%s", err.text);
     if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
@@ -64,7 +65,7 @@ TEST(test_a_handoff_shorter_than_the_clocks_tell_is_no_number) {
 
 TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
     struct far_run run;
-    run_handoffs(&run, NULL, "redis-setnx.poll_min=200ms", "redis-setnx.poll_max=200ms");
+    run_handoffs(&run, NULL, "redis-setnx.poll_min=60ms", "redis-setnx.poll_max=60ms");
     assert_false(run.stage->history->unresolved);
     assert_true(run.stage->hist[METRIC_HANDOFF]->count > 0);
     end_run(&run);

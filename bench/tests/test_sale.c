@@ -104,8 +104,8 @@ static void test_what_was_rolled_back_was_not_sold(void **state) {
                                         "load.clients=8", "--set", "load.hold=0", "--set",
                                         "check.stock=1000000", "--set", "run.duration=4s", "--set",
                                         "fault.kind=terminate", "--set", "fault.target=all",
-                                        "--set", "fault.first=100ms", "--set", "fault.every=40ms",
-                                        "--set", "fault.for=10ms", "--set", "fault.times=40"));
+                                        "--set", "fault.first=100ms", "--set", "fault.every=100ms",
+                                        "--set", "fault.for=10ms", "--set", "fault.times=12"));
     struct sale sale = read_sale(cli_result(out));
     assert_orders(&sale, "pg-row");
     double missing = sale.stock - sale.left;
