@@ -10,7 +10,8 @@
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
-#include "bench/servers/topo.h"
+#include "bench/option/option.h"
+#include "bench/run/place.h"
 #include "drivers/registry.h"
 
 #define UP_MAX 32
@@ -90,21 +91,40 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
     return result;
 }
 
-static bool interrupted(void *arg) {
-    return *(const volatile sig_atomic_t *)arg > 0;
+/* The first lock that runs on the topology and that this build has, with its defaults; .lock stays NULL if there is none,
+ * as for a script of the user's own. */
+static int find_client(const char *topology, struct plan_lock *ret_lock, struct arena *arena,
+                       struct lb_err *err) {
+    struct plan_lock found = {0};
+    for (int i = 0; registry_locks()[i] && !found.lock; i++) {
+        const char *const *names = lb_topologies(registry_locks()[i]);
+        if (lb_unavailable(registry_locks()[i]->backend)) continue;
+        for (; names && *names && !found.lock; names++) {
+            if (strcmp(*names, topology) == 0) found.lock = registry_locks()[i];
+        }
+    }
+    if (found.lock) {
+        const struct lb_algorithm *algorithm = found.lock->algorithm;
+        const struct lb_connector *connector = found.lock->backend->connector;
+        found.options = options_new(algorithm->options, algorithm->options_bytes, arena, err);
+        found.backend_options = options_new(connector->options, connector->options_bytes, arena, err);
+        if (!found.options || !found.backend_options) return -1;
+    }
+    *ret_lock = found;
+    return 0;
 }
 
 static struct topo *start_topology(const char *folder, const char *name, const struct wish *wish,
-                                   const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+                                   const volatile sig_atomic_t *interrupts, struct arena *arena,
+                                   struct lb_err *err) {
     struct topo_info info;
+    struct plan_lock client;
     if (topo_info(folder, name, &info, err) != 0) return NULL;
     if (wish->tls && topo_info_tls(&info, err) != 0) return NULL;
+    if (find_client(name, &client, arena, err) != 0) return NULL;
     struct topo_wish topo_wish = {.info = &info, .durability = wish->durability};
     struct topo *topo = topo_start(&topo_wish, err);
-    struct topo_wait wait = {.deadline_ns = lb_now() + 90 * LB_S_NS,
-                             .give_up = interrupted,
-                             .arg = (void *)(uintptr_t)interrupts};
-    if (topo && topo_ready(topo, &wait, err) != 0) {
+    if (topo && place_ready(topo, client.lock ? &client : NULL, interrupts, err) != 0) {
         topo_stop(topo);
         topo = NULL;
     }
@@ -165,7 +185,7 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
     if (wish->names.count == 0 && name_all(wish, folder, given->arena, err) != 0) return -1;
     const volatile sig_atomic_t *interrupts = interrupt_watch();
     for (int i = 0; i < wish->names.count; i++) {
-        topos[i] = start_topology(folder, wish->names.item[i], wish, interrupts, err);
+        topos[i] = start_topology(folder, wish->names.item[i], wish, interrupts, given->arena, err);
         if (!topos[i]) goto out;
     }
     if (wish->json) {

@@ -175,6 +175,31 @@ static int wire_own(struct place *place, const struct place_ask *ask, const stru
                                err);
 }
 
+static int wait_ready(struct topo *topo, struct inquiry *inquiry,
+                      const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+    struct topo_wait wait = {.deadline_ns = lb_now() + READY_NS,
+                             .answers = inquiry ? backend_answers : NULL,
+                             .give_up = is_interrupted,
+                             .arg = inquiry};
+    watched_interrupts = interrupts;
+    return topo_ready(topo, &wait, err);
+}
+
+int place_ready(struct topo *topo, const struct plan_lock *lock,
+                const volatile sig_atomic_t *interrupts, struct lb_err *err) {
+    if (!lock) return wait_ready(topo, NULL, interrupts, err);
+    struct place *place = calloc(1, sizeof *place);
+    if (!place) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    struct inquiry inquiry = {.place = place, .lock = lock};
+    place->server = (struct lb_server){.backend = lock->lock->backend,
+                                       .urls = place->urls,
+                                       .options = lock->backend_options};
+    int failed = wait_ready(topo, &inquiry, interrupts, err);
+    close_backend(&place->server);
+    free(place);
+    return failed;
+}
+
 static int start_own(struct place *place, const struct place_ask *ask, struct inquiry *inquiry,
                      struct lb_err *err) {
     struct topo_info info;
@@ -193,12 +218,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct in
     if (wire_own(place, ask, &info, &wish, err) != 0) return -1;
     place->topo = topo_start(&wish, err);
     if (!place->topo) return -1;
-    watched_interrupts = ask->interrupts;
-    struct topo_wait wait = {.deadline_ns = lb_now() + READY_NS,
-                             .answers = backend_answers,
-                             .give_up = is_interrupted,
-                             .arg = inquiry};
-    if (topo_ready(place->topo, &wait, err) != 0) return -1;
+    if (wait_ready(place->topo, inquiry, ask->interrupts, err) != 0) return -1;
     if (info.other_program) name_program(place);
     return 0;
 }

@@ -68,6 +68,12 @@ int place_check_faults(const struct plan *plan, const char *url, struct lb_err *
  * promotion, which needs a replica. Returns 0, or -1 with err (LB_EXIT_USAGE). */
 int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err);
 
+/* Waits, 90 s at most, until servers that topo_start has started answer a client of the lock; or, with NULL,
+ * until they listen: a server that listens may refuse its clients for a while, as PostgreSQL does. Returns 0, or -1
+ * with err; the servers run on. Main thread, no other thread. */
+int place_ready(struct topo *topo, const struct plan_lock *lock,
+                const volatile sig_atomic_t *interrupts, struct lb_err *err);
+
 /* Starts the servers, opens the backend and waits until it answers. NULL with err. Call it on the
  * main thread, while there is no other thread. */
 struct place *place_open(const struct place_ask *ask, struct lb_err *err);
