@@ -167,6 +167,20 @@ TEST(controls_are_caught_or_missed) {
     cli_free(&cli);
 }
 
+/* Redisson's RedLock where each of the three servers is a group that fails over. */
+TEST(a_control_is_caught_on_the_topology_that_is_named) {
+    cli_need("redis-sentinel-groups");
+    struct cli cli =
+        cli_run(NULL, ARGS("check", "unsafe-redisson-redlock", "--fault", "exposed", "--out",
+                           cli_path("groups"), "--set", "servers.topology=redis-sentinel-groups"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "Every lock broken on purpose was caught: 1");
+    json_t *check = check_result(cli_path("groups"));
+    assert_has(cli_text_at(check, "cells.0.topology"), "redis-sentinel-groups");
+    json_decref(check);
+    cli_free(&cli);
+}
+
 TEST(seeds_make_one_cell_of_several_runs) {
     char *out = cli_path("seeds");
     struct cli cli = cli_run(NULL, ARGS("check", "mem-robust", "--fault", "none", "--seeds", "3..5",

@@ -96,12 +96,13 @@ bool redis_is_cluster(const struct lb_session *session) {
 }
 
 bool redis_are_independent(const struct lb_session *session) {
-    return redis_server_of(session)->mode == REDIS_INDEPENDENTS;
+    enum redis_mode mode = redis_server_of(session)->mode;
+    return mode == REDIS_INDEPENDENTS || mode == REDIS_GROUPS;
 }
 
 bool redis_may_have_replicas(const struct lb_session *session) {
     enum redis_mode mode = redis_server_of(session)->mode;
-    return mode == REDIS_REPLICAS || mode == REDIS_SENTINEL || mode == REDIS_CLUSTER;
+    return mode != REDIS_SINGLE && mode != REDIS_INDEPENDENTS;
 }
 
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session)) {

@@ -73,14 +73,15 @@ struct redis_node;
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node);
 
-/* redis+independents://: how many servers, and each by its place in the URL. Elsewhere: the
- * primaries. */
+/* redis+independents://: how many servers, and each by its place in the URL; redis+sentinel:// with several names: the
+ * groups, each by its primary. Elsewhere: the primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
 /* How many of these are connected. */
 int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
+/* Whether a key is each node's own: independent servers, or independent groups under sentinels. */
 bool redis_are_independent(const struct lb_session *session);
 /* Whether the servers were given as a primary with others behind it. A single server is asked for no replicas, even
  * if it has some, as Redisson does. */

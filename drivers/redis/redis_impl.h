@@ -12,13 +12,25 @@
 
 #define REDIS_SLOTS 16384 /* of a cluster */
 
-/* By the URL's scheme: redis, and redis+replicas, redis+sentinel, ... */
-enum redis_mode { REDIS_SINGLE, REDIS_REPLICAS, REDIS_SENTINEL, REDIS_CLUSTER, REDIS_INDEPENDENTS };
+/* By the URL's scheme: redis, and redis+replicas, redis+sentinel, ... REDIS_GROUPS: redis+sentinel with several names,
+ * each of a primary and its replicas. */
+enum redis_mode {
+    REDIS_SINGLE,
+    REDIS_REPLICAS,
+    REDIS_SENTINEL,
+    REDIS_CLUSTER,
+    REDIS_INDEPENDENTS,
+    REDIS_GROUPS
+};
+
+#define REDIS_GROUPS_MAX 7
 
 struct redis_server {
     struct url url;
     enum redis_mode mode;
-    char master[128];     /* sentinels: the name of what they watch */
+    /* sentinels: the names of what they watch; one of REDIS_SENTINEL, else none */
+    char group[REDIS_GROUPS_MAX][64];
+    int group_count;
     char database[12];    /* to SELECT; "" = 0 */
     struct sock_tls *tls; /* NULL = not encrypted */
     struct {
@@ -160,10 +172,12 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
 
 /* --- sentinel.c --- */
 
-/* Asks the sentinels of the URL, or its servers themselves, for the primary until deadline_ns and
- * connects node 0 to it. 0, or -1 with err. */
-int redis_primary_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-/* Whether the sentinels agree and know all of each other, the primary and its replicas; and the
+/* Asks the sentinels of the URL, or its servers themselves, for the primary of a group until deadline_ns and
+ * connects the node of that number to it, anew if it was connected. No round trip is on the node meanwhile. 0, or -1
+ * with err; the node stays where it was if nobody knows better. */
+int redis_primary_connect(struct lb_session *session, int group, int64_t deadline_ns,
+                          struct lb_err *err);
+/* Whether the sentinels agree and know all of each other, the primary of each group and its replicas; and the
  * facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 

@@ -130,7 +130,8 @@ int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_e
     if (!redis_are_independent(session) || count < 3)
         return err_set(
             err, LB_EXIT_USAGE,
-            "%s needs at least three independent servers: redis+independents://host1,host2,host3",
+            "%s needs at least three independent servers, redis+independents://host1,host2,host3, or groups of "
+            "them, redis+sentinel://host1,host2,host3/name1,name2,name3",
             session->lock->name);
     if (up < majority(count))
         return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d servers are there, a majority is %d",

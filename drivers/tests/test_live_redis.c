@@ -245,6 +245,33 @@ TEST_WITH(test_primary_dies, NULL, close_scene) {
     play("redis-setnx", "redis-sentinel", NULL, primary_dies);
 }
 
+/* The primary of one group of three dies: the two others are a majority, and are asked on; then the promoted replica is
+ * asked in its place, in the same session. */
+static void group_fails_over(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *client = actor_new(trial);
+    bool promoted = false;
+    if (!client) return;
+    MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+    for (int node = 0; node < 9; node += 3)
+        MUST(trial, strcmp(cli(node, "exists %s", key.name), "1") == 0,
+             "the primary of node %d's group was not asked", node);
+    MUST_GIVE(client, actor_release(client), LB_OK);
+    MUST(trial, topo_signal(scene.place->topo, 3, SIGKILL) == 0, "the primary can't be killed");
+    for (int64_t until_ns = trial_soon() + 60 * LB_S_NS; !promoted && !trial_failed(trial);) {
+        MUST(trial, lb_now() < until_ns, "the promoted replica was not asked");
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        promoted = strcmp(cli(4, "exists %s", key.name), "1") == 0 &&
+                   strcmp(cli(4, "role"), "master") == 0;
+        MUST_GIVE(client, actor_release(client), LB_OK);
+        trial_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
+}
+
+TEST_WITH(test_group_fails_over, NULL, close_scene) {
+    play("unsafe-redisson-redlock", "redis-sentinel-groups", NULL, group_fails_over);
+}
+
 /* --- a primary and replicas, without sentinels --- */
 
 /* Somebody promotes a replica by hand: who was connected to the old primary finds the new one,

@@ -140,6 +140,40 @@ TEST(test_a_name_must_be_there) {
     scene_done(&scene);
 }
 
+/* Several names: a session with the primary of each group, and each is asked for with its name. Locks of one server are
+ * on the first of them. */
+TEST(test_several_groups) {
+    struct scene scene;
+    scene_start(&scene);
+    sentinel_names(&scene, 0, 2);
+    server_is(&scene, 2, PRIMARY, "+OK\r\n");
+    scene.steps[0][1].await = "get-master-addr-by-name\r\n$3\r\none\r\n";
+    scene.steps[1][0] = (struct peer_step){.await = "PING", .say = "+PONG\r\n"};
+    scene.steps[1][1] = (struct peer_step){.await = "two\r\n", .then = PEER_CLOSES};
+    /* The first sentinel answers once, and nobody names a primary of the second group: it is down, which is no reason
+     * to refuse a session. */
+    struct fake_session fake = scene_play(&scene, "/one,two");
+    assert_int_equal(fake.connected, 0);
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.released, LB_OK);
+    assert_non_null(strstr(scene.seen[1], "get-master-addr-by-name\r\n$3\r\ntwo\r\n"));
+    scene_done(&scene);
+}
+
+TEST(test_names_of_groups_must_be_there) {
+    static const char *const names[] = {
+        "/one,,three", "/one,two,", "/,one", "/a,b,c,d,e,f,g,h",
+        "/a-name-that-is-longer-than-sixty-three-bytes-is-nobodys-name-for-a-group"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct scene scene;
+        scene_start(&scene);
+        struct fake_session fake = scene_play(&scene, names[i]);
+        assert_true(fake.connected != 0);
+        assert_int_equal(fake.err.code, LB_EXIT_USAGE);
+        scene_done(&scene);
+    }
+}
+
 /* What was the primary refuses: nothing was done, and the connection is no good any more. */
 TEST(test_a_primary_no_more) {
     struct scene scene;

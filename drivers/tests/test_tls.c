@@ -361,6 +361,7 @@ TEST(every_topology_that_offers_it_runs_with_tls) {
     static const char *const runs[][2] = {{"redis", "redis-setnx"},
                                           {"redis-replicas", "redis-wait"},
                                           {"redis-sentinel", "redis-setnx"},
+                                          {"redis-sentinel-groups", "unsafe-redisson-redlock"},
                                           {"redis-cluster", "redis-fenced"},
                                           {"redis-independents", "redis-redlock"},
                                           {"memcached", "memcached-add"},
