@@ -1,6 +1,6 @@
 /* Bad luck with servers and workers: what it hits is marked with the reason, the rest goes on,
  * nothing is lost, and no password is ever shown.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

@@ -1,6 +1,6 @@
 /* test_fault_servers: what is done to real servers acts, and shows in what clients see of it: not
  * only in the sign that the log has.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
 

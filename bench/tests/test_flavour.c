@@ -1,6 +1,6 @@
 /* test_flavour: servers that are not as a topology's script starts them by itself: Valkey in the place of Redis, and
  * primaries that want replicas (servers.program, servers.min_replicas).
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"

@@ -1,7 +1,7 @@
 /* test_mpi: lockbench-hosts under mpirun, on three hosts that are network namespaces with clocks of their own
  * (bench/tests/hosts_net).
  *
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>

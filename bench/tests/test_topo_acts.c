@@ -1,7 +1,7 @@
 /* What can be done to real servers, and the sign that it was done: acts by their own means,
  * ends, empty starts. A server that is not installed is skipped loudly, and is a failure where
  * CI is set.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -2,7 +2,7 @@
  * what it held before, things of other people with similar names among it; a run that could tidy up itself
  * needs no clean. RANDOM_KILLS=50 ends so many runs of each server, at random moments; RANDOM_SEED=N repeats
  * the moments of an earlier test.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"

@@ -471,6 +471,17 @@ static void add_parts(const char *only_lock) {
     }
 }
 
+/* As bench/tests/run takes them. A client that is a program, and locks that live by sessions of seconds, take minutes. */
+static const char *needs_of(const struct part *part) {
+    static const char *const slow[] = {"zookeeper", "etcd"};
+    if (!part->topology) return "";
+    if (strncmp(part->locks[0]->name, "exec", 4) == 0) return " servers+minutes";
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        if (strcmp(part->topology, slow[i]) == 0) return " servers+minutes";
+    }
+    return " servers";
+}
+
 int main(int argc, char **argv) {
     const char *wanted = argc > 1 && strcmp(argv[1], "all") != 0 ? argv[1] : NULL;
     bool listing = wanted && strcmp(wanted, "--parts") == 0;
@@ -481,7 +492,7 @@ int main(int argc, char **argv) {
     if (listing) printf("coverage\n");
     for (int i = 0; i < part_count; i++) {
         if (listing) {
-            printf("%s%s\n", parts[i].name, parts[i].topology ? " servers" : "");
+            printf("%s%s\n", parts[i].name, needs_of(&parts[i]));
         } else if (!wanted || by_lock || strcmp(wanted, parts[i].name) == 0) {
             failed += run_part(&parts[i]);
             ran++;

@@ -1,6 +1,6 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
  * for it. A suite that was never seen to fail is a decoration.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* test_mysql_galera: the locks of MariaDB on three real nodes of one Galera cluster: what belongs to a node excludes
  * nobody at the others, and what is written excludes everywhere; through one node all exclude. What the loss of a node,
  * or of the other nodes, does to them.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 400
 #include "bench/tests/check_help.h"

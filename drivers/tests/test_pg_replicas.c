@@ -1,7 +1,7 @@
 /* test_pg_replicas: PostgreSQL's locks on a primary with a synchronous and an asynchronous standby: when the primary dies,
  * the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on purpose, has
  * not; what lives in a session is lost in both cases. What happens without one of the three servers while nobody acts.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"

@@ -1,7 +1,7 @@
 /* test_zookeeper_tls: ZooKeeper over TLS (through stunnel) with digest accounts, against a real server: what is
  * right grants, and each wrong certificate, password or URL ends with one line that says what to do. The tunnel
  * ends with the program, also when that is killed.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
 #include <sched.h>

@@ -3,7 +3,7 @@
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
- * Needs: a browser. */
+ * Needs: a browser, minutes. */
 #define _GNU_SOURCE
 #include "report/capacity/capacity_doc.h"
 #include "report/compare/compare.h"
