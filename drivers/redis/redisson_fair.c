@@ -133,7 +133,8 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
                                               .grant = grant,
                                               .ask = once ? ask_only : ask_or_queue,
                                               .channel = channel});
-    if (outcome == LB_OK || outcome == LB_BUSY || outcome == LB_UNKNOWN || once) return outcome;
+    if (outcome == LB_OK || outcome == LB_UNKNOWN || once) return outcome;
+    /* Also after LB_BUSY, where the deadline has passed since `once` was decided: the client has queued. */
     enum lb_outcome left = leave_queue(session, request, mine);
     return left == LB_OK ? outcome : left == LB_BROKEN ? LB_UNKNOWN : left;
 }

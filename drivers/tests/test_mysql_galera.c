@@ -39,6 +39,13 @@ TEST(the_node_that_clients_use_is_lost) {
     assert_verdicts("mysql-lease", "leader-kill", (const char *const[]){"safe"});
 }
 
+/* The two others are a majority, and clients go on there. */
+TEST(one_of_three_nodes_is_lost) {
+    cli_need("mariadb-galera");
+    assert_verdicts("mysql-getlock,mysql-lease", "minority-lost",
+                    (const char *const[]){"expired", "safe"});
+}
+
 TEST(the_node_that_clients_use_loses_the_others) {
     cli_need("mariadb-galera");
     assert_verdicts("mysql-getlock,mysql-lease", "split",

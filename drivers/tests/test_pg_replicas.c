@@ -55,4 +55,13 @@ TEST(a_commit_waits_for_the_synchronous_standby_alone) {
     json_decref(check);
 }
 
+TEST(without_the_primary_nothing_is_granted_until_somebody_acts) {
+    cli_need("postgres-replicas");
+    json_t *check =
+        check_in("pg-advisory,pg-lease", "minority-lost", "1..1", "fault.target=primary");
+    check_assert(check, "pg-advisory", "minority-lost", "stuck");
+    check_assert(check, "pg-lease", "minority-lost", "stuck");
+    json_decref(check);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

@@ -105,6 +105,31 @@ static void fair_order(struct trial *trial) {
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
 }
 
+/* Waits that end while the client prepares its request, which takes it less than a microsecond. */
+static void wait_for_nothing(struct actor *client) {
+    const struct lb_lock *lock = client->session.lock;
+    for (int wait_ns = 0; wait_ns < 2000; wait_ns += 4) {
+        client->request.deadline_ns = lb_now() + wait_ns;
+        client->outcome =
+            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        MUST(client->trial, client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT,
+             "a call gave %s", lb_outcome_name(client->outcome));
+        MUST_SAY(client->trial, "0", "EXISTS redisson_lock_queue:{%s}", client->request.key);
+    }
+}
+
+/* Whoever gives up leaves the queue, also if its time has passed before it could ask. */
+static void fair_gives_up_at_once(struct trial *trial) {
+    struct trial_key key = trial_key();
+    struct actor *holder = actor_new(trial), *other = actor_new(trial);
+    if (!holder || !other) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+    actors_do(&other, 1, wait_for_nothing);
+    MUST_HAVE(trial, key.name);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+}
+
 static void fair_behind_them(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
@@ -364,6 +389,7 @@ int main(void) {
         REDISSON_TEST("RFairLock: ours behind them", "redis-fair", fair_behind_them),
         REDISSON_TEST("RFairLock: a dead head", "redis-fair", fair_dead_head),
         REDISSON_TEST("RFairLock: giving up", "redis-fair", fair_give_up),
+        REDISSON_TEST("RFairLock: giving up at once", "redis-fair", fair_gives_up_at_once),
         REDISSON_TEST("RFairLock: cut off", "redis-fair", fair_cut_off),
         REDISSON_TEST("RFairLock: what had expired", "redis-fair", fair_expired),
         REDISSON_TEST("RReadWriteLock: readers", "redis-rwlock", rw_readers),
