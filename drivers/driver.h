@@ -213,7 +213,7 @@ struct lb_session {
     int64_t deadlock_ns;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
-    struct lb_rng rng;   /* for jitter and tokens; the client's own, seeded by the workload */
+    struct lb_rng rng;   /* for jitter and tokens: the session's own, and no other run's */
     struct lb_err err;   /* why the last call did not return LB_OK; the core clears it */
     void *state;         /* backend->session_bytes, zeroed before connect */
     void *lock_state;    /* lock->session_bytes, zeroed before connect */

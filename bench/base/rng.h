@@ -14,6 +14,9 @@ struct lb_rng {
 
 /* The same seed and stream give the same draws; different streams of one seed are independent. */
 void rng_seed(struct lb_rng *rng, uint64_t seed, uint64_t stream);
+/* Draws that no other program makes, in this run or another, from the kernel's randomness: for what tells clients
+ * apart on a server. */
+void rng_seed_unique(struct lb_rng *rng);
 
 static inline uint64_t rng_rotl(uint64_t x, int k) {
     return (x << k) | (x >> (64 - k));

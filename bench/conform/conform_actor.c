@@ -210,7 +210,7 @@ static struct actor *start(struct trial *trial, struct place *place) {
     client->request.client = client->session.client;
     client->request.permits = 1;
     client->request.bound = trial->bound ? trial->bound : 1;
-    rng_seed(&client->session.rng, (uint64_t)lb_now(), client->session.client);
+    rng_seed_unique(&client->session.rng);
     client->next = trial->clients;
     trial->clients = client;
     int failed = 0;

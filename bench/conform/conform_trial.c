@@ -47,7 +47,7 @@ int64_t trial_soon(void) {
 static uint64_t our_salt(void) {
     static uint64_t salt;
     struct lb_rng rng;
-    rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
+    rng_seed_unique(&rng);
     while (salt == 0) salt = rng_u64(&rng) >> 2;
     return salt;
 }

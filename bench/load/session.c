@@ -43,7 +43,9 @@ int session_init(struct session *session, struct worker *worker, struct client *
         .injected = &shared->client[first].injected,
         .core = session,
     };
-    rng_seed(&session->lb.rng, shared->seed, 2 * (uint64_t)first);
+    /* Never from the plan's seed: a run of the same seed at the same server, at the same time, would give its clients
+     * the same names and owner tokens, and NATS would bring answers to both. */
+    rng_seed_unique(&session->lb.rng);
     return 0;
 }
 

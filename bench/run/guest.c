@@ -35,7 +35,7 @@ static void clean_server(void *arg) {
                                  .traffic_fd = -1,
                                  .state = calloc(1, connector->session_bytes + 1)};
     visit->failed = session.state ? 0 : err_set(&visit->err, LB_EXIT_MACHINE, "out of memory");
-    rng_seed(&session.rng, (uint64_t)lb_now(), 0);
+    rng_seed_unique(&session.rng);
     if (!visit->failed && connector->connect)
         visit->failed = connector->connect(&session, lb_now() + OPEN_NS, &visit->err);
     if (!visit->failed) visit->failed = connector->clean(&session, visit->cleaning, &visit->err);

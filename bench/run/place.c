@@ -47,7 +47,7 @@ static void inquire_server(void *arg) {
                                  .traffic_fd = -1};
     session.state = calloc(1, backend->connector->session_bytes + 1);
     session.lock_state = calloc(1, lock->algorithm->session_bytes + 1);
-    rng_seed(&session.rng, (uint64_t)lb_now(), 0);
+    rng_seed_unique(&session.rng);
     int failed = !session.state || !session.lock_state;
     if (!failed && backend->connector->connect)
         failed = backend->connector->connect(&session, inquiry->deadline_ns, &inquiry->err);

@@ -510,7 +510,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     shared->connect_deadline_ns = lb_now() + connect_limit_ns(ask->clients);
     if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
     struct lb_rng rng;
-    rng_seed(&rng, (uint64_t)lb_wall_now(), (uint64_t)lb_now());
+    rng_seed_unique(&rng);
     /* New keys for each stage, so that it can't meet what an earlier one left; never drawn from the
      * seed. */
     snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",

@@ -311,6 +311,27 @@ TEST(up_prints_a_url_when_the_server_answers) {
     cli_down(&up);
 }
 
+/* Answers of NATS go to a subject that the client names: with names from the seed, each run got the other's answers. */
+TEST(two_runs_of_one_seed_do_not_meet_on_a_server) {
+    char url[300], *out[] = {cli_path("seed-a"), cli_path("seed-b")};
+    struct cli up, runs[2];
+    cli_up(&up, "nats", "nats", url, sizeof url);
+    for (int i = 0; i < 2; i++)
+        cli_start(&runs[i], NULL,
+                  ARGS("run", "smoke", "--lock", "nats-kv", "--url", url, "--set", "load.clients=4",
+                       "--set", "run.duration=2s", "--no-page", "--out", out[i]));
+    for (int i = 0; i < 2; i++) {
+        cli_wait(&runs[i]);
+        assert_code(&runs[i], 0);
+        cli_free(&runs[i]);
+        json_t *run = cli_result(out[i]);
+        assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "clean");
+        assert_true(cli_number_at(run, "stages.0.exclusion.grants") > 20);
+        json_decref(run);
+    }
+    cli_down(&up);
+}
+
 /* Reads what a program shows on a terminal until it ends. */
 static char *watch_terminal(struct cli *cli, const char *const *args, struct winsize size) {
     int master, slave;

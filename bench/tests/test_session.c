@@ -26,6 +26,16 @@ TEST(test_a_session_for_each) {
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
 
+/* What a driver draws tells its clients apart on a server, also from those of another run with the same seed. */
+TEST(test_the_seed_gives_no_client_its_name) {
+    uint64_t drawn[2];
+    for (int i = 0; i < 2; i++) {
+        stage_free(run_toy(&toy_mutex, RIGHT, (struct stage_wish){0}, SETS("load.clients=1")));
+        drawn[i] = atomic_load(&toy_kept.drawn);
+    }
+    assert_true(drawn[0] != 0 && drawn[0] != drawn[1]);
+}
+
 /* Thousands of connections at once would be more than a server lets in before it gives up on them. */
 TEST(test_sessions_open_in_turns) {
     struct stage *stage =

@@ -56,6 +56,7 @@ struct toy_shared {
     _Atomic int64_t opening, most_opening; /* sessions at a time */
     _Atomic int64_t closed_inside;         /* disconnects while a call was under way */
     _Atomic int64_t unopened;              /* calls through a session that is not open */
+    _Atomic uint64_t drawn;                /* the first number that the last client's session would draw */
 };
 
 /* Of a session. */
@@ -90,6 +91,8 @@ static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, s
     (void)deadline_ns;
     (void)err;
     struct toy_shared *shared = session->server->shared;
+    struct lb_rng rng = session->rng;
+    if (session->core) atomic_store(&shared->drawn, rng_u64(&rng));
     atomic_fetch_add(&shared->connects, 1);
     atomic_fetch_add(&shared->open, 1);
     int64_t opening = atomic_fetch_add(&shared->opening, 1) + 1;

@@ -96,7 +96,8 @@ static const struct lb_option load_keys[] = {
      "none",
      "closed arrival: every client starts an attempt at each tick, and load.think is how late it is; counted is how many of them ran the job of a tick"},
     {"seed", LB_OPT_INT, offsetof(struct plan, seed), "1", 0, SEED_MAX, NULL,
-     "seed of all random draws; the same seed gives the same schedule"},
+     "seed of the schedule: arrivals, keys, holds, faults, the order of the locks; never of what tells clients "
+     "apart on a server"},
     {"clients_per_session", LB_OPT_INT32, offsetof(struct plan, clients_per_session), "1", 1, 1000,
      NULL, "how many clients share a connection (or ZooKeeper handle, etcd lease)"},
     {"sharing", LB_OPT_CHOICE8, offsetof(struct plan, may_share), "must", 0, 0, "must,may",
