@@ -21,8 +21,8 @@ struct bad_luck {
     const char *stranger_format; /* URLs of that user: port, password before it */
 };
 
-static const char *const pg_sets[] = {"postgres.answer_timeout=300ms", NULL};
-static const char *const my_sets[] = {"mariadb.answer_timeout=300ms", NULL};
+static const char *const pg_sets[] = {"postgres.answer_timeout=1s", NULL};
+static const char *const my_sets[] = {"mariadb.answer_timeout=1s", NULL};
 
 static struct bad_luck pg = {
     .locks = "pg-advisory,pg-row",
@@ -173,7 +173,7 @@ static void server_killed(void *arg) {
     live_client_done(&waiter.client);
 }
 
-/* A server that answers no more: the answer_timeout of 300 ms ends the wait. */
+/* A server that answers no more: the answer_timeout of 1 s ends the wait. */
 static void server_stopped(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client one, two, three;
