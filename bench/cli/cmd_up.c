@@ -107,7 +107,8 @@ static int find_client(const char *topology, struct plan_lock *ret_lock, struct 
         const struct lb_algorithm *algorithm = found.lock->algorithm;
         const struct lb_connector *connector = found.lock->backend->connector;
         found.options = options_new(algorithm->options, algorithm->options_bytes, arena, err);
-        found.backend_options = options_new(connector->options, connector->options_bytes, arena, err);
+        found.backend_options =
+            options_new(connector->options, connector->options_bytes, arena, err);
         if (!found.options || !found.backend_options) return -1;
     }
     *ret_lock = found;

@@ -191,9 +191,8 @@ int place_ready(struct topo *topo, const struct plan_lock *lock,
     struct place *place = calloc(1, sizeof *place);
     if (!place) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     struct inquiry inquiry = {.place = place, .lock = lock};
-    place->server = (struct lb_server){.backend = lock->lock->backend,
-                                       .urls = place->urls,
-                                       .options = lock->backend_options};
+    place->server = (struct lb_server){
+        .backend = lock->lock->backend, .urls = place->urls, .options = lock->backend_options};
     int failed = wait_ready(topo, &inquiry, interrupts, err);
     close_backend(&place->server);
     free(place);

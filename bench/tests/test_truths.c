@@ -299,9 +299,8 @@ TEST(every_broken_lock_is_caught) {
 /* The same mistake where each of the servers is a group that fails over. */
 TEST(redissons_redlock_is_caught_on_groups_too) {
     cli_need("redis-sentinel-groups");
-    json_t *check =
-        five_seeds("groups", ARGS("unsafe-redisson-redlock", "--fault", "exposed", "--set",
-                                  "servers.topology=redis-sentinel-groups"));
+    json_t *check = five_seeds("groups", ARGS("unsafe-redisson-redlock", "--fault", "exposed",
+                                              "--set", "servers.topology=redis-sentinel-groups"));
     check_assert(check, "unsafe-redisson-redlock", "exposed", "violated");
     assert_each_seed("groups", "unsafe-redisson-redlock", "exposed", "violated");
     json_decref(check);

@@ -56,7 +56,7 @@ struct toy_shared {
     _Atomic int64_t opening, most_opening; /* sessions at a time */
     _Atomic int64_t closed_inside;         /* disconnects while a call was under way */
     _Atomic int64_t unopened;              /* calls through a session that is not open */
-    _Atomic uint64_t drawn;                /* the first number that the last client's session would draw */
+    _Atomic uint64_t drawn; /* the first number that the last client's session would draw */
 };
 
 /* Of a session. */

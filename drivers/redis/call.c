@@ -220,10 +220,10 @@ static bool revive(struct lb_session *session, struct redis_node *node, int64_t 
     if (lb_now() < node->no_sooner_ns) return false;
     struct redis_state *state = redis_state_of(session);
     /* After a failover the primary of a group is at another address. */
-    if ((state->mode == REDIS_GROUPS
-             ? redis_primary_connect(session, (int)(node - state->node), deadline_ns, &err)
-             : redis_node_connect(session, node, deadline_ns, &err)) == 0)
-        return true;
+    int failed = state->mode == REDIS_GROUPS
+                     ? redis_primary_connect(session, (int)(node - state->node), deadline_ns, &err)
+                     : redis_node_connect(session, node, deadline_ns, &err);
+    if (!failed && node->conn) return true;
     node->no_sooner_ns = lb_now() + AGAIN_NS;
     lb_fail(session, LB_BROKEN, "%s", err.text);
     return false;

@@ -78,9 +78,10 @@ static int read_groups(struct redis_server *state, const char **path, struct lb_
     for (;; at++) {
         size_t len = strcspn(at, ",/");
         if (len == 0 || len >= sizeof state->group[0])
-            return err_set(err, LB_EXIT_USAGE,
-                           "a redis+sentinel:// URL ends with the primary's name: /mymaster, or with "
-                           "the names of several groups: /one,two,three");
+            return err_set(
+                err, LB_EXIT_USAGE,
+                "a redis+sentinel:// URL ends with the primary's name: /mymaster, or with "
+                "the names of several groups: /one,two,three");
         if (state->group_count == REDIS_GROUPS_MAX)
             return err_set(err, LB_EXIT_USAGE, "redis: more than %d groups in the URL",
                            REDIS_GROUPS_MAX);
@@ -148,9 +149,11 @@ static int connect_independents(struct lb_session *session, int64_t deadline_ns,
         why.code = 0;
         int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
         if (share_ns > HUNG_NS) share_ns = HUNG_NS;
-        if (!groups) redis_node_add(state, server->url.host[i], server->url.port[i])->primary = true;
-        int failed = groups ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
-                            : redis_node_connect(session, &state->node[i], lb_now() + share_ns, &why);
+        if (!groups)
+            redis_node_add(state, server->url.host[i], server->url.port[i])->primary = true;
+        int failed = groups
+                         ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
+                         : redis_node_connect(session, &state->node[i], lb_now() + share_ns, &why);
         up += !failed;
         if (failed) err_set(err, why.code, "%s", why.text);
         if (why.code == LB_EXIT_USAGE) return -1;

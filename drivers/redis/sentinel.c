@@ -11,8 +11,9 @@
 
 #include "drivers/wait.h"
 
-#define ASK_NS (1 * LB_S_NS)     /* for one sentinel to answer, at most; for one server, at least */
-#define AGAIN_NS (50 * LB_MS_NS) /* between two rounds of asking, while they elect; at least, for one sentinel */
+#define ASK_NS (1 * LB_S_NS) /* for one sentinel to answer, at most; for one server, at least */
+#define AGAIN_NS                                                                                   \
+    (50 * LB_MS_NS) /* between two rounds of asking, while they elect; at least, for one sentinel */
 
 /* A conversation with one sentinel. */
 static int open_sentinel(struct redis_conn *conn, struct lb_session *session, int index,
@@ -39,8 +40,7 @@ static int ask_primary(struct redis_conn *conn, struct lb_session *session, int 
                        int64_t deadline_ns, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
     const char *name = server->group[group];
-    const struct redis_word words[] = {
-        {"SENTINEL", 8}, {"get-master-addr-by-name", 0}, {name, 0}};
+    const struct redis_word words[] = {{"SENTINEL", 8}, {"get-master-addr-by-name", 0}, {name, 0}};
     const struct redis_reply *reply = &conn->reply[0];
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
@@ -98,12 +98,14 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
         if (share_ns < AGAIN_NS) share_ns = AGAIN_NS;
         int64_t until_ns = lb_now() + share_ns;
         if (until_ns > deadline_ns) until_ns = deadline_ns;
-        int failed = sentinels ? ask_primary(conn, session, group, i % url->host_count, until_ns, &why)
-                               : suppose_primary(session, i % url->host_count, &why);
+        int failed = sentinels
+                         ? ask_primary(conn, session, group, i % url->host_count, until_ns, &why)
+                         : suppose_primary(session, i % url->host_count, &why);
         conn_close(conn);
         free(conn);
         if (!failed)
-            failed = connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
+            failed =
+                connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
@@ -127,7 +129,7 @@ static const char *after(const struct redis_reply *reply, const char *name) {
 struct view {
     const char *name;
     const struct redis_node *primary;
-    int replicas;      /* that the sentinel knows */
+    int replicas; /* that the sentinel knows */
     char quorum[16], down_after[24];
 };
 

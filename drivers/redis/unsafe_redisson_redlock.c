@@ -105,8 +105,7 @@ const struct lb_lock lock_unsafe_redisson_redlock = {
     .name = "unsafe-redisson-redlock",
     .summary = "Redisson's RedLock: an RLock on a majority of servers, without a validity",
     .caps = UNSAFE_CAPS,
-    .topologies =
-        (const char *const[]){"redis-independents", "redis-sentinel-groups", NULL},
+    .topologies = (const char *const[]){"redis-independents", "redis-sentinel-groups", NULL},
     .about = {UNSAFE_ABOUT(10, 10), .crash = LB_CRASH_LEASE, .crash_slack_ns = 500 * LB_MS_NS,
               .mistake =
                   "Redisson's RedissonRedLock: n/2+1 locks are enough, however long asking for "
