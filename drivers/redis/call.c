@@ -65,7 +65,7 @@ static enum lb_outcome enter_node(struct lb_session *session, struct redis_node 
         return lb_fail(session, LB_BROKEN, "redis: no turn in time");
     if (node->conn && !node->conn->dead) return LB_OK;
     struct lb_err err = {0};
-    if (!node->conn && redis_node_connect(session, node, deadline_ns, &err) == 0) return LB_OK;
+    if (!node->conn && redis_node_reach(session, node, deadline_ns, &err) == 0) return LB_OK;
     gate_leave(&node->gate);
     return lb_fail(session, LB_BROKEN, "%s", err.code ? err.text : "redis: not connected");
 }
@@ -89,6 +89,10 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
     gate_leave(&node->gate);
     if (outcome == LB_OK) *ret_replies = conn->reply + asking;
     return outcome;
+}
+
+static bool is_readonly(const struct redis_value *value) {
+    return value->type == REDIS_ERROR && strncmp(value->text, "READONLY", 8) == 0;
 }
 
 /* Where to send again what a node has refused with MOVED or ASK, as *node and *how; false =
@@ -136,8 +140,8 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
         const char *text = replies->value.text;
         if (commands->script && !(how & WHOLE_SCRIPT) && strncmp(text, "NOSCRIPT", 8) == 0) {
             how |= WHOLE_SCRIPT;
-        } else if ((state->mode == REDIS_SENTINEL || state->mode == REDIS_REPLICAS) &&
-                   strncmp(text, "READONLY", 8) == 0) {
+        } else if (state->mode != REDIS_CLUSTER && redis_may_have_replicas(session) &&
+                   is_readonly(&replies->value)) {
             /* No primary any more. The next session asks the sentinels for the new one. */
             return conn_die(node->conn, LB_BROKEN, "no primary any more", text);
         } else if (!follow || !redirected(session, &node, text, &how)) {
@@ -218,12 +222,7 @@ enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
 static bool revive(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
     struct lb_err err = {0};
     if (lb_now() < node->no_sooner_ns) return false;
-    struct redis_state *state = redis_state_of(session);
-    /* After a failover the primary of a group is at another address. */
-    int failed = state->mode == REDIS_GROUPS
-                     ? redis_primary_connect(session, (int)(node - state->node), deadline_ns, &err)
-                     : redis_node_connect(session, node, deadline_ns, &err);
-    if (!failed && node->conn) return true;
+    if (redis_node_reach(session, node, deadline_ns, &err) == 0) return true;
     node->no_sooner_ns = lb_now() + AGAIN_NS;
     lb_fail(session, LB_BROKEN, "%s", err.text);
     return false;
@@ -234,6 +233,11 @@ static void collect_answer(struct redis_node *node, int64_t deadline_ns,
                            struct redis_answer *answer) {
     struct redis_conn *conn = node->conn;
     answer->outcome = conn_receive(conn, 1, deadline_ns);
+    if (answer->outcome == LB_OK && is_readonly(&conn->reply[0].value)) {
+        answer->outcome =
+            conn_die(conn, LB_BROKEN, "no primary any more", conn->reply[0].value.text);
+        return;
+    }
     if (answer->outcome == LB_OK) answer->reply = &conn->reply[0];
     if (answer->outcome != LB_TIMEOUT) return;
     conn->owed++;

@@ -51,6 +51,13 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
     return 0;
 }
 
+int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
+                     struct lb_err *err) {
+    struct redis_state *state = redis_state_of(session);
+    if (state->mode != REDIS_GROUPS) return redis_node_connect(session, node, deadline_ns, err);
+    return redis_primary_connect(session, (int)(node - state->node), deadline_ns, err);
+}
+
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node) {
     struct redis_state *state = redis_state_of(session);

@@ -133,6 +133,10 @@ void redis_node_drop(struct lb_session *session, struct redis_node *node);
 /* Opens the node's connection, anew if there was one. 0, or -1 with err and a dead one. */
 int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                        struct lb_err *err);
+/* The same, but of a group under sentinels it asks for the primary first: after a failover that is at another
+ * address. */
+int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
+                     struct lb_err *err);
 /* When an answer that is asked for now must be there. */
 int64_t redis_answer_deadline(const struct lb_session *session);
 /* What lockbench left on the primaries; see drivers/clean.h. */

@@ -108,9 +108,9 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
                 connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
+        session->err.code = 0; /* what failed is in why */
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
             return err_set(err, why.code, "%s", why.text);
-        session->err.code = 0;
         if (round)
             lb_sleep_until(lb_now() + AGAIN_NS < deadline_ns ? lb_now() + AGAIN_NS : deadline_ns);
     }

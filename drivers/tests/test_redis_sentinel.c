@@ -187,4 +187,17 @@ TEST(test_a_primary_no_more) {
     scene_done(&scene);
 }
 
+/* Also of a group: otherwise the session would ask a replica from then on. */
+TEST(test_a_groups_primary_no_more) {
+    struct scene scene;
+    scene_start(&scene);
+    sentinel_names(&scene, 0, 2);
+    server_is(&scene, 2, PRIMARY, "-READONLY You can't write against a read only replica.\r\n");
+    struct fake_session fake = scene_play(&scene, "/mymaster,two");
+    assert_int_equal(fake.connected, 0);
+    assert_int_equal(fake.acquired, LB_BROKEN);
+    assert_non_null(strstr(fake.err.text, "READONLY"));
+    scene_done(&scene);
+}
+
 TEST_MAIN(NULL, NULL)
