@@ -142,14 +142,21 @@ static double server_settled_s(const struct run *run, const json_t *fault) {
                : -1;
 }
 
+/* True if a client got a grant after the fault. The history tells; the series counts an attempt only when its release
+ * ends, but it is all that there is of a lock without holders, which has no history. */
+static bool recovered(const struct run_stage *stage, double acted_s) {
+    if (isnan(stage->unrecovered)) return granted_after(stage, acted_s);
+    return !(stage->unrecovered > 0) || stage->recovery_count > 0;
+}
+
 /* True if the servers that were hit are gone for good, or have been back for long, and no client
- * got a grant since. The history tells; the series counts an attempt only when its release ends. */
+ * got a grant since. */
 static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
     bool hit = false;
     size_t i;
     json_t *fault;
     if (acted_s < 0 || !is(stage->status, "complete") || !(stage->checked_grants > 0)) return false;
-    if (!(stage->unrecovered > 0) || stage->recovery_count > 0) return false;
+    if (recovered(stage, acted_s)) return false;
     json_array_foreach(stage->faults, i, fault) {
         if (strncmp(tree_word(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;

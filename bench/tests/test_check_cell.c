@@ -319,6 +319,13 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     json_t *late = deserted_run(0, 0);
     json_object_set_new(json_array_get(part(late, "series"), 2), "ok", json_integer(2));
     assert_seen(judge(late, NULL, true), "stuck", "nobody was granted anything");
+    /* A lock without holders has no history, and so no recovery: its grants a second tell. */
+    json_t *holderless = deserted_run(0, 0);
+    json_object_set_new(part(holderless, NULL), "recovery", json_null());
+    assert_seen(judge(json_deep_copy(holderless), NULL, true), "stuck",
+                "nobody was granted anything");
+    json_object_set_new(json_array_get(part(holderless, "series"), 2), "ok", json_integer(2));
+    assert_seen(judge(holderless, NULL, true), "safe", NULL);
     /* Back too late for anybody to say, or not back though it should be. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
     assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
