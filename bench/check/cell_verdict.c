@@ -142,10 +142,11 @@ static double server_settled_s(const struct run *run, const json_t *fault) {
                : -1;
 }
 
-/* True if a client got a grant after the fault. The history tells; the series counts an attempt only when its release
- * ends, but it is all that there is of a lock without holders, which has no history. */
-static bool recovered(const struct run_stage *stage, double acted_s) {
-    if (isnan(stage->unrecovered)) return granted_after(stage, acted_s);
+/* True if a client got a grant after the fault. The history tells. A lock without holders has none, but its grants a
+ * second: these count an attempt when its release ends, which may be long after the fault, so the end of the window
+ * tells. */
+static bool recovered(const struct run_stage *stage) {
+    if (isnan(stage->unrecovered)) return granted_after(stage, stage->duration_s - CELL_AWAY_S);
     return !(stage->unrecovered > 0) || stage->recovery_count > 0;
 }
 
@@ -156,7 +157,7 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
     size_t i;
     json_t *fault;
     if (acted_s < 0 || !is(stage->status, "complete") || !(stage->checked_grants > 0)) return false;
-    if (recovered(stage, acted_s)) return false;
+    if (recovered(stage)) return false;
     json_array_foreach(stage->faults, i, fault) {
         if (strncmp(tree_word(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;

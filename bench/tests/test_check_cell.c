@@ -325,6 +325,11 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     assert_seen(judge(json_deep_copy(holderless), NULL, true), "stuck",
                 "nobody was granted anything");
     json_object_set_new(json_array_get(part(holderless, "series"), 2), "ok", json_integer(2));
+    assert_seen(judge(json_deep_copy(holderless), NULL, true), "stuck",
+                "nobody was granted anything");
+    json_t *last = json_deep_copy(json_array_get(part(holderless, "series"), 2));
+    json_object_set_new(last, "t_s", json_real(8));
+    json_array_append_new(part(holderless, "series"), last);
     assert_seen(judge(holderless, NULL, true), "safe", NULL);
     /* Back too late for anybody to say, or not back though it should be. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
