@@ -31,6 +31,7 @@ static const struct shipped {
      "bash -c 'exec 3<>/dev/tcp/127.0.0.1/$PORT; printf \"CONNECT {}\\r\\nPING\\r\\n\" >&3; cat <&3' | "
      "grep -q 'Authorization Violation'"},
     {"postgres", NULL, NULL,
+     "while psql -w -h 127.0.0.1 -p $PORT postgres -c 'select 1' 2>&1 | grep -q 'starting up'; do sleep 0.1; done; "
      "for user in postgres lockbench; do psql -w -h 127.0.0.1 -p $PORT -U $user postgres -c 'select 1' 2>&1 | "
      "grep -q 'no password supplied' || exit 1; done"},
     {"mariadb", NULL, NULL,

@@ -307,6 +307,10 @@ static void sql_clients_are_terminated(const char *name, const char *client, con
     char number[20];
     snprintf(number, sizeof number, "%d", topo_port(topo, 0, 0));
     setenv("PORT", number, 1);
+    /* A server that listens may refuse clients for a while. */
+    snprintf(command, sizeof command, "%s 'select 1' >/dev/null 2>&1", client);
+    for (int64_t until_ns = lb_now() + 30 * LB_S_NS; system(command) != 0; help_nap_ms(50))
+        assert_true(lb_now() < until_ns);
     FILE *clients[2] = {popen(sleeper, "r"), popen(sleeper, "r")};
     snprintf(command, sizeof command, "%s \"%s\" | grep -c .", client, ports);
     until_sleeping(command);
