@@ -28,4 +28,8 @@ void server_use_drained(const struct server_use *use, struct stage *stage);
  * of a key, and each key of several at once, is one); 0 of readers and of permits. */
 uint32_t server_use_count_held(const struct shared *shared);
 
+/* By how much a figure has grown for each of so many. NAN: one of the two is not known (below 0), or the figure became
+ * less, since a server gave memory back or tidied its files: then it tells nothing of the locks. */
+double server_use_each(int64_t from, int64_t to, uint32_t count);
+
 #endif

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <linux/magic.h>
 #include <linux/sched.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
+#include "bench/run/server_use.h"
 #include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
@@ -19,6 +21,15 @@
 #include "bench/servers/urls.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
+
+/* A reader of results refuses less than nothing. */
+TEST(what_became_less_is_no_growth) {
+    assert_true(server_use_each(1000, 3000, 100) == 20);
+    assert_true(server_use_each(1000, 1000, 100) == 0);
+    assert_true(isnan(server_use_each(1000, 900, 100)));
+    assert_true(isnan(server_use_each(-1, 900, 100)));
+    assert_true(isnan(server_use_each(1000, -1, 100)));
+}
 
 TEST(ports_are_free_and_different) {
     int ports[64];
