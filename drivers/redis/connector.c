@@ -145,15 +145,18 @@ static int connect_independents(struct lb_session *session, int64_t deadline_ns,
     bool groups = server->mode == REDIS_GROUPS;
     int up = 0, count = groups ? server->group_count : server->url.host_count;
     struct lb_err why = {0};
+    if (groups) state->node_count = count;
     for (int i = 0; i < count; i++) {
         why.code = 0;
         int64_t share_ns = (deadline_ns - lb_now()) / (count - i);
         if (share_ns > HUNG_NS) share_ns = HUNG_NS;
-        if (!groups)
-            redis_node_add(state, server->url.host[i], server->url.port[i])->primary = true;
-        int failed = groups
-                         ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
-                         : redis_node_connect(session, &state->node[i], lb_now() + share_ns, &why);
+        struct redis_node *node =
+            groups ? &state->node[i]
+                   : redis_node_add(state, server->url.host[i], server->url.port[i]);
+        node->primary =
+            true; /* also a group whose primary nobody knows: it counts for the majority */
+        int failed = groups ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
+                            : redis_node_connect(session, node, lb_now() + share_ns, &why);
         up += !failed;
         if (failed) err_set(err, why.code, "%s", why.text);
         if (why.code == LB_EXIT_USAGE) return -1;

@@ -48,17 +48,20 @@ static void server_is(struct scene *scene, int server, const char *role, const c
 #define REPLICA "*5\r\n$5\r\nslave\r\n$9\r\n127.0.0.1\r\n:6379\r\n$9\r\nconnected\r\n:3129659\r\n"
 
 /* Through the sentinels 0 and 1. */
-static struct fake_session scene_play(struct scene *scene, const char *name) {
-    struct fake_session fake = {.lock = registry_lock("redis-setnx"),
-                                .key = "k",
-                                .lease_ns = 10 * LB_S_NS,
-                                .release = true};
+static struct fake_session scene_play_lock(struct scene *scene, const char *name,
+                                           const char *lock) {
+    struct fake_session fake = {
+        .lock = registry_lock(lock), .key = "k", .lease_ns = 10 * LB_S_NS, .release = true};
     struct lb_err err = {0};
     snprintf(fake.url, sizeof fake.url, "redis+sentinel://127.0.0.1:%d,127.0.0.1:%d%s",
              scene->port[0], scene->port[1], name);
     assert_int_equal(loop_once("fake", fake_talk, &fake, &err), 0);
     for (int i = 0; i < PEERS; i++) scene->seen[i] = fake_peer_stop(scene->peer[i]);
     return fake;
+}
+
+static struct fake_session scene_play(struct scene *scene, const char *name) {
+    return scene_play_lock(scene, name, "redis-setnx");
 }
 
 static void scene_done(struct scene *scene) {
@@ -157,6 +160,20 @@ TEST(test_several_groups) {
     assert_int_equal(fake.acquired, LB_OK);
     assert_int_equal(fake.released, LB_OK);
     assert_non_null(strstr(scene.seen[1], "get-master-addr-by-name\r\n$3\r\ntwo\r\n"));
+    scene_done(&scene);
+}
+
+/* A group whose primary nobody knows is one of those of which a majority is wanted. */
+TEST(test_an_unknown_group_counts) {
+    struct scene scene;
+    scene_start(&scene);
+    sentinel_names(&scene, 1, 2);
+    server_is(&scene, 2, PRIMARY, "+OK\r\n");
+    scene.steps[0][0] = (struct peer_step){.await = "PING", .then = PEER_CLOSES};
+    scene.steps[1][1].await = "get-master-addr-by-name\r\n$3\r\none\r\n";
+    struct fake_session fake = scene_play_lock(&scene, "/one,two,three", "unsafe-redisson-redlock");
+    assert_true(fake.connected != 0);
+    assert_string_equal(fake.err.text, "redis: 1 of 3 servers are there, a majority is 2");
     scene_done(&scene);
 }
 
