@@ -10,7 +10,7 @@
 #include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
-#include "bench/option/option.h"
+#include "bench/conform/conform_place.h"
 #include "bench/run/place.h"
 #include "drivers/registry.h"
 
@@ -103,14 +103,7 @@ static int find_client(const char *topology, struct plan_lock *ret_lock, struct 
             if (strcmp(*names, topology) == 0) found.lock = registry_locks()[i];
         }
     }
-    if (found.lock) {
-        const struct lb_algorithm *algorithm = found.lock->algorithm;
-        const struct lb_connector *connector = found.lock->backend->connector;
-        found.options = options_new(algorithm->options, algorithm->options_bytes, arena, err);
-        found.backend_options =
-            options_new(connector->options, connector->options_bytes, arena, err);
-        if (!found.options || !found.backend_options) return -1;
-    }
+    if (found.lock) return conform_lock(found.lock, NULL, arena, ret_lock, err);
     *ret_lock = found;
     return 0;
 }

@@ -191,30 +191,21 @@ TEST(test_names_of_groups_must_be_there) {
     }
 }
 
-/* What was the primary refuses: nothing was done, and the connection is no good any more. */
+/* What was the primary refuses: nothing was done, and the connection is no good any more. So it is with a group's:
+ * otherwise the session would ask a replica from then on. */
 TEST(test_a_primary_no_more) {
-    struct scene scene;
-    scene_start(&scene);
-    sentinel_names(&scene, 0, 2);
-    server_is(&scene, 2, PRIMARY, "-READONLY You can't write against a read only replica.\r\n");
-    struct fake_session fake = scene_play(&scene, "/mymaster");
-    assert_int_equal(fake.connected, 0);
-    assert_int_equal(fake.acquired, LB_BROKEN);
-    assert_non_null(strstr(fake.err.text, "READONLY"));
-    scene_done(&scene);
-}
-
-/* Also of a group: otherwise the session would ask a replica from then on. */
-TEST(test_a_groups_primary_no_more) {
-    struct scene scene;
-    scene_start(&scene);
-    sentinel_names(&scene, 0, 2);
-    server_is(&scene, 2, PRIMARY, "-READONLY You can't write against a read only replica.\r\n");
-    struct fake_session fake = scene_play(&scene, "/mymaster,two");
-    assert_int_equal(fake.connected, 0);
-    assert_int_equal(fake.acquired, LB_BROKEN);
-    assert_non_null(strstr(fake.err.text, "READONLY"));
-    scene_done(&scene);
+    static const char *const names[] = {"/mymaster", "/mymaster,two"};
+    for (int i = 0; i < 2; i++) {
+        struct scene scene;
+        scene_start(&scene);
+        sentinel_names(&scene, 0, 2);
+        server_is(&scene, 2, PRIMARY, "-READONLY You can't write against a read only replica.\r\n");
+        struct fake_session fake = scene_play(&scene, names[i]);
+        assert_int_equal(fake.connected, 0);
+        assert_int_equal(fake.acquired, LB_BROKEN);
+        assert_non_null(strstr(fake.err.text, "READONLY"));
+        scene_done(&scene);
+    }
 }
 
 TEST_MAIN(NULL, NULL)
