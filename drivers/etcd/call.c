@@ -67,7 +67,7 @@ static int on_message(void *arg, const uint8_t *message, size_t len) {
     slab_reset(&line->slab);
     line->answer =
         protobuf_c_message_unpack(line->method->answer, &line->slab.allocator, len, message);
-    if (line->answer && line->seen) line->seen(line);
+    if (line->seen) line->seen(line);
     return 0;
 }
 
@@ -245,6 +245,12 @@ enum lb_outcome etcd_long_end(struct etcd_session *e) {
 static void on_event(struct etcd_line *line) {
     struct etcd_session *e = line->session;
     const Etcdserverpb__WatchResponse *answer = (const void *)line->answer;
+    if (!answer) {
+        /* A server that is late tells of many deletions at once, more than there is memory for. The waiter looks itself. */
+        e->watch_hit = true;
+        lb_wake(line->transfer.fiber);
+        return;
+    }
     for (size_t i = 0; i < answer->n_events; i++) {
         if (answer->events[i]->type == ETCDSERVERPB__EVENT__EVENT_TYPE__DELETE) e->watch_hit = true;
     }

@@ -52,7 +52,7 @@ struct etcd_line {
     const struct etcd_method *method;
     ProtobufCMessage *answer; /* NULL = none that could be read */
     int status;               /* gRPC's, of the last call; -1 = none came */
-    /* streams: called with each answer, on the pump's fiber */
+    /* streams: called with each answer, also with one that cannot be read, on the pump's fiber */
     void (*seen)(struct etcd_line *line);
 };
 

@@ -6,6 +6,7 @@
 #include "drivers/etcd/session.h"
 
 #define CROWD 3
+#define EVENTS 100
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */
 
 static struct live_place live;
@@ -91,6 +92,27 @@ LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
             CHECK(live_release(&waiters[i].client) == LB_OK);
         live_client_done(&waiters[i].client);
     }
+    live_client_done(&holder);
+}
+
+/* A server with much to do takes a watch up late, and then sends all the deletions since its revision at once: more than
+ * the waiter has memory for. The last one of them may be the last that ever comes. */
+LIVE(&live, a_crowd_of_events_wakes_the_waiter) {
+    struct live_client holder, waiter;
+    comes(&holder, "many");
+    comes(&waiter, "many");
+    int64_t first = 0;
+    for (int i = 0; i < EVENTS; i++) {
+        CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
+        if (i == 0) first = (int64_t)holder.grant.token;
+        CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    }
+    struct etcd_session *e = etcd_session_of(&waiter.session);
+    ProtobufCBinaryData key = {strlen("many"), (uint8_t *)(uintptr_t) "many"};
+    CHECK(etcd_watch_start(e, key, first) == LB_OK, "%s", waiter.session.err.text);
+    CHECK(etcd_watch_wait(e, lb_now() + SOON) == LB_OK, "the waiter was not woken");
+    etcd_watch_stop(e);
+    live_client_done(&waiter);
     live_client_done(&holder);
 }
 
