@@ -40,7 +40,6 @@ static void leave_lost(struct client *client) {
     if (end_ns != 0 && late_ns > client->stats->detect_max_ns)
         client->stats->detect_max_ns = late_ns;
     entry_abandon(client);
-    client->at.was_found = true;
 }
 
 /* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing
@@ -133,10 +132,10 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     } else {
         learned = leave_unreleased(client, outcome, releasing_ns);
     }
-    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome);
     client_called(client);
     int64_t released_ns = client->ended_ns = lb_now();
     client_spent(client, &client->stats->state_releasing_ns, released_ns);
+    if (__builtin_expect(client->at.was_found, 0)) entry_was_found(client, outcome);
     if (observed) {
         struct parting parting = {releasing_ns, released_ns, outcome, called, learned};
         OBSERVERS_CALL(client, released, &parting);
@@ -144,7 +143,7 @@ static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t 
     if (client->reacquire) note_reacquired(client, acquired_ns);
     if (measured) {
         record_grant(client, due_ns, started_ns, acquired_ns, releasing_ns);
-        if (outcome == LB_OK || outcome == LB_LOST)
+        if (called && (outcome == LB_OK || outcome == LB_LOST))
             recorder_add(&client->worker->stats->recorder, METRIC_RELEASE,
                          released_ns - releasing_ns);
     }

@@ -45,7 +45,9 @@ struct client_place {
     struct entry entry;
     /* findings.holders[].doubled and .excused when its grant began */
     uint32_t found_at, excused_at;
-    bool was_found; /* another client came in while it was there */
+    bool was_found;    /* another client came in while it was there, or perhaps did */
+    uint32_t replaced; /* how often another client has replaced its owner word, in all its grants */
+    uint32_t abandoned; /* cells that it left without writing; 0 = it called release */
     /* since when it wants the key, and which of the cell's grants it was then (entry_turn); of several
      * tries in a row, the first one's */
     int64_t asked_ns;

@@ -1,6 +1,11 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
+#include "bench/engine/loop.h"
+
+#define JUDGED_NS LB_S_NS               /* an intruder that takes longer is taken for killed */
+#define JUDGED_LOOK_NS (100 * LB_US_NS) /* between two looks at whether it has judged */
+
 /* The entry of a grant that several holders may share. Nobody can tell which release enabled it, so it has no
  * previous holder and no handoff. */
 static const struct entry shared_entry = {.run = 1};
@@ -64,6 +69,11 @@ void entry_enter_other(struct client *client, const struct holding *me) {
     }
 }
 
+static void leave_cell(struct client *client, struct cell *cell, const struct entry *entry,
+                       int64_t releasing_ns) {
+    client->at.replaced += !cell_leave(cell, client->index, entry, releasing_ns);
+}
+
 void entry_leave_other(struct client *client, int64_t releasing_ns) {
     struct shared *shared = client->worker->shared;
     switch (client->worker->shared->entry) {
@@ -71,18 +81,18 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
         break;
     case ENTRY_CELLS:
         for (int i = 1; i < client->request.key_count; i++) {
-            cell_leave(&shared->cells[client->request.keys[i].index], client->index,
+            leave_cell(client, &shared->cells[client->request.keys[i].index],
                        &client->keys->entry[i], releasing_ns);
         }
-        cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns);
+        leave_cell(client, client->at.cell, &client->at.entry, releasing_ns);
         break;
     case ENTRY_SLOT:
-        cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns);
+        leave_cell(client, client->at.cell, &client->at.entry, releasing_ns);
         break;
     case ENTRY_READERS:
     case ENTRY_PERMITS:
         if (is_writer(client)) {
-            cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns);
+            leave_cell(client, client->at.cell, &client->at.entry, releasing_ns);
         } else {
             atomic_store_explicit(&client->at.cell->releasing_ns, releasing_ns,
                                   memory_order_relaxed);
@@ -94,9 +104,27 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
     client->stats->inside = 0;
 }
 
+/* An intruder that the system has taken off its processor is back within milliseconds. One that was killed never judges:
+ * then the waiting has an end. */
+static void wait_judged(struct client *client) {
+    const struct findings *findings = &client->worker->shared->findings;
+    int64_t until_ns = lb_now() + JUDGED_NS;
+    while (!findings_judged(findings, client->index, client->at.replaced)) {
+        if (lb_now() >= until_ns) {
+            client->at.replaced = atomic_load(&findings->holders[client->index].judged);
+            return;
+        }
+        lb_sleep_until(lb_now() + JUDGED_LOOK_NS);
+    }
+}
+
 void entry_was_found(struct client *client, enum lb_outcome outcome) {
     struct shared *shared = client->worker->shared;
     struct found *found = &shared->findings.holders[client->index];
+    wait_judged(client);
+    if (client->at.abandoned)
+        findings_detected(&shared->findings, client->index, client->at.found_at,
+                          client->at.abandoned);
     uint32_t excused = atomic_load(&found->excused);
     if (outcome == LB_OK && excused != client->at.excused_at) {
         findings_untold(&shared->findings, client->index, excused - client->at.excused_at);
@@ -105,6 +133,11 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     client->at.excused_at = excused;
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;
+    client->at.abandoned = 0;
+}
+
+static void abandon_cell(struct client *client, struct cell *cell) {
+    client->at.replaced += !cell_abandon(cell, client->index);
 }
 
 void entry_abandon(struct client *client) {
@@ -113,16 +146,17 @@ void entry_abandon(struct client *client) {
     if (client->worker->shared->entry == ENTRY_CELLS) {
         count = (uint32_t)client->request.key_count;
         for (uint32_t i = 1; i < count; i++) {
-            cell_abandon(&shared->cells[client->request.keys[i].index], client->index);
+            abandon_cell(client, &shared->cells[client->request.keys[i].index]);
         }
     }
     bool beside = client->worker->shared->entry == ENTRY_PERMITS ||
                   (client->worker->shared->entry == ENTRY_READERS && !is_writer(client));
-    if (!beside) cell_abandon(client->at.cell, client->index);
+    if (!beside) abandon_cell(client, client->at.cell);
     if (beside || client->worker->shared->entry == ENTRY_READERS)
         crowd_abandon(&shared->crowds, client->index, lb_now());
     client->stats->inside = 0;
-    findings_detected(&shared->findings, client->index, client->at.found_at, count);
+    client->at.was_found = true;
+    client->at.abandoned = count;
 }
 
 void entry_renewed(struct client *client) {

@@ -64,11 +64,13 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     if (__builtin_expect(
             !cell_leave(client->at.cell, client->index, &client->at.entry, releasing_ns), 0)) {
         client->at.was_found = true;
+        client->at.replaced++;
     }
     client->stats->inside = 0;
 }
 
-/* Afterwards, if it was found there: its release said this. */
+/* Afterwards, if it was found there, or left without writing: its release said this. Waits, for a second at most, until
+ * those that found it have judged their overlap with it. */
 void entry_was_found(struct client *client, enum lb_outcome outcome);
 
 /* It goes without writing: it has learned that it lost the grant. */

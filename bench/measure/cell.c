@@ -109,24 +109,26 @@ static bool outlived(const struct holding *holder, const struct holding *intrude
 
 void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder) {
-    const struct found *met = &findings->holders[owner - 1];
+    struct found *met = &findings->holders[owner - 1];
     struct holding holder = {
         .client = (uint32_t)(owner - 1),
         .acquired_ns = atomic_load_explicit(&met->acquired_ns, memory_order_relaxed),
         .lease_end_ns = atomic_load_explicit(&met->lease_end_ns, memory_order_relaxed),
         .token = atomic_load_explicit(&met->token, memory_order_relaxed),
     };
-    if (atomic_load(&met->gone)) return;
-    enum how how = findings_how(findings, &holder, intruder);
-    /* A cell has one holder, so whose lease it was that freed the lock is certain. */
-    if (how == FOUND_EXPIRED && outlived(&holder, intruder)) how = FOUND_EXCUSED;
-    findings_note(findings, how, key, &holder, intruder);
+    if (!atomic_load(&met->gone)) {
+        enum how how = findings_how(findings, &holder, intruder);
+        /* A cell has one holder, so whose lease it was that freed the lock is certain. */
+        if (how == FOUND_EXPIRED && outlived(&holder, intruder)) how = FOUND_EXCUSED;
+        findings_note(findings, how, key, &holder, intruder);
+    }
+    atomic_fetch_add_explicit(&met->judged, 1, memory_order_release);
 }
 
-void cell_abandon(struct cell *cell, uint32_t client) {
+bool cell_abandon(struct cell *cell, uint32_t client) {
     atomic_fetch_sub_explicit(&cell->grants, 1, memory_order_relaxed);
     uint64_t mine = (uint64_t)client + 1;
-    atomic_compare_exchange_strong(&cell->owner, &mine, 0);
+    return atomic_compare_exchange_strong(&cell->owner, &mine, 0);
 }
 
 void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled,

@@ -70,6 +70,9 @@ struct found {
     /* the part of `expired` that is excused only if the holder's release says that the grant was
      * lost: the holder's session had ended, or, in a cell, its lease and not the intruder's */
     _Atomic uint32_t excused;
+    /* How many clients that replaced its owner word have judged that overlap. Until they have, its next grant must not be
+     * published: see findings_judged. */
+    _Atomic uint32_t judged;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
     const struct heartbeat *heartbeat;
     /* the client was killed, or is about to be: an overlap with it does not accuse the lock any
@@ -140,6 +143,15 @@ void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
  * client has ended by now. Fencing exists for clients that are late. */
 void cell_old_token(struct findings *findings, const struct holding *me);
 
+/* Whether the intruders have judged all overlaps with this client, whose owner word was replaced `replaced` times so far
+ * (cell_leave, cell_abandon). An intruder that stands still between its exchange and its look at the holder would judge
+ * the holder by a later grant. */
+static inline bool findings_judged(const struct findings *findings, uint32_t client,
+                                   uint32_t replaced) {
+    const struct found *found = &findings->holders[client];
+    return (int32_t)(atomic_load_explicit(&found->judged, memory_order_acquire) - replaced) >= 0;
+}
+
 /* Publishes a grant to the clients that may meet its holder; to be called before the holder
  * enters. */
 static inline void findings_publish(struct findings *findings, const struct holding *me) {
@@ -195,8 +207,8 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
 }
 
 /* The holder learned that it lost the grant: it leaves without writing and without calling
- * release. */
-void cell_abandon(struct cell *cell, uint32_t client);
+ * release. Returns as cell_leave does. */
+bool cell_abandon(struct cell *cell, uint32_t client);
 
 /* Other clients met an excused holder `count` times, and its release still reported success. So its
  * lock does not notice the end of its lease or session, and nothing is excused. */

@@ -1,6 +1,8 @@
 /* test_cell: the exclusion checks: each is seen to fail, and none accuses a clean history. */
 #include <pthread.h>
+#include <unistd.h>
 
+#include "bench/engine/loop.h"
 #include "bench/load/entry.h"
 #include "bench/measure/cell.h"
 #include "bench/tests/unit.h"
@@ -115,6 +117,53 @@ TEST(test_a_lost_lease_is_not_called_released) {
     assert_int_equal(after_release(LB_NEVER, 550, LB_OK), VERDICT_EXPIRED);
     /* Both were late: nobody knows which of them the lock had let in. */
     assert_int_equal(after_release(500, 550, LB_OK), VERDICT_EXPIRED);
+}
+
+/* An intruder that stands still between its exchange and its look at the holder. The holder is told that it lost the grant,
+ * and has its next one before the intruder looks: which is not the one to judge it by. */
+struct late_intruder {
+    struct shared *shared;
+    struct client *client;
+};
+
+static void *look_late(void *arg) {
+    struct late_intruder *late = arg;
+    struct holding me = {4, 600, 900, 0};
+    usleep(50000);
+    cell_overlap(&late->shared->findings, 7, 3 + 1, &me);
+    return NULL;
+}
+
+static void leave_and_hold_again(void *arg) {
+    struct late_intruder *late = arg;
+    entry_leave(late->client, 620);
+    if (late->client->at.was_found) entry_was_found(late->client, LB_LOST);
+    struct holding next = {3, 700, LB_NEVER, 0};
+    findings_publish(&late->shared->findings, &next);
+}
+
+TEST_WITH(test_a_holder_has_no_other_grant_before_it_is_judged, setup, NULL) {
+    static struct shared shared;
+    struct worker worker = {.shared = &shared};
+    struct client_stats stats = {0};
+    struct client client = {.index = 3, .worker = &worker, .stats = &stats, .at.cell = &cell};
+    struct late_intruder late = {.shared = &shared, .client = &client};
+    struct lb_err err = {0};
+    pthread_t thread;
+    memset(&shared, 0, sizeof shared);
+    shared.findings.holders = all_holders;
+    client.at.entry = cell_enter(&cell, &shared.findings, 7, &(struct holding){3, 100, 500, 0});
+    atomic_store(&cell.owner, 4 + 1);
+    assert_int_equal(pthread_create(&thread, NULL, look_late, &late), 0);
+    assert_int_equal(loop_once("holder", leave_and_hold_again, &late, &err), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(shared.findings.double_holders, 0);
+    assert_int_equal(shared.findings.expired_holders, 1);
+    /* One that was killed never judges. The holder goes on all the same. */
+    client.at.entry = cell_enter(&cell, &shared.findings, 7, &(struct holding){3, 100, 500, 0});
+    atomic_store(&cell.owner, 4 + 1);
+    assert_int_equal(loop_once("holder", leave_and_hold_again, &late, &err), 0);
+    assert_true(findings_judged(&shared.findings, 3, client.at.replaced));
 }
 
 /* A client that stood still between its grant and its entry comes last with the first stamp: when

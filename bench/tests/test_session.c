@@ -182,6 +182,8 @@ TEST(test_a_lost_session_ends_the_hold) {
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.detected >= stage->result.lost);
     assert_true(stage->hist[METRIC_HOLD]->min < 40 * LB_MS_NS);
+    /* Who was told of the loss has not called release. */
+    assert_int_equal(stage->hist[METRIC_RELEASE]->count, stage->result.grants - stage->result.lost);
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     stage_free(stage);
     /* The same, and nobody is told: two holders. */
