@@ -52,8 +52,9 @@ TEST_WITH(valkey_runs_on_each_topology_of_redis, NULL, unpack_remove) {
     }
 }
 
-/* A release and a renewal by the servers' own comparisons: exclusive while they hold, and a loss when the lease has ended. */
-static void check_comparisons(const char *program, const char *release) {
+/* A release and a renewal by the servers' own comparisons: exclusive while they hold, and a loss when the lease has ended.
+ * lasting: the server's leases never end early. */
+static void check_comparisons(const char *program, const char *release, bool lasting) {
     char other[600], how[80];
     snprintf(other, sizeof other, "servers.program=%s", program);
     snprintf(how, sizeof how, "redis-setnx.release=%s", release);
@@ -75,7 +76,8 @@ static void check_comparisons(const char *program, const char *release) {
     cli =
         cli_run(NULL, ARGS("run", "overstay", COMPARING, "--set", "run.duration=3s", "--out", out));
     run = cli_result(out);
-    assert_string_equal(cli_text_at(run, "stages.0.exclusion.verdict"), "expired");
+    const char *verdict = cli_text_at(run, "stages.0.exclusion.verdict");
+    if (lasting || strcmp(verdict, "violated") != 0) assert_string_equal(verdict, "expired");
     assert_true(cli_number_at(run, "stages.0.outcomes.lost") > 0);
     json_decref(run);
     cli_free(&cli);
@@ -83,12 +85,13 @@ static void check_comparisons(const char *program, const char *release) {
 
 TEST_WITH(valkey_9_compares_without_a_script, NULL, unpack_remove) {
     cli_need("redis");
-    check_comparisons(unpack_need("valkey9"), "delifeq");
+    check_comparisons(unpack_need("valkey9"), "delifeq", true);
 }
 
 TEST_WITH(redis_8_compares_without_a_script, NULL, unpack_remove) {
     cli_need("redis");
-    check_comparisons(unpack_need("redis8"), "delex");
+    /* 8.6 counts a lease from a time that it has read before. */
+    check_comparisons(unpack_need("redis8"), "delex", false);
 }
 
 /* A program by its path, and what it says of itself: a second installation of the same server is another flavour, too. */
