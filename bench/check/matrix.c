@@ -31,8 +31,8 @@ static const enum lb_scenario verify_tour[] = {LB_SCENARIO_NONE,         LB_SCEN
 
 /* The scenarios that ask how long the recovery takes. */
 static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SERVER_RESTART,
-                                         LB_SCENARIO_LEADER_KILL, LB_SCENARIO_SENTINEL,
-                                         LB_SCENARIO_CLUSTER};
+                                         LB_SCENARIO_LEADER_KILL, LB_SCENARIO_PRIMARY_LOST,
+                                         LB_SCENARIO_SENTINEL,    LB_SCENARIO_CLUSTER};
 
 static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t count) {
     for (size_t i = 0; i < count; i++) {

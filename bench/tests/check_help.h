@@ -38,4 +38,56 @@ static inline void check_assert(const json_t *check, const char *lock, const cha
              cli_text_at(cell, "why"), cli_text_at(cell, "command"));
 }
 
+/* Fails unless the lock was granted again after the fault, and how long that took is known. */
+static inline void check_recovered(const json_t *check, const char *lock, const char *fault) {
+    const json_t *cell = check_cell(check, lock, fault);
+    if (!json_is_true(cli_get(cell, "recovered")))
+        fail_msg("%s x %s: nothing was granted any more", lock, fault);
+    if (!(cli_number_at(cell, "recovery_ns.count") > 0))
+        fail_msg("%s x %s: no time of a recovery", lock, fault);
+}
+
+#define CHECK_SEEDS 5
+#ifndef CHECK_JOBS
+#define CHECK_JOBS "8" /* cells side by side: they mostly wait */
+#endif
+
+/* Runs the check with five seeds of each cell. The result; the caller decrefs. */
+static inline json_t *check_five_seeds(const char *name, const char *const *args) {
+    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", CHECK_JOBS,
+                                     "--out", cli_path("%s", name)};
+    int count = 7;
+    while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
+    struct cli cli = cli_run(NULL, all);
+    if (cli.code != 0 && cli.code != 3) fail_msg("exit code %d; it said: %s", cli.code, cli.err);
+    json_t *check = check_result(all[6]);
+    assert_true(json_is_false(cli_get(check, "partial")));
+    cli_free(&cli);
+    return check;
+}
+
+static inline bool check_is(const json_t *stage, const char *path, const char *word) {
+    return strcmp(cli_text_at(stage, path), word) == 0;
+}
+
+/* In a stage of each of the seeds' runs, not just of the worst of them. */
+static inline void check_each_seed(const char *name, const char *lock, const char *fault,
+                                   const char *verdict) {
+    for (int seed = 1; seed <= CHECK_SEEDS; seed++) {
+        json_t *run = cli_json(cli_path("%s/cells/%s.%s.%d/run.json", name, lock, fault, seed));
+        const json_t *stage;
+        size_t i;
+        bool shown = false;
+        json_array_foreach(cli_get(run, "stages"), i, stage) {
+            shown |= check_is(stage, "exclusion.verdict", verdict) ||
+                     check_is(stage, "history.verdict", verdict);
+        }
+        if (!shown) {
+            fail_msg("%s x %s, seed %d: neither its cells nor its history is %s", lock, fault, seed,
+                     verdict);
+        }
+        json_decref(run);
+    }
+}
+
 #endif

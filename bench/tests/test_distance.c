@@ -88,17 +88,18 @@ TEST(tls_goes_through_the_wire) {
 /* What a majority, or a replica, has to confirm takes a round trip between servers; clients stay where they are. */
 TEST(servers_of_a_cluster_are_far_from_each_other) {
     static const char *const topologies[] = {"etcd-3", "zookeeper-3", "redis-replicas",
-                                             "memcached"};
-    for (size_t i = 0; i < 4; i++) cli_need(topologies[i]);
+                                             "postgres-replicas", "memcached"};
+    for (size_t i = 0; i < 5; i++) cli_need(topologies[i]);
     char *out = cli_path("peers");
     struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex,zk-lock,redis-wait,memcached-add",
-                           SMALL, "--set", "servers.topology=etcd-3,zookeeper-3,redis-replicas",
+        cli_run(NULL, ARGS("run", "smoke", "--lock",
+                           "etcd-mutex,zk-lock,redis-wait,pg-lease,memcached-add", SMALL, "--set",
+                           "servers.topology=etcd-3,zookeeper-3,redis-replicas,postgres-replicas",
                            "--set", "servers.peer_rtt=4ms", "--out", out));
     assert_code(&cli, 0);
     json_t *run = cli_result(out), *stage;
     size_t index;
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 4);
+    assert_int_equal(json_array_size(cli_get(run, "stages")), 5);
     json_array_foreach(cli_get(run, "stages"), index, stage) {
         const char *topology = cli_text_at(stage, "topology");
         assert_true(rtt_of(stage) == -1);
@@ -113,15 +114,22 @@ TEST(servers_of_a_cluster_are_far_from_each_other) {
 }
 
 TEST(no_distance_between_servers_that_have_no_wire) {
+    static const char *const wireless[][3] = {
+        {"nats-kv", "servers.topology=nats-3", "no wire can lie between the servers of nats-3"},
+        {"mysql-lease", "servers.topology=mariadb-galera",
+         "no wire can lie between the servers of mariadb-galera"}};
     cli_need("nats-3");
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "nats-kv", SMALL, "--set",
-                           "servers.topology=nats-3", "--set", "servers.peer_rtt=1ms"));
-    assert_true(cli.code != 0);
-    assert_has(cli.err, "no wire can lie between the servers of nats-3");
-    cli_free(&cli);
-    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex", "--url", "etcd=etcd://h:1",
-                             "--set", "servers.peer_rtt=1ms"));
+    cli_need("mariadb-galera");
+    for (int i = 0; i < 2; i++) {
+        struct cli cli =
+            cli_run(NULL, ARGS("run", "smoke", "--lock", wireless[i][0], SMALL, "--set",
+                               wireless[i][1], "--set", "servers.peer_rtt=1ms"));
+        assert_true(cli.code != 0);
+        assert_has(cli.err, wireless[i][2]);
+        cli_free(&cli);
+    }
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "etcd-mutex", "--url",
+                                        "etcd=etcd://h:1", "--set", "servers.peer_rtt=1ms"));
     assert_code(&cli, 1);
     assert_int_equal(cli_lines(cli.err), 1);
     assert_has(cli.err, "servers.peer_rtt: the servers of etcd are at --url");

@@ -93,6 +93,11 @@ TEST(what_is_not_known_is_null) {
 
 #define HELD "--set", "load.hold=window", "--set", "load.keys=own", "--set", "servers.fresh=yes"
 
+/* Whether a figure of what the servers need for each lock that is held is known, and above 0. */
+static bool is_told(const json_t *stage, const char *path) {
+    return !json_is_null(cli_get(stage, path)) && cli_number_at(stage, path) > 0;
+}
+
 /* All clients hold at once, the window ends then, and all release. */
 TEST(all_clients_hold_when_the_window_ends) {
     cli_need("redis");
@@ -101,6 +106,7 @@ TEST(all_clients_hold_when_the_window_ends) {
         run_with("redis-setnx,pg-table", ARGS(HELD, "--set", "load.clients=20,120", "--set",
                                               "run.duration=60s", "--set", "acquire.lease=120s"));
     size_t i;
+    int told = 0;
     json_t *stage;
     assert_int_equal(json_array_size(json_object_get(run, "stages")), 4);
     /* Each stage had servers of its own, on ports of their own. */
@@ -115,10 +121,11 @@ TEST(all_clients_hold_when_the_window_ends) {
             continue;
         }
         assert_true(cli_number_at(stage, "held.count") == clients);
-        /* null where the server gave memory back meanwhile, as it does where a machine is short of it */
-        assert_non_null(cli_get(stage, "held.memory_bytes_per_lock"));
-        assert_non_null(cli_get(stage, "held.disk_bytes_per_lock"));
+        /* Each is null where a server gave memory back meanwhile, as it does where a machine is short of it; hardly all. */
+        told += is_told(stage, "held.memory_bytes_per_lock");
+        told += is_told(stage, "held.disk_bytes_per_lock");
     }
+    assert_true(told > 0);
     /* A backend of PostgreSQL is a process. */
     assert_true(cli_number_at(stage_of(run, "pg-table"), "cost.memory_bytes_per_session") > 100000);
     json_decref(run);

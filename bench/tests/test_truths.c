@@ -9,46 +9,12 @@
 #define CLI_LIMIT_S 900
 #include "bench/tests/check_help.h"
 
-#define SEEDS 5
-
-/* Runs the check with five seeds of each cell. The result; the caller decrefs. */
-static json_t *five_seeds(const char *name, const char *const *args) {
-    const char *all[CLI_ARGS_MAX] = {"check", "--seeds",           "1..5", "--jobs", "8",
-                                     "--out", cli_path("%s", name)};
-    int count = 7;
-    while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
-    struct cli cli = cli_run(NULL, all);
-    if (cli.code != 0 && cli.code != 3) fail_msg("exit code %d; it said: %s", cli.code, cli.err);
-    json_t *check = check_result(all[6]);
-    assert_true(json_is_false(cli_get(check, "partial")));
-    cli_free(&cli);
-    return check;
-}
-
 /* The stage of one of its runs; the caller decrefs. */
 static json_t *stage_of(const char *name, const char *lock, const char *fault, int seed) {
     json_t *run = cli_json(cli_path("%s/cells/%s.%s.%d/run.json", name, lock, fault, seed));
     json_t *stage = json_incref(cli_get(run, "stages.0"));
     json_decref(run);
     return stage;
-}
-
-static bool is(const json_t *stage, const char *path, const char *word) {
-    return strcmp(cli_text_at(stage, path), word) == 0;
-}
-
-/* In each of the seeds, not just in the worst of them. */
-static void assert_each_seed(const char *name, const char *lock, const char *fault,
-                             const char *verdict) {
-    for (int seed = 1; seed <= SEEDS; seed++) {
-        json_t *stage = stage_of(name, lock, fault, seed);
-        if (!is(stage, "exclusion.verdict", verdict) && !is(stage, "history.verdict", verdict)) {
-            fail_msg("%s x %s, seed %d: %s by its cells, %s by its history, neither is %s", lock,
-                     fault, seed, cli_text_at(stage, "exclusion.verdict"),
-                     cli_text_at(stage, "history.verdict"), verdict);
-        }
-        json_decref(stage);
-    }
 }
 
 /* Whoever was paused past its lease or session has company when it goes on; with a token its writes
@@ -59,12 +25,12 @@ TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
     cli_need("redis");
     cli_need("etcd");
     cli_need("zookeeper");
-    json_t *check = five_seeds("pause", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4],
-                                             locks[5], "--fault", "pause"));
+    json_t *check = check_five_seeds("pause", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4],
+                                                   locks[5], "--fault", "pause"));
     double attempted = 0, unfenced = 0;
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         check_assert(check, locks[i], "pause", "expired");
-        assert_each_seed("pause", locks[i], "pause", "expired");
+        check_each_seed("pause", locks[i], "pause", "expired");
         const json_t *cell = check_cell(check, locks[i], "pause");
         if (!json_is_number(cli_get(cell, "stale_rejected_fenced"))) continue; /* no tokens */
         assert_true(cli_number_at(cell, "stale_accepted_fenced") == 0);
@@ -85,7 +51,8 @@ TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
 TEST(a_pause_does_not_end_what_lives_by_a_connection) {
     cli_need("postgres");
     cli_need("mariadb");
-    json_t *check = five_seeds("pause-sql", ARGS("pg-advisory,mysql-getlock", "--fault", "pause"));
+    json_t *check =
+        check_five_seeds("pause-sql", ARGS("pg-advisory,mysql-getlock", "--fault", "pause"));
     check_assert(check, "pg-advisory", "pause", "safe");
     check_assert(check, "mysql-getlock", "pause", "safe");
     json_decref(check);
@@ -94,12 +61,12 @@ TEST(a_pause_does_not_end_what_lives_by_a_connection) {
 TEST(a_promoted_replica_has_not_heard_of_the_lock) {
     cli_need("redis");
     json_t *check =
-        five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
-                                        "--set", "redis-wait.short=accept"));
+        check_five_seeds("primary-lost", ARGS("redis-setnx,redis-wait", "--fault", "primary-lost",
+                                              "--set", "redis-wait.short=accept"));
     check_assert(check, "redis-setnx", "primary-lost", "violated");
     check_assert(check, "redis-wait", "primary-lost", "violated");
-    assert_each_seed("primary-lost", "redis-setnx", "primary-lost", "violated");
-    assert_each_seed("primary-lost", "redis-wait", "primary-lost", "violated");
+    check_each_seed("primary-lost", "redis-setnx", "primary-lost", "violated");
+    check_each_seed("primary-lost", "redis-wait", "primary-lost", "violated");
     json_decref(check);
 }
 
@@ -107,17 +74,17 @@ TEST(a_promoted_replica_has_not_heard_of_the_lock) {
 TEST(a_cluster_promotes_a_replica_that_has_not_heard_of_the_lock) {
     cli_need("redis");
     json_t *check =
-        five_seeds("cluster", ARGS("redis-setnx,redis-wait", "--fault", "cluster-failover"));
+        check_five_seeds("cluster", ARGS("redis-setnx,redis-wait", "--fault", "cluster-failover"));
     check_assert(check, "redis-setnx", "cluster-failover", "violated");
     check_assert(check, "redis-wait", "cluster-failover", "safe");
-    assert_each_seed("cluster", "redis-setnx", "cluster-failover", "violated");
+    check_each_seed("cluster", "redis-setnx", "cluster-failover", "violated");
     json_decref(check);
 }
 
 TEST(redlock_survives_a_minority_and_not_a_node_that_forgets) {
     cli_need("redis");
     json_t *check =
-        five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
+        check_five_seeds("redlock", ARGS("redis-redlock", "--fault", "minority-lost,node-empty"));
     check_assert(check, "redis-redlock", "minority-lost", "safe");
     check_assert(check, "redis-redlock", "node-empty", "violated");
     json_decref(check);
@@ -127,7 +94,8 @@ TEST(a_killed_leader_loses_no_lock) {
     static const char *const locks[] = {"etcd-mutex", "zk-lock"};
     cli_need("etcd");
     cli_need("zookeeper");
-    json_t *check = five_seeds("leader-kill", ARGS(locks[0], locks[1], "--fault", "leader-kill"));
+    json_t *check =
+        check_five_seeds("leader-kill", ARGS(locks[0], locks[1], "--fault", "leader-kill"));
     for (int i = 0; i < 2; i++) {
         check_assert(check, locks[i], "leader-kill", "safe");
         const json_t *cell = check_cell(check, locks[i], "leader-kill");
@@ -155,12 +123,12 @@ TEST(what_a_dead_holder_had_comes_free_as_the_theory_says) {
     cli_need("zookeeper");
     cli_need("postgres");
     cli_need("mariadb");
-    json_t *check = five_seeds("holder-kill", ARGS(locks[0], locks[1], locks[2], locks[3], locks[4],
-                                                   "--fault", "holder-kill"));
+    json_t *check = check_five_seeds("holder-kill", ARGS(locks[0], locks[1], locks[2], locks[3],
+                                                         locks[4], "--fault", "holder-kill"));
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         check_assert(check, locks[i], "holder-kill", "safe");
         assert_true(json_is_true(cli_get(check_cell(check, locks[i], "holder-kill"), "recovered")));
-        assert_true(recovery(check, locks[i], "count") >= SEEDS);
+        assert_true(recovery(check, locks[i], "count") >= CHECK_SEEDS);
     }
     /* Killed within the first 200 ms of a lease of 2 s. */
     assert_true(recovery(check, "redis-setnx", "min") > 1.5e9);
@@ -201,10 +169,11 @@ static int slept_to_the_lease_end(const json_t *stage) {
 
 TEST(whoever_misses_the_message_sleeps_to_the_lease_end) {
     cli_need("redis");
-    json_t *check = five_seeds("lost-publish", ARGS("redis-reentrant", "--fault", "lost-publish"));
+    json_t *check =
+        check_five_seeds("lost-publish", ARGS("redis-reentrant", "--fault", "lost-publish"));
     check_assert(check, "redis-reentrant", "lost-publish", "safe");
     int slept = 0;
-    for (int seed = 1; seed <= SEEDS; seed++) {
+    for (int seed = 1; seed <= CHECK_SEEDS; seed++) {
         json_t *stage = stage_of("lost-publish", "redis-reentrant", "lost-publish", seed);
         slept += slept_to_the_lease_end(stage);
         json_decref(stage);
@@ -219,14 +188,14 @@ TEST(whoever_misses_the_message_sleeps_to_the_lease_end) {
  * lock all the same. */
 TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
     cli_need("etcd");
-    json_t *check =
-        five_seeds("without-look", ARGS("etcd-lock", "--fault", "pause", "--set",
-                                        "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
+    json_t *check = check_five_seeds("without-look",
+                                     ARGS("etcd-lock", "--fault", "pause", "--set",
+                                          "fault.target=waiter", "--set", "etcd-lock.recheck=no"));
     assert_has(cli_text_at(check_cell(check, "etcd-lock", "pause"), "server"), "etcd 3.4");
     check_assert(check, "etcd-lock", "pause", "violated");
     json_decref(check);
-    check = five_seeds("with-look",
-                       ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
+    check = check_five_seeds("with-look",
+                             ARGS("etcd-lock", "--fault", "pause", "--set", "fault.target=waiter"));
     check_assert(check, "etcd-lock", "pause", "safe");
     json_decref(check);
 }
@@ -240,13 +209,14 @@ TEST(locks_that_write_the_clients_time_need_clocks_that_agree) {
                   {"unsafe-redis-getset", "violated"},
                   {"unsafe-redis-getset-repaired", "violated"}};
     cli_need("redis");
-    json_t *check = five_seeds("client-clock", ARGS(truths[0].lock, truths[1].lock, truths[2].lock,
-                                                    truths[3].lock, "--fault", "client-clock"));
+    json_t *check =
+        check_five_seeds("client-clock", ARGS(truths[0].lock, truths[1].lock, truths[2].lock,
+                                              truths[3].lock, "--fault", "client-clock"));
     for (size_t i = 0; i < sizeof truths / sizeof *truths; i++) {
         check_assert(check, truths[i].lock, "client-clock", truths[i].verdict);
     }
-    assert_each_seed("client-clock", "redis-permit", "client-clock", "violated");
-    assert_each_seed("client-clock", "unsafe-redis-getset", "client-clock", "violated");
+    check_each_seed("client-clock", "redis-permit", "client-clock", "violated");
+    check_each_seed("client-clock", "unsafe-redis-getset", "client-clock", "violated");
     json_decref(check);
 }
 
@@ -254,15 +224,15 @@ TEST(locks_that_write_the_clients_time_need_clocks_that_agree) {
 TEST(a_session_that_nobody_renews_ends) {
     cli_need("etcd");
     cli_need("zookeeper");
-    json_t *check =
-        five_seeds("starved", ARGS("etcd-mutex,etcd-chubby,zk-lock,unsafe-zk-ignores-session-loss",
-                                   "--fault", "starved-renewal"));
+    json_t *check = check_five_seeds(
+        "starved", ARGS("etcd-mutex,etcd-chubby,zk-lock,unsafe-zk-ignores-session-loss", "--fault",
+                        "starved-renewal"));
     check_assert(check, "etcd-mutex", "starved-renewal", "safe");
     check_assert(check, "etcd-chubby", "starved-renewal", "safe");
     check_assert(check, "zk-lock", "starved-renewal", "expired");
     check_assert(check, "unsafe-zk-ignores-session-loss", "starved-renewal", "violated");
-    assert_each_seed("starved", "zk-lock", "starved-renewal", "expired");
-    assert_each_seed("starved", "unsafe-zk-ignores-session-loss", "starved-renewal", "violated");
+    check_each_seed("starved", "zk-lock", "starved-renewal", "expired");
+    check_each_seed("starved", "unsafe-zk-ignores-session-loss", "starved-renewal", "violated");
     json_decref(check);
 }
 
@@ -281,15 +251,15 @@ TEST(every_broken_lock_is_caught) {
         if (!(lock->caps & LB_CAP_CONTROL) || strcmp(lock->name, ladder) == 0) continue;
         snprintf(others + used, sizeof others - used, "%s%s", used ? "," : "", lock->name);
     }
-    json_t *check = five_seeds("controls", ARGS(others, "--fault", "exposed"));
-    json_t *more = five_seeds("ladder", ARGS(ladder, "--fault", "exposed", "--set",
-                                             "load.clients=8", "--set", "run.duration=2s"));
+    json_t *check = check_five_seeds("controls", ARGS(others, "--fault", "exposed"));
+    json_t *more = check_five_seeds("ladder", ARGS(ladder, "--fault", "exposed", "--set",
+                                                   "load.clients=8", "--set", "run.duration=2s"));
     json_array_extend(cli_get(check, "cells"), cli_get(more, "cells"));
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
         if (!(lock->caps & LB_CAP_CONTROL)) continue;
         const json_t *cell = check_cell(check, lock->name, "exposed");
-        if (json_is_true(cli_get(cell, "missed")) || !is(cell, "compared", "as expected"))
+        if (json_is_true(cli_get(cell, "missed")) || !check_is(cell, "compared", "as expected"))
             fail_msg("%s: %s", lock->name, cli_text_at(cell, "verdict"));
     }
     json_decref(check);
@@ -299,10 +269,11 @@ TEST(every_broken_lock_is_caught) {
 /* The same mistake where each of the servers is a group that fails over. */
 TEST(redissons_redlock_is_caught_on_groups_too) {
     cli_need("redis-sentinel-groups");
-    json_t *check = five_seeds("groups", ARGS("unsafe-redisson-redlock", "--fault", "exposed",
-                                              "--set", "servers.topology=redis-sentinel-groups"));
+    json_t *check =
+        check_five_seeds("groups", ARGS("unsafe-redisson-redlock", "--fault", "exposed", "--set",
+                                        "servers.topology=redis-sentinel-groups"));
     check_assert(check, "unsafe-redisson-redlock", "exposed", "violated");
-    assert_each_seed("groups", "unsafe-redisson-redlock", "exposed", "violated");
+    check_each_seed("groups", "unsafe-redisson-redlock", "exposed", "violated");
     json_decref(check);
 }
 

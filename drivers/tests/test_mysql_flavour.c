@@ -6,6 +6,7 @@
 #define CLI_LIMIT_S 400
 #include "bench/tests/check_help.h"
 #include "bench/tests/unpack_help.h"
+#include "drivers/tests/live_help.h"
 
 #define LOCKS "mysql-getlock,mysql-lease,mysql-table,mysql-flag,mysql-optimistic"
 
@@ -40,6 +41,42 @@ TEST(its_locks_exclude_with_and_without_tls) {
         assert_int_equal(json_array_size(cli_get(run, "stages")), i == 0 ? 5 : 1);
         json_decref(run);
     }
+}
+
+/* Several user locks of one session: since MySQL 5.7 the second does not free the first. */
+static void hold_two_locks(void *arg) {
+    static const char *const keys[] = {"first", "second"};
+    struct live_client holder, other;
+    live_client_init(&holder, arg, keys[0]);
+    live_client_init(&other, arg, keys[0]);
+    live_connect(&holder);
+    live_connect(&other);
+    for (int i = 0; i < 2; i++) {
+        holder.request.key = keys[i];
+        holder.request.key_len = strlen(keys[i]);
+        CHECK(live_acquire(&holder, 10 * LB_S_NS) == LB_OK, "%s", holder.session.err.text);
+    }
+    for (int i = 0; i < 2; i++) {
+        other.request.key = keys[i];
+        other.request.key_len = strlen(keys[i]);
+        CHECK(live_acquire(&other, 0) == LB_BUSY, "%s is not held", keys[i]);
+    }
+    CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
+    CHECK(live_acquire(&other, 0) == LB_OK, "the second one is free");
+    other.request.key = keys[0];
+    other.request.key_len = strlen(keys[0]);
+    CHECK(live_acquire(&other, 0) == LB_BUSY, "the first one is held as before");
+    live_client_done(&other);
+    live_client_done(&holder);
+}
+
+TEST(one_session_holds_several_user_locks) {
+    need_mysql();
+    struct live_place live = live_open("mysql-getlock", (const char *const[]){program, NULL});
+    LIVE_NEEDS(&live);
+    assert_has(lb_facts_value(&live.place->facts, "version"), "mysql");
+    live_run(hold_two_locks, &live);
+    live_close(&live);
 }
 
 /* It has neither sequences nor SET STATEMENT. */

@@ -26,6 +26,8 @@ TEST(the_synchronous_standby_keeps_rows_and_no_sessions) {
     check_assert(check, "pg-advisory", "primary-lost", "expired");
     check_assert(check, "pg-table", "primary-lost", "safe");
     check_assert(check, "pg-lease", "primary-lost", "safe");
+    check_recovered(check, "pg-table", "primary-lost");
+    check_recovered(check, "pg-lease", "primary-lost");
     json_decref(check);
 }
 

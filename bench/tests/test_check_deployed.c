@@ -1,0 +1,95 @@
+/* test_check_deployed: locks as people deploy and call them, and the mistakes that people make with them, in
+ * `lockbench check`: what their drivers state is what they show. test_truths has many more, and is no part of `make test`.
+ * Needs: servers, minutes. */
+#define _GNU_SOURCE
+#define CLI_LIMIT_S 900
+#define CHECK_JOBS "3"
+#include "bench/tests/check_help.h"
+
+/* Checks locks, once each. Fails if any is worse than its driver states. The result, which the caller decrefs. */
+static json_t *check_once(const char *name, const char *const *args) {
+    const char *all[CLI_ARGS_MAX] = {"check", "--out", cli_path("%s", name)};
+    int count = 3;
+    while (*args && count < CLI_ARGS_MAX - 1) all[count++] = *args++;
+    struct cli cli = cli_run(NULL, all);
+    if (cli.code != 0) fail_msg("exit code %d: %s%s", cli.code, cli.out, cli.err);
+    cli_free(&cli);
+    return check_result(all[2]);
+}
+
+/* Each mistake, in the workload that is meant to expose it, with each of five seeds. */
+TEST(each_mistake_is_exposed_by_each_seed) {
+    static const char *const caught[][2] = {{"unsafe-redis-setnx-forever", "stuck"},
+                                            {"unsafe-redis-owner-is-thread", "violated"},
+                                            {"unsafe-redisson-unlock-old", "violated"},
+                                            {"unsafe-redisson-redlock", "violated"},
+                                            {"unsafe-sql-aba", "violated"}};
+    cli_need("redis-independents");
+    cli_need("postgres");
+    json_t *check = check_five_seeds(
+        "mistakes", ARGS("unsafe-redis-setnx-forever,unsafe-redis-owner-is-thread,"
+                         "unsafe-redisson-unlock-old,unsafe-redisson-redlock,unsafe-sql-aba",
+                         "--fault", "exposed"));
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        check_each_seed("mistakes", caught[i][0], "exposed", caught[i][1]);
+    json_decref(check);
+}
+
+TEST(three_nats_servers_go_on_without_one_and_after_two) {
+    static const char *const faults[] = {"leader-kill", "minority-lost", "majority-lost"};
+    cli_need("nats-3");
+    json_t *check =
+        check_once("nats", ARGS("nats-kv", "--fault", "leader-kill,minority-lost,majority-lost"));
+    for (int i = 0; i < 3; i++) check_recovered(check, "nats-kv", faults[i]);
+    json_decref(check);
+}
+
+/* The cluster itself promotes a replica, which has what it was told before the answer, and nothing else. */
+TEST(a_cluster_promotes_a_replica) {
+    cli_need("redis-cluster");
+    json_t *check =
+        check_once("cluster", ARGS("redis-setnx,redis-wait", "--fault", "cluster-failover"));
+    check_assert(check, "redis-setnx", "cluster-failover", "violated");
+    check_assert(check, "redis-wait", "cluster-failover", "safe");
+    check_recovered(check, "redis-wait", "cluster-failover");
+    json_decref(check);
+}
+
+/* Redisson's watchdog renews from a thread of its own. */
+TEST(a_holder_whose_watchdog_is_held_back_does_not_notice) {
+    cli_need("redis");
+    json_t *check = check_once("watchdog", ARGS("redis-reentrant", "--fault", "starved-renewal"));
+    check_assert(check, "redis-reentrant", "starved-renewal", "expired");
+    json_decref(check);
+}
+
+#define FOUR_FAULTS "pause,holder-kill,wire-cut,server-restart"
+
+/* People's own libraries, as drivers/README.md has them. */
+TEST(libraries_show_what_is_stated) {
+    static const struct {
+        const char *name, *lock, *program, *topology;
+    } libraries[] = {
+        {"redis-py", "exec", "exec.program=/usr/bin/python3 drivers/exec/examples/redis_py.py",
+         "servers.topology=redis"},
+        {"kazoo", "exec-session",
+         "exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py",
+         "servers.topology=zookeeper"},
+    };
+    static const char *const faults[] = {"pause", "holder-kill", "wire-cut", "server-restart"};
+    cli_need("redis");
+    cli_need("zookeeper");
+    for (int i = 0; i < 2; i++) {
+        json_t *check = check_once(libraries[i].name,
+                                   ARGS(libraries[i].lock, "--fault", FOUR_FAULTS, "--set",
+                                        libraries[i].program, "--set", libraries[i].topology));
+        check_assert(check, libraries[i].lock, "pause", "expired");
+        for (int j = 0; j < 4; j++) {
+            const json_t *cell = check_cell(check, libraries[i].lock, faults[j]);
+            assert_true(cli_number_at(cell, "grants") > 0);
+        }
+        json_decref(check);
+    }
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
