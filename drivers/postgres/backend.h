@@ -13,7 +13,7 @@ extern const struct lb_connector postgres_connector __attribute__((weak));
  * others are in sql_lock.h. */
 extern const struct lb_expectation pg_advisory_expected[], pg_advisory_xact_expected[],
     pg_row_expected[], pg_lease_expected[], pg_flag_expected[], pg_optimistic_expected[],
-    pg_update_expected[], pg_unsafe_owner_expected[], pg_unsafe_aba_expected[],
-    pg_unsafe_version_expected[];
+    pg_update_expected[], pg_sequence_expected[], pg_unsafe_owner_expected[],
+    pg_unsafe_aba_expected[], pg_unsafe_version_expected[];
 
 #endif

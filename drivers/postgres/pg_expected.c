@@ -77,6 +77,22 @@ const struct lb_expectation pg_update_expected[LB_SCENARIOS] = {
     STANDBYS_ROW,
 };
 
+#define NUMBER_AGAIN                                                                               \
+    "of 33 numbers one waits for the log; the others, answered before, may be given once more"
+
+const struct lb_expectation pg_sequence_expected[LB_SCENARIOS] = {
+    EXPECT_ATOMIC,
+    [LB_SCENARIO_SERVER_RESTART] = VIOLATED(NUMBER_AGAIN),
+    [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the sequence is gone, and its numbers start again"),
+    [LB_SCENARIO_POOLED] =
+        SAFE("each number is one statement, and no session keeps numbers for later"),
+    [LB_SCENARIO_PRIMARY_LOST] = VIOLATED(NUMBER_AGAIN),
+    [LB_SCENARIO_STANDBY_BEHIND] =
+        VIOLATED("the promoted standby does not know of the last numbers"),
+    [LB_SCENARIO_MINORITY_LOST] = STUCK(
+        "one number of 33 waits for the synchronous standby; without the primary there is none"),
+};
+
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = VIOLATED("two clients of one host count as one owner"),
     [LB_SCENARIO_PAUSE] = VIOLATED("two clients of one host count as one owner"),

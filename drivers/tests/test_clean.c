@@ -86,7 +86,7 @@ static const struct guest_case cases[] = {
     {"etcd-3", "etcd", "etcd-mutex,etcd-lock,etcd-key,etcd-chubby", "contended", ETCD_KEEP,
      ETCD_LIST},
     {"postgres", "postgres",
-     "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-nowait,pg-flag",
+     "pg-advisory,pg-advisory-xact,pg-row,pg-lease,pg-table,pg-optimistic,pg-update,pg-sequence,pg-nowait,pg-flag",
      "guarded-update",
      "psql -q $URL -c 'create table lockbench_mine (name text); create table other (name text); "
      "create sequence lockbench_seq'",
@@ -402,6 +402,27 @@ TEST(a_table_and_a_sequence_of_other_people_are_not_used) {
     live_close(&live);
 }
 
+/* Its name is a key that people named, of the lock that counts up sequences. */
+TEST(a_sequence_of_other_people_is_not_counted_up) {
+    static const char *const no_sets[] = {NULL};
+    struct live_place live = live_open("pg-advisory", no_sets);
+    LIVE_NEEDS(&live);
+    free(shell(&live, "psql -q $URL -c 'create sequence orders'"));
+    const char *url = backend_url("postgres", &live);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "pg-sequence", "--url", url,
+                                        "--key", "orders", "--out", cli_path("orders")));
+    assert_true(cli.code != 0);
+    assert_has(cli.err, "SEQUENCE orders that lockbench did not make");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("clean", "--url", url, "--key", "orders"));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    char *used = shell(&live, "psql -XAtq $URL -c 'select last_value, is_called from orders'");
+    assert_string_equal(used, "1|f\n");
+    free(used);
+    live_close(&live);
+}
+
 TEST(a_key_that_people_named_is_removed_by_its_name) {
     static const char *const no_sets[] = {NULL};
     static const struct {
@@ -414,6 +435,13 @@ TEST(a_key_that_people_named_is_removed_by_its_name) {
          "E='etcdctl --endpoints=127.0.0.1:'$PORT; export ETCDCTL_API=3; $E put orders/7/12ab 1; "
          "$E put orders/7:guarded 1; $E put orders/77 1",
          "ETCDCTL_API=3 etcdctl --endpoints=127.0.0.1:$PORT get --prefix --keys-only '' | grep ."},
+        {"pg-sequence", "postgres",
+         "psql -q $URL -c 'create table lockbench_version (name text); create sequence \"orders/7\"; "
+         "create sequence \"orders/77\"' -c \"insert into lockbench_version values ('orders/7'); "
+         "comment on table lockbench_version is 'made by lockbench'; "
+         "comment on sequence \\\"orders/7\\\" is 'made by lockbench'; "
+         "comment on sequence \\\"orders/77\\\" is 'made by lockbench'\"",
+         "psql -XAtq $URL -c \"select relname from pg_class where relkind = 'S'\""},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         struct live_place live = live_open(named[i].lock, no_sets);

@@ -8,13 +8,13 @@
 /* Of three seeds the worst counts: a session lock behind the pooler may also be stuck before two
  * clients hold it, with its session's lock left in a session of the server that nobody is given. */
 TEST(transaction_mode_voids_session_locks) {
-    static const char *const safe[] = {"pg-advisory-xact", "pg-row",    "pg-nowait",
-                                       "pg-lease",         "pg-table",  "pg-optimistic",
-                                       "pg-flag",          "pg-update", NULL};
+    static const char *const safe[] = {
+        "pg-advisory-xact", "pg-row",  "pg-nowait", "pg-lease",    "pg-table",
+        "pg-optimistic",    "pg-flag", "pg-update", "pg-sequence", NULL};
     struct cli cli =
         cli_run(NULL, ARGS("check",
                            "pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-lease,pg-table,"
-                           "pg-optimistic,pg-flag,pg-update",
+                           "pg-optimistic,pg-flag,pg-update,pg-sequence",
                            "--fault", "pooled", "--seeds", "1..3", "--out", cli_path("pooled")));
     assert_code(&cli, 0);
     cli_free(&cli);
