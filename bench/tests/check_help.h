@@ -66,7 +66,7 @@ static inline json_t *check_five_seeds(const char *name, const char *const *args
     return check;
 }
 
-static inline bool check_is(const json_t *stage, const char *path, const char *word) {
+static inline bool check_stage_is(const json_t *stage, const char *path, const char *word) {
     return strcmp(cli_text_at(stage, path), word) == 0;
 }
 
@@ -79,8 +79,8 @@ static inline void check_each_seed(const char *name, const char *lock, const cha
         size_t i;
         bool shown = false;
         json_array_foreach(cli_get(run, "stages"), i, stage) {
-            shown |= check_is(stage, "exclusion.verdict", verdict) ||
-                     check_is(stage, "history.verdict", verdict);
+            shown |= check_stage_is(stage, "exclusion.verdict", verdict) ||
+                     check_stage_is(stage, "history.verdict", verdict);
         }
         if (!shown) {
             fail_msg("%s x %s, seed %d: neither its cells nor its history is %s", lock, fault, seed,
