@@ -32,7 +32,7 @@ enum sql_role {
     /* sql_optimistic */
     SQL_READ,  /* gives version, value */
     SQL_WRITE, /* changes a row if the version is still the one given */
-    SQL_COUNT, /* makes the version one more, and gives it */
+    SQL_COUNT, /* makes the version one more, if it is below SQL_VERSION_LIMIT, and gives it */
     /* From here on statements are prepared at their first use, those above when the session
      * begins. */
     SQL_SELDOM,
@@ -56,8 +56,9 @@ enum sql_role {
     SQL_ROLES
 };
 
-#define SQL_FENCE "lockbench_fence" /* a sequence that recipes may draw tokens from */
-#define SQL_OWNER_CHARS 32          /* 16 random bytes in hex */
+#define SQL_FENCE "lockbench_fence"             /* a sequence that recipes may draw tokens from */
+#define SQL_VERSION_LIMIT "9223372036854775807" /* of a version, a bigint */
+#define SQL_OWNER_CHARS 32                      /* 16 random bytes in hex */
 #define SQL_NUMBERS 2
 
 /* The values that a statement can take. Their address does not change during the session: a port

@@ -23,7 +23,8 @@ static inline int unpack_remove(void **state) {
 }
 
 /* The program of a server that compose/unpack-server knows, in a folder that the account of the servers reaches. Skips
- * the test loudly outside CI, and where the packages can't be had. unpack_remove ends what this began. */
+ * the test loudly outside CI, and where the packages can't be had; but Valkey must be had in CI. unpack_remove ends what this
+ * began. */
 static inline const char *unpack_need(const char *server) {
     char command[PATH_MAX + 100];
     const char *ci = getenv("CI");
@@ -47,6 +48,7 @@ static inline const char *unpack_need(const char *server) {
     if (!out || pclose(out) != 0 || !told) { /* a network without these suites of Debian */
         print_message("[ SKIPPED ] %s is missing, and compose/unpack-server failed\n", server);
         one->program[0] = '\0';
+        if (strcmp(server, "valkey") == 0) fail_msg("CI must have Valkey");
         skip();
     }
     one->program[strcspn(one->program, "\n")] = '\0';
