@@ -2,7 +2,7 @@
  * for ids and for the numbers of tickets and orders. Nobody else is given the same number, and nobody
  * waits for another client's commit, since a sequence belongs to no transaction.
  *
- * One round trip. The price: a number that was given out does not come back. A rollback skips it. The
+ * One round trip. A number that was given out does not come back: a rollback skips it. The
  * server logs 32 numbers ahead, so that a crash skips up to 32. The client for which it logs waits until
  * the log is flushed; the clients that are given the other 32 do not. So a crash before that flush
  * gives out their numbers once more. */
