@@ -93,7 +93,9 @@ void worker_mark(struct worker *worker, int64_t now_ns);
 /* The same at the two ends of the time for which all clients idle before the load. */
 void worker_mark_idle(struct worker *worker, int64_t now_ns);
 
-/* Between two attempts: lets the supervisor have its figures, and other fibers run. */
+/* Between two attempts: lets the supervisor have its figures, and other fibers run. So does a client that has just waited
+ * for an answer: its next request would otherwise overtake the clients whose messages came together with that answer.
+ * (redis-reentrant, 16 clients, one key: the longest run was 367 and 412 grants instead of 17 and 18.) */
 static inline void client_turn(struct client *client) {
     worker_mark(client->worker, client->ended_ns);
     recorder_turn(&client->worker->stats->recorder);

@@ -307,6 +307,16 @@ static void open_first(struct client *client) {
     atomic_fetch_add(&shared->connected, 1);
 }
 
+/* The cell of a key that only this client uses; one that others use too is in the cache, or the next key is not known. */
+static void warm_own_cell(const struct client *client) {
+    const struct shared *shared = client->worker->shared;
+    if (shared->plan->keys.pick != KEYS_OWN) return;
+    lb_warm(LB_WARM_CELL, &shared->cells[client->index * shared->slots], sizeof *shared->cells);
+    if (client->reacquire && client->index < shared->reacquire_keys)
+        lb_warm(LB_WARM_TURNS, &client->reacquire->key[client->index],
+                sizeof *client->reacquire->key);
+}
+
 /* Tells the engine what each attempt touches. */
 static void warm_client(const struct client *client) {
     const struct session *session = client->session;
@@ -316,6 +326,7 @@ static void warm_client(const struct client *client) {
     lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, guest));
     lb_warm(LB_WARM_FOUND, &client->worker->shared->findings.holders[client->index],
             offsetof(struct found, cuts));
+    warm_own_cell(client);
     lb_warm(LB_WARM_GRANT, client->grant.data, client->session->lb.lock->algorithm->grant_bytes);
     lb_warm(LB_WARM_SESSION, session, offsetof(struct session, lb.err.text));
     lb_warm(LB_WARM_SESSION_USE, &session->lb.state,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/rng.h"
 
 #define EVENTS 512 /* of one epoll_wait */
 #define COMMAND_MAX 256
@@ -94,6 +95,26 @@ static int connect_one(struct loop *loop, const struct floor_ask *ask, int index
     return 0;
 }
 
+/* Sends the first command of each connection; the others follow their answers, so the order stays. */
+static int begin(struct loop *loop, bool in_order, struct lb_err *err) {
+    int *order = malloc((size_t)loop->count * sizeof *order);
+    if (!order) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    struct lb_rng rng;
+    rng_seed(&rng, 1, 0);
+    for (int i = 0; i < loop->count; i++) {
+        int place = in_order ? i : (int)rng_below(&rng, (uint64_t)i + 1);
+        if (place != i) order[i] = order[place];
+        order[place] = i;
+    }
+    int failed = 0;
+    for (int i = 0; i < loop->count && !failed; i++) {
+        struct connection *connection = &loop->connections[order[i]];
+        failed = send_all(connection, connection->take, connection->take_len, err);
+    }
+    free(order);
+    return failed;
+}
+
 /* Answers one connection's answer with its next command. */
 static int step(struct loop *loop, struct connection *connection, struct lb_err *err) {
     bool took = connection->takes;
@@ -117,10 +138,7 @@ static int run_until(struct loop *loop, int64_t end_ns, struct lb_err *err) {
 
 static int measure(struct loop *loop, const struct floor_ask *ask,
                    struct floor_figures *ret_figures, struct lb_err *err) {
-    for (int i = 0; i < loop->count; i++) {
-        struct connection *connection = &loop->connections[i];
-        if (send_all(connection, connection->take, connection->take_len, err) != 0) return -1;
-    }
+    if (begin(loop, ask->in_order, err) != 0) return -1;
     if (run_until(loop, lb_now() + ask->warmup_ns, err) != 0) return -1;
     uint64_t commands = loop->commands;
     int64_t begin_ns = lb_now(), begin_cpu_ns = thread_cpu_ns();

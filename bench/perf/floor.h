@@ -1,9 +1,15 @@
 /* floor: a bare epoll loop that sends Redis the commands of redis-setnx: what this machine can do at most with one
  * thread and one connection a client. It measures no latency, checks nothing but that each answer is the expected one,
- * and is no load generator. */
+ * and is no load generator.
+ *
+ * The order in which connections speak stays what it was at the first command. In the order in which they were made, both
+ * the kernel's and the server's memory are read from front to back, which the processor foresees: with 19,700 connections a
+ * command then costs 6.5 us of processor time, in a random order 8.9 us, and Redis does 86,000 and 64,000 commands a second.
+ * The clients of a service do not speak in the order of the server's memory, and neither do ours. */
 #ifndef BENCH_PERF_FLOOR_H
 #define BENCH_PERF_FLOOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bench/base/err.h"
@@ -13,6 +19,7 @@ struct floor_ask {
     const char *password;
     const char *release_sha1; /* of the script that frees a lock, already loaded */
     int connections;
+    bool in_order; /* the connections speak in the order in which they were made; else in a random one */
     int64_t warmup_ns, duration_ns;
 };
 

@@ -33,12 +33,10 @@ void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]) {
 }
 
 size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]) {
-    char digits[20];
-    size_t count = 0, used = 0;
-    do digits[count++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (count > 0) out[used++] = digits[--count];
+    size_t used = 1;
+    for (uint64_t left = number; left >= 10; left /= 10) used++;
     out[used] = '\0';
+    for (size_t at = used; at > 0; number /= 10) out[--at] = (char)('0' + number % 10);
     return used;
 }
 
