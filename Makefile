@@ -165,7 +165,7 @@ include report/report.mk
 
 # Installing and building are two makes: what is found is decided when a Makefile is read.
 BUILD := $(MAKE) --no-print-directory -j$(shell nproc)
-run: ## install what is missing, build, compare every lock on real servers, write results/latest/report.html
+run: ## install what is missing, build, compare a lock of each backend on real servers, write results/latest/report.html
 	@compose/install run
 	@$(BUILD) lockbench
 	@./lockbench run compare

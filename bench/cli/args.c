@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/workload/sections.h"
 
 /* ---- the types that only arguments have ---- */
 
@@ -107,12 +108,28 @@ static int read_operand(struct reader *reader, const char *word, struct lb_err *
     return set_arg(reader, arg, word, err);
 }
 
+/* "section.key" of a workload's key of this name, if the command takes such keys; NULL if not. */
+static const char *workload_key(const struct command *command, const char *name, char *text,
+                                size_t size) {
+    if (!args_find(command, "set", 3)) return NULL;
+    for (const struct section *section = sections(); section->name; section++) {
+        if (!options_find(section->keys, name)) continue;
+        snprintf(text, size, "%s.%s", section->name, name);
+        return text;
+    }
+    return NULL;
+}
+
 static int unknown_option(const struct reader *reader, const char *word, size_t len,
                           struct lb_err *err) {
     const char *command = reader->command->name;
     struct nearest nearest;
-    char name[64], hint[100], dashed[64];
+    char name[64], hint[100], dashed[64], key[96];
     snprintf(name, sizeof name, "%.*s", (int)len, word + 2);
+    if (workload_key(reader->command, name, key, sizeof key))
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s: unknown option --%s, but the workload has such a key: --set %s=VALUE",
+                       command, name, key);
     nearest_init(&nearest, name);
     nearest_offer(&nearest, "help");
     for (const struct arg *arg = reader->command->args; arg->option.name; arg++) {

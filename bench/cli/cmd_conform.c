@@ -74,11 +74,23 @@ static void tell_check(void *arg, const struct conform_told *told) {
     save(telling);
 }
 
-static int conclude(struct telling *telling, const struct lb_lock *lock, struct lb_err *err) {
+/* On which topologies of ours the suite did not try the lock. */
+static void tell_untried(const struct lb_lock *lock) {
+    const char *const *topologies = lb_topologies(lock);
+    if (!topologies || !topologies[1]) return;
+    printf("tried on %s; not on", topologies[0]);
+    for (int i = 1; topologies[i]; i++) printf("%s %s", i > 1 ? "," : "", topologies[i]);
+    printf(": lockbench run smoke --lock %s --set servers.topology=%s\n", lock->name,
+           topologies[1]);
+}
+
+static int conclude(struct telling *telling, const struct lb_lock *lock, const char *url,
+                    struct lb_err *err) {
     json_object_set_new(telling->root, "complete", json_true());
     save(telling);
     printf("%s: %d checks passed, %d failed, %d left out\n", lock->name, telling->passed,
            telling->failed, telling->left_out);
+    if (!url) tell_untried(lock);
     if (telling->unsaved.code) return err_set(err, LB_EXIT_MACHINE, "%s", telling->unsaved.text);
     return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
@@ -136,7 +148,7 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
                               .arg = &telling,
                               .interrupts = interrupt_watch()};
     int code = telling.root ? conform_suite(&ask, err) : err_set(err, LB_EXIT_MACHINE, "no memory");
-    if (code == 0) code = conclude(&telling, lock, err);
+    if (code == 0) code = conclude(&telling, lock, url, err);
     json_decref(telling.root);
     return code;
 }

@@ -41,7 +41,9 @@ static const struct arg args[] = {
           "the workload, else all that can run here"},
      "A,B|all"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX - 1,
-      .help = "set a key of the workload, or of a lock's or backend's section; repeatable"},
+      .help =
+          "set a key of the workload (lockbench list --keys), or an option of a lock or backend "
+          "(lockbench list NAME); repeatable"},
      "SECTION.KEY=VALUE"},
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
       .help = "a limit of a figure that each lock must keep, e.g. acquire_due.p99<=20ms, "
@@ -372,7 +374,9 @@ out:
 }
 
 static const struct example examples[] = {
-    {"lockbench run", "every kind of lock on every backend that can run here"},
+    {"lockbench run", "a lock of each backend that can run here"},
+    {"lockbench run contended --lock redis-setnx,pg-advisory --set load.clients=8 --set load.hold=5ms",
+     "two locks under a load of your own"},
     {"lockbench run contended --lock redis-setnx,pg-advisory --url redis=env:REDIS_URL",
      "two locks; the Redis server is your own"},
     {"lockbench run open --lock redis-setnx --slo 'acquire_due.p99<=20ms'",

@@ -47,6 +47,7 @@ TEST(an_unknown_name_gets_the_nearest) {
         {{"run", "smok"}, 1, {"no workload 'smok'", "did you mean 'smoke'", "compare"}},
         {{"run", "smoke", "--lock", "redis-setnxx"}, 1, {"no lock", "did you mean 'redis-setnx'"}},
         {{"run", "smoke", "--lock", "sim,mem-mutx"}, 1, {"no lock 'mem-mutx'", "'mem-mutex'"}},
+        {{"run", "smoke", "--clients", "8"}, 1, {"--clients", "--set load.clients=VALUE"}},
         {{"run", "smoke", "--lokc", "sim"}, 1, {"--lokc", "did you mean '--lock'", "run --help"}},
         {{"run", "smoke", "--set", "load.clinets=1"},
          1,

@@ -76,6 +76,7 @@ static const struct variant {
          "program=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '.build/exec:/usr/share/java/*' "
          "CuratorMutex",
      .name = "curator",
+     .exempt = {NO_CROWD},
      .topology = "zookeeper",
      .file = "/usr/share/java/curator-recipes.jar",
      .install = "libcurator-recipes-java",

@@ -145,7 +145,8 @@ static void add_promises(const struct report *report, struct doc *doc) {
     doc_table(
         doc, "figures sortable",
         "Every lock, what it did in this run, and what it promises. n: grants during "
-        "which another client waited for the key. Inside: the mean time from grant to release.");
+        "which another client waited for the key, those of the warm-up and the drain included, since they are "
+        "checked too. Inside: the mean time from grant to release.");
     for (const struct doc_column *column = promise_columns; column->title; column++) {
         struct doc_column explained = *column;
         if (!column->help) explained.help = words_help(column->title);
