@@ -19,7 +19,7 @@ struct floor_ask {
     const char *password;
     const char *release_sha1; /* of the script that frees a lock, already loaded */
     int connections;
-    bool in_order; /* the connections speak in the order in which they were made; else in a random one */
+    bool in_order; /* the connections speak in the order in which they were made */
     int64_t warmup_ns, duration_ns;
 };
 

@@ -6,9 +6,10 @@
 
 #define UNPACKED_MAX 3
 
-static struct unpacked {
+struct unpacked {
     char server[24], folder[40], program[400];
-} unpacked[UNPACKED_MAX];
+};
+static struct unpacked unpacked[UNPACKED_MAX];
 
 static inline int unpack_remove(void **state) {
     char command[100];
