@@ -26,15 +26,14 @@ static void add_run_answer(struct doc *doc, const struct report *report,
         doc_span(doc, DOC_SOFT, " and %d more", answer->tie_count - ANSWER_TIES);
 }
 
+/* A run may have no clients that are alone, or none that meet. */
 static void add_question(struct doc *doc, const struct answers *answers, enum question question) {
     const struct report_group *group = answer_group(answers, question);
     char title[200], clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
-    snprintf(title, sizeof title, "%s%s%s%s%s", answer_title(answers, question), group ? ", " : "",
-             group ? number_count_text(group->clients, clients) : "",
-             !group                ? ""
-             : group->clients == 1 ? " client"
-                                   : " clients",
-             group ? report_rtt_text(group->rtt_ns, rtt) : "");
+    if (!group) return;
+    snprintf(title, sizeof title, "%s, %s client%s%s", answer_title(answers, question),
+             number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
+             report_rtt_text(group->rtt_ns, rtt));
     doc_column(doc, &(struct doc_column){.title = title, .below = true, .words = true});
 }
 
@@ -63,8 +62,10 @@ static void add_answers(const struct report *report, const struct answers *answe
             doc_row(doc, DOC_ROW);
             doc_cell(doc, "%s", words_durability_text((enum durability)d));
             doc_cell(doc, "%s", words_durability_title((enum durability)d));
-            for (int q = 0; q < QUESTIONS; q++)
+            for (int q = 0; q < QUESTIONS; q++) {
+                if (!answer_group(answers, (enum question)q)) continue;
                 add_run_answer(doc, report, &answers->cell[d][q], answers->column[q]);
+            }
         }
         doc_end(doc);
     }

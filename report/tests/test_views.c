@@ -124,6 +124,25 @@ TEST(test_an_unfair_lock_leads_only_unfair_ones) {
     free(text);
 }
 
+/* Where all clients meet, no lock was alone. */
+TEST(test_a_question_that_no_load_answers_is_not_asked) {
+    struct report *report =
+        report_of(SHARED("a", 900, 1, "null") "," SHARED("b", 100, 1, "null"), "");
+    struct doc doc = {0};
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    run_doc_begin(report, &doc);
+    assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "most grants/s, 2 clients: a"));
+    assert_null(strstr(text, "fastest alone"));
+    free(text);
+    report_free(report);
+}
+
 #define RUN(lock, repeat, rate, p99)                                                               \
     "{\"lock\":\"" lock                                                                            \
     "\",\"topology\":\"t\",\"durability_class\":\"memory\",\"clients\":2,\"keys\":1,"              \
