@@ -174,7 +174,7 @@ static int compare_with_floor(const struct ours *ours, const char *port, const c
     print_last_pair(clients, &mine, &bare[0]);
     print_ratios("redis-setnx / bare epoll loop", clients, "at least 0.9", "at most 1.25", rates[0],
                  cpus[0]);
-    print_ratios("redis-setnx / bare loop, in order", clients, "none", "none", rates[1], cpus[1]);
+    print_ratios("redis-setnx / in order", clients, "none", "none", rates[1], cpus[1]);
     return 0;
 }
 
