@@ -84,24 +84,31 @@ static char *first_screen(const char *stages) {
     return text;
 }
 
+/* Writes and frees the document; the caller frees the text. */
+static char *written(struct doc *doc, enum doc_format format) {
+    char *text = NULL;
+    size_t size = 0;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(doc_write_and_free(doc, format, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
 /* The section of the promises is below the first screen. */
 TEST(test_a_broken_promise_has_no_green_verdict) {
     const char *const slos[] = {"kept", "broken"};
     for (int i = 0; i < 2; i++) {
-        char more[200], *text = NULL;
+        char more[200];
         struct doc doc = {0};
-        struct lb_err err = {0};
-        size_t size = 0;
         snprintf(more, sizeof more,
                  ",\"slo\":[{\"slo\":\"acquire.p99<=1ms\",\"lock\":\"a\",\"verdict\":\"%s\"}]",
                  slos[i]);
         struct report *report = report_of(SHARED("a", 900, 1, "null"), more);
         report->locks[0].competing = 1e6;
         run_verdict(report, &doc);
-        FILE *out = open_memstream(&text, &size);
-        assert_non_null(out);
-        assert_int_equal(doc_write_and_free(&doc, DOC_HTML, false, out, &err), 0);
-        assert_int_equal(fclose(out), 0);
+        char *text = written(&doc, DOC_HTML);
         assert_int_equal(strstr(text, "0 kept, 1 broken") != NULL, i == 1);
         assert_int_equal(strstr(text, "class=\"verdict bad\"") != NULL, i == 1);
         free(text);
@@ -129,14 +136,8 @@ TEST(test_a_question_that_no_load_answers_is_not_asked) {
     struct report *report =
         report_of(SHARED("a", 900, 1, "null") "," SHARED("b", 100, 1, "null"), "");
     struct doc doc = {0};
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
     run_doc_begin(report, &doc);
-    assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
+    char *text = written(&doc, DOC_TERMINAL);
     assert_non_null(strstr(text, "most grants/s, 2 clients: a"));
     assert_null(strstr(text, "fastest alone"));
     free(text);
