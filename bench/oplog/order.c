@@ -7,6 +7,7 @@
 
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
+#define FEW (DIGITS / 16) /* pairs for which a pass over all digits costs more than comparisons */
 
 struct pair {
     uint64_t time; /* bits of a digit, from the least significant one */
@@ -34,8 +35,15 @@ static void sort_digit(const struct pair *from, struct pair *to, size_t count, b
     for (size_t i = 0; i < count; i++) to[at[digit_of(&from[i], by_key, shift)]++] = from[i];
 }
 
-/* Sorts pairs, with room for two arrays of them. Returns the indices, in memory of their own. */
-static uint32_t *sort_pairs(struct pair *pairs, size_t count) {
+static int compare_pairs(const void *a, const void *b) {
+    const struct pair *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    if (x->time != y->time) return x->time < y->time ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Sorts many pairs, with room for two arrays of them. Returns the array of the two that has the result. */
+static struct pair *sort_many(struct pair *pairs, size_t count) {
     struct pair *from = pairs, *to = pairs + count;
     uint64_t least = UINT64_MAX, most = 0, most_key = 0;
     for (size_t i = 0; i < count; i++) {
@@ -45,7 +53,7 @@ static uint32_t *sort_pairs(struct pair *pairs, size_t count) {
     }
     for (size_t i = 0; i < count; i++) pairs[i].time -= least;
     for (int part = 0; part < 2; part++) {
-        uint64_t range = part == 0 ? (count ? most - least : 0) : most_key;
+        uint64_t range = part == 0 ? most - least : most_key;
         for (int shift = 0; shift < 64 && range >> shift != 0; shift += DIGIT_BITS) {
             sort_digit(from, to, count, part == 1, shift);
             struct pair *swap = from;
@@ -53,8 +61,19 @@ static uint32_t *sort_pairs(struct pair *pairs, size_t count) {
             to = swap;
         }
     }
+    return from;
+}
+
+/* Sorts pairs, with room for two arrays of them. Returns the indices, in memory of their own. */
+static uint32_t *sort_pairs(struct pair *pairs, size_t count) {
+    struct pair *sorted = pairs;
+    if (count > FEW) {
+        sorted = sort_many(pairs, count);
+    } else {
+        qsort(pairs, count, sizeof *pairs, compare_pairs);
+    }
     uint32_t *indices = malloc((count + 1) * sizeof *indices);
-    for (size_t i = 0; indices && i < count; i++) indices[i] = from[i].index;
+    for (size_t i = 0; indices && i < count; i++) indices[i] = sorted[i].index;
     return indices;
 }
 

@@ -28,9 +28,9 @@ const struct result_field *compare_metric(int index) {
 }
 
 double compare_value(const struct result_field *metric, const struct run_stage *stage) {
-    for (int m = 0; m < compare_metric_count(); m++) {
-        const struct result_field *other = compare_metric(m);
-        bool stands_in = other->instead_of && strcmp(other->instead_of, metric->path) == 0;
+    for (const struct result_field *other = run_stage_fields(); other->path; other++) {
+        bool stands_in =
+            other->compared && other->instead_of && strcmp(other->instead_of, metric->path) == 0;
         if (stands_in && !isnan(result_field_figure(other, stage))) return NAN;
     }
     return result_field_figure(metric, stage);
