@@ -7,8 +7,7 @@
 
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
-#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
-#define ACCOUNT "me:" TLS_SECRET "@"
+#define URL "etcds://" ACCOUNT "localhost:%d"
 
 #define ETCD(scheme, more)                                                                         \
     "exec etcd --name n --data-dir $DIR/data --listen-client-urls " scheme "://127.0.0.1:$PORT "   \
@@ -42,25 +41,20 @@ static int start_servers(void **state) {
 
 TEST(what_is_right_grants) {
     static const struct tls_case cases[] = {
-        {"by name",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d",
-         FILES,
-         0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        {"by name", SERVER, URL, FILES, 0, {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
         {"by number", SERVER, "https://" ACCOUNT "127.0.0.1:%d", FILES, 0, {"\"tls\": \"TLSv1."}},
         {"authority alone",
          WRONGHOST,
          "etcds://localhost:%d",
          FILES " tls_verify=ca",
          0,
-         {"\"tls_verified\": \"authority\""}},
+         {AUTHORITY_VERIFIED}},
         {"nothing verified",
          EXPIRED,
          "etcds://localhost:%d",
          FILES " tls_verify=none",
          0,
-         {"\"tls_verified\": \"nothing\""}},
+         {NOTHING_VERIFIED}},
         {"unencrypted", PLAIN, "etcd://localhost:%d", NULL, 0, {"\"tls\": \"no\""}},
     };
     TLS_RUN("etcd", "etcd-mutex", cases);
@@ -68,37 +62,12 @@ TEST(what_is_right_grants) {
 
 TEST(what_is_wrong_has_its_line) {
     static const struct tls_case cases[] = {
-        {"other authority",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d",
-         "tls_ca=other-ca.pem tls_cert=client.pem tls_key=client.key",
-         2,
-         {"local issuer", "set tls_ca"}},
-        {"the machine's authorities",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d",
-         NULL,
-         2,
-         {"set tls_ca"}},
-        {"other host",
-         WRONGHOST,
-         "etcds://localhost:%d",
-         FILES,
-         2,
-         {"'localhost'", "write a host of the certificate"}},
+        {"other authority", SERVER, URL, OTHER_CA CLIENT, 2, {"local issuer", "set tls_ca"}},
+        {"the machine's authorities", SERVER, URL, NULL, 2, {"set tls_ca"}},
+        {"other host", WRONGHOST, "etcds://localhost:%d", FILES, 2, {"'localhost'", ASKS_FOR_HOST}},
         {"expired", EXPIRED, "etcds://localhost:%d", FILES, 2, {"has expired", "new certificate"}},
-        {"no client certificate",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem",
-         2,
-         {"client certificate", "tls_cert"}},
-        {"a stranger's certificate",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
-         2,
-         {"client certificate", "tls_cert"}},
+        {"no client certificate", SERVER, URL, SIGNED, 2, {"client certificate", "tls_cert"}},
+        {"a stranger's certificate", SERVER, URL, STRANGER, 2, {"client certificate", "tls_cert"}},
         {"wrong password",
          SERVER,
          "etcds://me:" TLS_SECRET "x@localhost:%d",
@@ -114,12 +83,7 @@ TEST(what_is_wrong_has_its_line) {
          "tls_ca=nothing.pem",
          1,
          {"etcd.tls_ca", "No such file"}},
-        {"a parameter",
-         SERVER,
-         "etcds://" ACCOUNT "localhost:%d/?verify=no",
-         FILES,
-         1,
-         {"nothing reads what stands behind"}},
+        {"a parameter", SERVER, URL "/?verify=no", FILES, 1, {"nothing reads what stands behind"}},
     };
     TLS_RUN("etcd", "etcd-mutex", cases);
 }
@@ -170,8 +134,7 @@ TEST(clean_reaches_it_too) {
 
 /* As a user does who has this server: is its lock a lock? */
 TEST(verify_passes) {
-    tls_verify("etcd", "etcd-mutex", BYNAME, "etcds://" ACCOUNT "localhost:%d",
-               "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key", true);
+    tls_verify("etcd", "etcd-mutex", BYNAME, URL, FILES, true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

@@ -7,8 +7,9 @@
 
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME, LIAR };
 
-#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
-#define ACCOUNT "me:" TLS_SECRET "@"
+#define URL "mysqls://" ACCOUNT "localhost:%d"
+#define URL_CERTIFIED "mysqls://certified:" TLS_SECRET "@localhost:%d"
+#define URL_BY_NUMBER "mysqls://" ACCOUNT "127.0.0.1:%d"
 
 #define MARIADB(more)                                                                              \
     "mariadb-install-db --no-defaults --user=root --datadir=$DIR/data --skip-test-db "             \
@@ -37,37 +38,22 @@ static int start_servers(void **state) {
 
 TEST(what_is_right_grants) {
     static const struct tls_case cases[] = {
-        {"by address",
-         SERVER,
-         "mysqls://" ACCOUNT "127.0.0.1:%d",
-         "tls_ca=ca.pem",
-         0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        {"by address", SERVER, URL_BY_NUMBER, SIGNED, 0, {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
         /* the certificate has the name alone, and libmariadb connects to the address */
         {"by name",
          BYNAME,
          "mariadbs://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem",
+         SIGNED,
          0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+         {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
         {"client certificate",
          SERVER,
          "mysqls://certified:" TLS_SECRET "@127.0.0.1:%d",
          FILES,
          0,
-         {"\"tls_client_certificate\": \"yes\""}},
-        {"authority alone",
-         WRONGHOST,
-         "mysqls://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem tls_verify=ca",
-         0,
-         {"\"tls_verified\": \"authority\""}},
-        {"nothing verified",
-         EXPIRED,
-         "mysqls://" ACCOUNT "localhost:%d",
-         "tls_ca=other-ca.pem tls_verify=none",
-         0,
-         {"\"tls_verified\": \"nothing\""}},
+         {CERTIFIED}},
+        {"authority alone", WRONGHOST, URL, SIGNED " tls_verify=ca", 0, {AUTHORITY_VERIFIED}},
+        {"nothing verified", EXPIRED, URL, OTHER_CA " tls_verify=none", 0, {NOTHING_VERIFIED}},
         {"unencrypted", SERVER, "mysql://" ACCOUNT "localhost:%d", NULL, 0, {"\"tls\": \"no\""}},
     };
     TLS_RUN("mariadb", "mysql-getlock", cases);
@@ -75,55 +61,30 @@ TEST(what_is_right_grants) {
 
 TEST(what_is_wrong_has_its_line) {
     static const struct tls_case cases[] = {
-        {"other authority",
-         SERVER,
-         "mysqls://" ACCOUNT "localhost:%d",
-         "tls_ca=other-ca.pem",
-         2,
-         {"set tls_ca"}},
+        {"other authority", SERVER, URL, OTHER_CA, 2, {"set tls_ca"}},
         {"other authority, host not looked at",
          SERVER,
-         "mysqls://" ACCOUNT "localhost:%d",
-         "tls_ca=other-ca.pem tls_verify=ca",
+         URL,
+         OTHER_CA " tls_verify=ca",
          2,
          {"set tls_ca"}},
-        {"the machine's authorities",
-         SERVER,
-         "mysqls://" ACCOUNT "localhost:%d",
-         NULL,
-         2,
-         {"set tls_ca"}},
+        {"the machine's authorities", SERVER, URL, NULL, 2, {"set tls_ca"}},
         {"the machine's authorities, host not looked at",
          SERVER,
-         "mysqls://" ACCOUNT "localhost:%d",
+         URL,
          "tls_verify=ca",
          1,
          {"needs mariadb.tls_ca"}},
-        {"other host",
-         WRONGHOST,
-         "mysqls://" ACCOUNT "localhost:%d",
-         FILES,
-         2,
-         {"the URL's host is not in the certificate"}},
+        {"other host", WRONGHOST, URL, FILES, 2, {"the URL's host is not in the certificate"}},
         {"an address that is not in it",
          BYNAME,
-         "mysqls://" ACCOUNT "127.0.0.1:%d",
+         URL_BY_NUMBER,
          FILES,
          2,
          {"the URL's host is not in the certificate"}},
-        {"expired", EXPIRED, "mysqls://" ACCOUNT "localhost:%d", FILES, 2, {"expired"}},
-        {"no client certificate",
-         SERVER,
-         "mysqls://certified:" TLS_SECRET "@localhost:%d",
-         "tls_ca=ca.pem",
-         1,
-         {"set tls_cert"}},
-        {"a stranger's certificate",
-         SERVER,
-         "mysqls://certified:" TLS_SECRET "@localhost:%d",
-         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
-         2,
-         {"tls_cert"}},
+        {"expired", EXPIRED, URL, FILES, 2, {"expired"}},
+        {"no client certificate", SERVER, URL_CERTIFIED, SIGNED, 1, {"set tls_cert"}},
+        {"a stranger's certificate", SERVER, URL_CERTIFIED, STRANGER, 2, {"tls_cert"}},
         {"wrong password",
          SERVER,
          "mysqls://me:" TLS_SECRET "x@localhost:%d",
@@ -142,18 +103,8 @@ TEST(what_is_wrong_has_its_line) {
          NULL,
          1,
          {"write mysqls://"}},
-        {"plain server",
-         PLAIN,
-         "mysqls://" ACCOUNT "localhost:%d",
-         FILES,
-         2,
-         {"ssl_cert, ssl_key"}},
-        {"plain server, nothing verified",
-         PLAIN,
-         "mysqls://" ACCOUNT "localhost:%d",
-         "tls_verify=none",
-         2,
-         {"ssl_cert, ssl_key"}},
+        {"plain server", PLAIN, URL, FILES, 2, {"ssl_cert, ssl_key"}},
+        {"plain server, nothing verified", PLAIN, URL, "tls_verify=none", 2, {"ssl_cert, ssl_key"}},
         {"options without TLS",
          PLAIN,
          "mysql://" ACCOUNT "localhost:%d",
@@ -162,7 +113,7 @@ TEST(what_is_wrong_has_its_line) {
          {"write mysqls://"}},
         {"a parameter",
          SERVER,
-         "mysqls://" ACCOUNT "localhost:%d/?ssl-mode=none",
+         URL "/?ssl-mode=none",
          FILES,
          1,
          {"nothing reads what stands behind"}},
@@ -186,16 +137,11 @@ TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
     static const struct tls_case cases[] = {
         {"authority alone",
          LIAR,
-         "mysqls://" ACCOUNT "127.0.0.1:%d",
-         "tls_ca=ca.pem tls_verify=ca",
+         URL_BY_NUMBER,
+         SIGNED " tls_verify=ca",
          2,
          {"does not speak TLS"}},
-        {"nothing verified",
-         LIAR,
-         "mysqls://" ACCOUNT "127.0.0.1:%d",
-         "tls_verify=none",
-         2,
-         {"does not speak TLS"}},
+        {"nothing verified", LIAR, URL_BY_NUMBER, "tls_verify=none", 2, {"does not speak TLS"}},
     };
     /* Several times: the greeting may be there before anybody waits for it. */
     for (int i = 0; i < 5; i++) TLS_RUN("mariadb", "mysql-getlock", cases);
@@ -206,8 +152,7 @@ TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
 
 /* As a user does who has this server: is its lock a lock? */
 TEST(verify_passes) {
-    tls_verify("mariadb", "mysql-getlock", BYNAME, "mysqls://" ACCOUNT "localhost:%d",
-               "tls_ca=ca.pem", true);
+    tls_verify("mariadb", "mysql-getlock", BYNAME, URL, SIGNED, true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

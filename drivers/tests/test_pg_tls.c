@@ -7,9 +7,9 @@
 
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
-#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
-#define ACCOUNT "me:" TLS_SECRET "@"
-#define VERIFIED "?sslmode=verify-full"
+#define URL "postgres://" ACCOUNT "localhost:%d/postgres"
+#define URL_CERTIFIED "postgres://certified:" TLS_SECRET "@localhost:%d/postgres"
+#define VERIFY_FULL "?sslmode=verify-full"
 
 /* The server refuses to run as root, so it has an account's copy of its key. */
 #define PG(more)                                                                                     \
@@ -43,48 +43,18 @@ static int start_servers(void **state) {
 
 TEST(what_is_right_grants) {
     static const struct tls_case cases[] = {
-        {"by name",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         "tls_ca=ca.pem",
-         0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\""}},
+        {"by name", SERVER, URL, SIGNED, 0, {"\"tls\": \"TLSv1.", BOTH_VERIFIED}},
         {"client certificate",
          SERVER,
          "postgres://certified:" TLS_SECRET "@127.0.0.1:%d/postgres",
          FILES,
          0,
-         {"\"tls_client_certificate\": \"yes\""}},
-        {"URL and options agree",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres" VERIFIED,
-         "tls_ca=ca.pem",
-         0,
-         {"\"tls_verified\": \"host name and authority\""}},
-        {"authority alone",
-         WRONGHOST,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         "tls_ca=ca.pem tls_verify=ca",
-         0,
-         {"\"tls_verified\": \"authority\""}},
-        {"nothing verified",
-         EXPIRED,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         "tls_ca=other-ca.pem tls_verify=none",
-         0,
-         {"\"tls_verified\": \"nothing\""}},
-        {"libpq's default",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         NULL,
-         0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"nothing\""}},
-        {"unencrypted",
-         PLAIN,
-         "postgres://" ACCOUNT "localhost:%d/postgres?sslmode=disable",
-         NULL,
-         0,
-         {"\"tls\": \"no\""}},
+         {CERTIFIED}},
+        {"URL and options agree", SERVER, URL VERIFY_FULL, SIGNED, 0, {BOTH_VERIFIED}},
+        {"authority alone", WRONGHOST, URL, SIGNED " tls_verify=ca", 0, {AUTHORITY_VERIFIED}},
+        {"nothing verified", EXPIRED, URL, OTHER_CA " tls_verify=none", 0, {NOTHING_VERIFIED}},
+        {"libpq's default", SERVER, URL, NULL, 0, {"\"tls\": \"TLSv1.", NOTHING_VERIFIED}},
+        {"unencrypted", PLAIN, URL "?sslmode=disable", NULL, 0, {"\"tls\": \"no\""}},
     };
     TLS_RUN("postgres", "pg-advisory", cases);
 }
@@ -93,46 +63,16 @@ TEST(what_is_wrong_has_its_line) {
     static const struct tls_case cases[] = {
         {"other authority",
          SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         "tls_ca=other-ca.pem",
+         URL,
+         OTHER_CA,
          2,
          {"certificate verify failed", "another authority than tls_ca's"}},
-        {"no authority",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres" VERIFIED,
-         NULL,
-         2,
-         {"set tls_ca"}},
-        {"no authority, by the option alone",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         "tls_verify=full",
-         2,
-         {"set tls_ca"}},
-        {"other host",
-         WRONGHOST,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         FILES,
-         2,
-         {"\"localhost\"", "write a host of the certificate"}},
-        {"expired",
-         EXPIRED,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         FILES,
-         2,
-         {"or it has expired"}},
-        {"no client certificate",
-         SERVER,
-         "postgres://certified:" TLS_SECRET "@localhost:%d/postgres",
-         "tls_ca=ca.pem",
-         1,
-         {"set tls_cert"}},
-        {"a stranger's certificate",
-         SERVER,
-         "postgres://certified:" TLS_SECRET "@localhost:%d/postgres",
-         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
-         2,
-         {"tls_cert"}},
+        {"no authority", SERVER, URL VERIFY_FULL, NULL, 2, {"set tls_ca"}},
+        {"no authority, by the option alone", SERVER, URL, "tls_verify=full", 2, {"set tls_ca"}},
+        {"other host", WRONGHOST, URL, FILES, 2, {"\"localhost\"", ASKS_FOR_HOST}},
+        {"expired", EXPIRED, URL, FILES, 2, {"or it has expired"}},
+        {"no client certificate", SERVER, URL_CERTIFIED, SIGNED, 1, {"set tls_cert"}},
+        {"a stranger's certificate", SERVER, URL_CERTIFIED, STRANGER, 2, {"tls_cert"}},
         {"wrong password",
          SERVER,
          "postgres://me:" TLS_SECRET "x@localhost:%d/postgres",
@@ -141,28 +81,18 @@ TEST(what_is_wrong_has_its_line) {
          {"check the user and password"}},
         {"plain URL",
          SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres?sslmode=disable",
+         URL "?sslmode=disable",
          NULL,
          1,
          {"no encryption", "sslmode=verify-full"}},
-        {"plain server",
-         PLAIN,
-         "postgres://" ACCOUNT "localhost:%d/postgres",
-         FILES,
-         2,
-         {"does not support SSL", "switch TLS on"}},
+        {"plain server", PLAIN, URL, FILES, 2, {"does not support SSL", "switch TLS on"}},
         {"URL against options",
          SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres?sslmode=prefer",
+         URL "?sslmode=prefer",
          FILES,
          1,
          {"sslmode=prefer", "leave one of them out"}},
-        {"an unknown parameter",
-         SERVER,
-         "postgres://" ACCOUNT "localhost:%d/postgres?sslmod=x",
-         FILES,
-         1,
-         {"does not take the URL"}},
+        {"an unknown parameter", SERVER, URL "?sslmod=x", FILES, 1, {"does not take the URL"}},
     };
     TLS_RUN("postgres", "pg-advisory", cases);
 }
@@ -170,18 +100,8 @@ TEST(what_is_wrong_has_its_line) {
 /* The password comes from ~/.pgpass, and everything from a service file. */
 TEST(files_of_libpq_are_read) {
     static const struct tls_case cases[] = {
-        {"a password file",
-         SERVER,
-         "postgres://me@localhost:%d/postgres",
-         "tls_ca=ca.pem",
-         0,
-         {"TLSv1."}},
-        {"a service",
-         SERVER,
-         "postgres:///?service=ours&port=%d",
-         "tls_ca=ca.pem",
-         0,
-         {"\"tls_verified\": \"host name and authority\""}},
+        {"a password file", SERVER, "postgres://me@localhost:%d/postgres", SIGNED, 0, {"TLSv1."}},
+        {"a service", SERVER, "postgres:///?service=ours&port=%d", SIGNED, 0, {BOTH_VERIFIED}},
     };
     cli_write(cli_path("pass"), "localhost:*:postgres:me:" TLS_SECRET "\n");
     chmod(cli_path("pass"), 0600);
@@ -193,8 +113,7 @@ TEST(files_of_libpq_are_read) {
 
 /* As a user does who has this server: is its lock a lock? */
 TEST(verify_passes) {
-    tls_verify("postgres", "pg-advisory", BYNAME, "postgres://" ACCOUNT "localhost:%d/postgres",
-               "tls_ca=ca.pem", true);
+    tls_verify("postgres", "pg-advisory", BYNAME, URL, SIGNED, true);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

@@ -6,9 +6,6 @@
 #define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
-#define RIGHT "ca.pem"
-#define SIGNED "tls_ca=" RIGHT
-
 static void needs(const char *program) {
     char command[100];
     snprintf(command, sizeof command, "command -v %s >/dev/null", program);
@@ -25,6 +22,8 @@ static void needs(const char *program) {
     "tls-cert-file $CERTS/$CERT.pem\ntls-key-file $CERTS/$CERT.key\ntls-ca-cert-file $CERTS/ca.pem\n"     \
     "user default on >" TLS_SECRET " ~* &* +@all\nuser worker on >" TLS_SECRET " ~* &* +@all\n"
 
+#define REDIS_URL "rediss://:" TLS_SECRET "@127.0.0.1:%d"
+
 TEST(redis_over_tls) {
     needs("redis-server");
     tls_start(0, "server", REDIS "tls-auth-clients optional\nEND");
@@ -34,77 +33,27 @@ TEST(redis_over_tls) {
     tls_start(4, "server", "exec redis-server --bind 127.0.0.1 --port $PORT --dir $DIR --save ''");
     tls_start(5, "server", REDIS "tls-auth-clients optional\nbind 127.0.0.1 ::1\nEND");
     static const struct tls_case cases[] = {
-        {"right",
-         0,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         0,
-         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
+        {"right", 0, REDIS_URL, SIGNED, 0, {"\"tls\": \"TLSv1.3\"", BOTH_VERIFIED}},
         {"a user", 0, "rediss://worker:" TLS_SECRET "@localhost:%d", SIGNED, 0, {"TLSv1.3"}},
-        {"an address of IPv6",
-         5,
-         "rediss://:" TLS_SECRET "@[::1]:%d",
-         SIGNED,
-         0,
-         {"\"tls_verified\": \"host name and authority\""}},
-        {"no authority", 0, "rediss://:" TLS_SECRET "@127.0.0.1:%d", NULL, 1, {"tls_ca"}},
-        {"wrong authority",
-         0,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         "tls_ca=other-ca.pem",
-         1,
-         {"tls_ca"}},
-        {"wrong host",
-         1,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         1,
-         {"write a host of the certificate"}},
+        {"an address of IPv6", 5, "rediss://:" TLS_SECRET "@[::1]:%d", SIGNED, 0, {BOTH_VERIFIED}},
+        {"no authority", 0, REDIS_URL, NULL, 1, {"tls_ca"}},
+        {"wrong authority", 0, REDIS_URL, OTHER_CA, 1, {"tls_ca"}},
+        {"wrong host", 1, REDIS_URL, SIGNED, 1, {ASKS_FOR_HOST}},
         {"wrong host's name",
          1,
          "rediss://:" TLS_SECRET "@localhost:%d",
          SIGNED,
          1,
-         {"write a host of the certificate"}},
-        {"wrong host, by wish",
-         1,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED " tls_verify=ca",
-         0,
-         {"\"tls_verified\": \"authority\""}},
-        {"expired",
-         2,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         1,
-         {"expired", "new certificate"}},
-        {"not verified, by wish",
-         2,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         "tls_verify=none",
-         0,
-         {"\"tls_verified\": \"nothing\""}},
-        {"a client certificate",
-         3,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED " tls_cert=client.pem tls_key=client.key",
-         0,
-         {"\"tls_client_certificate\": \"yes\""}},
-        {"no client certificate",
-         3,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         2,
-         {"set tls_cert"}},
-        {"a stranger's certificate",
-         3,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED " tls_cert=stranger.pem tls_key=stranger.key",
-         2,
-         {"trust the client certificate"}},
+         {ASKS_FOR_HOST}},
+        {"wrong host, by wish", 1, REDIS_URL, SIGNED " tls_verify=ca", 0, {AUTHORITY_VERIFIED}},
+        {"expired", 2, REDIS_URL, SIGNED, 1, {"expired", "new certificate"}},
+        {"not verified, by wish", 2, REDIS_URL, "tls_verify=none", 0, {NOTHING_VERIFIED}},
+        {"a client certificate", 3, REDIS_URL, FILES, 0, {CERTIFIED}},
+        {"no client certificate", 3, REDIS_URL, SIGNED, 2, {"set tls_cert"}},
+        {"a stranger's certificate", 3, REDIS_URL, STRANGER, 2, {"trust the client certificate"}},
         {"a key of another certificate",
          3,
-         "rediss://:" TLS_SECRET "@127.0.0.1:%d",
+         REDIS_URL,
          SIGNED " tls_cert=client.pem tls_key=server.key",
          1,
          {"tls_key is not the key of tls_cert"}},
@@ -191,6 +140,8 @@ TEST(sentinels_have_a_login_of_their_own) {
     "exec memcached -u nobody -l 127.0.0.1 -p $PORT -U 0 -Y $DIR/users -Z -o "                     \
     "ssl_chain_cert=$CERTS/$CERT.pem,ssl_key=$CERTS/$CERT.key,ssl_ca_cert=$CERTS/ca.pem"
 
+#define MEMCACHED_URL "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d"
+
 TEST(memcached_over_tls) {
     needs("memcached");
     tls_start(0, "server", MEMCACHED);
@@ -198,36 +149,11 @@ TEST(memcached_over_tls) {
     tls_start(2, "server", MEMCACHED ",ssl_verify_mode=2");
     tls_start(3, "server", "exec memcached -u nobody -l 127.0.0.1 -p $PORT -U 0");
     static const struct tls_case cases[] = {
-        {"right",
-         0,
-         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         0,
-         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
-        {"wrong authority",
-         0,
-         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
-         "tls_ca=other-ca.pem",
-         1,
-         {"tls_ca"}},
-        {"wrong host",
-         1,
-         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         1,
-         {"write a host of the certificate"}},
-        {"a client certificate",
-         2,
-         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED " tls_cert=client.pem tls_key=client.key",
-         0,
-         {"\"tls_client_certificate\": \"yes\""}},
-        {"no client certificate",
-         2,
-         "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         2,
-         {"set tls_cert"}},
+        {"right", 0, MEMCACHED_URL, SIGNED, 0, {"\"tls\": \"TLSv1.3\"", BOTH_VERIFIED}},
+        {"wrong authority", 0, MEMCACHED_URL, OTHER_CA, 1, {"tls_ca"}},
+        {"wrong host", 1, MEMCACHED_URL, SIGNED, 1, {ASKS_FOR_HOST}},
+        {"a client certificate", 2, MEMCACHED_URL, FILES, 0, {CERTIFIED}},
+        {"no client certificate", 2, MEMCACHED_URL, SIGNED, 2, {"set tls_cert"}},
         {"a password for a server that asks for none",
          3,
          "memcached://worker:" TLS_SECRET "@127.0.0.1:%d",
@@ -270,6 +196,8 @@ TEST(memcached_over_tls) {
     "tls { cert_file: \"$CERTS/$CERT.pem\", key_file: \"$CERTS/$CERT.key\", ca_file: \"$CERTS/ca.pem\""
 #define NATS_USER "}\nauthorization { user: worker, password: " TLS_SECRET " }\n"
 
+#define NATS_URL "tls://worker:" TLS_SECRET "@127.0.0.1:%d"
+
 TEST(nats_over_tls) {
     if (system("PATH=$PATH:/usr/sbin command -v nats-server >/dev/null") != 0) needs("nats-server");
     tls_start(0, "server", NATS(NATS_TLS NATS_USER));
@@ -293,12 +221,7 @@ TEST(nats_over_tls) {
          "nkey=other-seed",
          1,
          {"does not begin with the seed"}},
-        {"right",
-         0,
-         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         0,
-         {"\"tls\": \"TLSv1.3\"", "\"tls_verified\": \"host name and authority\""}},
+        {"right", 0, NATS_URL, SIGNED, 0, {"\"tls\": \"TLSv1.3\"", BOTH_VERIFIED}},
         {"the server asks for it",
          0,
          "nats://worker:" TLS_SECRET "@127.0.0.1:%d",
@@ -311,30 +234,10 @@ TEST(nats_over_tls) {
          NULL,
          1,
          {"tls_ca"}},
-        {"wrong authority",
-         0,
-         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
-         "tls_ca=other-ca.pem",
-         1,
-         {"tls_ca"}},
-        {"wrong host",
-         1,
-         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         1,
-         {"write a host of the certificate"}},
-        {"a client certificate",
-         2,
-         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED " tls_cert=client.pem tls_key=client.key",
-         0,
-         {"\"tls_client_certificate\": \"yes\""}},
-        {"no client certificate",
-         2,
-         "tls://worker:" TLS_SECRET "@127.0.0.1:%d",
-         SIGNED,
-         2,
-         {"set tls_cert"}},
+        {"wrong authority", 0, NATS_URL, OTHER_CA, 1, {"tls_ca"}},
+        {"wrong host", 1, NATS_URL, SIGNED, 1, {ASKS_FOR_HOST}},
+        {"a client certificate", 2, NATS_URL, FILES, 0, {CERTIFIED}},
+        {"no client certificate", 2, NATS_URL, SIGNED, 2, {"set tls_cert"}},
         {"wrong password",
          0,
          "tls://worker:" TLS_SECRET "x@127.0.0.1:%d",

@@ -12,8 +12,7 @@
 /* One ZooKeeper with two ports; two tunnels with wrong certificates lead to the second one. */
 enum { SERVER, EXPIRED, WRONGHOST, PLAIN, BYNAME };
 
-#define FILES "tls_ca=ca.pem tls_cert=client.pem tls_key=client.key"
-#define ACCOUNT "me:" TLS_SECRET "@"
+#define URL "zookeepers://" ACCOUNT "localhost:%d"
 
 static const char zookeeper[] =
     "cat $CERTS/server.key $CERTS/server.pem >$DIR/server.pem; cp $CERTS/ca.pem $DIR/ca.pem\n"
@@ -52,26 +51,20 @@ TEST(what_is_right_grants) {
          "zookeepers://" ACCOUNT "127.0.0.1:%d/tls",
          FILES,
          0,
-         {"\"tls\": \"TLSv1.", "\"tls_verified\": \"host name and authority\"",
-          "\"tls_by\": \"stunnel "}},
-        {"by name",
-         BYNAME,
-         "zks://localhost:%d/byname",
-         FILES,
-         0,
-         {"\"tls_verified\": \"host name and authority\""}},
+         {"\"tls\": \"TLSv1.", BOTH_VERIFIED, "\"tls_by\": \"stunnel "}},
+        {"by name", BYNAME, "zks://localhost:%d/byname", FILES, 0, {BOTH_VERIFIED}},
         {"authority alone",
          WRONGHOST,
          "zks://localhost:%d/ca",
          FILES " tls_verify=ca",
          0,
-         {"\"tls_verified\": \"authority\""}},
+         {AUTHORITY_VERIFIED}},
         {"nothing verified",
          EXPIRED,
          "zks://localhost:%d/none",
          FILES " tls_verify=none",
          0,
-         {"\"tls_verified\": \"nothing\""}},
+         {NOTHING_VERIFIED}},
         {"unencrypted",
          PLAIN,
          "zookeeper://" ACCOUNT "localhost:%d/plain",
@@ -97,43 +90,13 @@ static void leave_nodes(void) {
 
 TEST(what_is_wrong_has_its_line) {
     static const struct tls_case cases[] = {
-        {"other authority",
-         SERVER,
-         "zookeepers://" ACCOUNT "localhost:%d",
-         "tls_ca=other-ca.pem tls_cert=client.pem tls_key=client.key",
-         2,
-         {"set tls_ca"}},
-        {"the machine's authorities",
-         SERVER,
-         "zookeepers://" ACCOUNT "localhost:%d",
-         NULL,
-         2,
-         {"set tls_ca"}},
-        {"other host",
-         WRONGHOST,
-         "zks://localhost:%d",
-         FILES,
-         2,
-         {"write a host of the certificate"}},
-        {"an address that is not in it",
-         BYNAME,
-         "zks://127.0.0.1:%d",
-         FILES,
-         2,
-         {"write a host of the certificate"}},
+        {"other authority", SERVER, URL, OTHER_CA CLIENT, 2, {"set tls_ca"}},
+        {"the machine's authorities", SERVER, URL, NULL, 2, {"set tls_ca"}},
+        {"other host", WRONGHOST, "zks://localhost:%d", FILES, 2, {ASKS_FOR_HOST}},
+        {"an address that is not in it", BYNAME, "zks://127.0.0.1:%d", FILES, 2, {ASKS_FOR_HOST}},
         {"expired", EXPIRED, "zks://localhost:%d", FILES, 2, {"expired", "new certificate"}},
-        {"no client certificate",
-         SERVER,
-         "zookeepers://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem",
-         2,
-         {"tls_cert"}},
-        {"a stranger's certificate",
-         SERVER,
-         "zookeepers://" ACCOUNT "localhost:%d",
-         "tls_ca=ca.pem tls_cert=stranger.pem tls_key=stranger.key",
-         2,
-         {"tls_cert"}},
+        {"no client certificate", SERVER, URL, SIGNED, 2, {"tls_cert"}},
+        {"a stranger's certificate", SERVER, URL, STRANGER, 2, {"tls_cert"}},
         /* without the certificate, which is an account of its own for ZooKeeper */
         {"wrong password",
          PLAIN,
@@ -142,24 +105,14 @@ TEST(what_is_wrong_has_its_line) {
          2,
          {"check the user and password"}},
         {"no password", SERVER, "zookeepers://me@127.0.0.1:%d/tls", FILES, 1, {"user:password@"}},
-        {"plain server",
-         PLAIN,
-         "zookeepers://" ACCOUNT "localhost:%d",
-         FILES,
-         2,
-         {"does the server speak TLS"}},
+        {"plain server", PLAIN, URL, FILES, 2, {"does the server speak TLS"}},
         {"options without TLS",
          PLAIN,
          "zookeeper://localhost:%d",
          FILES,
          1,
          {"write zookeepers://"}},
-        {"a parameter",
-         SERVER,
-         "zookeepers://" ACCOUNT "localhost:%d?sasl=yes",
-         FILES,
-         1,
-         {"nothing reads what stands behind"}},
+        {"a parameter", SERVER, URL "?sasl=yes", FILES, 1, {"nothing reads what stands behind"}},
         {"plain URL", SERVER, "zookeeper://localhost:%d", NULL, 2, {"write zookeepers://"}},
     };
     leave_nodes();
@@ -248,8 +201,7 @@ TEST(a_missing_stunnel_is_named) {
 
 /* As a user does who has this server: is its lock a lock? */
 TEST(verify_passes) {
-    tls_verify("zookeeper", "zk-lock", BYNAME, "zookeepers://" ACCOUNT "localhost:%d",
-               "tls_ca=ca.pem", false);
+    tls_verify("zookeeper", "zk-lock", BYNAME, URL, SIGNED, false);
 }
 
 TEST_MAIN(start_servers, tls_teardown)

@@ -9,6 +9,23 @@
 
 #define TLS_SERVERS_MAX 6
 #define TLS_SECRET "Secret1Word" /* in no output */
+#define ACCOUNT "me:" TLS_SECRET "@"
+
+/* The options of a case, */
+#define SIGNED "tls_ca=ca.pem"
+#define OTHER_CA "tls_ca=other-ca.pem"
+#define CLIENT " tls_cert=client.pem tls_key=client.key"
+#define FILES SIGNED CLIENT
+#define STRANGER SIGNED " tls_cert=stranger.pem tls_key=stranger.key"
+
+/* what a run.json says of it, */
+#define BOTH_VERIFIED "\"tls_verified\": \"host name and authority\""
+#define AUTHORITY_VERIFIED "\"tls_verified\": \"authority\""
+#define NOTHING_VERIFIED "\"tls_verified\": \"nothing\""
+#define CERTIFIED "\"tls_client_certificate\": \"yes\""
+
+/* and what a run says that got a certificate of another host. */
+#define ASKS_FOR_HOST "write a host of the certificate"
 
 static struct tls_server {
     pid_t pid;
