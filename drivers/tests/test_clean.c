@@ -318,65 +318,25 @@ static void end_runs_on(const char *server) {
     }
 }
 
-TEST(redis_holds_what_it_held_before) {
-    end_runs_on("redis");
-}
-
-TEST(redis_replicas_holds_what_it_held_before) {
-    end_runs_on("redis-replicas");
-}
-
-TEST(redis_sentinel_holds_what_it_held_before) {
-    end_runs_on("redis-sentinel");
-}
-
-TEST(redis_cluster_holds_what_it_held_before) {
-    end_runs_on("redis-cluster");
-}
-
-TEST(redis_independents_holds_what_it_held_before) {
-    end_runs_on("redis-independents");
-}
-
-TEST(etcd_holds_what_it_held_before) {
-    end_runs_on("etcd");
-}
-
-TEST(etcd_3_holds_what_it_held_before) {
-    end_runs_on("etcd-3");
-}
-
-TEST(postgres_holds_what_it_held_before) {
-    end_runs_on("postgres");
-}
-
-TEST(mariadb_holds_what_it_held_before) {
-    end_runs_on("mariadb");
-}
-
-TEST(zookeeper_holds_what_it_held_before) {
-    end_runs_on("zookeeper");
-}
-
-TEST(zookeeper_3_holds_what_it_held_before) {
-    end_runs_on("zookeeper-3");
-}
-
-TEST(nats_holds_what_it_held_before) {
-    end_runs_on("nats");
-}
-
-TEST(nats_3_holds_what_it_held_before) {
-    end_runs_on("nats-3");
-}
-
-TEST(memcached_holds_what_it_held_before) {
-    end_runs_on("memcached");
-}
-
-TEST(folder_holds_what_it_held_before) {
-    end_runs_on("file");
-}
+#define HOLDS(name, server)                                                                        \
+    TEST(name##_holds_what_it_held_before) {                                                       \
+        end_runs_on(server);                                                                       \
+    }
+HOLDS(redis, "redis")
+HOLDS(redis_replicas, "redis-replicas")
+HOLDS(redis_sentinel, "redis-sentinel")
+HOLDS(redis_cluster, "redis-cluster")
+HOLDS(redis_independents, "redis-independents")
+HOLDS(etcd, "etcd")
+HOLDS(etcd_3, "etcd-3")
+HOLDS(postgres, "postgres")
+HOLDS(mariadb, "mariadb")
+HOLDS(zookeeper, "zookeeper")
+HOLDS(zookeeper_3, "zookeeper-3")
+HOLDS(nats, "nats")
+HOLDS(nats_3, "nats-3")
+HOLDS(memcached, "memcached")
+HOLDS(folder, "file")
 
 /* ---- what people own ---- */
 
