@@ -29,6 +29,43 @@ static struct plan *load(const char *text, const char *locks, const char *const 
 
 #define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
+/* What must not become a plan: the text of a file, or a --set or locks that are given with it. */
+struct refusal {
+    const char *text, *set, *locks;
+    const char *why[3]; /* all of them are in the error */
+};
+
+/* A text alone, and why not. */
+#define REFUSED(words, ...)                                                                        \
+    {                                                                                              \
+        .text = words, .why = { __VA_ARGS__ }                                                      \
+    }
+
+/* locks are those of the cases that name none. */
+static inline void assert_refused(const struct refusal *cases, size_t count, const char *locks) {
+    for (size_t i = 0; i < count; i++) {
+        const struct refusal *one = &cases[i];
+        struct lb_err err = {0};
+        if (load(one->text, one->locks ? one->locks : locks, SETS(one->set), &err))
+            fail_msg("taken: %s%s", one->text, one->set ? one->set : "");
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_null(strchr(err.text, '\n'));
+        for (int j = 0; j < 3 && one->why[j]; j++) {
+            if (!strstr(err.text, one->why[j])) fail_msg("no '%s' in: %s", one->why[j], err.text);
+        }
+    }
+}
+
+/* What --dry-run writes. The caller frees it. */
+static inline char *printed(const struct plan *plan) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    plan_print(plan, out);
+    fclose(out);
+    return text;
+}
+
 FIXTURE(find_folder) {
     struct lb_err err = {0};
     int fd = mkstemps(path, 4);

@@ -91,128 +91,66 @@ TEST(the_command_line_wins_and_its_last_word_most) {
 }
 
 TEST(wrong_input_is_one_clear_line) {
-    static const struct {
-        const char *text, *set, *locks;
-        const char *why[3]; /* all of them are in the error */
-    } cases[] = {
-        {"[load]\nclients = 0\n",
-         NULL,
-         NULL,
-         {".ini:2: load.clients", "0 is not between 1 and 2000000", "1..64 x2"}},
-        {"[load]\nclient = 1\n", NULL, NULL, {".ini:2: load.client", "did you mean 'clients'?"}},
-        {"[laod]\nclients = 1\n",
-         NULL,
-         NULL,
-         {".ini:2: laod.clients", "no section [laod]", "did you mean 'load'?"}},
-        {"[run]\nclients = 1\n", NULL, NULL, {".ini:2: run.clients", "it belongs to [load]"}},
-        {"[run]\nduration = 100\n",
-         NULL,
-         NULL,
-         {".ini:2: run.duration", "lacks its unit", "10ms to 24h"}},
-        {"[run]\nduration =\n",
-         NULL,
-         NULL,
-         {".ini:2: run.duration", "the value is missing", "10ms to 24h"}},
-        {"[run]\nduration = 0\n",
-         NULL,
-         NULL,
-         {".ini:2: run.duration", "0 is not between 10ms and 24h"}},
-        {"[run]\nrepeat = -1\n",
-         NULL,
-         NULL,
-         {".ini:2: run.repeat", "-1 is not between 1 and 1000"}},
-        {"[load]\nseed = 99999999999999999999\n",
-         NULL,
-         NULL,
-         {"load.seed", "0 to 999999999999999"}},
-        {"[acquire]\nmode = timd\n", NULL, NULL, {".ini:2: acquire.mode", "did you mean 'timed'?"}},
-        {"[acquire]\nmode = timed\n", NULL, NULL, {"acquire.timeout", "needs one"}},
-        {"[acquire]\nreaders = 101\n",
-         NULL,
-         NULL,
-         {"acquire.readers", "not between 0 and 100", "0 to 100, a list"}},
-        {"[acquire]\nreaders = 0..100 x2\n", NULL, NULL, {"acquire.readers", "0 times anything"}},
-        {"[acquire]\npermits = 5\n",
-         NULL,
-         NULL,
-         {"acquire.permits", "more than acquire.bound = 4"}},
-        {"[acquire]\nkeys_at_once = 2\n",
-         NULL,
-         NULL,
-         {"acquire.keys_at_once", "load.keys has fewer"}},
-        {"[load]\nkey_names = a,b,a\n",
-         NULL,
-         NULL,
-         {".ini:2: load.key_names", "'a' is there twice"}},
-        {"[load]\nkey_names = a,,b\n", NULL, NULL, {".ini:2: load.key_names", "1 to 95 bytes"}},
-        {"[load]\nkeys = own\nkey_names = a\n", NULL, NULL, {".ini:3: load.key_names", "own"}},
-        {"[load]\nsession = every\n", NULL, NULL, {"load.session", "keep or each"}},
-        {"[load]\nclients_per_session = 2\n",
-         NULL,
-         NULL,
-         {"load.clients_per_session", "1 at most"}},
-        {"[load]\nsession = each\nclients = 2\nclients_per_session = 2\n",
-         NULL,
-         NULL,
-         {"load.session = each", "clients_per_session = 1"}},
-        {"[check]\nstock = 5\n", NULL, NULL, {"check.stock = 5", "check.store = backend"}},
-        {"[load]\nkeys = 4\n[acquire]\nkeys_at_once = 2\n[check]\nstore = backend\nstock = 5\n",
-         NULL,
-         NULL,
-         {"check.stock = 5", "acquire.keys_at_once = 1"}},
-        {"[acquire]\nkey_order = opposite\n",
-         NULL,
-         NULL,
-         {".ini:2: acquire.key_order", "keys_at_once = 2"}},
-        {"[fault]\nkind = kill\n", NULL, NULL, {"fault.kind", "load.processes"}},
-        {"[servers]\ntopology = reds\n", NULL, NULL, {"servers.topology", "did you mean 'redis'?"}},
-        {"[workload]\nlocks = latc\n", NULL, NULL, {"workload.locks", "no lock 'latc'"}},
-        {"[acquire]\nlease = 0\n",
-         NULL,
-         NULL,
-         {".ini:2: acquire.lease", "not between 1ms and 24h"}},
-        {"[load]\nclients = 2\nthreads = 3\n",
-         NULL,
-         NULL,
-         {".ini:3: load.threads = 3", "more threads than clients"}},
-        {"[load]\nclients = 2\nprocesses = 3\n",
-         NULL,
-         NULL,
-         {".ini:3: load.processes = 3", "than clients"}},
-        {"[load]\nclients = 8\nthreads = 2\nprocesses = 3\n",
-         NULL,
-         NULL,
-         {".ini:4: load.processes", "threads = 2"}},
-        {"[load]\narrival = poisson\n", NULL, NULL, {".ini:2: load.arrival", "needs a rate"}},
-        {"[load]\narrival = poisson:5\nthink = 1ms\n",
-         NULL,
-         NULL,
-         {".ini:3: load.think", "schedule"}},
-        {"[load]\ntick = 1s\narrival = poisson:5\n",
-         NULL,
-         NULL,
-         {".ini:2: load.tick", "load.arrival = closed"}},
-        {"[load]\ntick = 1s\nkeys = 2\n", NULL, NULL, {".ini:2: load.tick", "load.keys = 1"}},
-        {"[load]\ntick = 1s\nkeys = own\n", NULL, NULL, {".ini:2: load.tick", "load.keys = 1"}},
-        {"[load]\ntick = 1s\nthink = 1s\n", NULL, NULL, {".ini:3: load.think", "shorter"}},
-        {"[load]\nkeys = 1 zipf:1\n", NULL, NULL, {".ini:2: load.keys", "two keys or more"}},
-        {"[servers]\ndurability = synk\n", NULL, NULL, {".ini:2: servers.durability", "'sync'"}},
-        {"[workload]\nname = ../x\n", NULL, NULL, {".ini:2: workload.name"}},
-        {"[workload]\nlocks = nul\n",
-         NULL,
-         NULL,
-         {".ini:2: workload.locks", "no lock 'nul'", "did you mean 'null'?"}},
-        {"[workload]\nlocks = null,\n",
-         NULL,
-         NULL,
-         {".ini:2: workload.locks", "missing between commas"}},
-        {"[workload]\nsummary = \xff\xfe\n", NULL, NULL, {".ini:2: workload.summary", "UTF-8"}},
-        {"[sim]\nservice = -1ms\n",
-         NULL,
-         NULL,
-         {".ini:2: sim.service", "allowed: a duration, 0 to 1m"}},
-        {"[sim]\nservce = 1ms\n", NULL, NULL, {".ini:2: sim.servce", "did you mean 'service'?"}},
-        {"[null]\nservice = 1ms\n", NULL, NULL, {".ini:2: null.service", "no such key"}},
+    static const struct refusal cases[] = {
+        REFUSED("[load]\nclients = 0\n", ".ini:2: load.clients", "0 is not between 1 and 2000000",
+                "1..64 x2"),
+        REFUSED("[load]\nclient = 1\n", ".ini:2: load.client", "did you mean 'clients'?"),
+        REFUSED("[laod]\nclients = 1\n", ".ini:2: laod.clients", "no section [laod]",
+                "did you mean 'load'?"),
+        REFUSED("[run]\nclients = 1\n", ".ini:2: run.clients", "it belongs to [load]"),
+        REFUSED("[run]\nduration = 100\n", ".ini:2: run.duration", "lacks its unit", "10ms to 24h"),
+        REFUSED("[run]\nduration =\n", ".ini:2: run.duration", "the value is missing",
+                "10ms to 24h"),
+        REFUSED("[run]\nduration = 0\n", ".ini:2: run.duration", "0 is not between 10ms and 24h"),
+        REFUSED("[run]\nrepeat = -1\n", ".ini:2: run.repeat", "-1 is not between 1 and 1000"),
+        REFUSED("[load]\nseed = 99999999999999999999\n", "load.seed", "0 to 999999999999999"),
+        REFUSED("[acquire]\nmode = timd\n", ".ini:2: acquire.mode", "did you mean 'timed'?"),
+        REFUSED("[acquire]\nmode = timed\n", "acquire.timeout", "needs one"),
+        REFUSED("[acquire]\nreaders = 101\n", "acquire.readers", "not between 0 and 100",
+                "0 to 100, a list"),
+        REFUSED("[acquire]\nreaders = 0..100 x2\n", "acquire.readers", "0 times anything"),
+        REFUSED("[acquire]\npermits = 5\n", "acquire.permits", "more than acquire.bound = 4"),
+        REFUSED("[acquire]\nkeys_at_once = 2\n", "acquire.keys_at_once", "load.keys has fewer"),
+        REFUSED("[load]\nkey_names = a,b,a\n", ".ini:2: load.key_names", "'a' is there twice"),
+        REFUSED("[load]\nkey_names = a,,b\n", ".ini:2: load.key_names", "1 to 95 bytes"),
+        REFUSED("[load]\nkeys = own\nkey_names = a\n", ".ini:3: load.key_names", "own"),
+        REFUSED("[load]\nsession = every\n", "load.session", "keep or each"),
+        REFUSED("[load]\nclients_per_session = 2\n", "load.clients_per_session", "1 at most"),
+        REFUSED("[load]\nsession = each\nclients = 2\nclients_per_session = 2\n",
+                "load.session = each", "clients_per_session = 1"),
+        REFUSED("[check]\nstock = 5\n", "check.stock = 5", "check.store = backend"),
+        REFUSED(
+            "[load]\nkeys = 4\n[acquire]\nkeys_at_once = 2\n[check]\nstore = backend\nstock = 5\n",
+            "check.stock = 5", "acquire.keys_at_once = 1"),
+        REFUSED("[acquire]\nkey_order = opposite\n", ".ini:2: acquire.key_order",
+                "keys_at_once = 2"),
+        REFUSED("[fault]\nkind = kill\n", "fault.kind", "load.processes"),
+        REFUSED("[servers]\ntopology = reds\n", "servers.topology", "did you mean 'redis'?"),
+        REFUSED("[workload]\nlocks = latc\n", "workload.locks", "no lock 'latc'"),
+        REFUSED("[acquire]\nlease = 0\n", ".ini:2: acquire.lease", "not between 1ms and 24h"),
+        REFUSED("[load]\nclients = 2\nthreads = 3\n", ".ini:3: load.threads = 3",
+                "more threads than clients"),
+        REFUSED("[load]\nclients = 2\nprocesses = 3\n", ".ini:3: load.processes = 3",
+                "than clients"),
+        REFUSED("[load]\nclients = 8\nthreads = 2\nprocesses = 3\n", ".ini:4: load.processes",
+                "threads = 2"),
+        REFUSED("[load]\narrival = poisson\n", ".ini:2: load.arrival", "needs a rate"),
+        REFUSED("[load]\narrival = poisson:5\nthink = 1ms\n", ".ini:3: load.think", "schedule"),
+        REFUSED("[load]\ntick = 1s\narrival = poisson:5\n", ".ini:2: load.tick",
+                "load.arrival = closed"),
+        REFUSED("[load]\ntick = 1s\nkeys = 2\n", ".ini:2: load.tick", "load.keys = 1"),
+        REFUSED("[load]\ntick = 1s\nkeys = own\n", ".ini:2: load.tick", "load.keys = 1"),
+        REFUSED("[load]\ntick = 1s\nthink = 1s\n", ".ini:3: load.think", "shorter"),
+        REFUSED("[load]\nkeys = 1 zipf:1\n", ".ini:2: load.keys", "two keys or more"),
+        REFUSED("[servers]\ndurability = synk\n", ".ini:2: servers.durability", "'sync'"),
+        REFUSED("[workload]\nname = ../x\n", ".ini:2: workload.name"),
+        REFUSED("[workload]\nlocks = nul\n", ".ini:2: workload.locks", "no lock 'nul'",
+                "did you mean 'null'?"),
+        REFUSED("[workload]\nlocks = null,\n", ".ini:2: workload.locks", "missing between commas"),
+        REFUSED("[workload]\nsummary = \xff\xfe\n", ".ini:2: workload.summary", "UTF-8"),
+        REFUSED("[sim]\nservice = -1ms\n", ".ini:2: sim.service", "allowed: a duration, 0 to 1m"),
+        REFUSED("[sim]\nservce = 1ms\n", ".ini:2: sim.servce", "did you mean 'service'?"),
+        REFUSED("[null]\nservice = 1ms\n", ".ini:2: null.service", "no such key"),
         {"", NULL, "nul", {"no lock 'nul'", "did you mean 'null'?"}},
         {"", NULL, "", {"missing between commas"}},
         {"", "load.clients=0", NULL, {"--set load.clients: 0 is not between"}},
@@ -223,16 +161,7 @@ TEST(wrong_input_is_one_clear_line) {
         {"", ".=", NULL, {"no section []"}},
         {"", "workload.summary=a ; b", NULL, {"behind a blank"}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        struct plan *plan = load(cases[i].text, cases[i].locks, SETS(cases[i].set), &err);
-        if (plan) fail_msg("taken: %s%s", cases[i].text, cases[i].set ? cases[i].set : "");
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        for (int j = 0; j < 3 && cases[i].why[j]; j++) {
-            if (!strstr(err.text, cases[i].why[j]))
-                fail_msg("no '%s' in: %s", cases[i].why[j], err.text);
-        }
-    }
+    assert_refused(cases, sizeof cases / sizeof *cases, NULL);
 }
 
 TEST(unknown_workloads_get_the_nearest) {
@@ -294,15 +223,6 @@ TEST(a_lock_that_cannot_renew_is_refused) {
     assert_null(load("[acquire]\nrenew = yes\n", lock->name, NULL, &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "can't renew its lease"));
-}
-
-static char *printed(const struct plan *plan) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    plan_print(plan, out);
-    fclose(out);
-    return text;
 }
 
 /* --dry-run's text is a workload file that gives the same plan, and the same JSON. */
@@ -444,15 +364,11 @@ TEST(the_readme_names_every_key_and_workload) {
 
 /* What was not given is no option of the plan that is read again: drivers refuse options that do not suit the URL. */
 TEST(a_printed_plan_gives_no_option_that_was_not_given) {
-    char *text = NULL;
-    size_t size;
     struct lb_err err = {0};
     struct plan *plan = plan_load(
         &(struct plan_wish){.workload = "smoke", .folder = folder, .locks = "redis-setnx"}, &err);
     if (!plan) fail_msg("%s", err.text);
-    FILE *out = open_memstream(&text, &size);
-    plan_print(plan, out);
-    fclose(out);
+    char *text = printed(plan);
     plan_free(plan);
     assert_non_null(strstr(text, "\n; tls_ca ="));
     assert_null(strstr(text, "\ntls_ca ="));

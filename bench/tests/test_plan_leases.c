@@ -72,22 +72,13 @@ TEST(the_shortest_lease_is_held_against_the_hold) {
 }
 
 TEST(a_wrong_list_of_leases_is_one_clear_line) {
-    static const struct {
-        const char *text, *says;
-    } cases[] = {{"lease = 1s,,2s", "is not a list of leases like 500ms, 1s, 2s"},
-                 {"lease = 1s, 1000ms", "1000ms is there twice"},
-                 {"lease = 1s, 0", "1ms"},
-                 {"lease = none", "none"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct lb_err err = {0};
-        char text[80];
-        snprintf(text, sizeof text, "[acquire]\n%s\n", cases[i].text);
-        struct plan *plan = load(text, "sim", NULL, &err);
-        assert_null(plan);
-        assert_int_equal(err.code, LB_EXIT_USAGE);
-        if (!strstr(err.text, cases[i].says) || !strstr(err.text, ":2"))
-            fail_msg("%s: %s", cases[i].text, err.text);
-    }
+    static const struct refusal cases[] = {
+        REFUSED("[acquire]\nlease = 1s,,2s\n", ":2", "is not a list of leases like 500ms, 1s, 2s"),
+        REFUSED("[acquire]\nlease = 1s, 1000ms\n", ":2", "1000ms is there twice"),
+        REFUSED("[acquire]\nlease = 1s, 0\n", ":2", "1ms"),
+        REFUSED("[acquire]\nlease = none\n", ":2", "none"),
+    };
+    assert_refused(cases, sizeof cases / sizeof *cases, "sim");
 }
 
 TEST_MAIN(find_folder, remove_path)
