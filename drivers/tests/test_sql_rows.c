@@ -10,7 +10,7 @@
 /* InnoDB shows its waits anew only if nobody has looked for 100 ms. */
 #define LOOK_NS (150 * LB_MS_NS)
 
-enum { ROW, NOWAIT, TABLE, LEASE, VERSION, XACT, UNSAFE_OWNER, UNSAFE_VERSION, UNSAFE_ABA };
+enum { ROW, NOWAIT, TABLE, LEASE, VERSION, FLAG, XACT, UNSAFE_OWNER, UNSAFE_VERSION, UNSAFE_ABA };
 
 /* The same tests in two dialects. Every statement is about the key "it's"; those that are asked
  * give a line. */
@@ -25,11 +25,12 @@ struct dialect {
     const char *table;                             /* "owner/held" */
     const char *insert, *insert_dead;              /* as "stranger", for an hour; long ago */
     const char *lease;                             /* "owner/fence/held" */
+    const char *flag;                              /* "owner/set" or "owner/free" */
     const char *take_over; /* gives the number of rows that the stranger could take, for an hour */
 };
 
 static struct dialect pg = {
-    .locks = "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-advisory-xact,"
+    .locks = "pg-row,pg-nowait,pg-table,pg-lease,pg-optimistic,pg-flag,pg-advisory-xact,"
              "unsafe-sql-owner-is-host,unsafe-sql-version-compares-itself,unsafe-sql-aba",
     .home = "SELECT 1",
     .last_error = "\\echo :SQLSTATE",
@@ -49,6 +50,9 @@ static struct dialect pg = {
     .lease =
         "SELECT owner || '/' || fence || '/' || CASE WHEN expire_at > now() THEN 'held' ELSE 'free' END "
         "FROM lockbench_lease WHERE name = 'it''s'",
+    .flag =
+        "SELECT owner || '/' || CASE WHEN locked THEN 'set' ELSE 'free' END FROM lockbench_flag "
+        "WHERE name = 'it''s'",
     .take_over =
         "WITH taken AS (UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
         "now() + interval '1 h' WHERE name = 'it''s' AND expire_at <= now() RETURNING 1) "
@@ -56,7 +60,7 @@ static struct dialect pg = {
 };
 
 static struct dialect my = {
-    .locks = "mysql-row,mysql-nowait,mysql-table,mysql-lease,mysql-optimistic",
+    .locks = "mysql-row,mysql-nowait,mysql-table,mysql-lease,mysql-optimistic,mysql-flag",
     .home = "USE lockbench; SELECT 1",
     .last_error = "SHOW ERRORS",
     .is_locked = "Error\t1205",
@@ -77,6 +81,8 @@ static struct dialect my = {
     .lease =
         "SELECT CONCAT(owner, '/', fence, '/', IF(expire_at > UTC_TIMESTAMP(6), 'held', 'free')) "
         "FROM lockbench_lease WHERE name = 'it''s'",
+    .flag = "SELECT CONCAT(owner, '/', IF(locked, 'set', 'free')) FROM lockbench_flag "
+            "WHERE name = 'it''s'",
     .take_over =
         "UPDATE lockbench_lease SET owner = 'stranger', fence = fence + 1, expire_at = "
         "UTC_TIMESTAMP(6) + INTERVAL 1 HOUR WHERE name = 'it''s' AND expire_at <= UTC_TIMESTAMP(6); "
@@ -308,6 +314,50 @@ static void versions(void *arg) {
     live_client_done(&ours);
 }
 
+/* What sets the flag by hand, what clears it, and that nothing else does: no time, no end of its holder. */
+static void flag(void *arg) {
+    struct dialect *words = arg;
+    struct foreign foreign;
+    struct live_client ours, other;
+    struct lb_err err = {0};
+    come(&ours, words, FLAG);
+    come(&other, words, FLAG);
+    stranger_comes(&foreign, words);
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "it has no row yet");
+    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
+    SAYS(&foreign, words->flag, "/free");
+    foreign_say(&foreign, "UPDATE lockbench_flag SET locked = true, owner = 'stranger' "
+                          "WHERE name = 'it''s' AND NOT locked");
+    SAYS(&foreign, words->flag, "stranger/set");
+    CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
+    CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
+    foreign_say(&foreign, "UPDATE lockbench_flag SET locked = false WHERE name = 'it''s'");
+    SAYS(&foreign, words->flag, "stranger/free");
+
+    CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
+    CHECK(ours.grant.lease_end_ns == LB_NEVER, "no lease");
+    SAYS(&foreign, words->flag, as_ours(&ours, "set"));
+    /* The holder dies: its connection ends, and the flag stays. */
+    live_hang_up(&ours);
+    CHECK(live_acquire(&other, 300 * LB_MS_NS) == LB_TIMEOUT, "%s", other.session.err.text);
+    SAYS(&foreign, words->flag, as_ours(&ours, "set"));
+    /* It did not die: what it could not clear over a dead connection is in doubt, and settled over another one. */
+    CHECK(live_release(&ours) == LB_UNKNOWN, "it must be settled");
+    live_connect(&ours);
+    CHECK(ours.session.lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
+          "%s", ours.session.err.text);
+    CHECK(live_acquire(&other, 20 * LB_S_NS) == LB_OK, "%s", other.session.err.text);
+    CHECK(live_release(&ours) == LB_LOST, "it is the other's");
+    CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
+    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
+          err.text);
+    foreign_end(&foreign);
+    live_client_done(&ours);
+    live_client_done(&other);
+}
+
 static void advisory(void *arg) {
     struct foreign foreign;
     struct live_client ours;
@@ -516,6 +566,7 @@ ON(pg, rows)
 ON(pg, table)
 ON(pg, lease)
 ON(pg, versions)
+ON(pg, flag)
 ON(pg, advisory)
 ON(pg, deadlock)
 ON(pg, controls)
@@ -524,6 +575,7 @@ ON(my, rows)
 ON(my, table)
 ON(my, lease)
 ON(my, versions)
+ON(my, flag)
 ON(my, insert_deadlock)
 
 FIXTURE(start) {
