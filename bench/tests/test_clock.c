@@ -49,8 +49,7 @@ static int watch(void) {
     return 0;
 }
 
-static void the_shim_moves_the_wall_clock_alone(void **state) {
-    (void)state;
+TEST(the_shim_moves_the_wall_clock_alone) {
     static const int steps_s[] = {0, 61, -61, 400000000, -1};
     char shim[PATH_MAX], self[PATH_MAX], offset[] = "/tmp/lockbench-test-XXXXXX",
                                          command[3 * PATH_MAX];
@@ -102,8 +101,7 @@ static int64_t number_of(const char *command) {
     }
 }
 
-static void redis_ttls_jump(void **state) {
-    (void)state;
+TEST(redis_ttls_jump) {
     struct topo *topo = started("redis-independents", (struct topo_wish){.clock = true});
     int port[2] = {topo_port(topo, 0, 0), topo_port(topo, 1, 0)};
     for (int i = 0; i < 2; i++)
@@ -128,8 +126,7 @@ static void redis_ttls_jump(void **state) {
     topo_stop(topo);
 }
 
-static void postgres_tells_another_time(void **state) {
-    (void)state;
+TEST(postgres_tells_another_time) {
     need("psql", "postgresql-client");
     struct topo *topo = started("postgres", (struct topo_wish){.clock = true});
     char command[300];
@@ -144,8 +141,7 @@ static void postgres_tells_another_time(void **state) {
 }
 
 /* Its waits for a wall-clock time are none the longer for it. */
-static void mariadb_tells_another_time(void **state) {
-    (void)state;
+TEST(mariadb_tells_another_time) {
     need("mariadb", "mariadb-client");
     struct topo *topo = started("mariadb", (struct topo_wish){.clock = true});
     char client[200], command[400];
@@ -170,8 +166,7 @@ static void mariadb_tells_another_time(void **state) {
 }
 
 /* It counts by the monotonic clock. */
-static void memcached_does_not_mind(void **state) {
-    (void)state;
+TEST(memcached_does_not_mind) {
     struct topo *topo = started("memcached", (struct topo_wish){.clock = true});
     assert_string_equal(help_ask_memcached(topo, "set lock 0 600 2\r\nme\r\n", "\r\n"),
                         "STORED\r\n");
@@ -182,8 +177,7 @@ static void memcached_does_not_mind(void **state) {
 }
 
 /* The JVM too: nodes are stamped with the wall clock; sessions are not counted by it. */
-static void zookeeper_tells_another_time(void **state) {
-    (void)state;
+TEST(zookeeper_tells_another_time) {
     struct topo *topo = started("zookeeper", (struct topo_wish){.clock = true});
     char command[500];
     if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0)
@@ -201,8 +195,7 @@ static void zookeeper_tells_another_time(void **state) {
     topo_stop(topo);
 }
 
-static void etcd_has_no_such_clock(void **state) {
-    (void)state;
+TEST(etcd_has_no_such_clock) {
     struct topo_info info;
     struct lb_err err = {0};
     assert_int_equal(topo_info("compose/local", "etcd", &info, &err), 0);
@@ -213,14 +206,5 @@ static void etcd_has_no_such_clock(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--watch") == 0) return watch();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_shim_moves_the_wall_clock_alone),
-        cmocka_unit_test(redis_ttls_jump),
-        cmocka_unit_test(postgres_tells_another_time),
-        cmocka_unit_test(mariadb_tells_another_time),
-        cmocka_unit_test(memcached_does_not_mind),
-        cmocka_unit_test(zookeeper_tells_another_time),
-        cmocka_unit_test(etcd_has_no_such_clock),
-    };
-    return cmocka_run_group_tests_name("clock", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

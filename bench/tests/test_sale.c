@@ -63,8 +63,8 @@ static struct sale run_sale(const char *lock, const char *hold, const char *leas
 }
 
 /* A stock that outlasts the run. */
-static void test_what_is_sold_is_missing(void **state) {
-    struct sale sale = run_sale(*state, "1ms", "10s", "1000001");
+static void test_what_is_sold_is_missing(const char *lock) {
+    struct sale sale = run_sale(lock, "1ms", "10s", "1000001");
     assert_string_equal(sale.verdict, "clean");
     assert_true(sale.stock == 1000001);
     assert_true(sale.sold > 20);
@@ -74,8 +74,8 @@ static void test_what_is_sold_is_missing(void **state) {
 }
 
 /* A stock that does not: nobody sells what is not there. */
-static void test_nothing_is_sold_beyond_the_stock(void **state) {
-    struct sale sale = run_sale(*state, "1ms", "10s", "41");
+static void test_nothing_is_sold_beyond_the_stock(const char *lock) {
+    struct sale sale = run_sale(lock, "1ms", "10s", "41");
     assert_string_equal(sale.verdict, "clean");
     assert_true(sale.stock == 41);
     assert_true(sale.sold == 41);
@@ -84,8 +84,23 @@ static void test_nothing_is_sold_beyond_the_stock(void **state) {
     json_decref(sale.run);
 }
 
-static void test_a_broken_lock_oversells(void **state) {
-    (void)state;
+#define SALE(test, name, lock)                                                                     \
+    TEST(test##_##name) {                                                                          \
+        test(lock);                                                                                \
+    }
+SALE(test_what_is_sold_is_missing, redis_setnx, "redis-setnx")
+SALE(test_what_is_sold_is_missing, redis_segmented, "redis-segmented")
+SALE(test_what_is_sold_is_missing, etcd_mutex, "etcd-mutex")
+SALE(test_what_is_sold_is_missing, zk_lock, "zk-lock")
+SALE(test_what_is_sold_is_missing, pg_lease, "pg-lease")
+SALE(test_what_is_sold_is_missing, pg_row, "pg-row")
+SALE(test_what_is_sold_is_missing, mysql_row, "mysql-row")
+SALE(test_nothing_is_sold_beyond_the_stock, redis_setnx, "redis-setnx")
+SALE(test_nothing_is_sold_beyond_the_stock, redis_segmented, "redis-segmented")
+SALE(test_nothing_is_sold_beyond_the_stock, pg_row, "pg-row")
+SALE(test_nothing_is_sold_beyond_the_stock, mysql_row, "mysql-row")
+
+TEST(test_a_broken_lock_oversells) {
     struct sale sale = run_sale("unsafe-redis-ttl-short", "5ms", "2ms", "1000000");
     assert_string_equal(sale.verdict, "violated");
     assert_true(sale.oversold > 0);
@@ -96,8 +111,7 @@ static void test_a_broken_lock_oversells(void **state) {
 /* Connections end all the time, except at the end, where clients must be connected again. Some of them end
  * between the write and its COMMIT. What was committed without an answer is missing though nobody counted it; what
  * was rolled back must not have been counted. */
-static void test_what_was_rolled_back_was_not_sold(void **state) {
-    (void)state;
+TEST(test_what_was_rolled_back_was_not_sold) {
     cli_need("postgres");
     char *out = cli_path("rolled-back");
     struct cli cli = cli_run(NULL, ARGS("run", "sale", "--lock", "pg-row", "--out", out, "--set",
@@ -145,8 +159,7 @@ static struct sale sale_after(const char *statements, const char *name) {
 }
 
 /* Each of these was written, and its COMMIT failed: none has been sold. */
-static void test_a_refused_commit_sells_nothing(void **state) {
-    (void)state;
+TEST(test_a_refused_commit_sells_nothing) {
     cli_need("postgres");
     struct sale sale = sale_after(refuse_commits, "refused");
     double grants = cli_number_at(sale.run, "stages.0.exclusion.grants");
@@ -159,8 +172,7 @@ static void test_a_refused_commit_sells_nothing(void **state) {
 }
 
 /* The database loses orders behind the lock's back: they are missing, and the run says so. */
-static void test_lost_orders_are_found(void **state) {
-    (void)state;
+TEST(test_lost_orders_are_found) {
     cli_need("postgres");
     struct sale sale = sale_after(
         "create table lockbench_order (name text not null, token bigint not null, primary key (name, token));"
@@ -173,26 +185,4 @@ static void test_lost_orders_are_found(void **state) {
     json_decref(sale.run);
 }
 
-#define SALE(test, lock)                                                                           \
-    { lock ": " #test, test, NULL, NULL, (void *)(uintptr_t)lock }
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        SALE(test_what_is_sold_is_missing, "redis-setnx"),
-        SALE(test_what_is_sold_is_missing, "redis-segmented"),
-        SALE(test_what_is_sold_is_missing, "etcd-mutex"),
-        SALE(test_what_is_sold_is_missing, "zk-lock"),
-        SALE(test_what_is_sold_is_missing, "pg-lease"),
-        SALE(test_what_is_sold_is_missing, "pg-row"),
-        SALE(test_what_is_sold_is_missing, "mysql-row"),
-        SALE(test_nothing_is_sold_beyond_the_stock, "redis-setnx"),
-        SALE(test_nothing_is_sold_beyond_the_stock, "redis-segmented"),
-        SALE(test_nothing_is_sold_beyond_the_stock, "pg-row"),
-        SALE(test_nothing_is_sold_beyond_the_stock, "mysql-row"),
-        cmocka_unit_test(test_what_was_rolled_back_was_not_sold),
-        cmocka_unit_test(test_a_refused_commit_sells_nothing),
-        cmocka_unit_test(test_lost_orders_are_found),
-        cmocka_unit_test(test_a_broken_lock_oversells),
-    };
-    return cmocka_run_group_tests(tests, cli_setup, cli_teardown);
-}
+TEST_MAIN(cli_setup, cli_teardown)

@@ -23,16 +23,16 @@ static char self[PATH_MAX]; /* this program */
 #define INFO_ONE                                                                                   \
     "nodes=1\nports=1\nurl=fake://127.0.0.1:%PORT%\ndurability_default=as it comes\ndurability_class_default=disk\n"
 
-static int make_folder(void **state) {
-    (void)state;
+FIXTURE(make_folder) {
     struct lb_err err = {0};
     return folder_make(NULL, "test", scripts, sizeof scripts, &err);
 }
 
-static int remove_folder(void **state) {
-    (void)state;
+FIXTURE(remove_folder) {
     return folder_remove(scripts);
 }
+
+#define IN_FOLDER(name) TEST_WITH(name, make_folder, remove_folder)
 
 /* Writes the topology `name` and reads it. body: %s stands for this program. */
 static struct topo_info made(const char *name, const char *info_text, const char *body) {
@@ -56,8 +56,7 @@ static int ready(struct topo *topo, struct lb_err *err) {
     return topo_ready(topo, &(struct topo_wait){.deadline_ns = lb_now() + 30 * LB_S_NS}, err);
 }
 
-static void info_refuses_what_is_wrong(void **state) {
-    (void)state;
+IN_FOLDER(info_refuses_what_is_wrong) {
     static const struct {
         const char *info, *says;
     } cases[] = {
@@ -94,8 +93,7 @@ static void info_refuses_what_is_wrong(void **state) {
     assert_int_equal(err.code, LB_EXIT_USAGE);
 }
 
-static void missing_server_is_named(void **state) {
-    (void)state;
+IN_FOLDER(missing_server_is_named) {
     struct topo_info info =
         made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server|foo foo-tools|foo\n",
              "exit 0 #%s");
@@ -106,8 +104,7 @@ static void missing_server_is_named(void **state) {
     assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 
-static void durability_is_stated_or_refused(void **state) {
-    (void)state;
+IN_FOLDER(durability_is_stated_or_refused) {
     struct topo_info info = made("two", INFO_TWO, "exit 0 #%s");
     struct lb_err err = {0};
     const struct topo_durability *offered = topo_durability_of(&info, "default", &err);
@@ -124,8 +121,7 @@ static void durability_is_stated_or_refused(void **state) {
 }
 
 /* Each node is a process with its own folder and ports, and knows all ports. */
-static void nodes_know_each_other(void **state) {
-    (void)state;
+IN_FOLDER(nodes_know_each_other) {
     struct topo_info info = made(
         "two", INFO_TWO,
         "echo $LB_NODE of $LB_NODES: $LB_PORTS in $LB_ALL_PORTS, $LB_DURABILITY >\"$LB_DIR/said\"\n"
@@ -172,8 +168,7 @@ static void nodes_know_each_other(void **state) {
     topo_stop(topo);
 }
 
-static void early_death_is_explained(void **state) {
-    (void)state;
+IN_FOLDER(early_death_is_explained) {
     struct topo_info info =
         made("doomed", INFO_ONE,
              "sleep 1000 & echo first; echo; echo can not open the moon >&2; exit 3 #%s");
@@ -188,8 +183,7 @@ static void early_death_is_explained(void **state) {
     assert_true(help_all_gone(folder)); /* the child that it left, too */
 }
 
-static void taken_ports_are_tried_a_few_times(void **state) {
-    (void)state;
+IN_FOLDER(taken_ports_are_tried_a_few_times) {
     struct topo_info info =
         made("unlucky", INFO_ONE, "echo bind: Address already in use; exit 1 #%s");
     struct topo *topo = begun(&info, (const int[]){1});
@@ -212,8 +206,7 @@ static bool at_once(void *arg) {
 }
 
 /* Not ready in time, refused, or interrupted: told apart. */
-static void waiting_ends_in_words(void **state) {
-    (void)state;
+IN_FOLDER(waiting_ends_in_words) {
     struct topo_info info = made("deaf", INFO_ONE, "echo waking up; exec sleep 1000 #%s");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
@@ -243,8 +236,7 @@ static void waiting_ends_in_words(void **state) {
 }
 
 /* A port that a stranger opened is not ours, though it answers. */
-static void stranger_is_not_taken_for_ours(void **state) {
-    (void)state;
+IN_FOLDER(stranger_is_not_taken_for_ours) {
     int port;
     pid_t stranger = help_stranger(&port);
     struct topo_info info = made("slow", INFO_ONE, "exec sleep 1000 #%s");
@@ -259,8 +251,7 @@ static void stranger_is_not_taken_for_ours(void **state) {
 
 /* A server that ignores its stop signal, one that is paused, and one with children in sessions of
  * their own. */
-static void stubborn_servers_are_stopped(void **state) {
-    (void)state;
+IN_FOLDER(stubborn_servers_are_stopped) {
     static const char *const bodies[] = {
         "trap '' TERM\nwhile :; do sleep 1; done #%s",
         "exec '%s' --serve $LB_PORTS",
@@ -285,8 +276,7 @@ static void stubborn_servers_are_stopped(void **state) {
 }
 
 /* Processor time of children counts, of those that live and of those that ended. */
-static void children_count_as_cpu(void **state) {
-    (void)state;
+IN_FOLDER(children_count_as_cpu) {
     struct topo_info info =
         made("busy", INFO_ONE, "'%1$s' --burn; '%1$s' --burn & exec '%1$s' --serve $LB_PORTS");
     struct topo *topo = begun(&info, NULL);
@@ -302,8 +292,7 @@ static void children_count_as_cpu(void **state) {
 }
 
 /* The exit in a hurry: nothing is left when it returns, and a new start works. */
-static void stop_all_stops_all(void **state) {
-    (void)state;
+IN_FOLDER(stop_all_stops_all) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
     struct topo *topo[2];
     char folder[2][512];
@@ -336,8 +325,7 @@ static void stop_all_stops_all(void **state) {
     "hang) : >\"$LB_DIR/0/hanging\"; sleep 1000 & sleep 1000 ;;\nesac"
 
 /* What an act's own tools are called, and what to install for them. */
-static void acts_need_their_tools(void **state) {
-    (void)state;
+IN_FOLDER(acts_need_their_tools) {
     struct topo_info info =
         made("able", INFO_ONE INFO_ACTS "act_missing=toycli\nact_install=toy-tools|toys\n", ACTS);
     struct topo *topo = begun(&info, NULL);
@@ -350,8 +338,7 @@ static void acts_need_their_tools(void **state) {
 }
 
 /* An act's lines become one; what it says when it fails is the error. */
-static void acts_answer_or_explain(void **state) {
-    (void)state;
+IN_FOLDER(acts_answer_or_explain) {
     struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
@@ -372,8 +359,7 @@ static void acts_answer_or_explain(void **state) {
 }
 
 /* An act that hangs is ended with all that it started. */
-static void an_act_that_hangs_is_ended(void **state) {
-    (void)state;
+IN_FOLDER(an_act_that_hangs_is_ended) {
     struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
     struct lb_err err = {0};
     char text[100] = "";
@@ -393,8 +379,7 @@ static void an_act_that_hangs_is_ended(void **state) {
 
 /* An account that servers run as can put nothing beside its own folder: there root makes folders and
  * changes owners. */
-static void the_folder_of_a_topology_stays_ours(void **state) {
-    (void)state;
+IN_FOLDER(the_folder_of_a_topology_stays_ours) {
     bool root = geteuid() == 0;
     char info_text[512], folder[520], path[640], said[16] = "";
     snprintf(info_text, sizeof info_text, "%s%s", INFO_ONE, root ? "user=nobody\n" : "");
@@ -440,8 +425,7 @@ static void be_busy(struct topo *topo, int what) {
 
 /* Killed while a node stands still, is dead, is started again and again, or an act is under way:
  * nothing is left. */
-static void killed_owner_leaves_nothing(void **state) {
-    (void)state;
+IN_FOLDER(killed_owner_leaves_nothing) {
     struct topo_info info = made("able", INFO_TWO INFO_ACTS, ACTS);
     for (int trial = 0; trial < 8; trial++) {
         int what = trial < 2 ? trial : trial == 2 ? 3 : 2, fds[2];
@@ -481,8 +465,7 @@ static void note_ports(const int *ports, int count, void *arg) {
     ++*(int *)arg;
 }
 
-static void peers_are_told_other_ports(void **state) {
-    (void)state;
+IN_FOLDER(peers_are_told_other_ports) {
     struct topo_info info =
         made("two", INFO_TWO,
              "echo $LB_ALL_PORTS, $LB_PEER_PORTS >\"$LB_DIR/said\"; exec '%s' --serve $LB_PORTS");
@@ -508,8 +491,7 @@ static void peers_are_told_other_ports(void **state) {
 }
 
 /* A forked worker that outlives the program does not keep its servers alive. */
-static void worker_does_not_hold_the_guard(void **state) {
-    (void)state;
+IN_FOLDER(worker_does_not_hold_the_guard) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
     int fds[2];
     char folder[512] = "";
@@ -541,8 +523,7 @@ static void worker_does_not_hold_the_guard(void **state) {
 
 /* Ctrl-C at the terminal (SIGINT to the whole group) reaches the owner alone; the guard and the
  * servers stay. */
-static void guard_ignores_ctrl_c(void **state) {
-    (void)state;
+IN_FOLDER(guard_ignores_ctrl_c) {
     struct topo_info info = made("one", INFO_ONE, "exec '%s' --serve $LB_PORTS");
     struct topo *topo = begun(&info, NULL);
     struct lb_err err = {0};
@@ -556,8 +537,7 @@ static void guard_ignores_ctrl_c(void **state) {
     topo_stop(topo);
 }
 
-static void bad_base_is_named(void **state) {
-    (void)state;
+IN_FOLDER(bad_base_is_named) {
     struct topo_info info = made("one", INFO_ONE, "exit 0 #%s");
     struct lb_err err = {0};
     assert_null(topo_start(&(struct topo_wish){.info = &info, .base = "/nowhere/at/all"}, &err));
@@ -565,8 +545,7 @@ static void bad_base_is_named(void **state) {
     assert_non_null(strstr(err.text, "TMPDIR"));
 }
 
-static void base_that_servers_cannot_read_is_named(void **state) {
-    (void)state;
+IN_FOLDER(base_that_servers_cannot_read_is_named) {
     static const char *const names[] = {"a\"b", "a\\b", "a'b", "a b"};
     struct topo_info info = made("one", INFO_ONE, "exit 0 #%s");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -607,29 +586,5 @@ int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--serve") == 0) return serve(argc, argv);
     if (argc > 1 && strcmp(argv[1], "--burn") == 0) return burn();
     if (!realpath("/proc/self/exe", self)) return 1;
-#define CASE(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
-    const struct CMUnitTest tests[] = {
-        CASE(info_refuses_what_is_wrong),
-        CASE(missing_server_is_named),
-        CASE(durability_is_stated_or_refused),
-        CASE(nodes_know_each_other),
-        CASE(early_death_is_explained),
-        CASE(taken_ports_are_tried_a_few_times),
-        CASE(waiting_ends_in_words),
-        CASE(stranger_is_not_taken_for_ours),
-        CASE(stubborn_servers_are_stopped),
-        CASE(children_count_as_cpu),
-        CASE(stop_all_stops_all),
-        CASE(acts_need_their_tools),
-        CASE(acts_answer_or_explain),
-        CASE(an_act_that_hangs_is_ended),
-        CASE(the_folder_of_a_topology_stays_ours),
-        CASE(killed_owner_leaves_nothing),
-        CASE(peers_are_told_other_ports),
-        CASE(worker_does_not_hold_the_guard),
-        CASE(guard_ignores_ctrl_c),
-        CASE(bad_base_is_named),
-        CASE(base_that_servers_cannot_read_is_named),
-    };
-    return cmocka_run_group_tests_name("topo", tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -14,8 +14,8 @@
 
 /* Killed on purpose it is no accident; it comes back on its port; without its data if that was
  * thrown away. */
-static void killed_on_purpose(void **state) {
-    struct topo *topo = started(*state, (struct topo_wish){0});
+static void killed_on_purpose(const char *name) {
+    struct topo *topo = started(name, (struct topo_wish){0});
     struct lb_err err = {0};
     char marker[700];
     int port = topo_port(topo, 0, 0);
@@ -53,10 +53,21 @@ static void killed_on_purpose(void **state) {
     topo_stop(topo);
 }
 
+#define KILLED(name)                                                                               \
+    TEST(name##_is_killed_on_purpose) {                                                            \
+        killed_on_purpose(#name);                                                                  \
+    }
+KILLED(redis)
+KILLED(memcached)
+KILLED(etcd)
+KILLED(nats)
+KILLED(zookeeper)
+KILLED(postgres)
+KILLED(mariadb)
+
 /* --- acts --- */
 
-static void unknown_acts_are_refused(void **state) {
-    (void)state;
+TEST(unknown_acts_are_refused) {
     struct topo *topo = started("redis", (struct topo_wish){0});
     struct lb_err err = {0};
     char text[20] = "untouched";
@@ -70,8 +81,7 @@ static void unknown_acts_are_refused(void **state) {
 }
 
 /* One client by its port, then all of them. */
-static void redis_clients_are_terminated(void **state) {
-    (void)state;
+TEST(redis_clients_are_terminated) {
     need("redis-cli", "redis-tools");
     struct topo *topo = started("redis", (struct topo_wish){0});
     int port = topo_port(topo, 0, 0), one = help_connect_redis(port),
@@ -91,8 +101,7 @@ static void redis_clients_are_terminated(void **state) {
     topo_stop(topo);
 }
 
-static void redis_throws_keys_away(void **state) {
-    (void)state;
+TEST(redis_throws_keys_away) {
     need("redis-cli", "redis-tools");
     struct topo *topo = started("redis", (struct topo_wish){0});
     int port = topo_port(topo, 0, 0);
@@ -105,8 +114,7 @@ static void redis_throws_keys_away(void **state) {
     topo_stop(topo);
 }
 
-static void memcached_throws_items_away(void **state) {
-    (void)state;
+TEST(memcached_throws_items_away) {
     struct topo *topo = started("memcached", (struct topo_wish){0});
     char text[100];
     assert_string_equal(help_ask_memcached(topo, "set lock 0 60 2\r\nme\r\n", "\r\n"),
@@ -122,8 +130,7 @@ static void memcached_throws_items_away(void **state) {
 
 /* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others
  * follow it, and so does the old primary when it comes back. */
-static void a_replica_is_promoted(void **state) {
-    (void)state;
+TEST(a_replica_is_promoted) {
     need("redis-cli", "redis-tools");
     struct topo *topo = started("redis-replicas", (struct topo_wish){0});
     struct lb_err err = {0};
@@ -153,8 +160,7 @@ static void a_replica_is_promoted(void **state) {
     topo_stop(topo);
 }
 
-static void sentinel_promotes(void **state) {
-    (void)state;
+TEST(sentinel_promotes) {
     need("redis-cli", "redis-tools");
     struct topo *topo = started("redis-sentinel", (struct topo_wish){0});
     struct lb_err err = {0};
@@ -185,16 +191,16 @@ static void aim(const int *ports, int count, void *arg) {
 
 /* Writes stop reaching the replicas when their wire to the primary swallows everything: who is
  * promoted then, by hand or by Sentinel, does not know them. */
-static void replication_is_cut(void **state) {
+static void replication_is_cut(const char *name) {
     struct lb_err err = {0};
     char text[100];
-    bool sentinel = strcmp(*state, "redis-sentinel") == 0;
+    bool sentinel = strcmp(name, "redis-sentinel") == 0;
     need("redis-cli", "redis-tools");
     struct wire *wire = wire_start(&(struct wire_end){0}, 1, &err);
     if (!wire) fail_msg("%s", err.text);
     int peers[6] = {wire_port(wire, 0)};
     struct topo *topo =
-        started(*state, (struct topo_wish){.peer_ports = peers, .ports_chosen = aim, .arg = wire});
+        started(name, (struct topo_wish){.peer_ports = peers, .ports_chosen = aim, .arg = wire});
     for (int n = 1; n < 3; n++)
         until_says(topo, n, "INFO replication\r\n", "master_link_status:up");
     for (int n = 3; n < 6 && sentinel; n++)
@@ -223,10 +229,17 @@ static void replication_is_cut(void **state) {
     wire_stop(wire);
 }
 
+TEST(replication_is_cut_from_replicas) {
+    replication_is_cut("redis-replicas");
+}
+
+TEST(replication_is_cut_under_sentinel) {
+    replication_is_cut("redis-sentinel");
+}
+
 /* A replica in a cluster never gets what is written after it stopped following; the cluster promotes it all the same
  * when its primary dies, and the dead one comes back as its replica. A primary follows nobody. */
-static void a_cluster_promotes_who_stopped_following(void **state) {
-    (void)state;
+TEST(a_cluster_promotes_who_stopped_following) {
     struct lb_err err = {0};
     char text[100];
     need("redis-cli", "redis-tools");
@@ -265,21 +278,18 @@ static void a_leader_is_lost(struct topo *topo, const char *words, const char *s
     topo_stop(topo);
 }
 
-static void etcd_loses_its_leader(void **state) {
-    (void)state;
+TEST(etcd_loses_its_leader) {
     need("etcdctl", "etcd-client");
     a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n",
                      "\"true\"");
 }
 
-static void zookeeper_loses_its_leader(void **state) {
-    (void)state;
+TEST(zookeeper_loses_its_leader) {
     a_leader_is_lost(started("zookeeper-3", (struct topo_wish){0}), "srvr", "Node count");
 }
 
 /* The leader is that of the servers themselves, since there is no stream. */
-static void nats_loses_its_leader(void **state) {
-    (void)state;
+TEST(nats_loses_its_leader) {
     need("curl", "curl");
     a_leader_is_lost(started("nats-3", (struct topo_wish){0}), "", "\"jetstream\":true");
 }
@@ -328,8 +338,7 @@ static void sql_clients_are_terminated(const char *name, const char *client, con
     topo_stop(topo);
 }
 
-static void postgres_clients_are_terminated(void **state) {
-    (void)state;
+TEST(postgres_clients_are_terminated) {
     need("psql", "postgresql-client");
     sql_clients_are_terminated(
         "postgres", "psql -X -q -A -t -h 127.0.0.1 -p $PORT -U postgres -d postgres -c",
@@ -338,8 +347,7 @@ static void postgres_clients_are_terminated(void **state) {
         "pg_backend_pid() order by pid");
 }
 
-static void mariadb_clients_are_terminated(void **state) {
-    (void)state;
+TEST(mariadb_clients_are_terminated) {
     need("mariadb", "mariadb-client");
     sql_clients_are_terminated(
         "mariadb", "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -N -B -e",
@@ -348,33 +356,4 @@ static void mariadb_clients_are_terminated(void **state) {
         "like '%%sleep%%' and id <> connection_id() order by id");
 }
 
-int main(void) {
-#define KILLED(name)                                                                               \
-    { "killed on purpose: " name, killed_on_purpose, NULL, NULL, (void *)name }
-    const struct CMUnitTest tests[] = {
-        KILLED("redis"),
-        KILLED("memcached"),
-        KILLED("etcd"),
-        KILLED("nats"),
-        KILLED("zookeeper"),
-        KILLED("postgres"),
-        KILLED("mariadb"),
-        cmocka_unit_test(unknown_acts_are_refused),
-        cmocka_unit_test(redis_clients_are_terminated),
-        cmocka_unit_test(redis_throws_keys_away),
-        cmocka_unit_test(memcached_throws_items_away),
-        cmocka_unit_test(a_replica_is_promoted),
-        cmocka_unit_test(sentinel_promotes),
-        {"replication is cut: redis-replicas", replication_is_cut, NULL, NULL,
-         (void *)"redis-replicas"},
-        {"replication is cut: redis-sentinel", replication_is_cut, NULL, NULL,
-         (void *)"redis-sentinel"},
-        cmocka_unit_test(a_cluster_promotes_who_stopped_following),
-        cmocka_unit_test(etcd_loses_its_leader),
-        cmocka_unit_test(zookeeper_loses_its_leader),
-        cmocka_unit_test(nats_loses_its_leader),
-        cmocka_unit_test(postgres_clients_are_terminated),
-        cmocka_unit_test(mariadb_clients_are_terminated),
-    };
-    return cmocka_run_group_tests_name("acts", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

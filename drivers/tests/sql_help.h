@@ -5,6 +5,14 @@
 
 #include "drivers/tests/live_help.h"
 
+/* A test: runs the body on a fiber, with one of the program's databases, which is a struct with a live_place
+ * `sql`. */
+#define ON(database, body)                                                                         \
+    TEST(database##_##body) {                                                                      \
+        LIVE_NEEDS(&database.sql);                                                                 \
+        live_run(body, &database);                                                                 \
+    }
+
 /* The shell that belongs to a place's server. */
 static inline void foreign_shell(struct foreign *foreign, const struct live_place *live) {
     char port[12];

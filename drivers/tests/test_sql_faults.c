@@ -84,7 +84,7 @@ static void wait_for_it(void *arg) {
     waiter->outcome = live_acquire(&waiter->client, LB_NEVER);
 }
 
-static void session_killed(void *arg) {
+static void a_killed_session_says_so_and_a_new_one_works(void *arg) {
     struct bad_luck *luck = arg;
     struct foreign foreign;
     struct live_client holder, idle;
@@ -140,7 +140,7 @@ static void session_killed(void *arg) {
     foreign_end(&foreign);
 }
 
-static void server_killed(void *arg) {
+static void a_killed_server_hangs_nobody(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client holder;
     struct waiter waiter = {.outcome = LB_OK};
@@ -174,7 +174,7 @@ static void server_killed(void *arg) {
 }
 
 /* A server that answers no more: the answer_timeout of 1 s ends the wait. */
-static void server_stopped(void *arg) {
+static void a_stopped_server_makes_unknown_outcomes(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client one, two, three;
     live_client_init_as(&one, &luck->sql, luck->which, "key");
@@ -273,37 +273,19 @@ static void wrong_password(void *arg) {
     foreign_end(&foreign);
 }
 
-static void a_killed_session_says_so_and_a_new_one_works(void **state) {
-    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
-    live_run(session_killed, *state);
-}
-
-static void a_killed_server_hangs_nobody(void **state) {
-    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
-    live_run(server_killed, *state);
-}
-
-static void a_stopped_server_makes_unknown_outcomes(void **state) {
-    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
-    live_run(server_stopped, *state);
-}
-
-static void the_cut_off_ends_a_wait(void **state) {
-    LIVE_NEEDS(&((struct bad_luck *)*state)->sql);
+static void the_cut_off_ends_a_wait(struct bad_luck *luck) {
     struct lb_err err = {0};
     atomic_store(&cutoff_ns, LB_NEVER);
     check_failed[0] = '\0';
     struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &cutoff_ns}, &err);
     assert_non_null(loop);
-    assert_non_null(loop_spawn(loop, "test", cut_off, *state));
+    assert_non_null(loop_spawn(loop, "test", cut_off, luck));
     loop_run(loop);
     loop_free(loop);
     if (check_failed[0]) fail_msg("%s", check_failed);
 }
 
-static void a_wrong_password_is_one_clear_line(void **state) {
-    struct bad_luck *luck = *state;
-    LIVE_NEEDS(&luck->sql);
+static void a_wrong_password_is_one_clear_line(struct bad_luck *luck) {
     if (luck == &pg) { /* it trusts everybody on the loopback: not this one */
         char path[700], rest[8192];
         snprintf(path, sizeof path, "%s/data/pg_hba.conf", topo_dir(luck->sql.place->topo, 0));
@@ -320,7 +302,7 @@ static void a_wrong_password_is_one_clear_line(void **state) {
 
 /* A time limit may strike when the answer has begun: then the error comes where the row would have
  * been. */
-static void late_limit(void *arg) {
+static void a_limit_that_strikes_late_is_a_timeout(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client client;
     struct maria_row row = {0};
@@ -336,12 +318,6 @@ static void late_limit(void *arg) {
           client.session.err.text);
     works(&client);
     live_client_done(&client);
-}
-
-static void a_limit_that_strikes_late_is_a_timeout(void **state) {
-    struct bad_luck *luck = *state;
-    LIVE_NEEDS(&luck->sql);
-    live_run(late_limit, luck);
 }
 
 static bool kills_next_query;
@@ -378,10 +354,8 @@ static void cancelled_release(void *arg) {
     live_client_done(&holder);
 }
 
-static void a_cancelled_release_is_unknown(void **state) {
-    struct bad_luck *luck = *state;
+static void a_cancelled_release_is_unknown(struct bad_luck *luck) {
     struct foreign foreign;
-    LIVE_NEEDS(&luck->sql);
     if (luck ==
         &pg) { /* a function that is found before the server's own, in sessions from now on */
         foreign_shell(&foreign, &luck->sql);
@@ -415,30 +389,30 @@ FIXTURE(close_both) {
     return 0;
 }
 
-#define ON(test, luck)                                                                             \
-    { #test " (" #luck ")", test, NULL, NULL, &luck }
+/* A test that is more than a body on a fiber. */
+#define WITH(luck, test)                                                                           \
+    TEST(luck##_##test) {                                                                          \
+        LIVE_NEEDS(&luck.sql);                                                                     \
+        test(&luck);                                                                               \
+    }
+ON(pg, a_killed_session_says_so_and_a_new_one_works)
+ON(my, a_killed_session_says_so_and_a_new_one_works)
+ON(pg_row, a_killed_session_says_so_and_a_new_one_works)
+ON(my_row, a_killed_session_says_so_and_a_new_one_works)
+ON(pg, a_stopped_server_makes_unknown_outcomes)
+ON(my, a_stopped_server_makes_unknown_outcomes)
+ON(pg_row, a_stopped_server_makes_unknown_outcomes)
+ON(my_row, a_stopped_server_makes_unknown_outcomes)
+WITH(pg, the_cut_off_ends_a_wait)
+WITH(my, the_cut_off_ends_a_wait)
+WITH(pg_row, the_cut_off_ends_a_wait)
+WITH(my_row, the_cut_off_ends_a_wait)
+ON(my_row, a_limit_that_strikes_late_is_a_timeout)
+WITH(pg, a_cancelled_release_is_unknown)
+WITH(my, a_cancelled_release_is_unknown)
+WITH(pg, a_wrong_password_is_one_clear_line)
+WITH(my, a_wrong_password_is_one_clear_line)
+ON(pg, a_killed_server_hangs_nobody)
+ON(my, a_killed_server_hangs_nobody)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        ON(a_killed_session_says_so_and_a_new_one_works, pg),
-        ON(a_killed_session_says_so_and_a_new_one_works, my),
-        ON(a_killed_session_says_so_and_a_new_one_works, pg_row),
-        ON(a_killed_session_says_so_and_a_new_one_works, my_row),
-        ON(a_stopped_server_makes_unknown_outcomes, pg),
-        ON(a_stopped_server_makes_unknown_outcomes, my),
-        ON(a_stopped_server_makes_unknown_outcomes, pg_row),
-        ON(a_stopped_server_makes_unknown_outcomes, my_row),
-        ON(the_cut_off_ends_a_wait, pg),
-        ON(the_cut_off_ends_a_wait, my),
-        ON(the_cut_off_ends_a_wait, pg_row),
-        ON(the_cut_off_ends_a_wait, my_row),
-        ON(a_limit_that_strikes_late_is_a_timeout, my_row),
-        ON(a_cancelled_release_is_unknown, pg),
-        ON(a_cancelled_release_is_unknown, my),
-        ON(a_wrong_password_is_one_clear_line, pg),
-        ON(a_wrong_password_is_one_clear_line, my),
-        ON(a_killed_server_hangs_nobody, pg),
-        ON(a_killed_server_hangs_nobody, my),
-    };
-    return cmocka_run_group_tests(tests, open_both, close_both);
-}
+TEST_MAIN(open_both, close_both)

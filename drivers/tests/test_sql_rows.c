@@ -553,15 +553,6 @@ static void a_value_that_comes_back(void *arg) {
     live_client_done(&quick);
 }
 
-static void run(struct dialect *words, void (*body)(void *)) {
-    LIVE_NEEDS(&words->sql);
-    live_run(body, words);
-}
-
-#define ON(words, body)                                                                            \
-    TEST(words##_##body) {                                                                         \
-        run(&words, body);                                                                         \
-    }
 ON(pg, rows)
 ON(pg, table)
 ON(pg, lease)

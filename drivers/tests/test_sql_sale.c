@@ -7,7 +7,7 @@
 /* One database: its lock, and how every order is made to be a deadlock's victim there, and no longer. */
 struct shop {
     const char *lock, *refuse, *allow;
-    struct live_place live;
+    struct live_place sql;
 };
 
 static struct shop pg = {
@@ -80,11 +80,11 @@ static void close_shop(struct live_client *client) {
     CHECK(store_of(client)->drop(&client->session, &client->request, &err) == 0, "%s", err.text);
 }
 
-static void sell(void *arg) {
+static void a_sale_comes_with_the_release(void *arg) {
     const struct shop *shop = arg;
     struct live_client seller, clerk;
-    live_client_init(&seller, &shop->live, "article");
-    live_client_init(&clerk, &shop->live, "article");
+    live_client_init(&seller, &shop->sql, "article");
+    live_client_init(&clerk, &shop->sql, "article");
     live_connect(&seller);
     live_connect(&clerk);
     open_shop(&clerk);
@@ -107,16 +107,16 @@ static void sell(void *arg) {
     live_client_done(&clerk);
 }
 
-static void fail_within(void *arg) {
+static void an_error_within_gives_up_sale_and_lock(void *arg) {
     const struct shop *shop = arg;
     struct live_client seller, clerk;
     struct foreign foreign;
-    live_client_init(&seller, &shop->live, "refused article");
-    live_client_init(&clerk, &shop->live, "refused article");
+    live_client_init(&seller, &shop->sql, "refused article");
+    live_client_init(&clerk, &shop->sql, "refused article");
     live_connect(&seller);
     live_connect(&clerk);
     open_shop(&clerk);
-    foreign_shell(&foreign, &shop->live);
+    foreign_shell(&foreign, &shop->sql);
     CHECK(strcmp(foreign_ask(&foreign, shop->refuse), "done") == 0, "no trigger");
 
     take_piece(&seller);
@@ -140,37 +140,21 @@ static void fail_within(void *arg) {
     live_client_done(&clerk);
 }
 
-static void a_sale_comes_with_the_release(void **state) {
-    LIVE_NEEDS(&((struct shop *)*state)->live);
-    live_run(sell, *state);
-}
-
-static void an_error_within_gives_up_sale_and_lock(void **state) {
-    LIVE_NEEDS(&((struct shop *)*state)->live);
-    live_run(fail_within, *state);
-}
-
 FIXTURE(open_both) {
-    pg.live = live_open(pg.lock, (const char *const[]){NULL});
-    my.live = live_open(my.lock, (const char *const[]){NULL});
+    pg.sql = live_open(pg.lock, (const char *const[]){NULL});
+    my.sql = live_open(my.lock, (const char *const[]){NULL});
     return 0;
 }
 
 FIXTURE(close_both) {
-    live_close(&pg.live);
-    live_close(&my.live);
+    live_close(&pg.sql);
+    live_close(&my.sql);
     return 0;
 }
 
-#define ON(test, shop)                                                                             \
-    { #test " (" #shop ")", test, NULL, NULL, &shop }
+ON(pg, a_sale_comes_with_the_release)
+ON(my, a_sale_comes_with_the_release)
+ON(pg, an_error_within_gives_up_sale_and_lock)
+ON(my, an_error_within_gives_up_sale_and_lock)
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        ON(a_sale_comes_with_the_release, pg),
-        ON(a_sale_comes_with_the_release, my),
-        ON(an_error_within_gives_up_sale_and_lock, pg),
-        ON(an_error_within_gives_up_sale_and_lock, my),
-    };
-    return cmocka_run_group_tests(tests, open_both, close_both);
-}
+TEST_MAIN(open_both, close_both)
