@@ -177,6 +177,18 @@ static inline void live_connect(struct live_client *client) {
     CHECK(live_dial(client, &err) == 0, "%s", err.text);
 }
 
+/* A new client with a session. */
+static inline void live_come_as(struct live_client *client, const struct live_place *live,
+                                int which, const char *key) {
+    live_client_init_as(client, live, which, key);
+    live_connect(client);
+}
+
+static inline void live_come(struct live_client *client, const struct live_place *live,
+                             const char *key) {
+    live_come_as(client, live, 0, key);
+}
+
 /* Acquires with a deadline so long after now; LB_NEVER waits, 0 asks once. */
 static inline enum lb_outcome live_acquire(struct live_client *client, int64_t wait_ns) {
     client->session.err.code = 0;
@@ -191,6 +203,29 @@ static inline enum lb_outcome live_release(struct live_client *client) {
     client->session.err.code = 0;
     return client->session.lock->algorithm->release(&client->session, &client->request,
                                                     &client->grant);
+}
+
+static inline enum lb_outcome live_renew(struct live_client *client) {
+    return client->session.lock->algorithm->renew(&client->session, &client->request,
+                                                  &client->grant);
+}
+
+static inline enum lb_outcome live_settle(struct live_client *client) {
+    return client->session.lock->algorithm->settle(&client->session, &client->request,
+                                                   &client->grant);
+}
+
+/* Makes what the client's key needs, and checks that it did; and takes it away. */
+static inline void live_arm(struct live_client *client) {
+    struct lb_err err = {0};
+    CHECK(client->session.lock->algorithm->arm(&client->session, &client->request, &err) == 0, "%s",
+          err.text);
+}
+
+static inline void live_disarm(struct live_client *client) {
+    struct lb_err err = {0};
+    CHECK(client->session.lock->algorithm->disarm(&client->session, &client->request, &err) == 0,
+          "%s", err.text);
 }
 
 /* Runs a test's body on a fiber. */

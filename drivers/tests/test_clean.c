@@ -538,8 +538,7 @@ static void look_for_left(void *arg) {
         struct lb_residue left = {0};
         struct lb_err err = {0};
         struct live_client client;
-        live_client_init_as(&client, live, i, "unused");
-        live_connect(&client);
+        live_come_as(&client, live, i, "unused");
         client.session.only = &own;
         const struct lb_lock *lock = client.session.lock;
         CHECK(lock->algorithm->residue(&client.session, "lockbench-00000000-", &left, &err) == 0,

@@ -17,11 +17,6 @@ struct waiter {
     enum lb_outcome outcome;
 };
 
-static void comes(struct live_client *client, const char *key) {
-    live_client_init(client, &live, key);
-    live_connect(client);
-}
-
 static void wait_for_it(void *arg) {
     struct waiter *waiter = arg;
     waiter->outcome = live_acquire(&waiter->client, SOON);
@@ -48,11 +43,11 @@ static void wait_until_settled(const struct waiter *waiters, uint64_t wakeups) {
 LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
     struct live_client holder;
     struct waiter waiters[CROWD];
-    comes(&holder, "herd");
+    live_come(&holder, &live, "herd");
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     uint64_t token = holder.grant.token;
     for (int i = 0; i < CROWD; i++) {
-        comes(&waiters[i].client, "herd");
+        live_come(&waiters[i].client, &live, "herd");
         waiters[i].outcome = LB_OUTCOMES;
         waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
     }
@@ -99,8 +94,8 @@ LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
  * the waiter has memory for. The last one of them may be the last that ever comes. */
 LIVE(&live, a_crowd_of_events_wakes_the_waiter) {
     struct live_client holder, waiter;
-    comes(&holder, "many");
-    comes(&waiter, "many");
+    live_come(&holder, &live, "many");
+    live_come(&waiter, &live, "many");
     int64_t first = 0;
     for (int i = 0; i < EVENTS; i++) {
         CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
@@ -121,8 +116,8 @@ LIVE(&live, a_late_release_deletes_no_other_clients_key) {
     struct live_client late, next;
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    comes(&late, "late");
-    comes(&next, "late");
+    live_come(&late, &live, "late");
+    live_come(&next, &live, "late");
     CHECK(live_acquire(&late, SOON) == LB_OK, "%s", late.session.err.text);
     CHECK(etcd_lease_drop(etcd_session_of(&next.session), etcd_session_of(&late.session)->lease) ==
           LB_OK);

@@ -112,8 +112,7 @@ static void etcdctl_holds(void *arg) {
     const struct live_place *live = arg;
     struct foreign foreign;
     struct live_client ours;
-    live_client_init(&ours, live, KEY);
-    live_connect(&ours);
+    live_come(&ours, live, KEY);
     lock_by_etcdctl(&foreign, live);
     const char *said = foreign_hear(&foreign);
     CHECK(is_own_key(said), "etcdctl lock said '%s'", said);
@@ -138,8 +137,7 @@ static void ours_holds(void *arg) {
     const struct live_place *live = arg;
     struct foreign foreign;
     struct live_client ours;
-    live_client_init(&ours, live, KEY);
-    live_connect(&ours);
+    live_come(&ours, live, KEY);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
 
     /* The key is the one that the Go client would have made. */
@@ -194,10 +192,9 @@ static void revoke_when_queued(void *arg) {
 static void a_lease_ends(void *arg) {
     const struct live_place *live = arg;
     struct live_client holder, waiter;
-    live_client_init(&holder, live, KEY);
+    live_come(&holder, live, KEY);
     live_client_init(&waiter, live, KEY);
     waiter.session.lease_ns = 2 * LB_S_NS; /* so that its keeper soon learns */
-    live_connect(&holder);
     live_connect(&waiter);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
 
@@ -267,21 +264,17 @@ static void a_process_that_was_away(void *arg) {
 static void an_attempt_is_settled(void *arg) {
     const struct live_place *live = arg;
     struct live_client ours, other;
-    live_client_init(&ours, live, KEY);
-    live_client_init(&other, live, KEY);
-    live_connect(&ours);
-    live_connect(&other);
+    live_come(&ours, live, KEY);
+    live_come(&other, live, KEY);
     const struct lb_lock *lock = ours.session.lock;
     topo_signal(live->place->topo, 0, SIGSTOP);
     CHECK(live_acquire(&ours, SOON) == LB_UNKNOWN, "the server does not answer");
     live_hang_up(&ours);
     topo_signal(live->place->topo, 0, SIGCONT);
     live_connect(&ours);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          ours.session.err.text);
+    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(keys_there(live) == 0);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
-          "once more is harmless");
+    CHECK(live_settle(&ours) == LB_OK, "once more is harmless");
 
     /* As if the attempt had succeeded: what it left goes, although its session lives. */
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
@@ -309,10 +302,8 @@ static void server_dies_and_returns(void *arg) {
 static void the_server_restarts(void *arg) {
     const struct live_place *live = arg;
     struct live_client holder, waiter;
-    live_client_init(&holder, live, KEY);
-    live_client_init(&waiter, live, KEY);
-    live_connect(&holder);
-    live_connect(&waiter);
+    live_come(&holder, live, KEY);
+    live_come(&waiter, live, KEY);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     struct handover handover = {.live = live, .waiter = &waiter};
     struct lb_fiber *helper = lb_spawn("kill", server_dies_and_returns, &handover);
@@ -470,8 +461,7 @@ static void what_is_left_is_counted(void *arg) {
     struct lb_err err = {0};
     struct live_client holder, asker;
     live_client_init(&holder, live, KEY);
-    live_client_init(&asker, live, KEY);
-    live_connect(&asker);
+    live_come(&asker, live, KEY);
     CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);
     live_connect(&holder);

@@ -20,11 +20,6 @@ struct kv_grant {
     uint64_t expected, sequence;
 };
 
-static void open_client(struct live_client *client) {
-    live_client_init(client, &live, KEY);
-    live_connect(client);
-}
-
 static kvStore *bucket(const char *name) {
     kvStore *kv = NULL;
     natsStatus status = js_KeyValue(&kv, jetstream, name);
@@ -62,7 +57,7 @@ static void let_go(void *arg) {
 
 LIVE(&live, theirs_holds) {
     struct live_client ours;
-    open_client(&ours);
+    live_come(&ours, &live, KEY);
     kvStore *kv = bucket("lockbench_10000ms");
     for (int purge = 0; purge < 2 && kv; purge++) {
         uint64_t revision = create(kv);
@@ -84,7 +79,7 @@ LIVE(&live, theirs_holds) {
 
 LIVE(&live, ours_holds) {
     struct live_client ours;
-    open_client(&ours);
+    live_come(&ours, &live, KEY);
     kvStore *kv = bucket("lockbench_10000ms");
     if (!kv) return;
     const struct kv_grant *mine = ours.grant.data;
@@ -94,8 +89,7 @@ LIVE(&live, ours_holds) {
     uint64_t revision = ours.grant.token, later = 0;
     CHECK(kvStore_UpdateString(&later, kv, KEY, "theirs", revision - 1) != NATS_OK,
           "an update of ours");
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_OK,
-          "%s", ours.session.err.text);
+    CHECK(live_renew(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(ours.grant.token == revision, "a renewal is no new grant");
     CHECK(there(kv, mine->owner, mine->sequence) && mine->sequence > revision, "the renewed entry");
     CHECK(create(kv) == 0, "they got what we renewed");
@@ -114,15 +108,14 @@ LIVE(&live, ours_holds) {
 /* Why our delete states the sequence: theirs does not, and frees what we hold. We are told. */
 LIVE(&live, their_delete_frees_anybodys) {
     struct live_client ours, other;
-    open_client(&ours);
-    open_client(&other);
+    live_come(&ours, &live, KEY);
+    live_come(&other, &live, KEY);
     kvStore *kv = bucket("lockbench_10000ms");
     if (!kv) return;
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(kvStore_Delete(kv, KEY) == NATS_OK);
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_LOST,
-          "a lost lock");
+    CHECK(live_renew(&ours) == LB_LOST, "a lost lock");
     CHECK(live_release(&ours) == LB_LOST, "a lost lock");
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "our late release freed the other's");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
@@ -157,8 +150,8 @@ LIVE(&live, ours_ages_out) {
 /* What an attempt in doubt left is deleted; what is still on its way comes to nothing. */
 LIVE(&live, an_attempt_is_settled) {
     struct live_client ours, other;
-    open_client(&ours);
-    open_client(&other);
+    live_come(&ours, &live, KEY);
+    live_come(&other, &live, KEY);
     kvStore *kv = bucket("lockbench_10000ms");
     if (!kv) return;
     const struct lb_lock *lock = ours.session.lock;
@@ -168,8 +161,7 @@ LIVE(&live, an_attempt_is_settled) {
           other.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it was deleted");
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          ours.session.err.text);
+    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "another's was deleted");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
@@ -184,8 +176,7 @@ LIVE(&live, an_attempt_is_settled) {
     memset(mine, 0, sizeof *mine);
     memcpy(mine->owner, "0123456789abcdef", 16);
     mine->expected = kvEntry_Revision(entry);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          ours.session.err.text);
+    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(kvStore_UpdateString(&late, kv, KEY, mine->owner, mine->expected) != NATS_OK,
           "the late write made an entry");
     CHECK(live_acquire(&other, 0) == LB_OK, "%s", other.session.err.text);
@@ -201,8 +192,8 @@ LIVE(&live, what_is_left_is_counted) {
     struct live_client holder, asker;
     struct lb_residue residue = {0};
     struct lb_err err = {0};
-    open_client(&holder);
-    open_client(&asker);
+    live_come(&holder, &live, KEY);
+    live_come(&asker, &live, KEY);
     const struct lb_lock *lock = holder.session.lock;
     CHECK(lock->algorithm->residue(&asker.session, "orders", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count == 0, "%d things left, as %s", (int)residue.count, residue.example);

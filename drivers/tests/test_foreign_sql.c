@@ -64,8 +64,7 @@ static void foreign_holds(void *arg) {
     struct foreign foreign;
     struct live_client ours;
     foreign_shell(&foreign, words->sql);
-    live_client_init(&ours, words->sql, KEY);
-    live_connect(&ours);
+    live_come(&ours, words->sql, KEY);
 
     const char *said = foreign_ask(&foreign, words->lock);
     CHECK(strcmp(said, words->locked) == 0, "lock said '%s'", said);
@@ -102,8 +101,7 @@ static void ours_leaves(void *arg) {
     struct foreign foreign;
     struct live_client ours;
     foreign_shell(&foreign, words->sql);
-    live_client_init(&ours, words->sql, KEY);
-    live_connect(&ours);
+    live_come(&ours, words->sql, KEY);
     CHECK(live_acquire(&ours, LB_NEVER) == LB_OK, "%s", ours.session.err.text);
     live_hang_up(&ours);
     const char *said = foreign_ask(&foreign, words->lock);
@@ -132,10 +130,8 @@ static void hard_names(void *arg) {
     static const char *const names[] = {"a b\tc", "'",    "\\'; --", "\xc3\xa9t\xc3\xa9",
                                         "%",      longest};
     struct live_client one, two;
-    live_client_init(&one, sql, "");
-    live_client_init(&two, sql, "");
-    live_connect(&one);
-    live_connect(&two);
+    live_come(&one, sql, "");
+    live_come(&two, sql, "");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         one.request.key = two.request.key = names[i];
         one.request.key_len = two.request.key_len = strlen(names[i]);
@@ -176,8 +172,7 @@ static void sqlite_foreign(void *arg) {
     struct live_client ours;
     sqlite3 *foreign = NULL;
     char path[600];
-    live_client_init(&ours, sql, "key");
-    live_connect(&ours);
+    live_come(&ours, sql, "key");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     snprintf(path, sizeof path, "%s/key-0.db", sql->place->dir);
     CHECK(sqlite3_open_v2(path, &foreign, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK, "%s", path);
@@ -202,10 +197,8 @@ static void sqlite_tokens(void *arg) {
     struct live_place *sql = arg;
     struct live_client one, two;
     uint64_t last = 0;
-    live_client_init(&one, sql, "key");
-    live_client_init(&two, sql, "key");
-    live_connect(&one);
-    live_connect(&two);
+    live_come(&one, sql, "key");
+    live_come(&two, sql, "key");
     for (int i = 0; i < 6; i++) {
         struct live_client *client = i % 2 ? &one : &two;
         CHECK(live_acquire(client, 0) == LB_OK, "%s", client->session.err.text);

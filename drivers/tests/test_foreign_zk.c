@@ -83,8 +83,7 @@ LIVE(&zk, nodes_are_curators) {
     struct live_client ours;
     char path[ZK_PATH_MAX];
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&ours, &zk, KEY);
-    live_connect(&ours);
+    live_come(&ours, &zk, KEY);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
 
     CHECK(queued(&stranger) == 1);
@@ -120,8 +119,7 @@ LIVE(&zk, exclude_each_other) {
     struct live_client ours;
     char path[ZK_PATH_MAX], ahead[ZK_PATH_MAX];
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&ours, &zk, KEY);
-    live_connect(&ours);
+    live_come(&ours, &zk, KEY);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text); /* makes the parents */
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
 
@@ -174,8 +172,7 @@ LIVE(&zk, other_recipes_nodes) {
     struct stranger stranger;
     struct live_client ours;
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&ours, &zk, KEY);
-    live_connect(&ours);
+    live_come(&ours, &zk, KEY);
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     static const char base[] = PATH "/_c_6f7b8a3e-1c2d-4e5f-8a9b-0c1d2e3f4a5b-__READ__";
@@ -212,10 +209,8 @@ LIVE(&zk, a_session_ends) {
     struct stranger stranger;
     struct live_client holder, waiter;
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&holder, &zk, KEY);
-    live_client_init(&waiter, &zk, KEY);
-    live_connect(&holder);
-    live_connect(&waiter);
+    live_come(&holder, &zk, KEY);
+    live_come(&waiter, &zk, KEY);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
 
     struct theft theft = {&stranger, &waiter};
@@ -243,8 +238,7 @@ LIVE(&zk, a_session_ends) {
 LIVE(&zk, an_attempt_is_settled) {
     struct stranger stranger;
     struct live_client ours;
-    live_client_init(&ours, &zk, KEY);
-    live_connect(&ours);
+    live_come(&ours, &zk, KEY);
     const struct lb_lock *lock = ours.session.lock;
     topo_signal(zk.place->topo, 0, SIGSTOP);
     enum lb_outcome doubt = live_acquire(&ours, SOON);
@@ -253,11 +247,9 @@ LIVE(&zk, an_attempt_is_settled) {
     topo_signal(zk.place->topo, 0, SIGCONT);
     stranger_comes(&zk, &stranger, NULL);
     live_connect(&ours);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK, "%s",
-          ours.session.err.text);
+    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(queued(&stranger) == 0);
-    CHECK(lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
-          "once more is harmless");
+    CHECK(live_settle(&ours) == LB_OK, "once more is harmless");
 
     /* As if the attempt had succeeded: a node of a session that lives, whose client is not heard of
      * any more. */
@@ -283,8 +275,7 @@ LIVE(&zk, a_connection_breaks) {
     struct stranger stranger;
     struct live_client ours;
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&ours, &zk, KEY);
-    live_connect(&ours);
+    live_come(&ours, &zk, KEY);
     for (int i = 0; i < 3; i++) {
         shutdown(ours.session.traffic_fd, SHUT_RDWR);
         CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
@@ -317,10 +308,8 @@ static void release_later(void *arg) {
  * sessions, and the watch that was set before it died still fires. */
 LIVE(&zk, the_server_restarts) {
     struct live_client holder, waiter;
-    live_client_init(&holder, &zk, KEY);
-    live_client_init(&waiter, &zk, KEY);
-    live_connect(&holder);
-    live_connect(&waiter);
+    live_come(&holder, &zk, KEY);
+    live_come(&waiter, &zk, KEY);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *killer =
         lb_spawn("kill", server_dies_and_returns, zk_session_of(&waiter.session));
@@ -407,10 +396,9 @@ LIVE(&zk, a_chroot) {
              topo_port(zk.place->topo, 0, 0));
     open_by(&server, urls);
     stranger_comes(&zk, &stranger, NULL);
-    live_client_init(&ours, &zk, KEY);
+    live_come(&ours, &zk, KEY);
     live_client_init(&apart, &zk, KEY);
     apart.session.server = &server;
-    live_connect(&ours);
     live_connect(&apart);
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_acquire(&apart, 0) == LB_OK, "%s", apart.session.err.text);

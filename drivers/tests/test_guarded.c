@@ -104,10 +104,7 @@ static void try_crowd(const struct live_place *live, const char *key) {
     struct lb_fiber *fibers[CROWD];
     next_token = taken = 0;
     running = CROWD;
-    for (int i = 0; i < CROWD; i++) {
-        live_client_init(&clients[i], live, key);
-        live_connect(&clients[i]);
-    }
+    for (int i = 0; i < CROWD; i++) live_come(&clients[i], live, key);
     for (int i = 0; i < CROWD; i++) fibers[i] = lb_spawn("crowd", take_turns, &clients[i]);
     for (int i = 0; i < CROWD; i++) lb_join(fibers[i]);
     CHECK(running == 0);
@@ -127,12 +124,9 @@ static void body(void *arg) {
     struct pair pair;
     struct lb_err err = {0};
     struct lb_residue residue = {0};
-    live_client_init(&pair.older, live, key);
-    live_client_init(&pair.newer, live, key);
-    live_client_init(&pair.other, live, plain ? PLAIN_OTHER : OTHER);
-    live_connect(&pair.older);
-    live_connect(&pair.newer);
-    live_connect(&pair.other);
+    live_come(&pair.older, live, key);
+    live_come(&pair.newer, live, key);
+    live_come(&pair.other, live, plain ? PLAIN_OTHER : OTHER);
     if (lock->algorithm->setup)
         CHECK(lock->algorithm->setup(&pair.older.session, &err) == 0, "%s", err.text);
     if (lock->store->setup)

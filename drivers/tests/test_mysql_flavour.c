@@ -47,10 +47,8 @@ TEST(its_locks_exclude_with_and_without_tls) {
 static void hold_two_locks(void *arg) {
     static const char *const keys[] = {"first", "second"};
     struct live_client holder, other;
-    live_client_init(&holder, arg, keys[0]);
-    live_client_init(&other, arg, keys[0]);
-    live_connect(&holder);
-    live_connect(&other);
+    live_come(&holder, arg, keys[0]);
+    live_come(&other, arg, keys[0]);
     for (int i = 0; i < 2; i++) {
         holder.request.key = keys[i];
         holder.request.key_len = strlen(keys[i]);

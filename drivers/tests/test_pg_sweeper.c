@@ -77,10 +77,9 @@ LIVE(&live, a_dead_sweeper_leaves_what_the_dead_held) {
 
 LIVE(&live, a_sweeper_comes_back_when_its_connection_ends) {
     struct live_client first, other;
-    live_client_init(&first, &live, "swept");
+    live_come(&first, &live, "swept");
     live_client_init(&other, &live, "swept");
     other.session.client = 1;
-    live_connect(&first);
     live_connect(&other);
     expect_sweepers(&other, "1");
     query(&other,

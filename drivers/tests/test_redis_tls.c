@@ -11,8 +11,7 @@ static const char *const encrypted[] = {"servers.tls=yes", NULL};
 static void no_replica_acknowledges(void *arg) {
     struct live_place *live = arg;
     struct live_client ours;
-    live_client_init(&ours, live, "key");
-    live_connect(&ours);
+    live_come(&ours, live, "key");
     for (int i = 1; i < topo_about(live->place->topo)->nodes; i++)
         CHECK(topo_signal(live->place->topo, i, SIGSTOP) == 0, "replica %d can't be stopped", i);
     CHECK(live_acquire(&ours, 0) == LB_BROKEN, "it was granted");

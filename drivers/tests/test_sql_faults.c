@@ -91,11 +91,9 @@ static void a_killed_session_says_so_and_a_new_one_works(void *arg) {
     struct waiter waiter = {.outcome = LB_OK};
     foreign_shell(&foreign, &luck->sql);
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
-    live_client_init_as(&holder, &luck->sql, luck->which, "key");
-    live_client_init_as(&idle, &luck->sql, luck->which, "other key");
+    live_come_as(&holder, &luck->sql, luck->which, "key");
+    live_come_as(&idle, &luck->sql, luck->which, "other key");
     idle.request.key_number++;
-    live_connect(&holder);
-    live_connect(&idle);
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
     lb_sleep_until(lb_now() + 200 * LB_MS_NS);
@@ -145,9 +143,8 @@ static void a_killed_server_hangs_nobody(void *arg) {
     struct live_client holder;
     struct waiter waiter = {.outcome = LB_OK};
     struct lb_err err = {0};
-    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_come_as(&holder, &luck->sql, luck->which, "key");
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
-    live_connect(&holder);
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
     lb_sleep_until(lb_now() + 200 * LB_MS_NS);
@@ -177,14 +174,11 @@ static void a_killed_server_hangs_nobody(void *arg) {
 static void a_stopped_server_makes_unknown_outcomes(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client one, two, three;
-    live_client_init_as(&one, &luck->sql, luck->which, "key");
-    live_client_init_as(&two, &luck->sql, luck->which, "other key");
-    live_client_init_as(&three, &luck->sql, luck->which, "third key");
+    live_come_as(&one, &luck->sql, luck->which, "key");
+    live_come_as(&two, &luck->sql, luck->which, "other key");
+    live_come_as(&three, &luck->sql, luck->which, "third key");
     two.request.key_number++;
     three.request.key_number += 2;
-    live_connect(&one);
-    live_connect(&two);
-    live_connect(&three);
     CHECK(live_acquire(&one, LB_NEVER) == LB_OK, "%s", one.session.err.text);
     CHECK(topo_signal(luck->sql.place->topo, 0, SIGSTOP) == 0, "no server to stop");
     enum lb_outcome outcome = live_release(&one);
@@ -212,9 +206,8 @@ static void cut_off(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client holder;
     struct waiter waiter = {.outcome = LB_OK};
-    live_client_init_as(&holder, &luck->sql, luck->which, "key");
+    live_come_as(&holder, &luck->sql, luck->which, "key");
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
-    live_connect(&holder);
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
     while (!waiter.asks) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
@@ -307,8 +300,7 @@ static void a_limit_that_strikes_late_is_a_timeout(void *arg) {
     struct live_client client;
     struct maria_row row = {0};
     struct lb_err err = {0};
-    live_client_init_as(&client, &luck->sql, luck->which, "key");
-    live_connect(&client);
+    live_come_as(&client, &luck->sql, luck->which, "key");
     MYSQL_STMT *statement = maria_prepare(
         &client.session, "SET STATEMENT max_statement_time = 0.05 FOR SELECT SLEEP(20)", NULL, &row,
         lb_now() + 10 * LB_S_NS, &err);
@@ -338,10 +330,8 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
 static void cancelled_release(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client holder, next;
-    live_client_init_as(&holder, &luck->sql, luck->which, "key");
-    live_client_init_as(&next, &luck->sql, luck->which, "key");
-    live_connect(&holder);
-    live_connect(&next);
+    live_come_as(&holder, &luck->sql, luck->which, "key");
+    live_come_as(&next, &luck->sql, luck->which, "key");
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     kills_next_query = luck == &my;
     enum lb_outcome outcome = live_release(&holder);

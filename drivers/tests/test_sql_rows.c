@@ -94,8 +94,7 @@ static bool begins(const char *text, const char *with) {
 }
 
 static void come(struct live_client *ours, const struct dialect *words, int which) {
-    live_client_init_as(ours, &words->sql, which, "it's");
-    live_connect(ours);
+    live_come_as(ours, &words->sql, which, "it's");
 }
 
 static void stranger_comes(struct foreign *foreign, const struct dialect *words) {
@@ -135,10 +134,8 @@ static void rows(void *arg) {
     come(&ours, words, ROW);
     come(&other, words, NOWAIT);
     stranger_comes(&foreign, words);
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "twice: %s",
-          err.text);
+    live_arm(&ours);
+    live_arm(&ours);
     SAYS(&foreign, words->row, "1");
     CHECK(ours.session.lock->algorithm->residue(&ours.session, "it", &left, &err) == 0, "%s",
           err.text);
@@ -177,8 +174,7 @@ static void rows(void *arg) {
     CHECK(live_acquire(&other, 20 * LB_S_NS) == LB_OK, "%s", other.session.err.text);
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
-    CHECK(other.session.lock->algorithm->disarm(&other.session, &other.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&other);
     CHECK(other.session.lock->algorithm->residue(&other.session, "it", &left, &err) == 0, "%s",
           err.text);
     CHECK(left.count == 0, "%d left: %s", (int)left.count, left.example);
@@ -213,8 +209,7 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
-          LB_LOST);
+    CHECK(live_renew(&ours) == LB_LOST);
     SAYS(&foreign, words->table, "stranger/");
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
 
@@ -222,8 +217,7 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
     SAYS(&foreign, words->table, "none");
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
-          LB_LOST);
+    CHECK(live_renew(&ours) == LB_LOST);
     CHECK(live_release(&ours) == LB_LOST);
 
     /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
@@ -255,14 +249,13 @@ static void lease(void *arg) {
     CHECK(ours.grant.token == 1, "a new key's first");
     SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
     SAYS(&foreign, words->take_over, "0");
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) == LB_OK);
+    CHECK(live_renew(&ours) == LB_OK);
     SAYS(&foreign, words->lease, as_ours(&ours, "1/held"));
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     snprintf(text, sizeof text, "%s", as_ours(&ours, "1/free"));
     SAYS(&foreign, words->lease, text); /* the row stays: it has the fence */
     CHECK(live_release(&ours) == LB_LOST);
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
-          LB_LOST);
+    CHECK(live_renew(&ours) == LB_LOST);
     SAYS(&foreign, words->lease, text);
 
     SAYS(&foreign, words->take_over, "1");
@@ -288,11 +281,9 @@ static void versions(void *arg) {
     struct dialect *words = arg;
     struct foreign foreign;
     struct live_client ours;
-    struct lb_err err = {0};
     come(&ours, words, VERSION);
     stranger_comes(&foreign, words);
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_arm(&ours);
     SAYS(&foreign, words->version, "1/0");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
@@ -308,8 +299,7 @@ static void versions(void *arg) {
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(ours.grant.token == 4);
     SAYS(&foreign, words->version, "4/71");
-    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&ours);
     foreign_end(&foreign);
     live_client_done(&ours);
 }
@@ -319,13 +309,11 @@ static void flag(void *arg) {
     struct dialect *words = arg;
     struct foreign foreign;
     struct live_client ours, other;
-    struct lb_err err = {0};
     come(&ours, words, FLAG);
     come(&other, words, FLAG);
     stranger_comes(&foreign, words);
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "it has no row yet");
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_arm(&ours);
     SAYS(&foreign, words->flag, "/free");
     foreign_say(&foreign, "UPDATE lockbench_flag SET locked = true, owner = 'stranger' "
                           "WHERE name = 'it''s' AND NOT locked");
@@ -346,13 +334,11 @@ static void flag(void *arg) {
     /* It did not die: what it could not clear over a dead connection is in doubt, and settled over another one. */
     CHECK(live_release(&ours) == LB_UNKNOWN, "it must be settled");
     live_connect(&ours);
-    CHECK(ours.session.lock->algorithm->settle(&ours.session, &ours.request, &ours.grant) == LB_OK,
-          "%s", ours.session.err.text);
+    CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_acquire(&other, 20 * LB_S_NS) == LB_OK, "%s", other.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it is the other's");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
-    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&ours);
     foreign_end(&foreign);
     live_client_done(&ours);
     live_client_done(&other);
@@ -396,13 +382,11 @@ static void query(struct live_client *ours, const char *sql) {
 static void deadlock(void *arg) {
     struct foreign foreign, watcher;
     struct live_client ours;
-    struct lb_err err = {0};
     (void)arg;
     come(&ours, &pg, ROW);
     stranger_comes(&foreign, &pg);
     stranger_comes(&watcher, &pg);
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_arm(&ours);
     query(&ours, "INSERT INTO lockbench_row VALUES ('mine')");
     SAYS(&foreign, "GRANT SET ON PARAMETER deadlock_timeout TO lockbench; SELECT 'granted'",
          "granted");
@@ -486,7 +470,6 @@ static void insert_deadlock(void *arg) {
 static void controls(void *arg) {
     struct foreign foreign;
     struct live_client one, two;
-    struct lb_err err = {0};
     (void)arg;
     come(&one, &pg, UNSAFE_OWNER);
     come(&two, &pg, UNSAFE_OWNER);
@@ -507,14 +490,13 @@ static void controls(void *arg) {
 
     come(&one, &pg, UNSAFE_VERSION);
     come(&two, &pg, UNSAFE_VERSION);
-    CHECK(one.session.lock->algorithm->arm(&one.session, &one.request, &err) == 0, "%s", err.text);
+    live_arm(&one);
     CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
     CHECK(live_acquire(&two, 0) == LB_OK, "%s", two.session.err.text);
     CHECK(live_release(&one) == LB_OK);
     CHECK(live_release(&two) == LB_OK, "its condition is always true");
     SAYS(&foreign, pg.version, "2/1"); /* two updates, of which one is lost */
-    CHECK(one.session.lock->algorithm->disarm(&one.session, &one.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&one);
     foreign_end(&foreign);
     live_client_done(&one);
     live_client_done(&two);
@@ -529,13 +511,11 @@ static void write_once(struct live_client *client) {
 static void a_value_that_comes_back(void *arg) {
     struct foreign foreign;
     struct live_client slow, quick;
-    struct lb_err err = {0};
     (void)arg;
     stranger_comes(&foreign, &pg);
     come(&slow, &pg, UNSAFE_ABA);
     come(&quick, &pg, UNSAFE_ABA);
-    CHECK(slow.session.lock->algorithm->arm(&slow.session, &slow.request, &err) == 0, "%s",
-          err.text);
+    live_arm(&slow);
     CHECK(live_acquire(&slow, 0) == LB_OK, "%s", slow.session.err.text);
     write_once(&quick);
     SAYS(&foreign, pg.version, "2/1");
@@ -546,8 +526,7 @@ static void a_value_that_comes_back(void *arg) {
     SAYS(&foreign, pg.version, "4/1");
     CHECK(live_release(&slow) == LB_OK, "the value is what it was");
     SAYS(&foreign, pg.version, "3/0"); /* four updates, of which two are lost */
-    CHECK(slow.session.lock->algorithm->disarm(&slow.session, &slow.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&slow);
     foreign_end(&foreign);
     live_client_done(&slow);
     live_client_done(&quick);

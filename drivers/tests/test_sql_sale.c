@@ -83,10 +83,8 @@ static void close_shop(struct live_client *client) {
 static void a_sale_comes_with_the_release(void *arg) {
     const struct shop *shop = arg;
     struct live_client seller, clerk;
-    live_client_init(&seller, &shop->sql, "article");
-    live_client_init(&clerk, &shop->sql, "article");
-    live_connect(&seller);
-    live_connect(&clerk);
+    live_come(&seller, &shop->sql, "article");
+    live_come(&clerk, &shop->sql, "article");
     open_shop(&clerk);
 
     take_piece(&seller);
@@ -111,10 +109,8 @@ static void an_error_within_gives_up_sale_and_lock(void *arg) {
     const struct shop *shop = arg;
     struct live_client seller, clerk;
     struct foreign foreign;
-    live_client_init(&seller, &shop->sql, "refused article");
-    live_client_init(&clerk, &shop->sql, "refused article");
-    live_connect(&seller);
-    live_connect(&clerk);
+    live_come(&seller, &shop->sql, "refused article");
+    live_come(&clerk, &shop->sql, "refused article");
     open_shop(&clerk);
     foreign_shell(&foreign, &shop->sql);
     CHECK(strcmp(foreign_ask(&foreign, shop->refuse), "done") == 0, "no trigger");

@@ -61,8 +61,7 @@ static void table(void *arg) {
     sqlite3 *foreign = NULL;
     char wanted[100];
     (void)arg;
-    live_client_init_as(&ours, &place, TABLE, "it's");
-    live_connect(&ours);
+    live_come_as(&ours, &place, TABLE, "it's");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     foreign_open(&foreign);
     snprintf(wanted, sizeof wanted, "%s/held", ((const struct sql_grant *)ours.grant.data)->owner);
@@ -79,8 +78,7 @@ static void table(void *arg) {
     CHECK(live_acquire(&ours, 0) == LB_BUSY, "%s", ours.session.err.text);
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST, "it is the stranger's");
-    CHECK(ours.session.lock->algorithm->renew(&ours.session, &ours.request, &ours.grant) ==
-          LB_LOST);
+    CHECK(live_renew(&ours) == LB_LOST);
     SAYS(foreign, "SELECT owner FROM lockbench_table", "stranger");
     CHECK(sqlite_say(foreign, "DELETE FROM lockbench_table") == SQLITE_OK);
 
@@ -104,13 +102,10 @@ static void versions(void *arg) {
     static const char version[] =
         "SELECT version || '/' || value FROM lockbench_version WHERE name = 'it''s'";
     struct live_client ours;
-    struct lb_err err = {0};
     sqlite3 *foreign = NULL;
     (void)arg;
-    live_client_init_as(&ours, &place, VERSION, "it's");
-    live_connect(&ours);
-    CHECK(ours.session.lock->algorithm->arm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_come_as(&ours, &place, VERSION, "it's");
+    live_arm(&ours);
     foreign_open(&foreign);
     SAYS(foreign, version, "1/0");
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
@@ -125,8 +120,7 @@ static void versions(void *arg) {
     CHECK(ours.grant.token == 4);
     SAYS(foreign, version, "4/71");
     CHECK(left_by(&ours, "it") == 1);
-    CHECK(ours.session.lock->algorithm->disarm(&ours.session, &ours.request, &err) == 0, "%s",
-          err.text);
+    live_disarm(&ours);
     CHECK(left_by(&ours, "it") == 0);
     sqlite3_close(foreign);
     live_client_done(&ours);

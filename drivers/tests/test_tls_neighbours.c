@@ -10,17 +10,14 @@
 static void neighbours(void *arg) {
     struct live_place *live = arg;
     struct live_client holder, waiter, victim;
-    live_client_init(&holder, live, "key");
-    live_client_init(&waiter, live, "key");
-    live_connect(&holder);
-    live_connect(&waiter);
+    live_come(&holder, live, "key");
+    live_come(&waiter, live, "key");
     CHECK(live_acquire(&holder, 10 * LB_S_NS) == LB_OK, "%s", holder.session.err.text);
     for (int i = 0; i < ROUNDS && !check_failed[0]; i++) {
         char key[40]; /* of each round: a lease outlives its victim */
         snprintf(key, sizeof key, "key of round %d", i);
-        live_client_init(&victim, live, key);
+        live_come(&victim, live, key);
         victim.request.key_number += 1 + (uint64_t)i;
-        live_connect(&victim);
         CHECK(live_acquire(&victim, 10 * LB_S_NS) == LB_OK, "%s", victim.session.err.text);
         CHECK(shutdown(victim.session.traffic_fd, SHUT_RD) == 0, "no connection to end");
         live_release(&victim); /* fails, unless its answer is there by now */

@@ -37,8 +37,7 @@ static void ours_comes(struct live_client *client, const char *lock, const char 
         }
         place->place = zk.place;
     }
-    live_client_init(client, place, key);
-    live_connect(client);
+    live_come(client, place, key);
 }
 
 /* An acquire of ours on a fiber of its own. */

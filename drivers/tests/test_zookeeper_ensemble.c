@@ -92,8 +92,7 @@ static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
     for (;;) {
         enum lb_outcome outcome = live_acquire(client, wait_ns);
         if (outcome == LB_UNKNOWN) {
-            client->session.lock->algorithm->settle(&client->session, &client->request,
-                                                    &client->grant);
+            live_settle(client);
         } else if (outcome != LB_BROKEN) {
             return outcome;
         }

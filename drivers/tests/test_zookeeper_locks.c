@@ -33,8 +33,7 @@ static const struct live_place *place_of(const char *lock) {
 }
 
 static void comes(struct live_client *client, const char *lock, const char *key) {
-    live_client_init(client, place_of(lock), key);
-    live_connect(client);
+    live_come(client, place_of(lock), key);
 }
 
 /* A client on another's session: it has a request and a grant of its own. */
