@@ -129,4 +129,87 @@ static inline char *read_whole(const char *path) {
     return text;
 }
 
+/* The path of a file in the test's folder; malloced. */
+static inline char *path_of(const char *name) {
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    assert_non_null(path);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+static inline void store(const char *path, const char *text) {
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Fails with the first line that differs. */
+static inline void same_text(const char *file, const char *text, const char *expected) {
+    int line = 1;
+    const char *a = text, *b = expected;
+    while (*a && *a == *b) {
+        line += *a == '\n';
+        a++;
+        b++;
+    }
+    if (*a == *b) return;
+    while (a > text && a[-1] != '\n') a--, b--;
+    fail_msg("%s:%d: is \"%.*s\", not \"%.*s\"", file, line, (int)strcspn(a, "\n"), a,
+             (int)strcspn(b, "\n"), b);
+}
+
+/* After a wanted change: UPDATE_GOLDEN=1 <the program>, then read the diff before it is kept. */
+static inline void same_as_stored(const char *path, const char *text) {
+    if (getenv("UPDATE_GOLDEN")) store(path, text);
+    char *expected = read_whole(path);
+    if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
+    if (expected) same_text(path, text, expected);
+    free(expected);
+}
+
+/* Runs `lockbench <command> <words>` in a shell, where $D is the test's folder and $G the stored files; output and
+ * errors go to $D/out and $D/err. The exit code. */
+static inline int run_lockbench(const char *command, const char *words) {
+    const char *program = getenv("LOCKBENCH_PROGRAM");
+    char line[1024];
+    if (!program) {
+        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
+        skip();
+    }
+    snprintf(line, sizeof line, "D=%s; G=report/tests/golden; %s %s %s >$D/out 2>$D/err", folder,
+             program, command, words);
+    const char *const argv[] = {"sh", "-c", line, NULL};
+    return run_command(argv, NULL);
+}
+
+/* What is in a file of the test's folder; malloced. "" when there is none. */
+static inline char *content_of(const char *name) {
+    char *path = path_of(name), *text = read_whole(path);
+    free(path);
+    return text ? text : strdup("");
+}
+
+struct mistake {
+    const char *words;
+    int code;
+    const char *says;
+};
+
+/* Each mistake gets one line on standard error, and nothing on standard output. */
+static inline void assert_one_line(const char *command, const struct mistake *mistakes,
+                                   size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        int code = run_lockbench(command, mistakes[i].words);
+        char *err = content_of("err"), *out = content_of("out");
+        if (code != mistakes[i].code || !strstr(err, mistakes[i].says))
+            fail_msg("%s %s: exit code %d, \"%s\"", command, mistakes[i].words, code, err);
+        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
+        assert_string_equal(out, "");
+        free(err);
+        free(out);
+    }
+}
+
 #endif

@@ -82,16 +82,7 @@ TEST(test_stored_checks) {
         struct check *check = load(cases[i].check);
         char *text = render_check(check, cases[i].format, false);
         snprintf(path, sizeof path, GOLDEN "%s", cases[i].file);
-        if (getenv("UPDATE_GOLDEN")) {
-            FILE *out = fopen(path, "w");
-            assert_non_null(out);
-            fputs(text, out);
-            assert_int_equal(fclose(out), 0);
-        }
-        char *expected = read_whole(path);
-        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
-        assert_string_equal(text, expected);
-        free(expected);
+        same_as_stored(path, text);
         free(text);
         check_free(check);
     }

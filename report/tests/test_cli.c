@@ -10,34 +10,8 @@
 
 #define GOLDEN "report/tests/golden"
 
-/* Runs `lockbench report <words>` in a shell; output and errors to files in the folder. The exit
- * code. */
-static int report_command(const char *words, const char *environment) {
-    const char *program = getenv("LOCKBENCH_PROGRAM");
-    char command[1024];
-    if (!program) {
-        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
-        skip();
-    }
-    snprintf(command, sizeof command, "D=%s; G=" GOLDEN "; %s %s report %s >$D/out 2>$D/err",
-             folder, environment, program, words);
-    const char *const argv[] = {"sh", "-c", command, NULL};
-    return run_command(argv, NULL);
-}
-
-static char *result(const char *name) {
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    char *text = read_whole(path);
-    return text ? text : strdup("");
-}
-
 TEST(test_what_is_wrong_gets_one_line) {
-    static const struct {
-        const char *words;
-        int code;
-        const char *says;
-    } cases[] = {
+    static const struct mistake mistakes[] = {
         {"/nonexistent", LB_EXIT_USAGE, "name a run's folder or its run.json"},
         {"--format pdf $G/mixed", LB_EXIT_USAGE, "table, md, csv, json or html"},
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
@@ -52,17 +26,7 @@ TEST(test_what_is_wrong_gets_one_line) {
          "is a check's result, which is shown alone"},
         {"$G/check/kept --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int code = report_command(cases[i].words, "");
-        char *err = result("err"), *out = result("out");
-        if (code != cases[i].code || !strstr(err, cases[i].says)) {
-            fail_msg("report %s: exit code %d, \"%s\"", cases[i].words, code, err);
-        }
-        assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
-        assert_string_equal(out, "");
-        free(err);
-        free(out);
-    }
+    assert_one_line("report", mistakes, sizeof mistakes / sizeof *mistakes);
 }
 
 TEST(test_formats_and_places) {
@@ -80,9 +44,10 @@ TEST(test_formats_and_places) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
-        assert_int_equal(report_command(cases[i].words, ""), 0);
+        assert_int_equal(run_lockbench("report", cases[i].words), 0);
         snprintf(path, sizeof path, GOLDEN "/%s", cases[i].golden);
-        char *text = result(cases[i].file), *expected = read_whole(path), *err = result("err");
+        char *text = content_of(cases[i].file), *expected = read_whole(path),
+             *err = content_of("err");
         assert_non_null(expected);
         assert_string_equal(text, expected);
         assert_string_equal(err, "");
@@ -99,9 +64,9 @@ TEST(test_a_page_beside_its_run) {
     char path[256];
     int entries = 0;
     assert_int_equal(run_command(copy, NULL), 0);
-    assert_int_equal(report_command("--html $D/clean", ""), 0);
-    assert_int_equal(report_command("--html $D/clean", ""), 0);
-    char *page = result("clean/report.html");
+    assert_int_equal(run_lockbench("report", "--html $D/clean"), 0);
+    assert_int_equal(run_lockbench("report", "--html $D/clean"), 0);
+    char *page = content_of("clean/report.html");
     assert_non_null(strstr(page, "</html>"));
     free(page);
     snprintf(path, sizeof path, "%s/clean", folder);
@@ -117,16 +82,16 @@ TEST(test_a_check) {
     static const char kept[] = GOLDEN "/check/kept";
     const char *const copy[] = {"cp", "-r", kept, folder, NULL};
     assert_int_equal(run_command(copy, NULL), 0);
-    assert_int_equal(report_command("--html $D/kept", ""), 0);
-    char *page = result("kept/report.html");
+    assert_int_equal(run_lockbench("report", "--html $D/kept"), 0);
+    char *page = content_of("kept/report.html");
     assert_non_null(strstr(page, "</html>"));
     assert_non_null(strstr(page, "table class=\"matrix\""));
     free(page);
     const char *const cut[] = {"sh", "-c", "head -c 900 \"$0/kept/check.json\" >\"$0/cut.json\"",
                                folder, NULL};
     assert_int_equal(run_command(cut, NULL), 0);
-    assert_int_equal(report_command("$D/cut.json", ""), LB_EXIT_USAGE);
-    char *err = result("err");
+    assert_int_equal(run_lockbench("report", "$D/cut.json"), LB_EXIT_USAGE);
+    char *err = content_of("err");
     assert_non_null(strstr(err, "cut.json:"));
     assert_non_null(strstr(err, "the file ends too early"));
     assert_ptr_equal(strchr(err, '\n'), err + strlen(err) - 1);
@@ -148,8 +113,8 @@ TEST(test_a_saved_search_for_capacity) {
         {"$G/decide $G/clean", "Run A: decide"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int code = report_command(cases[i].words, "");
-        char *err = result("err"), *out = result("out");
+        int code = run_lockbench("report", cases[i].words);
+        char *err = content_of("err"), *out = content_of("out");
         if (code != 0 || !strstr(out, cases[i].says))
             fail_msg("report %s: exit code %d, \"%s\": %s", cases[i].words, code, err, out);
         free(out);

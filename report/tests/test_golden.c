@@ -1,7 +1,5 @@
 /* test_golden: stored runs rendered, compared as text with what is stored beside them.
- *
- * After a wanted change: UPDATE_GOLDEN=1 <this program>, then read the diff before it is kept. Runs
- * from the project's folder. The runs are made by make_run.mjs. */
+ * Runs from the project's folder. The runs are made by make_run.mjs. */
 #include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
@@ -28,28 +26,6 @@ static const struct {
     {"decide.md", {GOLDEN "decide"}, 1, REPORT_MD},
 };
 
-static void store(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-/* Fails with the first line that differs. */
-static void compare(const char *file, const char *text, const char *expected) {
-    int line = 1;
-    const char *a = text, *b = expected;
-    while (*a && *a == *b) {
-        line += *a == '\n';
-        a++;
-        b++;
-    }
-    if (*a == *b) return;
-    while (a > text && a[-1] != '\n') a--, b--;
-    fail_msg("%s:%d: is \"%.*s\", not \"%.*s\"", file, line, (int)strcspn(a, "\n"), a,
-             (int)strcspn(b, "\n"), b);
-}
-
 TEST(test_stored_runs) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};
@@ -59,11 +35,7 @@ TEST(test_stored_runs) {
         assert_non_null(report);
         char *text = render(report, cases[i].format, false);
         snprintf(path, sizeof path, GOLDEN "%s", cases[i].file);
-        if (getenv("UPDATE_GOLDEN")) store(path, text);
-        char *expected = read_whole(path);
-        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
-        if (expected) compare(path, text, expected);
-        free(expected);
+        same_as_stored(path, text);
         free(text);
         report_free(report);
     }
@@ -87,7 +59,7 @@ TEST(test_colour_is_only_colour) {
         }
     }
     *to = '\0';
-    compare("colour", coloured, plain);
+    same_text("colour", coloured, plain);
     free(plain);
     free(coloured);
     report_free(report);

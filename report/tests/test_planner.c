@@ -489,13 +489,6 @@ TEST(exit_codes) {
     capacity_free(file);
 }
 
-static void store(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
 TEST(outputs_are_as_stored) {
     static const char *const names[] = {"many.table", "many.md", "many.json"};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
@@ -514,11 +507,7 @@ TEST(outputs_are_as_stored) {
                          0);
         fclose(out);
         snprintf(path, sizeof path, GOLDEN "%s", names[i]);
-        if (getenv("UPDATE_GOLDEN")) store(path, text);
-        char *expected = read_whole(path);
-        if (!expected) fail_msg("%s is missing; UPDATE_GOLDEN=1 writes it", path);
-        assert_string_equal(text, expected);
-        free(expected);
+        same_as_stored(path, text);
         free(text);
     }
     planner_free(planner);
@@ -526,11 +515,7 @@ TEST(outputs_are_as_stored) {
 }
 
 TEST(the_command) {
-    static const struct {
-        const char *words;
-        int code;
-        const char *says;
-    } cases[] = {
+    static const struct mistake mistakes[] = {
         {"$D/nothing --rate 40/s", LB_EXIT_USAGE, "nothing"},
         {"report/src --rate 40/s", LB_EXIT_USAGE, "there is no capacity.json in it or below"},
         {"results/schema --rate 40/s", LB_EXIT_USAGE, "there is no capacity.json in it or below"},
@@ -553,39 +538,15 @@ TEST(the_command) {
         {"$D --rate 4 --lock nope", LB_EXIT_USAGE, "no capacity of nope"},
         {"$D --rate 4 --lokc a", LB_EXIT_USAGE, "--lock"},
     };
-    const char *program = getenv("LOCKBENCH_PROGRAM");
-    char command[1024], path[256], *text = file_text(many, MANY, "2026-01-01T00:00:00Z");
-    if (!program) {
-        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
-        skip();
-    }
-    snprintf(path, sizeof path, "mkdir -p %s/runs/one", folder);
-    const char *const make[] = {"sh", "-c", path, NULL};
+    char *text = file_text(many, MANY, "2026-01-01T00:00:00Z"), *cut = path_of("cut.json"),
+         *one = path_of("runs/one/capacity.json"), *other = path_of("other.json");
+    const char *const make[] = {"sh", "-c", "mkdir -p \"$0/runs/one\"", folder, NULL};
     assert_int_equal(run_command(make, NULL), 0);
-    snprintf(path, sizeof path, "%s/runs/one/capacity.json", folder);
-    store(path, text);
-    snprintf(path, sizeof path, "%s/cut.json", folder);
+    store(one, text);
     text[strlen(text) / 2] = '\0';
-    store(path, text);
-    free(text);
-    snprintf(path, sizeof path, "%s/other.json", folder);
-    store(path, "{\"schema\":\"lockbench.capacity/9\",\"locks\":[]}");
-    char *err_path = NULL, *out_path = NULL;
-    assert_true(asprintf(&err_path, "%s/err", folder) > 0 &&
-                asprintf(&out_path, "%s/out", folder) > 0);
-    const char *const argv[] = {"sh", "-c", command, NULL};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        snprintf(command, sizeof command, "D=%s; %s plan %s >$D/out 2>$D/err", folder, program,
-                 cases[i].words);
-        int code = run_command(argv, NULL);
-        char *said = read_whole(err_path), *wrote = read_whole(out_path);
-        if (code != cases[i].code || !strstr(said, cases[i].says))
-            fail_msg("plan %s: exit code %d, \"%s\"", cases[i].words, code, said);
-        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
-        assert_string_equal(wrote, "");
-        free(said);
-        free(wrote);
-    }
+    store(cut, text);
+    store(other, "{\"schema\":\"lockbench.capacity/9\",\"locks\":[]}");
+    assert_one_line("plan", mistakes, sizeof mistakes / sizeof *mistakes);
     static const struct {
         const char *words;
         int code;
@@ -595,17 +556,16 @@ TEST(the_command) {
                 {"$D --rate 200 --lock zk-lock", 5},
                 {"$D --clients 8 --lock pg-advisory --slo 'acquire.p99<=20ms'", 5}};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
-        snprintf(command, sizeof command,
-                 "D=%s; %s plan --slo 'acquire_due.p99<=20ms' %s >$D/out 2>$D/err", folder, program,
-                 fine[i].words);
-        int code = run_command(argv, NULL);
-        char *said = read_whole(err_path);
+        int code = run_lockbench("plan --slo 'acquire_due.p99<=20ms'", fine[i].words);
+        char *said = content_of("err");
         if (code != fine[i].code || *said)
             fail_msg("plan %s: exit code %d, \"%s\"", fine[i].words, code, said);
         free(said);
     }
-    free(err_path);
-    free(out_path);
+    free(text);
+    free(cut);
+    free(one);
+    free(other);
 }
 
 TEST_MAIN(make_folder, remove_folder)

@@ -264,26 +264,8 @@ TEST(wrong_files_are_one_clear_line) {
     trend_free(trend);
 }
 
-/* `lockbench history <words>`: its exit code; what it wrote into the folder's out and err. */
-static int history_command(const char *words) {
-    const char *program = getenv("LOCKBENCH_PROGRAM");
-    char command[1024];
-    if (!program) {
-        printf("SKIP: LOCKBENCH_PROGRAM is not set; `make test` sets it\n");
-        skip();
-    }
-    snprintf(command, sizeof command, "D=%s; G=report/tests/golden; %s history %s >$D/out 2>$D/err",
-             folder, program, words);
-    const char *const argv[] = {"sh", "-c", command, NULL};
-    return run_command(argv, NULL);
-}
-
 TEST(the_command) {
-    static const struct {
-        const char *words;
-        int code;
-        const char *says;
-    } cases[] = {
+    static const struct mistake mistakes[] = {
         {"$D/none.csv", LB_EXIT_USAGE, "cannot be read as a history"},
         {"report", LB_EXIT_USAGE, "is not a regular file"},
         {"$G/mixed/run.json", LB_EXIT_USAGE, "is no history of lockbench"},
@@ -304,34 +286,23 @@ TEST(the_command) {
         {"--append --file /nonexistent/x $G/mixed", LB_EXIT_MACHINE, "/nonexistent/x"},
         {"--append --file /dev/full $G/mixed", LB_EXIT_USAGE, "/dev/full"},
     };
-    char *file = path_of("slower.csv"), *text = slower_text(), *out = path_of("out"),
-         *err = path_of("err"), *run = path_of("run.json");
+    char *file = path_of("slower.csv"), *text = slower_text();
     store(file, text);
     free(text);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int code = history_command(cases[i].words);
-        char *said = read_whole(err), *wrote = read_whole(out);
-        if (code != cases[i].code || !strstr(said, cases[i].says))
-            fail_msg("history %s: exit code %d, \"%s\"", cases[i].words, code, said);
-        assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1);
-        assert_string_equal(wrote, "");
-        free(said);
-        free(wrote);
-    }
-    assert_int_equal(history_command("$D/slower.csv"), 0);
-    assert_int_equal(history_command("$D/slower.csv --gate 15 --json"), LB_EXIT_REGRESSION);
-    assert_int_equal(history_command("$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
-    assert_int_equal(history_command("$D/slower.csv --gate 15 --metric commands"), 0);
+    assert_one_line("history", mistakes, sizeof mistakes / sizeof *mistakes);
+    assert_int_equal(run_lockbench("history", "$D/slower.csv"), 0);
+    assert_int_equal(run_lockbench("history", "$D/slower.csv --gate 15 --json"),
+                     LB_EXIT_REGRESSION);
+    assert_int_equal(run_lockbench("history", "$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
+    assert_int_equal(run_lockbench("history", "$D/slower.csv --gate 15 --metric commands"), 0);
     assert_int_equal(
-        history_command("--append $G/mixed $G/clean --file $D/golden.csv --commit abc"), 0);
-    text = read_whole(out);
+        run_lockbench("history", "--append $G/mixed $G/clean --file $D/golden.csv --commit abc"),
+        0);
+    text = content_of("out");
     has(text, "golden.csv: ");
     has(text, "added");
     free(text);
     free(file);
-    free(out);
-    free(err);
-    free(run);
 }
 
 /* The page lies beside its file or where --out says, and the exit code is the gate's as ever. */
@@ -340,23 +311,19 @@ TEST(the_commands_page) {
     store(file, text);
     free(text);
     char *beside = path_of("paged.html");
-    assert_int_equal(history_command("$D/paged.csv --no-page"), 0);
-    assert_int_equal(history_command("$D/paged.csv --md"), 0);
+    assert_int_equal(run_lockbench("history", "$D/paged.csv --no-page"), 0);
+    assert_int_equal(run_lockbench("history", "$D/paged.csv --md"), 0);
     assert_int_not_equal(access(beside, F_OK), 0);
     free(beside);
-    assert_int_equal(history_command("$D/paged.csv --gate 15"), LB_EXIT_REGRESSION);
-    assert_int_equal(history_command("$D/paged.csv --out $D/other.html"), 0);
+    assert_int_equal(run_lockbench("history", "$D/paged.csv --gate 15"), LB_EXIT_REGRESSION);
+    assert_int_equal(run_lockbench("history", "$D/paged.csv --out $D/other.html"), 0);
     static const char *const pages[] = {"paged.html", "other.html"};
     for (int i = 0; i < 2; i++) {
-        char *path = path_of(pages[i]), *page = read_whole(path), *out = path_of("out");
-        assert_non_null(page);
+        char *page = content_of(pages[i]), *wrote = content_of("out");
         has(page, "</html>");
-        char *wrote = read_whole(out);
         has(wrote, "medians of runs");
         free(wrote);
-        free(out);
         free(page);
-        free(path);
     }
     free(file);
 }

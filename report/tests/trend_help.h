@@ -14,19 +14,6 @@
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
     "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
 
-static inline char *path_of(const char *name) {
-    char *path = NULL;
-    assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
-    return path;
-}
-
-static inline void store(const char *path, const char *text) {
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
 /* What differs of a line from the usual one. */
 struct made {
     const char *lock, *environment, *kernel, *verdict, *load;
