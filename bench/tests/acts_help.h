@@ -7,26 +7,12 @@
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 
-static inline void skip_or_fail(const char *what, const char *missing, const char *install) {
-    const char *ci = getenv("CI");
-    if (ci && *ci)
-        fail_msg("%s: %s is missing, and CI tests everything: install %s", what, missing, install);
-    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", what, missing, install);
-    skip();
-}
-
-static inline void need(const char *program, const char *install) {
-    char command[100];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
-    if (system(command) != 0) skip_or_fail("an act", program, install);
-}
-
 /* Starts a topology and waits for the ports of all nodes. */
 static inline struct topo *started(const char *name, struct topo_wish wish) {
     struct topo_info info;
     struct lb_err err = {0};
     if (topo_info("compose/local", name, &info, &err) != 0) fail_msg("%s", err.text);
-    if (*info.missing) skip_or_fail(name, info.missing, info.install);
+    if (*info.missing) skip_for("%s: %s is missing: install %s", name, info.missing, info.install);
     wish.info = &info;
     struct topo *topo = topo_start(&wish, &err);
     if (!topo ||

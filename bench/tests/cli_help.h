@@ -413,23 +413,7 @@ static inline void cli_need(const char *topology) {
     const struct lb_backend *backend = registry_backend(topology);
     const char *why = backend && lb_unavailable(backend) ? lb_unavailable(backend) : info.missing;
     const char *install = backend && lb_unavailable(backend) ? backend->install : info.install;
-    if (!*why) return;
-    const char *ci = getenv("CI");
-    if (ci && *ci)
-        fail_msg("%s: %s is missing, and CI tests everything: install %s", topology, why, install);
-    print_message("[ SKIPPED ] %s: %s is missing: install %s\n", topology, why, install);
-    skip();
-}
-
-/* Skips the test loudly when a program of a package is missing here; in CI that is a failure. */
-static inline void cli_need_program(const char *name, const char *package) {
-    char command[100];
-    const char *ci = getenv("CI");
-    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
-    if (system(command) == 0) return;
-    if (ci && *ci) fail_msg("%s is missing, and CI tests everything: install %s", name, package);
-    print_message("[ SKIPPED ] %s is missing: install %s\n", name, package);
-    skip();
+    if (*why) skip_for("%s: %s is missing: install %s", topology, why, install);
 }
 
 /* Runs a script: shell is "bash", in the PATH. PROGRAM is the program, ROOT the project's folder. */
@@ -465,7 +449,7 @@ static inline void cli_up(struct cli *up, const char *topology, const char *back
 /* Runs SQL on such a PostgreSQL, as the URL's own account. The SQL has no double quotes and no dollar signs. */
 static inline void cli_psql(const char *option, const char *sql) {
     char command[1200];
-    cli_need_program("psql", "postgresql-client");
+    need_program("psql", "postgresql-client");
     snprintf(command, sizeof command, "psql -qX '%s' -c \"%s\" >/dev/null", strchr(option, '=') + 1,
              sql);
     assert_int_equal(system(command), 0);

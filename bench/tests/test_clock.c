@@ -127,7 +127,7 @@ TEST(redis_ttls_jump) {
 }
 
 TEST(postgres_tells_another_time) {
-    need("psql", "postgresql-client");
+    need_program("psql", "postgresql-client");
     struct topo *topo = started("postgres", (struct topo_wish){.clock = true});
     char command[300];
     snprintf(command, sizeof command,
@@ -142,7 +142,7 @@ TEST(postgres_tells_another_time) {
 
 /* Its waits for a wall-clock time are none the longer for it. */
 TEST(mariadb_tells_another_time) {
-    need("mariadb", "mariadb-client");
+    need_program("mariadb", "mariadb-client");
     struct topo *topo = started("mariadb", (struct topo_wish){.clock = true});
     char client[200], command[400];
     snprintf(client, sizeof client,
@@ -181,7 +181,7 @@ TEST(zookeeper_tells_another_time) {
     struct topo *topo = started("zookeeper", (struct topo_wish){.clock = true});
     char command[500];
     if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0)
-        skip_or_fail("ZooKeeper's clock", "kazoo", "python3-kazoo");
+        skip_for("kazoo is missing: install python3-kazoo");
     until_says(topo, 0, "ruok", "imok");
     snprintf(
         command, sizeof command,

@@ -87,7 +87,7 @@ static struct cli complete_in_bash(const char *line, const char *words, int word
 }
 
 TEST(bash_completes) {
-    cli_need_program("bash", "bash");
+    need_program("bash", "bash");
     struct cli cli = complete_in_bash("lockbench ", "lockbench ''", 1);
     assert_offers(&cli, "run");
     assert_offers(&cli, "--version");
@@ -111,7 +111,7 @@ TEST(bash_completes) {
 /* fish has a command that completes a line. */
 TEST(fish_completes) {
     char script[800];
-    cli_need_program("fish", "fish");
+    need_program("fish", "fish");
     snprintf(
         script, sizeof script,
         "cd %s; touch a-run; ln -sf $PROGRAM lockbench; set PATH $PWD $PATH; "
@@ -129,7 +129,7 @@ TEST(fish_completes) {
 
 /* Without a terminal zsh has no completion: its commands are functions that print what they got. */
 TEST(zsh_completes) {
-    cli_need_program("zsh", "zsh");
+    need_program("zsh", "zsh");
     struct cli cli = cli_shell(
         "zsh", "zsh -n $ROOT/compose/completion/_lockbench || exit; "
                "compadd() { print -l ${(P)@[-1]} }; compset() { }; _files() { print files }; "

@@ -90,14 +90,14 @@ static void assert_silent(const char *script) {
 
 TEST(mandoc_has_nothing_to_say) {
     char script[300];
-    cli_need_program("mandoc", "mandoc");
+    need_program("mandoc", "mandoc");
     snprintf(script, sizeof script, "mandoc -Tlint -W warning %s/*.1", cli_path("man"));
     assert_silent(script);
 }
 
 TEST(groff_has_nothing_to_say) {
     char script[300];
-    cli_need_program("groff", "groff-base");
+    need_program("groff", "groff-base");
     snprintf(script, sizeof script,
              "for page in %s/*.1; do groff -man -ww -Kutf8 -Tutf8 -z $page; done", cli_path("man"));
     assert_silent(script);

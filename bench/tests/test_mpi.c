@@ -18,8 +18,8 @@ static char hosts_program[PATH_MAX + 8], net_script[PATH_MAX + 40];
 static void need_hosts(void) {
     snprintf(hosts_program, sizeof hosts_program, "%s-hosts", cli_program);
     snprintf(net_script, sizeof net_script, "%s/bench/tests/hosts_net", cli_root);
-    cli_need_program("mpirun", "openmpi-bin");
-    cli_need_program("ip", "iproute2");
+    need_program("mpirun", "openmpi-bin");
+    need_program("ip", "iproute2");
     if (access(hosts_program, X_OK) != 0) fail_msg("no %s: run make hosts", hosts_program);
     if (geteuid() == 0) return;
     print_message("[ SKIPPED ] network namespaces need root\n");

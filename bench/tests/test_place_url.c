@@ -19,7 +19,7 @@ static bool is_missing(const char *topology) {
     if (topo_info(topologies, topology, &info, &err) != 0) fail_msg("%s", err.text);
     if (!*info.missing) return false;
     print_message("skipped: %s is missing: install %s\n", info.missing, info.install);
-    if (getenv("CI")) fail();
+    if (in_ci()) fail();
     return true;
 }
 

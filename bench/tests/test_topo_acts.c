@@ -82,7 +82,7 @@ TEST(unknown_acts_are_refused) {
 
 /* One client by its port, then all of them. */
 TEST(redis_clients_are_terminated) {
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis", (struct topo_wish){0});
     int port = topo_port(topo, 0, 0), one = help_connect_redis(port),
         other = help_connect_redis(port);
@@ -102,7 +102,7 @@ TEST(redis_clients_are_terminated) {
 }
 
 TEST(redis_throws_keys_away) {
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis", (struct topo_wish){0});
     int port = topo_port(topo, 0, 0);
     char text[100];
@@ -131,7 +131,7 @@ TEST(memcached_throws_items_away) {
 /* Writes stop reaching a replica whose wire is cut; promoted, it does not know them; the others
  * follow it, and so does the old primary when it comes back. */
 TEST(a_replica_is_promoted) {
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis-replicas", (struct topo_wish){0});
     struct lb_err err = {0};
     char text[100], port[40];
@@ -161,7 +161,7 @@ TEST(a_replica_is_promoted) {
 }
 
 TEST(sentinel_promotes) {
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis-sentinel", (struct topo_wish){0});
     struct lb_err err = {0};
     assert_int_equal(leader(topo, -1), 0);
@@ -195,7 +195,7 @@ static void replication_is_cut(const char *name) {
     struct lb_err err = {0};
     char text[100];
     bool sentinel = strcmp(name, "redis-sentinel") == 0;
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct wire *wire = wire_start(&(struct wire_end){0}, 1, &err);
     if (!wire) fail_msg("%s", err.text);
     int peers[6] = {wire_port(wire, 0)};
@@ -242,7 +242,7 @@ TEST(replication_is_cut_under_sentinel) {
 TEST(a_cluster_promotes_who_stopped_following) {
     struct lb_err err = {0};
     char text[100];
-    need("redis-cli", "redis-tools");
+    need_program("redis-cli", "redis-tools");
     struct topo *topo = started("redis-cluster", (struct topo_wish){0});
     until_says(topo, 0, "SET {slot}before me\r\n", "+OK");
     assert_string_equal(act(topo, "unfollow", "3", text, sizeof text),
@@ -279,7 +279,7 @@ static void a_leader_is_lost(struct topo *topo, const char *words, const char *s
 }
 
 TEST(etcd_loses_its_leader) {
-    need("etcdctl", "etcd-client");
+    need_program("etcdctl", "etcd-client");
     a_leader_is_lost(started("etcd-3", (struct topo_wish){0}), "GET /health HTTP/1.0\r\n\r\n",
                      "\"true\"");
 }
@@ -290,7 +290,7 @@ TEST(zookeeper_loses_its_leader) {
 
 /* The leader is that of the servers themselves, since there is no stream. */
 TEST(nats_loses_its_leader) {
-    need("curl", "curl");
+    need_program("curl", "curl");
     a_leader_is_lost(started("nats-3", (struct topo_wish){0}), "", "\"jetstream\":true");
 }
 
@@ -339,7 +339,7 @@ static void sql_clients_are_terminated(const char *name, const char *client, con
 }
 
 TEST(postgres_clients_are_terminated) {
-    need("psql", "postgresql-client");
+    need_program("psql", "postgresql-client");
     sql_clients_are_terminated(
         "postgres", "psql -X -q -A -t -h 127.0.0.1 -p $PORT -U postgres -d postgres -c",
         "select pg_sleep(60)",
@@ -348,7 +348,7 @@ TEST(postgres_clients_are_terminated) {
 }
 
 TEST(mariadb_clients_are_terminated) {
-    need("mariadb", "mariadb-client");
+    need_program("mariadb", "mariadb-client");
     sql_clients_are_terminated(
         "mariadb", "mariadb --no-defaults --protocol=tcp -h 127.0.0.1 -P $PORT -u root -N -B -e",
         "select sleep(60)",

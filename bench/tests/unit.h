@@ -43,6 +43,31 @@ static size_t unit_test_count __attribute__((unused));
 #define run_all_tests(setup, teardown)                                                             \
     _cmocka_run_group_tests("tests", unit_tests, unit_test_count, setup, teardown)
 
+/* True in CI, where nothing may be skipped that can be installed. */
+static inline bool in_ci(void) {
+    const char *ci = getenv("CI");
+    return ci && *ci && strcmp(ci, "false") != 0;
+}
+
+/* Skips the test, since something is missing here; in CI the test fails. */
+__attribute__((format(printf, 1, 2))) static inline void skip_for(const char *format, ...) {
+    char why[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (in_ci()) fail_msg("%s; CI tests everything", why);
+    print_message("[ SKIPPED ] %s\n", why);
+    skip();
+}
+
+/* Skips the test when a program of a package is missing here; in CI the test fails. */
+static inline void need_program(const char *name, const char *package) {
+    char command[100];
+    snprintf(command, sizeof command, "command -v %s >/dev/null", name);
+    if (system(command) != 0) skip_for("%s is missing: install %s", name, package);
+}
+
 #define TEST_MAIN(setup, teardown)                                                                 \
     int main(void) {                                                                               \
         return run_all_tests(setup, teardown);                                                     \

@@ -28,13 +28,12 @@ static inline int unpack_remove(void **state) {
  * began. */
 static inline const char *unpack_need(const char *server) {
     char command[PATH_MAX + 100];
-    const char *ci = getenv("CI");
     int place = 0;
     while (unpacked[place].program[0] && strcmp(unpacked[place].server, server) != 0) place++;
     assert_in_range(place, 0, UNPACKED_MAX - 1);
     struct unpacked *one = &unpacked[place];
     if (one->program[0]) return one->program;
-    if (!ci || !*ci) {
+    if (!in_ci()) {
         print_message("[ SKIPPED ] %s is missing: `compose/unpack-server %s DIR` brings it\n",
                       server, server);
         skip();

@@ -111,11 +111,7 @@ static inline void live_close(struct live_place *live) {
 /* For a test of a place that may be missing: skips, or fails in CI. */
 #define LIVE_NEEDS(live)                                                                           \
     do {                                                                                           \
-        if ((live)->missing) {                                                                     \
-            print_message("skipped: %s\n", (live)->missing);                                       \
-            if (getenv("CI")) fail();                                                              \
-            skip();                                                                                \
-        }                                                                                          \
+        if ((live)->missing) skip_for("%s", (live)->missing);                                      \
     } while (0)
 
 /* One client of ours. */

@@ -338,14 +338,7 @@ static void run(void **state) {
     const struct scene *scene = *state;
     struct lb_err err = {0};
     struct plan_lock lock;
-    char command[64];
-    snprintf(command, sizeof command, "command -v %s >/dev/null",
-             scene->needs ? scene->needs : "true");
-    if (system(command) != 0) {
-        if (getenv("CI")) fail_msg("%s is missing: install %s", scene->needs, scene->install);
-        printf("skipped: %s is missing: install %s\n", scene->needs, scene->install);
-        skip();
-    }
+    if (scene->needs) need_program(scene->needs, scene->install);
     assert_int_equal(conform_lock(registry_lock(scene->lock), NULL, &arena, &lock, &err), 0);
     place = conform_open(&lock, &err);
     if (!place) fail_msg("%s", err.text);

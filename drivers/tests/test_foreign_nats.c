@@ -230,16 +230,9 @@ FIXTURE(stop) {
 
 TEST_MAIN(start, stop)
 #else
-static void absent(void **state) {
-    (void)state;
-    print_message(
-        "skipped: built without libnats, NATS's own client, from the package libnats-dev\n");
-    if (getenv("CI")) fail();
-    skip();
+TEST(absent) {
+    skip_for("built without libnats, NATS's own client: install libnats-dev");
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(absent)};
-    return cmocka_run_group_tests_name("NATS and its own client", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
 #endif

@@ -144,17 +144,8 @@ FIXTURE(tear_down) {
 static void run(void **state) {
     void (*script)(struct trial *) = *(void (**)(struct trial *)) * state;
     char why[512];
-    const char *ci = getenv("CI");
-    bool missing = conform_lacks(registry_lock("redis-setnx"), NULL, why, sizeof why) != NULL;
-    if (!missing && system("command -v redis-cli >/dev/null") != 0) {
-        snprintf(why, sizeof why, "redis-cli is missing: install redis-tools");
-        missing = true;
-    }
-    if (missing && ci && strcmp(ci, "true") == 0) fail_msg("%s", why);
-    if (missing) {
-        printf("skipped: %s\n", why);
-        skip();
-    }
+    if (conform_lacks(registry_lock("redis-setnx"), NULL, why, sizeof why)) skip_for("%s", why);
+    need_program("redis-cli", "redis-tools");
     struct trial trial = {.lock = &lock, .place = place};
     trial_run(&trial, script);
     if (trial.failure[0]) fail_msg("%s", trial.failure);

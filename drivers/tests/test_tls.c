@@ -6,15 +6,6 @@
 #define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
 
-static void needs(const char *program) {
-    char command[100];
-    snprintf(command, sizeof command, "command -v %s >/dev/null", program);
-    if (system(command) == 0) return;
-    print_message("skipped: %s is missing\n", program);
-    if (getenv("CI")) fail();
-    skip();
-}
-
 /* --- redis --- */
 
 #define REDIS                                                                                             \
@@ -25,7 +16,7 @@ static void needs(const char *program) {
 #define REDIS_URL "rediss://:" TLS_SECRET "@127.0.0.1:%d"
 
 TEST(redis_over_tls) {
-    needs("redis-server");
+    need_program("redis-server", "redis-server");
     tls_start(0, "server", REDIS "tls-auth-clients optional\nEND");
     tls_start(1, "wronghost", REDIS "tls-auth-clients optional\nEND");
     tls_start(2, "expired", REDIS "tls-auth-clients optional\nEND");
@@ -93,7 +84,7 @@ TEST(redis_over_tls) {
 
 /* Sentinels may have another login than the servers that they watch. */
 TEST(sentinels_have_a_login_of_their_own) {
-    needs("redis-server");
+    need_program("redis-server", "redis-server");
     tls_start(0, "",
               "exec redis-server --bind 127.0.0.1 --port $PORT --dir $DIR --save '' "
               "--requirepass " TLS_SECRET);
@@ -143,7 +134,7 @@ TEST(sentinels_have_a_login_of_their_own) {
 #define MEMCACHED_URL "memcacheds://worker:" TLS_SECRET "@127.0.0.1:%d"
 
 TEST(memcached_over_tls) {
-    needs("memcached");
+    need_program("memcached", "memcached");
     tls_start(0, "server", MEMCACHED);
     tls_start(1, "wronghost", MEMCACHED);
     tls_start(2, "server", MEMCACHED ",ssl_verify_mode=2");
@@ -199,7 +190,8 @@ TEST(memcached_over_tls) {
 #define NATS_URL "tls://worker:" TLS_SECRET "@127.0.0.1:%d"
 
 TEST(nats_over_tls) {
-    if (system("PATH=$PATH:/usr/sbin command -v nats-server >/dev/null") != 0) needs("nats-server");
+    if (system("PATH=$PATH:/usr/sbin command -v nats-server >/dev/null") != 0)
+        skip_for("nats-server is missing: install nats-server");
     tls_start(0, "server", NATS(NATS_TLS NATS_USER));
     tls_start(1, "wronghost", NATS(NATS_TLS NATS_USER));
     tls_start(2, "server", NATS(NATS_TLS ", verify: true" NATS_USER));

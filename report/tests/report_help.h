@@ -47,18 +47,9 @@ static inline bool has_program(const char *name) {
     return false;
 }
 
-/* True in CI, where a test must not be skipped. */
-static inline bool in_ci(void) {
-    const char *ci = getenv("CI");
-    return ci && *ci && strcmp(ci, "false") != 0;
-}
-
 /* Skips the test, and says what to install; in CI the test fails. */
 static inline void need(bool there, const char *what, const char *install) {
-    if (there) return;
-    printf("SKIP: this test needs %s: install %s\n", what, install);
-    if (in_ci()) fail_msg("%s is missing, and in CI nothing may be skipped", what);
-    skip();
+    if (!there) skip_for("this test needs %s: install %s", what, install);
 }
 
 /* What a test needs that looks at pages. */
