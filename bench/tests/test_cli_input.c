@@ -62,34 +62,11 @@ TEST(an_unknown_name_gets_the_nearest) {
         {{"doctor", "--jsno"}, 1, {"did you mean '--json'"}});
 }
 
+/* The same reader takes a file's values: test_plan and test_shape try more of them. */
 TEST(a_number_out_of_range_is_told_what_is_allowed) {
     CHECK(
         {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 2000000"}},
-        {{"run", "smoke", "--set", "load.clients=-3"}, 1, {"load.clients", "1 to 2000000"}},
-        {{"run", "smoke", "--set", "load.clients=1000000000000000000000"},
-         1,
-         {"load.clients", "2000000"}},
-        {{"run", "smoke", "--set", "load.clients=many"}, 1, {"load.clients", "'many'"}},
-        {{"run", "smoke", "--set", "load.clients="}, 1, {"load.clients", "missing"}},
-        {{"run", "smoke", "--set", "load.threads=0"}, 1, {"load.threads", "auto"}},
-        {{"run", "smoke", "--set", "load.processes=99"},
-         1,
-         {"load.processes", "more processes than"}},
-        {{"run", "smoke", "--set", "load.keys=0"}, 1, {"load.keys", "10000000"}},
-        {{"run", "smoke", "--set", "load.keys=100 zipf:-1"}, 1, {"load.keys", "zipf"}},
-        {{"run", "smoke", "--set", "load.arrival=poisson:0/s"}, 1, {"load.arrival", "0.001"}},
-        {{"run", "smoke", "--set", "load.hold=-1ms"}, 1, {"load.hold", "-1ms"}},
-        {{"run", "smoke", "--set", "load.seed=-1"}, 1, {"load.seed", "0 to 999999999999999"}},
-        {{"run", "smoke", "--set", "run.duration=0"}, 1, {"run.duration", "10ms to 24h"}},
-        {{"run", "smoke", "--set", "run.duration=-5s"}, 1, {"run.duration", "10ms to 24h"}},
         {{"run", "smoke", "--set", "run.duration=5"}, 1, {"run.duration", "ms"}},
-        {{"run", "smoke", "--set", "run.duration=99999h"}, 1, {"run.duration", "24h"}},
-        {{"run", "smoke", "--set", "run.repeat=0"}, 1, {"run.repeat", "1 to 1000"}},
-        {{"run", "smoke", "--set", "acquire.lease=0"}, 1, {"acquire.lease"}},
-        {{"run", "smoke", "--set", "acquire.mode=timed"},
-         1,
-         {"acquire.timeout", "timed needs one"}},
-        {{"run", "smoke", "--set", "sim.service=-1us"}, 1, {"sim.service", "0 to 1m"}},
         {{"run", "smoke", "--set", "servers.durability=paper"}, 1, {"servers.durability", "none"}});
 }
 
