@@ -194,25 +194,21 @@ static inline bool is_holder(const char *text, const char *end) {
 
 /* --- running them --- */
 
-struct redisson_test {
-    const char *lock, *topology; /* NULL: its first */
-    void (*script)(struct trial *trial);
-};
-
-static inline void run_redisson(void **state) {
-    const struct redisson_test *test = *state;
-    const struct lb_lock *lock = registry_lock(test->lock);
+/* topology NULL: the lock's first. */
+static inline void run_redisson(const char *name, const char *topology,
+                                void (*script)(struct trial *trial)) {
+    const struct lb_lock *lock = registry_lock(name);
     struct plan_lock planned;
     struct lb_err err = {0};
     char why[512];
-    if (conform_lacks(lock, test->topology, why, sizeof why)) skip_for("%s", why);
+    if (conform_lacks(lock, topology, why, sizeof why)) skip_for("%s", why);
     if (conform_lock(lock, NULL, &arena, &planned, &err) != 0 ||
-        !(place = conform_open_on(&planned, test->topology, &err))) {
+        !(place = conform_open_on(&planned, topology, &err))) {
         fail_msg("%s", err.text);
     }
     struct trial trial = {.lock = &planned, .place = place};
     if (listen_in())
-        trial_run(&trial, test->script);
+        trial_run(&trial, script);
     else
         snprintf(trial.failure, sizeof trial.failure, "no connections by hand");
     listen_no_more();
@@ -221,12 +217,10 @@ static inline void run_redisson(void **state) {
     if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
-#define REDISSON_TEST_ON(topology, what, lock, script)                                             \
-    {                                                                                              \
-        what, run_redisson, NULL, NULL, &(struct redisson_test) {                                  \
-            lock, topology, script                                                                 \
-        }                                                                                          \
+#define REDISSON_TEST_ON(topology, name, lock, script)                                             \
+    TEST(name) {                                                                                   \
+        run_redisson(lock, topology, script);                                                      \
     }
-#define REDISSON_TEST(what, lock, script) REDISSON_TEST_ON("redis", what, lock, script)
+#define REDISSON_TEST(name, lock, script) REDISSON_TEST_ON("redis", name, lock, script)
 
 #endif

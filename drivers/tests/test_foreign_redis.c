@@ -141,8 +141,7 @@ FIXTURE(tear_down) {
     return 0;
 }
 
-static void run(void **state) {
-    void (*script)(struct trial *) = *(void (**)(struct trial *)) * state;
+static void run(void (*script)(struct trial *trial)) {
     char why[512];
     if (conform_lacks(registry_lock("redis-setnx"), NULL, why, sizeof why)) skip_for("%s", why);
     need_program("redis-cli", "redis-tools");
@@ -151,17 +150,20 @@ static void run(void **state) {
     if (trial.failure[0]) fail_msg("%s", trial.failure);
 }
 
-static void (*const scripts[])(struct trial *) = {by_hand_excludes_ours, ours_excludes_by_hand,
-                                                  deleted_by_hand_is_lost, forgotten_scripts};
-#define SCRIPT(n, what)                                                                            \
-    { what, run, NULL, NULL, (void *)(uintptr_t)&scripts[n] }
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        SCRIPT(0, "taken by hand, it excludes ours"),
-        SCRIPT(1, "ours excludes what is taken by hand"),
-        SCRIPT(2, "deleted by hand, it is lost"),
-        SCRIPT(3, "scripts that the server forgot are sent again"),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+TEST(taken_by_hand_it_excludes_ours) {
+    run(by_hand_excludes_ours);
 }
+
+TEST(ours_excludes_what_is_taken_by_hand) {
+    run(ours_excludes_by_hand);
+}
+
+TEST(deleted_by_hand_it_is_lost) {
+    run(deleted_by_hand_is_lost);
+}
+
+TEST(scripts_that_the_server_forgot_are_sent_again) {
+    run(forgotten_scripts);
+}
+
+TEST_MAIN(set_up, tear_down)

@@ -356,23 +356,17 @@ static void not_synced(struct trial *trial) {
     MUST_SAY(trial, "0", "EXISTS %s", key.name);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        REDISSON_TEST("RLock: what is on the server", "redis-reentrant", rlock_state),
-        REDISSON_TEST("RLock: the latch of an unlock", "redis-reentrant", unlock_latch),
-        REDISSON_TEST("RLock: they hold, ours waits", "redis-reentrant", they_hold_ours_waits),
-        REDISSON_TEST("RLock: one subscription for a session", "redis-reentrant", one_subscription),
-        REDISSON_TEST("RLock: ours holds, they wait", "redis-reentrant", ours_holds_they_wait),
-        REDISSON_TEST("RFencedLock: they hold, ours waits", "redis-fenced", they_hold_ours_waits),
-        REDISSON_TEST("RFencedLock: the token", "redis-fenced", fenced_token),
-        REDISSON_TEST("RSpinLock: nothing is published", "redis-spin", spin_is_silent),
-        REDISSON_TEST("MultiLock of one: they hold, ours waits", "redis-multi",
-                      they_hold_ours_waits),
-        REDISSON_TEST_ON("redis-cluster", "RLock: a sharded channel", "redis-reentrant",
-                         sharded_channel),
-        REDISSON_TEST_ON("redis-cluster", "RLock: the slot moves", "redis-reentrant", slot_moves),
-        REDISSON_TEST_ON("redis-replicas", "RLock: no replica acknowledges", "redis-reentrant",
-                         not_synced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+REDISSON_TEST(RLock_what_is_on_the_server, "redis-reentrant", rlock_state)
+REDISSON_TEST(RLock_the_latch_of_an_unlock, "redis-reentrant", unlock_latch)
+REDISSON_TEST(RLock_they_hold_ours_waits, "redis-reentrant", they_hold_ours_waits)
+REDISSON_TEST(RLock_one_subscription_for_a_session, "redis-reentrant", one_subscription)
+REDISSON_TEST(RLock_ours_holds_they_wait, "redis-reentrant", ours_holds_they_wait)
+REDISSON_TEST(RFencedLock_they_hold_ours_waits, "redis-fenced", they_hold_ours_waits)
+REDISSON_TEST(RFencedLock_the_token, "redis-fenced", fenced_token)
+REDISSON_TEST(RSpinLock_nothing_is_published, "redis-spin", spin_is_silent)
+REDISSON_TEST(MultiLock_of_one_they_hold_ours_waits, "redis-multi", they_hold_ours_waits)
+REDISSON_TEST_ON("redis-cluster", RLock_a_sharded_channel, "redis-reentrant", sharded_channel)
+REDISSON_TEST_ON("redis-cluster", RLock_the_slot_moves, "redis-reentrant", slot_moves)
+REDISSON_TEST_ON("redis-replicas", RLock_no_replica_acknowledges, "redis-reentrant", not_synced)
+
+TEST_MAIN(NULL, NULL)

@@ -283,15 +283,10 @@ static void multi(struct trial *trial) {
     ON_ALL("0", "EXISTS %s", keys[1].name);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        REDISSON_TEST("RSemaphore", "redis-semaphore", semaphore),
-        REDISSON_TEST("RPermitExpirableSemaphore: what is on the server", "redis-permit",
-                      permit_state),
-        REDISSON_TEST("RPermitExpirableSemaphore: permits end", "redis-permit", permit_ends),
-        REDISSON_TEST("RCountDownLatch", "redis-latch", latch),
-        REDISSON_TEST_ON("redis-independents", "MultiLock: two keys on five servers", "redis-multi",
-                         multi),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+REDISSON_TEST(RSemaphore, "redis-semaphore", semaphore)
+REDISSON_TEST(RPermitExpirableSemaphore_what_is_on_the_server, "redis-permit", permit_state)
+REDISSON_TEST(RPermitExpirableSemaphore_permits_end, "redis-permit", permit_ends)
+REDISSON_TEST(RCountDownLatch, "redis-latch", latch)
+REDISSON_TEST_ON("redis-independents", MultiLock_two_keys_on_five_servers, "redis-multi", multi)
+
+TEST_MAIN(NULL, NULL)

@@ -383,18 +383,15 @@ static void rw_they_write(struct trial *trial) {
     MUST_GIVE(one, actor_acquire(one, &key, TRIAL_TRY), LB_BUSY);
 }
 
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        REDISSON_TEST("RFairLock: three wait, in their order", "redis-fair", fair_order),
-        REDISSON_TEST("RFairLock: ours behind them", "redis-fair", fair_behind_them),
-        REDISSON_TEST("RFairLock: a dead head", "redis-fair", fair_dead_head),
-        REDISSON_TEST("RFairLock: giving up", "redis-fair", fair_give_up),
-        REDISSON_TEST("RFairLock: giving up at once", "redis-fair", fair_gives_up_at_once),
-        REDISSON_TEST("RFairLock: cut off", "redis-fair", fair_cut_off),
-        REDISSON_TEST("RFairLock: what had expired", "redis-fair", fair_expired),
-        REDISSON_TEST("RReadWriteLock: readers", "redis-rwlock", rw_readers),
-        REDISSON_TEST("RReadWriteLock: a writer", "redis-rwlock", rw_writer),
-        REDISSON_TEST("RReadWriteLock: they write", "redis-rwlock", rw_they_write),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+REDISSON_TEST(RFairLock_three_wait_in_their_order, "redis-fair", fair_order)
+REDISSON_TEST(RFairLock_ours_behind_them, "redis-fair", fair_behind_them)
+REDISSON_TEST(RFairLock_a_dead_head, "redis-fair", fair_dead_head)
+REDISSON_TEST(RFairLock_giving_up, "redis-fair", fair_give_up)
+REDISSON_TEST(RFairLock_giving_up_at_once, "redis-fair", fair_gives_up_at_once)
+REDISSON_TEST(RFairLock_cut_off, "redis-fair", fair_cut_off)
+REDISSON_TEST(RFairLock_what_had_expired, "redis-fair", fair_expired)
+REDISSON_TEST(RReadWriteLock_readers, "redis-rwlock", rw_readers)
+REDISSON_TEST(RReadWriteLock_a_writer, "redis-rwlock", rw_writer)
+REDISSON_TEST(RReadWriteLock_they_write, "redis-rwlock", rw_they_write)
+
+TEST_MAIN(NULL, NULL)
