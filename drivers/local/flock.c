@@ -18,7 +18,8 @@
 
 enum kernel_call { CALL_TRY, CALL_WAIT, CALL_FREE };
 
-/* Returns 0 or an errno; EWOULDBLOCK = another client holds the lock. */
+/* A lock's recipe is the address of its kernel_fn. Returns 0 or an errno; EWOULDBLOCK = another
+ * client holds the lock. */
 typedef int kernel_fn(int fd, enum kernel_call call);
 
 static int by_flock(int fd, enum kernel_call call) {
@@ -30,6 +31,10 @@ static int by_ofd(int fd, enum kernel_call call) {
     struct flock all = {.l_type = call == CALL_FREE ? F_UNLCK : F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(fd, call == CALL_WAIT ? F_OFD_SETLKW : F_OFD_SETLK, &all) == 0) return 0;
     return errno == EACCES ? EWOULDBLOCK : errno;
+}
+
+static kernel_fn *kernel_of(const struct lb_session *session) {
+    return *(kernel_fn *const *)session->lock->recipe;
 }
 
 /* Finds or opens the key's file. 0 with its place; -EBUSY if another key has the place and is held,
@@ -71,9 +76,10 @@ static int wait_until(struct file_session *state, kernel_fn *kernel, int fd, int
     return failed;
 }
 
-static enum lb_outcome lock_file(struct lb_session *session, const struct lb_request *request,
-                                 struct lb_grant *grant, kernel_fn *kernel) {
+static enum lb_outcome kernel_acquire(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
     struct file_session *state = session->state;
+    kernel_fn *kernel = kernel_of(session);
     bool once = request->deadline_ns <= lb_now();
     int place;
     int failed = -find_file(session, request, &place);
@@ -99,37 +105,16 @@ static enum lb_outcome lock_file(struct lb_session *session, const struct lb_req
     return LB_OK;
 }
 
-static enum lb_outcome unlock_file(struct lb_session *session, const struct lb_request *request,
-                                   kernel_fn *kernel) {
+static enum lb_outcome kernel_release(struct lb_session *session, const struct lb_request *request,
+                                      struct lb_grant *grant) {
     struct file_session *state = session->state;
     int place;
+    (void)grant;
     /* The kernel reports no error when a lock that is not held is released. */
     if (find_file(session, request, &place) != 0 || !state->file[place].held) return LB_LOST;
     state->file[place].held = false;
-    int failed = kernel(state->file[place].fd, CALL_FREE);
+    int failed = kernel_of(session)(state->file[place].fd, CALL_FREE);
     return failed ? lb_fail(session, LB_BROKEN, "file: %s", strerror(failed)) : LB_OK;
-}
-
-static enum lb_outcome flock_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    return lock_file(session, request, grant, by_flock);
-}
-
-static enum lb_outcome flock_release(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    (void)grant;
-    return unlock_file(session, request, by_flock);
-}
-
-static enum lb_outcome ofd_acquire(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    return lock_file(session, request, grant, by_ofd);
-}
-
-static enum lb_outcome ofd_release(struct lb_session *session, const struct lb_request *request,
-                                   struct lb_grant *grant) {
-    (void)grant;
-    return unlock_file(session, request, by_ofd);
 }
 
 /* The signal of wait_until takes the waiter out of the kernel's queue; the waiter then queues again
@@ -144,9 +129,9 @@ static void kernel_names(const struct lb_session *session, const struct lb_reque
     file_names(request, SUFFIX, names);
 }
 
-static const struct lb_algorithm file_flock_algorithm = {
-    .acquire = flock_acquire,
-    .release = flock_release,
+static const struct lb_algorithm algorithm = {
+    .acquire = kernel_acquire,
+    .release = kernel_release,
     .names = kernel_names,
 };
 
@@ -168,13 +153,8 @@ const struct lb_lock lock_file_flock = {
              "pass it on",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &file_flock_algorithm,
-};
-
-static const struct lb_algorithm file_ofd_algorithm = {
-    .acquire = ofd_acquire,
-    .release = ofd_release,
-    .names = kernel_names,
+    .algorithm = &algorithm,
+    .recipe = &(kernel_fn *const){by_flock},
 };
 
 const struct lb_lock lock_file_ofd = {
@@ -196,5 +176,6 @@ const struct lb_lock lock_file_ofd = {
              "detected",
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
-    .algorithm = &file_ofd_algorithm,
+    .algorithm = &algorithm,
+    .recipe = &(kernel_fn *const){by_ofd},
 };

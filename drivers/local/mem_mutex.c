@@ -19,8 +19,17 @@
 #define TELL_LOCKED(mutex) ((void)0)
 #endif
 
-static enum lb_outcome lock_mutex(struct lb_session *session, pthread_mutex_t *mutex,
-                                  const struct lb_request *request, struct lb_grant *grant) {
+/* A lock's recipe says whether its mutexes are the robust ones. */
+static pthread_mutex_t *mutex_of(const struct lb_session *session,
+                                 const struct lb_request *request) {
+    struct memory_shared *shared = memory_of(session);
+    const bool *robust = session->lock->recipe;
+    return &(*robust ? shared->robust : shared->mutex)[memory_slot(request)].mutex;
+}
+
+static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    pthread_mutex_t *mutex = mutex_of(session, request);
     int failed = pthread_mutex_trylock(mutex);
     if (failed == EBUSY && request->deadline_ns <= lb_now()) return LB_BUSY;
     while (failed == EBUSY || failed == ETIMEDOUT) {
@@ -36,36 +45,14 @@ static enum lb_outcome lock_mutex(struct lb_session *session, pthread_mutex_t *m
                   : memory_granted(grant, 1);
 }
 
-static enum lb_outcome unlock_mutex(struct lb_session *session, pthread_mutex_t *mutex,
-                                    struct lb_grant *grant) {
+static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
     if (!memory_taken_back(grant)) return LB_LOST;
-    int failed = pthread_mutex_unlock(mutex);
+    int failed = pthread_mutex_unlock(mutex_of(session, request));
     return failed ? lb_fail(session, LB_BROKEN, "pthread mutex: %s", strerror(failed)) : LB_OK;
 }
 
-static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    return lock_mutex(session, &memory_of(session)->mutex[memory_slot(request)].mutex, request,
-                      grant);
-}
-
-static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
-                                     struct lb_grant *grant) {
-    return unlock_mutex(session, &memory_of(session)->mutex[memory_slot(request)].mutex, grant);
-}
-
-static enum lb_outcome robust_acquire(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    return lock_mutex(session, &memory_of(session)->robust[memory_slot(request)].mutex, request,
-                      grant);
-}
-
-static enum lb_outcome robust_release(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    return unlock_mutex(session, &memory_of(session)->robust[memory_slot(request)].mutex, grant);
-}
-
-static const struct lb_algorithm mem_mutex_algorithm = {
+static const struct lb_algorithm algorithm = {
     .grant_bytes = sizeof(struct memory_grant),
     .acquire = mutex_acquire,
     .release = mutex_release,
@@ -84,13 +71,8 @@ const struct lb_lock lock_mem_mutex = {
               .hazards = "a holder that dies keeps it for ever: the mutex does not know its owner",
               .guarantee = LB_ON_ONE_HOST,
               .crash = LB_CRASH_NEVER},
-    .algorithm = &mem_mutex_algorithm,
-};
-
-static const struct lb_algorithm mem_robust_algorithm = {
-    .grant_bytes = sizeof(struct memory_grant),
-    .acquire = robust_acquire,
-    .release = robust_release,
+    .algorithm = &algorithm,
+    .recipe = &(const bool){false},
 };
 
 const struct lb_lock lock_mem_robust = {
@@ -110,5 +92,6 @@ const struct lb_lock lock_mem_robust = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .expected = memory_robust_expected,
-    .algorithm = &mem_robust_algorithm,
+    .algorithm = &algorithm,
+    .recipe = &(const bool){true},
 };
