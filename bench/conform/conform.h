@@ -2,7 +2,7 @@
  * lock gets by its capabilities. A new lock gets all that apply by being in the list.
  *
  * A check is a script (conform_trial.h) with the capabilities that it needs. The files
- * conform_<subject>.c have them; conform.c has the table. */
+ * conform_<subject>.c have them; checks.h lists them all. */
 #ifndef BENCH_CONFORM_CONFORM_H
 #define BENCH_CONFORM_CONFORM_H
 
@@ -49,7 +49,7 @@ struct conform_check {
     void (*script)(struct trial *trial);
 };
 
-/* All checks; the last one has no name. Checks that kill a server come last. */
+/* All checks of checks.h; the last one has no name. */
 extern const struct conform_check conform_checks[];
 
 /* True if a lock gets a check; further: on another topology than its first. *ret_reason: why the
@@ -99,96 +99,23 @@ struct conform_exemption {
 };
 extern const struct conform_exemption conform_exemptions[]; /* the last entry has no lock */
 
-/* conform_basic.c */
-void conform_again(struct trial *trial);
-void conform_busy(struct trial *trial);
-void conform_past(struct trial *trial);
-void conform_keys(struct trial *trial);
-void conform_describe(struct trial *trial);
-void conform_commands(struct trial *trial);
-void conform_descriptors(struct trial *trial);
-/* conform_wait.c */
-void conform_timed(struct trial *trial);
-void conform_short(struct trial *trial);
-void conform_handover(struct trial *trial);
-void conform_cutoff(struct trial *trial);
-/* For checks: judges a contest on one key after its end, and fails the trial unless it was clean.
- * Returns the number of grants. */
+/* The checks' scripts, in the files conform_<subject>.c. */
+#define CONFORM_CHECK(name, kinds, caps, claims, needs, who, script)                               \
+    void script(struct trial *trial);
+#include "bench/conform/checks.h"
+#undef CONFORM_CHECK
+
+/* What scripts share. Judges a contest on one key after its end, and fails the trial unless it was
+ * clean. Returns the number of grants. */
 struct cell;
 struct findings;
 uint64_t conform_judge(struct trial *trial, const struct cell *cell,
                        const struct findings *findings);
-/* conform_exclude.c */
-void conform_exclude(struct trial *trial);
-void conform_give_up(struct trial *trial);
-/* conform_owner.c */
-void conform_double_release(struct trial *trial);
-void conform_stranger(struct trial *trial);
-void conform_fence(struct trial *trial);
-void conform_session(struct trial *trial);
-/* conform_reentry.c */
-void conform_reentry(struct trial *trial);
-/* conform_shared.c */
-void conform_shared(struct trial *trial);
-void conform_shared_wait(struct trial *trial);
-void conform_shared_mix(struct trial *trial);
-void conform_reader_lease(struct trial *trial);
-void conform_reader_session(struct trial *trial);
-/* conform_semaphore.c */
-void conform_permits_counted(struct trial *trial);
-void conform_permits_several(struct trial *trial);
-void conform_permits_contended(struct trial *trial);
-void conform_arm_twice(struct trial *trial);
-/* conform_latch.c */
-void conform_latch(struct trial *trial);
-void conform_latch_crowd(struct trial *trial);
-/* conform_optimistic.c */
-void conform_version(struct trial *trial);
-void conform_conflict(struct trial *trial);
-void conform_versions_unique(struct trial *trial);
-void conform_atomic(struct trial *trial);
-/* conform_multi.c */
-void conform_multi(struct trial *trial);
-void conform_multi_overlap(struct trial *trial);
-/* conform_slots.c */
-void conform_slots(struct trial *trial);
-/* conform_crowd.c */
-void conform_fair(struct trial *trial);
-void conform_crowd(struct trial *trial);
-void conform_share(struct trial *trial);
-/* conform_residue.c */
-void conform_residue(struct trial *trial);
-void conform_armed_residue(struct trial *trial);
-/* For other checks: the server must have nothing under the key any more within that time, as a new
- * session sees it. False after trial_fail. */
+/* The server must have nothing under the key any more within that time, as a new session sees it.
+ * False after trial_fail. */
 bool conform_nothing_left(struct trial *trial, const struct trial_key *key, const char *after,
                           int64_t limit_ns);
-/* conform_count.c */
-void conform_count(struct trial *trial);
 /* True if the keys on the backend's servers can be counted from outside. */
 bool conform_can_count(const struct lb_backend *backend);
-/* conform_kill.c */
-void conform_killed_clients(struct trial *trial);
-/* conform_lease.c */
-void conform_lease_ends(struct trial *trial);
-void conform_renewal(struct trial *trial);
-void conform_late_renewal(struct trial *trial);
-/* conform_names.c */
-void conform_odd_names(struct trial *trial);
-void conform_long_names(struct trial *trial);
-/* conform_lost.c */
-void conform_lease_counts(struct trial *trial);
-void conform_cut_answer(struct trial *trial);
-void conform_cut_within_answer(struct trial *trial);
-void conform_reset(struct trial *trial);
-void conform_silent_answer(struct trial *trial);
-void conform_silent_request(struct trial *trial);
-void conform_cut_release(struct trial *trial);
-void conform_crash(struct trial *trial);
-void conform_told(struct trial *trial);
-void conform_cut_write(struct trial *trial);
-void conform_cut_await(struct trial *trial);
-/* conform_server.c */
-void conform_killed_server(struct trial *trial);
 
 #endif
