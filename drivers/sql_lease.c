@@ -120,52 +120,25 @@ enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_req
 }
 
 const struct lb_algorithm sql_lease_algorithm = {
-    .options = sql_poll_options,
     .causes = backoff_causes,
-    .options_bytes = sizeof(struct sql_options),
-    .session_bytes = SQL_SESSION_BYTES,
-    .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .acquire = sql_lease_acquire,
     .release = sql_lease_release,
     .renew = sql_lease_renew,
-    .settle = sql_lease_settle,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_LEASE_MEMBERS(sql_poll_options),
 };
 
 const struct lb_algorithm sql_flag_algorithm = {
-    .options = sql_poll_options,
     .causes = backoff_causes,
-    .options_bytes = sizeof(struct sql_options),
-    .session_bytes = SQL_SESSION_BYTES,
-    .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .arm = sql_arm,
-    .disarm = sql_disarm,
-    .arm_range = sql_arm_range,
-    .disarm_range = sql_disarm_range,
-    .acquire = sql_lease_acquire,
     .release = flag_release,
-    .settle = sql_lease_settle,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_LEASE_MEMBERS(sql_poll_options),
+    SQL_ARMED,
 };
 
 const struct lb_algorithm sql_table_algorithm = {
-    .options = sql_table_options,
     .causes = backoff_causes,
-    .options_bytes = sizeof(struct sql_options),
-    .session_bytes = SQL_SESSION_BYTES,
-    .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .acquire = sql_lease_acquire,
     .release = sql_lease_release,
     .renew = sql_lease_renew,
-    .settle = sql_lease_settle,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_LEASE_MEMBERS(sql_table_options),
 };

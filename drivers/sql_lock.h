@@ -214,4 +214,17 @@ lb_release_fn sql_lease_release;
 lb_renew_fn sql_lease_renew;
 lb_settle_fn sql_lease_settle;
 
+/* What the tables of the algorithms have in common: all; those of sql_lease; those whose keys have
+ * rows before they are locked. */
+#define SQL_MEMBERS                                                                                \
+    .session_bytes = SQL_SESSION_BYTES, .setup = sql_setup, .residue = sql_residue,                \
+    .names = sql_names
+#define SQL_LEASE_MEMBERS(table)                                                                   \
+    SQL_MEMBERS, .options = table, .options_bytes = sizeof(struct sql_options),                    \
+                 .grant_bytes = sizeof(struct sql_grant), .acquire = sql_lease_acquire,            \
+                 .settle = sql_lease_settle
+#define SQL_ARMED                                                                                  \
+    .arm = sql_arm, .disarm = sql_disarm, .arm_range = sql_arm_range,                              \
+    .disarm_range = sql_disarm_range
+
 #endif

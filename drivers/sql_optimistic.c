@@ -58,18 +58,12 @@ static enum lb_outcome optimistic_release(struct lb_session *session,
 }
 
 const struct lb_algorithm sql_optimistic_algorithm = {
-    .session_bytes = SQL_SESSION_BYTES,
     .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .arm = sql_arm,
-    .disarm = sql_disarm,
-    .arm_range = sql_arm_range,
-    .disarm_range = sql_disarm_range,
     .acquire = optimistic_acquire,
     .release = optimistic_release,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_MEMBERS,
+    SQL_ARMED,
 };
 
 /* The victim of a deadlock (Galera: of another node's commit) has changed nothing, and asks again. */
@@ -94,15 +88,9 @@ static enum lb_outcome update_release(struct lb_session *session, const struct l
 }
 
 const struct lb_algorithm sql_update_algorithm = {
-    .session_bytes = SQL_SESSION_BYTES,
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .arm = sql_arm,
-    .disarm = sql_disarm,
-    .arm_range = sql_arm_range,
-    .disarm_range = sql_disarm_range,
     .acquire = update_acquire,
     .release = update_release,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_MEMBERS,
+    SQL_ARMED,
 };

@@ -36,19 +36,11 @@ static int table_prepare(struct lb_session *session, int64_t deadline_ns, struct
 }
 
 static const struct lb_algorithm algorithm = {
-    .options = sql_swept_options,
     .causes = backoff_causes,
-    .options_bytes = sizeof(struct sql_options),
-    .session_bytes = SQL_SESSION_BYTES,
-    .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = table_prepare,
-    .acquire = sql_lease_acquire,
     .release = sql_lease_release,
     .renew = sql_lease_renew,
-    .settle = sql_lease_settle,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_LEASE_MEMBERS(sql_swept_options),
 };
 
 const struct lb_lock lock_pg_table = {

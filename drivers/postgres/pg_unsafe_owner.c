@@ -23,17 +23,9 @@ static const struct sql_recipe recipe = {
     }};
 
 static const struct lb_algorithm algorithm = {
-    .options = sql_table_options,
-    .options_bytes = sizeof(struct sql_options),
-    .session_bytes = SQL_SESSION_BYTES,
-    .grant_bytes = sizeof(struct sql_grant),
-    .setup = sql_setup,
     .prepare = sql_prepare,
-    .acquire = sql_lease_acquire,
     .release = sql_lease_release,
-    .settle = sql_lease_settle,
-    .residue = sql_residue,
-    .names = sql_names,
+    SQL_LEASE_MEMBERS(sql_table_options),
 };
 
 const struct lb_lock lock_unsafe_sql_owner_is_host = {
