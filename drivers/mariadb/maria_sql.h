@@ -40,6 +40,20 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
     "(SELECT CONCAT(?, CAST(? + seq AS CHAR)) AS name FROM " MARIA_NUMBERS                         \
     " WHERE seq < ?) AS names"
 
+/* The rows of a table with a row for each key. more: its columns behind the name; values: what they
+ * begin with; each with a comma before it, or "". */
+#define MARIA_ROWS_OF(table, more, values)                                                         \
+    [SQL_ADD] = {"INSERT INTO " table " (name" more ") VALUES (?" values ")", "k"},                \
+    [SQL_REMOVE] = {"DELETE FROM " table " WHERE name = ?", "k"},                                  \
+    [SQL_ADD_MANY] = {"INSERT INTO " table " (name" more ") SELECT names.name" values              \
+                      " FROM " MARIA_NAMES " ON DUPLICATE KEY UPDATE " table ".name = " table      \
+                      ".name",                                                                     \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] = {"DELETE " table " FROM " MARIA_NAMES " STRAIGHT_JOIN " table " ON " table \
+                         ".name = names.name",                                                     \
+                         "kvx"},                                                                   \
+    [SQL_LEFT] = {"SELECT COUNT(*) FROM " table " WHERE " MARIA_NAME_LEFT, "kk"}
+
 #define MARIA_TRANSACTION                                                                          \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
@@ -52,16 +66,7 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
  * lock. */
 #define MARIA_ROW_LOCKED                                                                           \
     "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
-#define MARIA_ROW_STATEMENTS                                                                       \
-    [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES (?)", "k"},                              \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = ?", "k"},                              \
-    [SQL_ADD_MANY] = {"INSERT INTO lockbench_row (name) SELECT names.name FROM " MARIA_NAMES       \
-                      " ON DUPLICATE KEY UPDATE lockbench_row.name = lockbench_row.name",          \
-                      "kvx"},                                                                      \
-    [SQL_REMOVE_MANY] = {"DELETE lockbench_row FROM " MARIA_NAMES                                  \
-                         " STRAIGHT_JOIN lockbench_row ON lockbench_row.name = names.name",        \
-                         "kvx"},                                                                   \
-    [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_row WHERE " MARIA_NAME_LEFT, "kk"}
+#define MARIA_ROW_STATEMENTS MARIA_ROWS_OF("lockbench_row", "", "")
 
 /* What mysql-lease guards, kept beside it, and what mysql-row guards in its own transaction: lb_lock.store,
  * and the recipe's statements. What changes nothing counts as not done, so each step that is done raises steps. The
@@ -96,17 +101,6 @@ extern const struct lb_store maria_store, maria_store_in_transaction;
 #define MARIA_VERSION_SCHEMA                                                                       \
     "CREATE TABLE IF NOT EXISTS lockbench_version (" MARIA_NAME ", "                               \
     "version BIGINT NOT NULL, value BIGINT NOT NULL) " MARIA_MADE
-#define MARIA_VERSION_ROWS                                                                         \
-    [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES (?, 1, 0)", "k"},    \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = ?", "k"},                          \
-    [SQL_ADD_MANY] = {"INSERT INTO lockbench_version (name, version, value) "                      \
-                      "SELECT names.name, 1, 0 FROM " MARIA_NAMES                                  \
-                      " ON DUPLICATE KEY UPDATE lockbench_version.name = lockbench_version.name",  \
-                      "kvx"},                                                                      \
-    [SQL_REMOVE_MANY] =                                                                            \
-        {"DELETE lockbench_version FROM " MARIA_NAMES                                              \
-         " STRAIGHT_JOIN lockbench_version ON lockbench_version.name = names.name",                \
-         "kvx"},                                                                                   \
-    [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_version WHERE " MARIA_NAME_LEFT, "kk"}
+#define MARIA_VERSION_ROWS MARIA_ROWS_OF("lockbench_version", ", version, value", ", 1, 0")
 
 #endif

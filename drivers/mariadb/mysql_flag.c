@@ -20,16 +20,7 @@ static const struct sql_recipe recipe = {
         [SQL_FREE] = {"UPDATE lockbench_flag SET locked = FALSE "
                       "WHERE name = ? AND owner = ? AND locked",
                       "ko"},
-        [SQL_ADD] = {"INSERT INTO lockbench_flag (name, locked, owner) VALUES (?, FALSE, '')", "k"},
-        [SQL_REMOVE] = {"DELETE FROM lockbench_flag WHERE name = ?", "k"},
-        [SQL_ADD_MANY] = {"INSERT INTO lockbench_flag (name, locked, owner) "
-                          "SELECT names.name, FALSE, '' FROM " MARIA_NAMES
-                          " ON DUPLICATE KEY UPDATE lockbench_flag.name = lockbench_flag.name",
-                          "kvx"},
-        [SQL_REMOVE_MANY] = {"DELETE lockbench_flag FROM " MARIA_NAMES
-                             " STRAIGHT_JOIN lockbench_flag ON lockbench_flag.name = names.name",
-                             "kvx"},
-        [SQL_LEFT] = {"SELECT COUNT(*) FROM lockbench_flag WHERE " MARIA_NAME_LEFT, "kk"},
+        MARIA_ROWS_OF("lockbench_flag", ", locked, owner", ", FALSE, ''"),
     }};
 
 const struct lb_lock lock_mysql_flag = {

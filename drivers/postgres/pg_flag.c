@@ -21,18 +21,7 @@ static const struct sql_recipe recipe = {
         [SQL_FREE] = {"UPDATE lockbench_flag SET locked = false "
                       "WHERE name = $1::text AND owner = $2::text AND locked",
                       "ko"},
-        [SQL_ADD] = {"INSERT INTO lockbench_flag (name, locked, owner) "
-                     "VALUES ($1::text, false, '') ON CONFLICT DO NOTHING",
-                     "k"},
-        [SQL_REMOVE] = {"DELETE FROM lockbench_flag WHERE name = $1::text", "k"},
-        [SQL_ADD_MANY] = {"INSERT INTO lockbench_flag (name, locked, owner) "
-                          "SELECT $1::text || i, false, '' FROM " PG_NUMBERS
-                          " ON CONFLICT DO NOTHING",
-                          "kvx"},
-        [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_flag USING " PG_NUMBERS
-                             " WHERE name = $1::text || i",
-                             "kvx"},
-        [SQL_LEFT] = {"SELECT count(*) FROM lockbench_flag WHERE starts_with(name, $1::text)", "k"},
+        PG_ROWS_OF("lockbench_flag", ", locked, owner", ", false, ''"),
     }};
 
 const struct lb_lock lock_pg_flag = {

@@ -24,6 +24,20 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 /* The numbers of many keys: $3 of them, from $2 on. */
 #define PG_NUMBERS "generate_series($2::bigint, $2::bigint + $3::bigint - 1) AS i"
 
+/* The rows of a table with a row for each key. more: its columns behind the name; values: what they
+ * begin with; each with a comma before it, or "". */
+#define PG_ROWS_OF(table, more, values)                                                            \
+    [SQL_ADD] = {"INSERT INTO " table " (name" more ") VALUES ($1::text" values                    \
+                 ") ON CONFLICT DO NOTHING",                                                       \
+                 "k"},                                                                             \
+    [SQL_REMOVE] = {"DELETE FROM " table " WHERE name = $1::text", "k"},                           \
+    [SQL_ADD_MANY] = {"INSERT INTO " table " (name" more ") SELECT $1::text || i" values           \
+                      " FROM " PG_NUMBERS " ON CONFLICT DO NOTHING",                               \
+                      "kvx"},                                                                      \
+    [SQL_REMOVE_MANY] = {"DELETE FROM " table " USING " PG_NUMBERS " WHERE name = $1::text || i",  \
+                         "kvx"},                                                                   \
+    [SQL_LEFT] = {"SELECT count(*) FROM " table " WHERE starts_with(name, $1::text)", "k"}
+
 /* Advisory locks of sessions that call themselves as we do, here, other than this one. */
 #define PG_ADVISORY_LEFT                                                                                 \
     "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' " \
@@ -37,17 +51,7 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
  * lock. */
 #define PG_ROW_LOCKED(rows)                                                                        \
     "SELECT nextval('lockbench_fence') FROM (SELECT 1 FROM " rows ") AS locked"
-#define PG_ROW_STATEMENTS                                                                          \
-    [SQL_ADD] = {"INSERT INTO lockbench_row (name) VALUES ($1::text) ON CONFLICT DO NOTHING",      \
-                 "k"},                                                                             \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_row WHERE name = $1::text", "k"},                       \
-    [SQL_ADD_MANY] = {"INSERT INTO lockbench_row (name) SELECT $1::text || i FROM " PG_NUMBERS     \
-                      " ON CONFLICT DO NOTHING",                                                   \
-                      "kvx"},                                                                      \
-    [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_row USING " PG_NUMBERS                             \
-                         " WHERE name = $1::text || i",                                            \
-                         "kvx"},                                                                   \
-    [SQL_LEFT] = {"SELECT count(*) FROM lockbench_row WHERE starts_with(name, $1::text)", "k"}
+#define PG_ROW_STATEMENTS PG_ROWS_OF("lockbench_row", "", "")
 
 #define PG_TRANSACTION                                                                             \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
@@ -91,17 +95,6 @@ extern const struct lb_store pg_store, pg_store_in_transaction;
             " (name text PRIMARY KEY, version bigint NOT NULL, value bigint NOT NULL)")
 #define PG_VERSION_READ                                                                            \
     [SQL_READ] = {"SELECT version, value FROM lockbench_version WHERE name = $1::text", "k"}
-#define PG_VERSION_ROWS                                                                            \
-    [SQL_ADD] = {"INSERT INTO lockbench_version (name, version, value) VALUES ($1::text, 1, 0) "   \
-                 "ON CONFLICT DO NOTHING",                                                         \
-                 "k"},                                                                             \
-    [SQL_REMOVE] = {"DELETE FROM lockbench_version WHERE name = $1::text", "k"},                   \
-    [SQL_ADD_MANY] = {"INSERT INTO lockbench_version (name, version, value) "                      \
-                      "SELECT $1::text || i, 1, 0 FROM " PG_NUMBERS " ON CONFLICT DO NOTHING",     \
-                      "kvx"},                                                                      \
-    [SQL_REMOVE_MANY] = {"DELETE FROM lockbench_version USING " PG_NUMBERS                         \
-                         " WHERE name = $1::text || i",                                            \
-                         "kvx"},                                                                   \
-    [SQL_LEFT] = {"SELECT count(*) FROM lockbench_version WHERE starts_with(name, $1::text)", "k"}
+#define PG_VERSION_ROWS PG_ROWS_OF("lockbench_version", ", version, value", ", 1, 0")
 
 #endif
