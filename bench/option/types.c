@@ -248,23 +248,21 @@ static void allowed_text(const struct lb_option *option, char *text, size_t size
     }
 }
 
-const struct lb_option_type lb_type_int = {
-    .name = "int",
-    .bytes = 8,
-    .read = read_int,
-    .text = format_int,
-    .allowed = allowed_int,
-    .json = json_int,
-};
+/* The types that exist for values of several widths. */
+#define INT                                                                                        \
+    .name = "int", .read = read_int, .text = format_int, .allowed = allowed_int, .json = json_int
+#define BOOL                                                                                       \
+    .name = "bool", .read = read_bool, .text = format_bool, .words = "yes or no",                  \
+    .json = json_of_bool
+#define CHOICE .name = "choice", .read = read_choice, .text = format_choice
 
-const struct lb_option_type lb_type_int32 = {
-    .name = "int",
-    .bytes = 4,
-    .read = read_int,
-    .text = format_int,
-    .allowed = allowed_int,
-    .json = json_int,
-};
+const struct lb_option_type lb_type_int = {INT, .bytes = 8};
+const struct lb_option_type lb_type_int32 = {INT, .bytes = 4};
+const struct lb_option_type lb_type_bool = {BOOL, .bytes = 8};
+const struct lb_option_type lb_type_bool8 = {BOOL, .bytes = 1};
+const struct lb_option_type lb_type_choice = {CHOICE, .bytes = 8};
+const struct lb_option_type lb_type_choice32 = {CHOICE, .bytes = 4};
+const struct lb_option_type lb_type_choice8 = {CHOICE, .bytes = 1};
 
 const struct lb_option_type lb_type_duration = {
     .name = "duration",
@@ -290,45 +288,6 @@ const struct lb_option_type lb_type_percent = {
     .read = read_percent,
     .text = format_percent,
     .allowed = allowed_percent,
-};
-
-const struct lb_option_type lb_type_bool = {
-    .name = "bool",
-    .bytes = 8,
-    .read = read_bool,
-    .text = format_bool,
-    .words = "yes or no",
-    .json = json_of_bool,
-};
-
-const struct lb_option_type lb_type_bool8 = {
-    .name = "bool",
-    .bytes = 1,
-    .read = read_bool,
-    .text = format_bool,
-    .words = "yes or no",
-    .json = json_of_bool,
-};
-
-const struct lb_option_type lb_type_choice = {
-    .name = "choice",
-    .bytes = 8,
-    .read = read_choice,
-    .text = format_choice,
-};
-
-const struct lb_option_type lb_type_choice32 = {
-    .name = "choice",
-    .bytes = 4,
-    .read = read_choice,
-    .text = format_choice,
-};
-
-const struct lb_option_type lb_type_choice8 = {
-    .name = "choice",
-    .bytes = 1,
-    .read = read_choice,
-    .text = format_choice,
 };
 
 const struct lb_option_type lb_type_choice_word = {
