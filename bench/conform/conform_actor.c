@@ -57,12 +57,12 @@ static void note_loss(struct lb_session *session) {
     atomic_fetch_add(&client->losses, 1);
 }
 
-static void acquire(struct actor *client) {
+void actor_job_acquire(struct actor *client) {
     client->outcome = client->session.lock->algorithm->acquire(&client->session, &client->request,
                                                                &client->grant);
 }
 
-static void release(struct actor *client) {
+void actor_job_release(struct actor *client) {
     client->outcome = client->session.lock->algorithm->release(&client->session, &client->request,
                                                                &client->grant);
 }
@@ -342,7 +342,7 @@ void actors_disarm(struct trial *trial) {
 
 void actor_begin_take(struct actor *client, int64_t deadline_ns) {
     client->request.deadline_ns = deadline_ns;
-    actor_begin(client, acquire);
+    actor_begin(client, actor_job_acquire);
 }
 
 enum lb_outcome actor_take(struct actor *client, int64_t deadline_ns) {
@@ -358,7 +358,7 @@ static void refuse_call(struct actor *client) {
 void actor_begin_acquire(struct actor *client, const struct trial_key *key, int64_t deadline_ns) {
     note_key(client, key);
     client->request.deadline_ns = deadline_ns;
-    actor_begin(client, arm_once(client) == 0 ? acquire : refuse_call);
+    actor_begin(client, arm_once(client) == 0 ? actor_job_acquire : refuse_call);
 }
 
 enum lb_outcome actor_end(struct actor *client) {
@@ -377,7 +377,7 @@ static enum lb_outcome call(struct actor *client, void (*job)(struct actor *clie
 }
 
 enum lb_outcome actor_release(struct actor *client) {
-    return call(client, release);
+    return call(client, actor_job_release);
 }
 
 enum lb_outcome actor_renew(struct actor *client, int64_t lease_ns) {

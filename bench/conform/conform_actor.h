@@ -72,6 +72,10 @@ void actor_do(struct actor *client, void (*job)(struct actor *client));
 /* Runs a job on all the clients at the same time, and waits until each has ended. */
 void actors_do(struct actor *const *clients, int count, void (*job)(struct actor *client));
 
+/* Jobs, and for other jobs: one call with the client's request as it is; sets client->outcome. */
+void actor_job_acquire(struct actor *client);
+void actor_job_release(struct actor *client);
+
 /* For jobs, after LB_UNKNOWN: opens a new session and settles, as a run does. False if that failed
  * within the time. */
 bool actor_mend(struct actor *client);

@@ -9,16 +9,13 @@
 #define LOOP_FILES 2 /* the stack of a thread with a loop of its own */
 
 static void cycle_often(struct actor *client) {
-    const struct lb_lock *lock = client->session.lock;
     client->request.deadline_ns = trial_soon();
     for (int i = 0; i < CYCLES; i++) {
         const char *what = "acquire";
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome == LB_OK) {
             what = "release";
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+            actor_job_release(client);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "%s %d of %d of a free lock gave %s: %s", what, i + 1, CYCLES,

@@ -40,14 +40,13 @@ void conform_fair(struct trial *trial) {
 
 static void once(struct actor *client) {
     _Atomic int *inside = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     client->request.deadline_ns = lb_now() + 3 * trial_patience_ns;
-    client->outcome = lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+    actor_job_acquire(client);
     if (client->outcome != LB_OK) return;
     if (atomic_fetch_add(inside, 1) != 0) trial_overlap(client->trial, "two hold it");
     lb_yield();
     atomic_fetch_sub(inside, 1);
-    client->outcome = lock->algorithm->release(&client->session, &client->request, &client->grant);
+    actor_job_release(client);
 }
 
 void conform_crowd(struct trial *trial) {

@@ -21,11 +21,9 @@ struct contest {
 
 static void contend(struct actor *client) {
     struct contest *shared = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     while (atomic_load(&shared->grants) < GRANTS && lb_now() < shared->end_ns && !lb_stopping()) {
         client->request.deadline_ns = trial_soon();
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome != LB_OK) {
             trial_fail(client->trial, "acquire gave %s: %s", lb_outcome_name(client->outcome),
                        client->session.err.text);
@@ -37,8 +35,7 @@ static void contend(struct actor *client) {
         atomic_fetch_add(&shared->grants, 1);
         lb_sleep_until(lb_now() + HOLD_NS);
         cell_leave(&shared->cell, me.client, &entry, lb_now());
-        client->outcome =
-            lock->algorithm->release(&client->session, &client->request, &client->grant);
+        actor_job_release(client);
         if (client->outcome != LB_OK) {
             trial_fail(client->trial, "release gave %s: %s", lb_outcome_name(client->outcome),
                        client->session.err.text);
@@ -82,7 +79,6 @@ void conform_exclude(struct trial *trial) {
 /* The same with clients that give up: soon, late, and right when their turn comes. */
 static void contend_briefly(struct actor *client) {
     struct contest *shared = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     static const int64_t waits_ns[] = {0,        2 * LB_US_NS, 50 * LB_US_NS, 300 * LB_US_NS,
                                        LB_MS_NS, 5 * LB_MS_NS};
     for (int i = 0; i < ATTEMPTS && lb_now() < shared->end_ns && !lb_stopping(); i++) {
@@ -91,8 +87,7 @@ static void contend_briefly(struct actor *client) {
         client->request.deadline_ns = lb_now() + wait_ns;
         /* the first failure is kept: not that an earlier wait ran out */
         client->session.err.code = 0;
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome == LB_BUSY || client->outcome == LB_TIMEOUT) {
             lb_yield();
             continue;
@@ -107,8 +102,7 @@ static void contend_briefly(struct actor *client) {
             atomic_fetch_add(&shared->grants, 1);
             if (i % 4 == 0) lb_sleep_until(lb_now() + HOLD_NS);
             cell_leave(&shared->cell, me.client, &entry, lb_now());
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+            actor_job_release(client);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),

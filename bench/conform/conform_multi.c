@@ -52,7 +52,6 @@ struct rooms {
 
 static void overlap(struct actor *client) {
     struct rooms *rooms = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     struct lb_key keys[KEYS];
     int index[KEYS];
     while (atomic_load(&rooms->grants) < GRANTS && lb_now() < rooms->end_ns && !lb_stopping()) {
@@ -71,8 +70,7 @@ static void overlap(struct actor *client) {
         client->request.keys = keys;
         client->request.key_count = count;
         client->request.deadline_ns = trial_soon();
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome == LB_OK) {
             for (int i = 0; i < count; i++) {
                 if (atomic_exchange(&rooms->inside[index[i]], 1))
@@ -81,8 +79,7 @@ static void overlap(struct actor *client) {
             atomic_fetch_add(&rooms->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             for (int i = 0; i < count; i++) atomic_store(&rooms->inside[index[i]], 0);
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+            actor_job_release(client);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call for %d keys gave %s: %s", count,

@@ -78,15 +78,11 @@ static uint64_t written[CLIENTS * WRITES]; /* static memory outlives a client th
 static _Atomic int count, refused;
 
 static void update(struct actor *client) {
-    const struct lb_lock *lock = client->session.lock;
     for (int done = 0; done < WRITES && !lb_stopping();) {
         client->request.deadline_ns = trial_soon();
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         lb_yield(); /* leaves time for others to read the same version */
-        if (client->outcome == LB_OK)
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+        if (client->outcome == LB_OK) actor_job_release(client);
         if (client->outcome == LB_OK) {
             written[atomic_fetch_add(&count, 1)] = client->grant.token;
             done++;

@@ -114,20 +114,17 @@ struct room {
 
 static void use(struct actor *client) {
     struct room *room = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     while (atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping()) {
         int permits = (int)client->request.permits;
         client->request.deadline_ns = trial_soon();
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome == LB_OK) {
             int inside = atomic_fetch_add(&room->inside, permits) + permits;
             if (inside > BOUND) trial_overlap(client->trial, "%d permits out of %d", inside, BOUND);
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, permits);
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+            actor_job_release(client);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a call gave %s: %s", lb_outcome_name(client->outcome),

@@ -79,14 +79,12 @@ struct room {
 
 static void mix(struct actor *client) {
     struct room *room = client->arg;
-    const struct lb_lock *lock = client->session.lock;
     for (int i = 0;
          atomic_load(&room->grants) < GRANTS && lb_now() < room->end_ns && !lb_stopping(); i++) {
         /* Each client writes now and then, at other times than the others. */
         bool shared = client->request.shared = (i + (int)client->session.client) % 4 != 0;
         client->request.deadline_ns = trial_soon();
-        client->outcome =
-            lock->algorithm->acquire(&client->session, &client->request, &client->grant);
+        actor_job_acquire(client);
         if (client->outcome == LB_OK) {
             int before = atomic_fetch_add(&room->inside, shared ? 1 : WRITER);
             if (shared ? before >= WRITER : before != 0)
@@ -97,8 +95,7 @@ static void mix(struct actor *client) {
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, shared ? 1 : WRITER);
-            client->outcome =
-                lock->algorithm->release(&client->session, &client->request, &client->grant);
+            actor_job_release(client);
         }
         if (client->outcome == LB_OK) continue;
         trial_fail(client->trial, "a %s's call gave %s: %s", shared ? "reader" : "writer",
