@@ -53,7 +53,7 @@ bool conform_can_count(const struct lb_backend *backend) {
 
 /* The sum over a lock's servers; -1 if a server gives no number. Blocks for some milliseconds. */
 static long count_all(const struct trial *trial) {
-    int ports[PROXY_SERVERS_MAX], servers = conform_ports(trial->place, ports);
+    int ports[CONFORM_PORTS_MAX], servers = conform_ports(trial->place, ports);
     long sum = 0;
     for (int i = 0; i < servers; i++) {
         char line[64], command[1024];

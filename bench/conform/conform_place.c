@@ -115,10 +115,10 @@ struct place *conform_open(const struct plan_lock *lock, struct lb_err *err) {
 
 static const char host[] = "127.0.0.1:";
 
-int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]) {
+int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]) {
     int count = 0;
     if (place->server.url_count == 0) return 0;
-    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < PROXY_SERVERS_MAX;
+    for (const char *at = place->urls[0]; (at = strstr(at, host)) && count < CONFORM_PORTS_MAX;
          count++)
         ports[count] = atoi(at += strlen(host));
     return count;

@@ -34,9 +34,10 @@ struct place *conform_open_on(const struct plan_lock *lock, const char *topology
 struct place *conform_open_url(const struct plan_lock *lock, const char *url, struct lb_err *err);
 struct place *conform_open(const struct plan_lock *lock, struct lb_err *err);
 
-/* Writes the ports of the place's servers on this machine, at most PROXY_SERVERS_MAX. Returns their
+#define CONFORM_PORTS_MAX 8
+/* Writes the ports of the place's servers on this machine, at most CONFORM_PORTS_MAX. Returns their
  * number. */
-int conform_ports(const struct place *place, int ports[PROXY_SERVERS_MAX]);
+int conform_ports(const struct place *place, int ports[CONFORM_PORTS_MAX]);
 
 /* The same servers once more, each through a proxy: *ret_proxy is the caller's to stop after
  * place_close, which ends its connections. NULL with err. The lock's backend options should be impatient: see

@@ -8,25 +8,8 @@
 
 struct proxy {
     struct wire *wire;
-    bool borrowed; /* the wire */
-    int fault;     /* of the wire; -1 = none */
+    int fault; /* of the wire; -1 = none */
 };
-
-struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err) {
-    struct wire_end ends[PROXY_SERVERS_MAX];
-    struct proxy *proxy = calloc(1, sizeof *proxy);
-    if (!proxy || count > PROXY_SERVERS_MAX) {
-        err_set(err, LB_EXIT_MACHINE, "no memory, or too many servers, for a proxy");
-        free(proxy);
-        return NULL;
-    }
-    for (int i = 0; i < count; i++) ends[i].server_port = server_ports[i];
-    proxy->fault = -1;
-    proxy->wire = wire_start(ends, count, err);
-    if (proxy->wire) return proxy;
-    free(proxy);
-    return NULL;
-}
 
 struct proxy *proxy_over(struct wire *wire, struct lb_err *err) {
     struct proxy *proxy = calloc(1, sizeof *proxy);
@@ -34,22 +17,12 @@ struct proxy *proxy_over(struct wire *wire, struct lb_err *err) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         return NULL;
     }
-    *proxy = (struct proxy){.wire = wire, .borrowed = true, .fault = -1};
+    *proxy = (struct proxy){.wire = wire, .fault = -1};
     return proxy;
 }
 
-struct proxy *proxy_start(int server_port, struct lb_err *err) {
-    return proxy_start_many(&server_port, 1, err);
-}
-
 void proxy_stop(struct proxy *proxy) {
-    if (!proxy) return;
-    if (!proxy->borrowed) wire_stop(proxy->wire);
     free(proxy);
-}
-
-int proxy_port(const struct proxy *proxy) {
-    return wire_port(proxy->wire, 0);
 }
 
 static int set(struct proxy *proxy, struct wire_fault fault) {

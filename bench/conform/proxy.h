@@ -3,7 +3,7 @@
  * healed.
  *
  * An error aborts the program, since a test can't go on. All functions may be called from any one
- * thread; the proxy must be started while there is no other thread. */
+ * thread. */
 #ifndef BENCH_CONFORM_PROXY_H
 #define BENCH_CONFORM_PROXY_H
 
@@ -20,20 +20,12 @@ enum proxy_fault {
 };
 
 struct proxy;
-
-#define PROXY_SERVERS_MAX 8
-
-/* Listens on a free port for each server and forwards to it, all on 127.0.0.1. Faults strike all of
- * them. NULL with err. */
-struct proxy *proxy_start_many(const int *server_ports, int count, struct lb_err *err);
-struct proxy *proxy_start(int server_port, struct lb_err *err);
-/* The same over a wire that the caller started and will stop. */
 struct wire;
+
+/* Over a wire that the caller starts and stops. NULL with err. */
 struct proxy *proxy_over(struct wire *wire, struct lb_err *err);
 /* NULL is allowed. */
 void proxy_stop(struct proxy *proxy);
-/* The port of the first server. */
-int proxy_port(const struct proxy *proxy);
 
 /* Lets `bytes` more bytes of answers pass, counted over all connections; then the fault strikes at
  * the next byte. A fault that loses requests strikes at the next request. A former fault is

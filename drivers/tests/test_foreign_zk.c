@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "bench/conform/proxy.h"
+#include "bench/servers/wire.h"
 #include "drivers/tests/live_help.h"
 
 #include "drivers/tests/zk_stranger.h"
@@ -349,11 +350,14 @@ LIVE(&zk, answers_lost_within_a_session) {
     struct stranger stranger;
     struct live_client ours;
     struct lb_err err = {0};
-    struct proxy *proxy = proxy_start(topo_port(zk.place->topo, 0, 0), &err);
+    struct wire_end end = {.server_port = topo_port(zk.place->topo, 0, 0)};
+    struct wire *wire = wire_start(&end, 1, &err);
+    CHECK(wire, "%s", err.text);
+    struct proxy *proxy = proxy_over(wire, &err);
     char url[80];
     const char *urls[] = {url};
     struct lb_server server;
-    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d", proxy_port(proxy));
+    snprintf(url, sizeof url, "zookeeper://127.0.0.1:%d", wire_port(wire, 0));
     open_by(&server, urls);
     stranger_comes(&zk, &stranger, NULL);
     live_client_init(&ours, &zk, KEY);
@@ -382,6 +386,7 @@ LIVE(&zk, answers_lost_within_a_session) {
     live_client_done(&ours);
     stranger_goes(&stranger);
     proxy_stop(proxy);
+    wire_stop(wire);
     free(server.state);
 }
 
