@@ -64,7 +64,7 @@ enum fault_tried fault_pause_begin(struct faults *faults, struct fault_section *
     act->beat_ns = last_beat(faults->shared, victim.process);
     pid_t pid = workers_pid(faults->workers, victim.process);
     act->stood = proc_signal_tree(pid, SIGSTOP) == 0 && proc_stands(pid);
-    fault_oplog_stall(faults, act, begin_ns, LB_NEVER);
+    fault_oplog(faults, OPLOG_STALL, act->first_client, act->client_count, begin_ns, LB_NEVER);
     return FAULT_DONE;
 }
 
@@ -92,7 +92,8 @@ void fault_pause_end(struct faults *faults, struct fault_act *act) {
     proc_signal_tree(pid, SIGCONT);
     workers_pause(faults->workers, act->process, false);
     fault->end_ns = lb_now();
-    fault_oplog_stall(faults, act, fault->begin_ns, fault->end_ns);
+    fault_oplog(faults, OPLOG_STALL, act->first_client, act->client_count, fault->begin_ns,
+                fault->end_ns);
 }
 
 enum fault_tried fault_kill_begin(struct faults *faults, struct fault_section *section) {
@@ -103,7 +104,8 @@ enum fault_tried fault_kill_begin(struct faults *faults, struct fault_section *s
     }
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
     int status = workers_kill(faults->workers, victim.process);
-    fault_oplog_death(faults, victim.first, victim.end - victim.first);
+    int64_t dead_ns = lb_now();
+    fault_oplog(faults, OPLOG_DEATH, victim.first, victim.end - victim.first, dead_ns, dead_ns);
     if (!fault) return FAULT_DONE;
     fault_log_victim(fault, &victim);
     fault->end_ns = lb_now();

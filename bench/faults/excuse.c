@@ -45,17 +45,8 @@ void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, in
     }
 }
 
-void fault_oplog_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns,
-                       int64_t to_ns) {
+void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, uint32_t count,
+                 int64_t from_ns, int64_t to_ns) {
     struct oplog *history = faults->shared->oplog;
-    if (history) oplog_stall(history, act->first_client, act->client_count, from_ns, to_ns);
-}
-
-void fault_oplog_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                     int64_t to_ns) {
-    if (faults->shared->oplog) oplog_cut(faults->shared->oplog, first, count, from_ns, to_ns);
-}
-
-void fault_oplog_death(struct faults *faults, uint32_t first, uint32_t count) {
-    if (faults->shared->oplog) oplog_death(faults->shared->oplog, first, count, lb_now());
+    if (history) oplog_mishap(history, kind, first, count, from_ns, to_ns);
 }

@@ -18,11 +18,8 @@ bool fault_excuse_silent(struct faults *faults, uint32_t first, uint32_t count, 
 void fault_excuse_over(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
                        int64_t to_ns);
 
-/* The same for the record of operations; nothing where none is kept. */
-void fault_oplog_stall(struct faults *faults, const struct fault_act *act, int64_t from_ns,
-                       int64_t to_ns);
-void fault_oplog_cut(struct faults *faults, uint32_t first, uint32_t count, int64_t from_ns,
-                     int64_t to_ns);
-void fault_oplog_death(struct faults *faults, uint32_t first, uint32_t count);
+/* The same for the record of operations: oplog_mishap, or nothing where no record is kept. */
+void fault_oplog(struct faults *faults, enum oplog_kind kind, uint32_t first, uint32_t count,
+                 int64_t from_ns, int64_t to_ns);
 
 #endif

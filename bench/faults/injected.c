@@ -62,7 +62,7 @@ static void hold_back(struct faults *faults, const struct fault_act *act, bool o
 static void excuse_silence(struct faults *faults, struct fault_act *act, int64_t begin_ns) {
     act->cut_open = fault_excuse_silent(faults, act->first_client, act->client_count, begin_ns);
     if (act->cut_open)
-        fault_oplog_cut(faults, act->first_client, act->client_count, begin_ns, LB_NEVER);
+        fault_oplog(faults, OPLOG_CUT, act->first_client, act->client_count, begin_ns, LB_NEVER);
 }
 
 enum fault_tried fault_starve_begin(struct faults *faults, struct fault_section *section) {
@@ -110,7 +110,7 @@ void fault_starve_end(struct faults *faults, struct fault_act *act) {
     fault->end_ns = lb_now();
     if (act->cut_open) {
         fault_excuse_over(faults, first, clients, fault->begin_ns, fault->end_ns);
-        fault_oplog_cut(faults, first, clients, fault->begin_ns, fault->end_ns);
+        fault_oplog(faults, OPLOG_CUT, first, clients, fault->begin_ns, fault->end_ns);
     }
     if (keeps_sessions(faults->shared)) {
         fault_log_sign(fault, held_back > 0, "%llu renewals of its session held back",

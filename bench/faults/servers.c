@@ -99,7 +99,7 @@ static void pause_node(struct faults *faults, struct fault_section *section, int
     fault->node = act->node = node;
     uint32_t clients = (uint32_t)faults->shared->clients;
     act->cut_open = fault_excuse_silent(faults, 0, clients, fault->begin_ns);
-    if (act->cut_open) fault_oplog_cut(faults, 0, clients, fault->begin_ns, LB_NEVER);
+    if (act->cut_open) fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, LB_NEVER);
     act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
 }
 
@@ -127,7 +127,7 @@ void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
     if (act->cut_open) {
         uint32_t clients = (uint32_t)faults->shared->clients;
         fault_excuse_over(faults, 0, clients, fault->begin_ns, fault->end_ns);
-        fault_oplog_cut(faults, 0, clients, fault->begin_ns, fault->end_ns);
+        fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, fault->end_ns);
     }
 }
 
@@ -145,7 +145,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = fault->gone_ns = lb_now();
     fault_excuse_over(faults, 0, clients, fault->begin_ns, over_ns);
-    fault_oplog_cut(faults, 0, clients, fault->begin_ns, over_ns);
+    fault_oplog(faults, OPLOG_CUT, 0, clients, fault->begin_ns, over_ns);
     if (killed && empties) wiped = topo_wipe(topo, node, &err) == 0;
     fault->acted = killed && (wiped || !empties);
     fault_log_sign(fault, fault->acted, "%s%s",
@@ -357,7 +357,7 @@ enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_secti
         }
         fault->end_ns = lb_now();
         fault_excuse_over(faults, victim.first, count, fault->begin_ns, fault->end_ns);
-        fault_oplog_cut(faults, victim.first, count, fault->begin_ns, fault->end_ns);
+        fault_oplog(faults, OPLOG_CUT, victim.first, count, fault->begin_ns, fault->end_ns);
     }
     if (!all) workers_pause(faults->workers, victim.process, false);
     if (!fault) return FAULT_DONE;

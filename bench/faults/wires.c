@@ -103,7 +103,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         act->first_client = victim->first;
         act->client_count = count;
         act->cut_open = ends || silent;
-        if (silent) fault_oplog_cut(faults, victim->first, count, fault->begin_ns, LB_NEVER);
+        if (silent) fault_oplog(faults, OPLOG_CUT, victim->first, count, fault->begin_ns, LB_NEVER);
         return;
     }
     fault->end_ns = lb_now();
@@ -113,7 +113,7 @@ static void set_wire(struct faults *faults, struct fault_section *section,
         fault_log_sign(fault, false, "%s", err.text);
         return;
     }
-    if (ends) fault_oplog_cut(faults, victim->first, count, fault->begin_ns, fault->end_ns);
+    if (ends) fault_oplog(faults, OPLOG_CUT, victim->first, count, fault->begin_ns, fault->end_ns);
     wire_lift(faults->reach.wire, number, &err);
     log_wire_sign(faults, number, fault, &err);
 }
@@ -140,7 +140,8 @@ bool fault_wire_look(struct faults *faults, struct fault_act *act, int64_t now_n
     wire_sign(faults->reach.wire, act->wire_fault, &seen);
     if (seen.struck == 0) return false;
     if (!act->cut_told && ends_connections(act->plan)) {
-        fault_oplog_cut(faults, act->first_client, act->client_count, seen.first_ns, LB_NEVER);
+        fault_oplog(faults, OPLOG_CUT, act->first_client, act->client_count, seen.first_ns,
+                    LB_NEVER);
         act->cut_told = true;
     }
     /* One message was to be dropped, and it was; or each connection was to be ended, and was. */
@@ -162,13 +163,14 @@ void fault_wire_end(struct faults *faults, struct fault_act *act) {
     uint32_t first = act->first_client, count = act->client_count;
     if (resets) fault_excuse_over(faults, first, count, begin_ns, fault->end_ns);
     if (act->cut_open) fault_excuse_over(faults, first, count, fault->begin_ns, fault->end_ns);
-    if (resets) fault_oplog_cut(faults, first, count, begin_ns, fault->end_ns);
+    if (resets) fault_oplog(faults, OPLOG_CUT, first, count, begin_ns, fault->end_ns);
     if (of_clients && ends_connections(act->plan)) {
         struct wire_sign seen;
         wire_sign(faults->reach.wire, act->wire_fault, &seen);
-        if (seen.struck > 0) fault_oplog_cut(faults, first, count, seen.first_ns, fault->end_ns);
+        if (seen.struck > 0)
+            fault_oplog(faults, OPLOG_CUT, first, count, seen.first_ns, fault->end_ns);
     } else if (act->cut_open) {
-        fault_oplog_cut(faults, first, count, fault->begin_ns, fault->end_ns);
+        fault_oplog(faults, OPLOG_CUT, first, count, fault->begin_ns, fault->end_ns);
     }
     log_wire_sign(faults, act->wire_fault, fault, &err);
 }

@@ -77,29 +77,15 @@ void oplog_note(struct oplog_ring *ring, const struct oplog_record *record) {
     }
 }
 
-static void note_for_clients(struct oplog *history, enum oplog_kind kind, uint32_t first,
-                             uint32_t count, int64_t begin_ns, int64_t end_ns) {
+void oplog_mishap(struct oplog *history, enum oplog_kind kind, uint32_t first, uint32_t count,
+                  int64_t from_ns, int64_t to_ns) {
     struct oplog_record record = {.kind = (uint8_t)kind,
                                   .client = first,
                                   .clients = count,
-                                  .begin_ns = begin_ns,
-                                  .end_ns = end_ns,
+                                  .begin_ns = from_ns,
+                                  .end_ns = to_ns,
                                   .lease_end_ns = LB_NEVER};
     oplog_note(&history->rings[history->threads], &record);
-}
-
-void oplog_stall(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
-                 int64_t to_ns) {
-    note_for_clients(history, OPLOG_STALL, first, count, from_ns, to_ns);
-}
-
-void oplog_cut(struct oplog *history, uint32_t first, uint32_t count, int64_t from_ns,
-               int64_t to_ns) {
-    note_for_clients(history, OPLOG_CUT, first, count, from_ns, to_ns);
-}
-
-void oplog_death(struct oplog *history, uint32_t first, uint32_t count, int64_t at_ns) {
-    note_for_clients(history, OPLOG_DEATH, first, count, at_ns, at_ns);
 }
 
 const char *oplog_outcome_name(enum oplog_outcome outcome) {

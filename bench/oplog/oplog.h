@@ -98,18 +98,17 @@ void oplog_released(struct oplog_ring *ring, const struct oplog_record *record);
 /* Records any other kind. The record is dropped if there is no room. */
 void oplog_note(struct oplog_ring *ring, const struct oplog_record *record);
 
-/* ---- for the supervisor's thread; about clients first .. first + count - 1 ---- */
+/* ---- for the supervisor's thread ---- */
 
-/* The clients stood still (SIGSTOP, or their thread was blocked). May be recorded during the stall
- * with to_ns = LB_NEVER, and again after it. */
-void oplog_stall(struct oplog *oplog, uint32_t first, uint32_t count, int64_t from_ns,
-                 int64_t to_ns);
-/* The clients' connections were ended or cut off, or their server stood still or was gone. Their
+/* Records what befell clients first .. first + count - 1 from from_ns to to_ns.
+ * OPLOG_STALL: they stood still (SIGSTOP, or their thread was blocked). May be recorded during the
+ * stall with to_ns = LB_NEVER, and again after it.
+ * OPLOG_CUT: their connections were ended or cut off, or their server stood still or was gone. Their
  * sessions may end at any time from from_ns on, and so may sessions that begin before to_ns. To be
- * recorded again when the cut is over, like a stall. */
-void oplog_cut(struct oplog *oplog, uint32_t first, uint32_t count, int64_t from_ns, int64_t to_ns);
-/* The process of the clients was killed. */
-void oplog_death(struct oplog *oplog, uint32_t first, uint32_t count, int64_t at_ns);
+ * recorded again when the cut is over, like a stall.
+ * OPLOG_DEATH: their process was killed at from_ns, which is to_ns, too. */
+void oplog_mishap(struct oplog *oplog, enum oplog_kind kind, uint32_t first, uint32_t count,
+                  int64_t from_ns, int64_t to_ns);
 
 /* "ok", "busy", ...: the names of the drivers' outcomes. */
 const char *oplog_outcome_name(enum oplog_outcome outcome);

@@ -48,7 +48,7 @@ static void record_deaths(struct shared *shared) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
         bury_leaving(shared, (uint32_t)i, client);
-        oplog_death(shared->oplog, (uint32_t)i, 1, now_ns);
+        oplog_mishap(shared->oplog, OPLOG_DEATH, (uint32_t)i, 1, now_ns, now_ns);
         int64_t waiting_ns = atomic_load(&client->waiting_ns);
         if (waiting_ns == 0) continue;
         struct oplog_record record = {.kind = OPLOG_ACQUIRE,

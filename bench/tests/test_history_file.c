@@ -76,7 +76,7 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     struct oplog_writer *writer = oplog_writer_start(history, path, &err);
     assert_non_null(writer);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
-    oplog_stall(history, 1, 2, 50, 60);
+    oplog_mishap(history, OPLOG_STALL, 1, 2, 50, 60);
     oplog_writer_stop(writer, &rules, "a-lock", &err);
     oplog_writer_free(writer);
     assert_int_equal(err.code, 0);
@@ -141,7 +141,7 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     assert_true(WIFSIGNALED(status));
     struct oplog_writer *writer = oplog_writer_start(history, NULL, &err);
     assert_non_null(writer);
-    oplog_death(history, 0, 4, 95000);
+    oplog_mishap(history, OPLOG_DEATH, 0, 4, 95000, 95000);
     oplog_writer_stop(writer, &rules, "a-lock", &err);
     struct oplog_file file;
     struct book book;
