@@ -1,6 +1,7 @@
-/* null: does nothing, so that the tool can measure itself. It is no lock: the core gives each
- * client a cell of its own, and no exclusion is claimed. */
-#include "drivers/driver.h"
+/* null: the functions of a lock that do nothing, under two names. null lets the tool measure itself:
+ * it is no lock, the core gives each client a cell of its own, and no exclusion is claimed.
+ * unsafe-none is given as a lock and excludes nobody: the control that every check must catch. */
+#include "drivers/local/local.h"
 
 static enum lb_outcome null_acquire(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
@@ -50,5 +51,21 @@ const struct lb_lock lock_null = {
     .caps = LB_CAP_BASELINE | LB_CAP_TRY | LB_CAP_WAIT,
     .waits = "never",
     .about = {.order = "none", .guarantee = LB_NO_GUARANTEE},
+    .algorithm = &algorithm,
+};
+
+const struct lb_lock lock_unsafe_none = {
+    .name = "unsafe-none",
+    .summary = "grants to all clients at once: the control that the checks must catch",
+    .backend = &backend_memory,
+    .primitive = LB_MUTEX,
+    .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_CONTROL,
+    .waits = "never",
+    .about = {.order = "none",
+              .guarantee = LB_NO_GUARANTEE,
+              .crash = LB_CRASH_NEVER,
+              .mistake = "no lock: two clients read, both write, one update is lost",
+              .exposed_as = LB_EXPOSED_VIOLATED},
+    .expected = unsafe_none_expected,
     .algorithm = &algorithm,
 };
