@@ -254,7 +254,7 @@ bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int
                 struct actor **ret_clients) {
     for (int i = 0; i < count; i++) {
         ret_clients[i] = actor_new(trial);
-        if (!ret_clients[i] || !actor_use_key(ret_clients[i], key)) return false;
+        if (!ret_clients[i] || (key && !actor_use_key(ret_clients[i], key))) return false;
         ret_clients[i]->arg = arg;
     }
     return true;

@@ -38,8 +38,8 @@ struct actor {
 /* A connected client; NULL after trial_fail. Through the proxy: actor_far. The trial frees it. */
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
-/* Several clients like actor_new's that use one key, each with arg for its jobs. False after
- * trial_fail. */
+/* Several clients like actor_new's that use one key, or none yet (NULL), each with arg for its jobs.
+ * False after trial_fail. */
 bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
                 struct actor **ret_clients);
 

@@ -40,10 +40,7 @@ void conform_latch_crowd(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[CLIENTS];
     trial->bound = CLIENTS;
-    for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, CLIENTS, clients)) return;
     /* Each client counts down once and awaits the others: no await returns before the last
      * count. */
     for (int i = 0; i < CLIENTS; i++) {

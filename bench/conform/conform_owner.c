@@ -46,10 +46,7 @@ void conform_fence(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[3];
     uint64_t last = 0;
-    for (int i = 0; i < 3; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, 3, clients)) return;
     for (int i = 0; i < 12; i++) {
         struct actor *client = clients[i % 3];
         /* Each way that a grant may end: by release, with its session, by its lease. */

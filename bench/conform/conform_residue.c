@@ -60,10 +60,7 @@ void conform_residue(struct trial *trial) {
     struct actor *holder = actor_new(trial), *waiters[WAITERS];
     uint64_t count;
     if (!holder) return;
-    for (int i = 0; i < WAITERS; i++) {
-        waiters[i] = actor_new(trial);
-        if (!waiters[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, WAITERS, waiters)) return;
     MUST_GIVE(holder, actor_acquire(holder, &plain, trial_soon()), LB_OK);
     if (!residue(trial, &plain, &count)) return;
     MUST(trial, count > 0, "nothing is found where a lock is held: so nothing would ever be found");

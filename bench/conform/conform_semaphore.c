@@ -11,10 +11,7 @@ void conform_permits_counted(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[BOUND + 2];
     trial->bound = BOUND;
-    for (int i = 0; i < BOUND + 2; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, BOUND + 2, clients)) return;
     struct actor *late = clients[BOUND], *later = clients[BOUND + 1];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < BOUND; i++)
@@ -45,10 +42,7 @@ void conform_arm_twice(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[BOUND + 1];
     trial->bound = BOUND;
-    for (int i = 0; i <= BOUND; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, BOUND + 1, clients)) return;
     struct actor *late = clients[BOUND];
     for (int i = 0; i < BOUND; i++)
         MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);

@@ -34,10 +34,7 @@ void conform_killed_server(struct trial *trial) {
     trial->session_lease_ns = trial->lease_ns = 4 * LB_S_NS;
     struct actor *holder = actor_new(trial), *waiters[WAITERS];
     if (!holder) return;
-    for (int i = 0; i < WAITERS; i++) {
-        waiters[i] = actor_new(trial);
-        if (!waiters[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, WAITERS, waiters)) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     actor_begin_acquire(waiters[0], &key, LB_NEVER);
     actor_begin_acquire(waiters[1], &key, LB_NEVER);

@@ -7,10 +7,7 @@ void conform_slots(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *clients[SLOTS + 1];
     trial->bound = SLOTS;
-    for (int i = 0; i <= SLOTS; i++) {
-        clients[i] = actor_new(trial);
-        if (!clients[i]) return;
-    }
+    if (!actors_new(trial, NULL, NULL, SLOTS + 1, clients)) return;
     struct actor *late = clients[SLOTS];
     for (int round = 0; round < 3; round++) {
         unsigned seen = 0;
