@@ -15,6 +15,7 @@
 #include "drivers/etcd/chubby.h"
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
+#include "drivers/etcd/txn.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ struct key {
 };
 
 static ProtobufCBinaryData data_of(const struct key *key) {
-    return (ProtobufCBinaryData){key->len, (uint8_t *)(uintptr_t)key->bytes};
+    return etcd_bytes(key->bytes, key->len);
 }
 
 /* "chubby/NAME\0SUFFIX", and "/<lease>" unless it is 0. */
@@ -60,33 +61,10 @@ static struct key key_of(const char *name, size_t len, const char *suffix, int64
 }
 
 /* No key in [from, end). */
-static void compare_none(Etcdserverpb__Compare *compare, const struct key *from,
-                         const struct key *end) {
-    *compare = (Etcdserverpb__Compare)ETCDSERVERPB__COMPARE__INIT;
-    compare->target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
-    compare->result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
-    compare->key = data_of(from);
-    compare->range_end = data_of(end);
-    compare->target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
-}
-
-static void op_put(Etcdserverpb__RequestOp *op, Etcdserverpb__PutRequest *put,
-                   const struct key *key, int64_t lease) {
-    *op = (Etcdserverpb__RequestOp)ETCDSERVERPB__REQUEST_OP__INIT;
-    *put = (Etcdserverpb__PutRequest)ETCDSERVERPB__PUT_REQUEST__INIT;
-    op->request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
-    op->request_put = put;
-    put->key = data_of(key);
-    put->lease = lease;
-}
-
-static void op_delete(Etcdserverpb__RequestOp *op, Etcdserverpb__DeleteRangeRequest *delete,
-                      ProtobufCBinaryData key) {
-    *op = (Etcdserverpb__RequestOp)ETCDSERVERPB__REQUEST_OP__INIT;
-    *delete = (Etcdserverpb__DeleteRangeRequest)ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
-    op->request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
-    op->request_delete_range = delete;
-    delete->key = key;
+static Etcdserverpb__Compare none_in(const struct key *from, const struct key *end) {
+    Etcdserverpb__Compare compare = etcd_created(data_of(from), 0);
+    compare.range_end = data_of(end);
+    return compare;
 }
 
 static struct key holder_key(const struct lb_request *request, const struct chubby_grant *mine) {
@@ -111,38 +89,18 @@ static enum lb_outcome take_place(struct lb_session *session, const struct lb_re
     struct key queue_end = key_of(request->key, request->key_len, "r", 0);
     struct key holder = holder_key(request, mine), trace = trace_key(request, mine);
 
-    Etcdserverpb__Compare free_of_holders, free_of_waiters;
-    Etcdserverpb__Compare *compares[] = {&free_of_holders, &free_of_waiters};
-    compare_none(&free_of_holders, &from, &end);
-    compare_none(&free_of_waiters, &queue, &queue_end);
+    Etcdserverpb__RangeRequest in_the_way = etcd_get(data_of(&from));
+    in_the_way.range_end = data_of(&end);
+    in_the_way.limit = 1;
 
-    Etcdserverpb__PutRequest put_holder, put_trace;
-    Etcdserverpb__DeleteRangeRequest delete_place;
-    Etcdserverpb__RequestOp ops[3], *success[3];
-    size_t count = 0;
-    op_put(&ops[count++], &put_holder, &holder, e->lease);
-    if (e->trace) op_put(&ops[count++], &put_trace, &trace, e->trace);
-    if (queued)
-        op_delete(&ops[count++], &delete_place,
-                  (ProtobufCBinaryData){mine->place.key_len, (uint8_t *)mine->place.key});
-    for (size_t i = 0; i < count; i++) success[i] = &ops[i];
-
-    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    Etcdserverpb__RequestOp look = ETCDSERVERPB__REQUEST_OP__INIT, *failure[] = {&look};
-    look.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
-    look.request_range = &range;
-    range.key = data_of(&from);
-    range.range_end = data_of(&end);
-    range.limit = 1;
-
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = queued ? 1 : 2;
-    txn.compare = compares;
-    txn.n_success = count;
-    txn.success = success;
-    txn.n_failure = 1;
-    txn.failure = failure;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    struct etcd_transaction txn = {.compare = {none_in(&from, &end)},
+                                   .success = {etcd_put(data_of(&holder), e->lease)},
+                                   .failure = {etcd_look(in_the_way)}};
+    size_t count = 1;
+    if (!queued) txn.compare[1] = none_in(&queue, &queue_end);
+    if (e->trace) txn.success[count++] = etcd_put(data_of(&trace), e->trace);
+    if (queued) txn.success[count] = etcd_delete(etcd_bytes(mine->place.key, mine->place.key_len));
+    enum lb_outcome outcome = etcd_transact(e, &txn);
     if (outcome != LB_OK) {
         if (e->call.status == ETCD_NOT_FOUND) etcd_lease_lost(e);
         return outcome;
@@ -157,15 +115,9 @@ static enum lb_outcome take_place(struct lb_session *session, const struct lb_re
 static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
-    const Etcdserverpb__RangeResponse *range =
-        answer->n_responses > 0 && answer->responses[0]->response_case ==
-                                       ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE
-            ? answer->responses[0]->response_range
-            : NULL;
-    if (!range || range->n_kvs == 0)
-        return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
-    return etcd_wait_deleted(session, range->kvs[0], answer->header->revision, ETCD_FROM_NOW,
-                             deadline_ns);
+    const Etcdserverpb__KeyValue *seen = etcd_first(answer, 0);
+    if (!seen) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
+    return etcd_wait_deleted(session, seen, answer->header->revision, ETCD_FROM_NOW, deadline_ns);
 }
 
 static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
@@ -218,23 +170,10 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     struct key holder = holder_key(request, mine), trace = trace_key(request, mine);
     if (mine->generation == 0) return lb_fail(session, LB_LOST, "etcd: it was not held");
 
-    Etcdserverpb__Compare ours = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&ours};
-    ours.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
-    ours.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
-    ours.key = data_of(&holder);
-    ours.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
-    ours.create_revision = mine->generation;
-
-    Etcdserverpb__DeleteRangeRequest delete_holder, delete_trace;
-    Etcdserverpb__RequestOp ops[2], *success[] = {&ops[0], &ops[1]};
-    op_delete(&ops[0], &delete_holder, data_of(&holder));
-    op_delete(&ops[1], &delete_trace, data_of(&trace));
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = 1;
-    txn.compare = compares;
-    txn.n_success = mine->trace ? 2 : 1;
-    txn.success = success;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    struct etcd_transaction txn = {.compare = {etcd_created(data_of(&holder), mine->generation)},
+                                   .success = {etcd_delete(data_of(&holder))}};
+    if (mine->trace) txn.success[1] = etcd_delete(data_of(&trace));
+    enum lb_outcome outcome = etcd_transact(e, &txn);
     /* The request was not made in time: by our clock another client may hold it by now. */
     if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns))
         return LB_LOST;
@@ -298,8 +237,7 @@ enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) 
     /* The writer, or the readers, of just that create revision. */
     struct key from = key_of(sequencer, len, shared ? "r/" : "w", 0);
     struct key end = key_of(sequencer, len, "r0", 0);
-    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    range.key = data_of(&from);
+    Etcdserverpb__RangeRequest range = etcd_get(data_of(&from));
     if (shared) range.range_end = data_of(&end);
     range.min_create_revision = range.max_create_revision = generation;
     enum lb_outcome outcome = etcd_read(e, &etcd_range, &range.base);

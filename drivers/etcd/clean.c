@@ -14,10 +14,6 @@
 /* Where keys of locks begin: at their names, or behind the root of etcd-chubby. */
 static const char *const roots[] = {"", "chubby/"};
 
-static ProtobufCBinaryData bytes_of(const char *data, size_t len) {
-    return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
-}
-
 static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, ProtobufCBinaryData end,
                         struct lb_err *err) {
     Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
@@ -94,8 +90,8 @@ static int clean_keys(struct etcd_session *e, struct etcd_line *line, const char
     for (bool more = true; more && !lb_stopping();) {
         Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
         bool moved;
-        range.key = bytes_of(walk.from, walk.from_len);
-        range.range_end = bytes_of(end, end_len);
+        range.key = etcd_bytes(walk.from, walk.from_len);
+        range.range_end = etcd_bytes(end, end_len);
         range.limit = PAGE;
         range.keys_only = 1;
         if (etcd_call(line, &etcd_range, &range.base, err) != LB_OK) return -1;
@@ -115,7 +111,7 @@ static int clean_stage(struct etcd_session *e, const struct lb_cleaning *cleanin
         size_t len = (size_t)snprintf(from, sizeof from, "%s%s", roots[i], cleaning->name);
         size_t end_len = etcd_prefix_end(from, len, end);
         struct lb_err why = {0};
-        if (delete_range(e, bytes_of(from, len), bytes_of(end, end_len), &why) == 0) continue;
+        if (delete_range(e, etcd_bytes(from, len), etcd_bytes(end, end_len), &why) == 0) continue;
         /* Who may not delete there could not write there either. */
         if (i > 0 && e->call.status == ETCD_DENIED) continue;
         return err_set(err, why.code, "%s", why.text);

@@ -94,7 +94,7 @@ static void etcd_close(struct lb_server *server) {
 static enum lb_outcome ask_nothing(struct etcd_session *e, bool serializable, struct lb_err *err) {
     static const char missing[] = "lockbench-ping";
     Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    request.key = (ProtobufCBinaryData){sizeof missing - 1, (uint8_t *)(uintptr_t)missing};
+    request.key = etcd_bytes(missing, sizeof missing - 1);
     request.serializable = serializable;
     enum lb_outcome outcome = etcd_call(&e->call, &etcd_range, &request.base, err);
     if (outcome != LB_REFUSED || e->call.status != ETCD_DENIED) return outcome;

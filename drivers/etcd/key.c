@@ -10,6 +10,7 @@
  * write came between. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
+#include "drivers/etcd/txn.h"
 
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
@@ -19,60 +20,28 @@ struct key_grant {
     int64_t revision; /* the key's create revision; 0 = not held */
 };
 
-static ProtobufCBinaryData key_of(const struct lb_request *request) {
-    return (ProtobufCBinaryData){request->key_len, (uint8_t *)(uintptr_t)request->key};
-}
-
-/* The key's create revision is this one; 0: there is no such key. */
-static Etcdserverpb__Compare created_at(const struct lb_request *request, int64_t revision) {
-    Etcdserverpb__Compare compare = ETCDSERVERPB__COMPARE__INIT;
-    compare.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
-    compare.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
-    compare.key = key_of(request);
-    compare.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
-    compare.create_revision = revision;
-    return compare;
-}
-
 /* IF there is no key THEN put it, ELSE get it. LB_OK: the key is ours, or *ret_seen has the holder's, which lies
  * in the answer. */
 static enum lb_outcome create_key(struct lb_session *session, const struct lb_request *request,
                                   struct key_grant *mine, const Etcdserverpb__KeyValue **ret_seen,
                                   int64_t *ret_revision) {
     struct etcd_session *e = etcd_session_of(session);
-    Etcdserverpb__Compare absent = created_at(request, 0), *compares[] = {&absent};
-    Etcdserverpb__PutRequest put = ETCDSERVERPB__PUT_REQUEST__INIT;
-    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op;
-    Etcdserverpb__RequestOp *success[] = {&put_op}, *failure[] = {&get_op};
-    put.key = get.key = absent.key;
-    put.lease = e->lease;
-    put_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
-    put_op.request_put = &put;
-    get_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
-    get_op.request_range = &get;
-
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = txn.n_success = txn.n_failure = 1;
-    txn.compare = compares;
-    txn.success = success;
-    txn.failure = failure;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    ProtobufCBinaryData key = etcd_bytes(request->key, request->key_len);
+    struct etcd_transaction txn = {.compare = {etcd_created(key, 0)},
+                                   .success = {etcd_put(key, e->lease)},
+                                   .failure = {etcd_look(etcd_get(key))}};
+    enum lb_outcome outcome = etcd_transact(e, &txn);
     if (outcome != LB_OK) {
         if (e->call.status == ETCD_NOT_FOUND) etcd_lease_lost(e);
         return outcome;
     }
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
-    const Etcdserverpb__RangeResponse *range = NULL;
-    if (answer->n_responses > 0 &&
-        answer->responses[0]->response_case == ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE)
-        range = answer->responses[0]->response_range;
-    bool complete = answer->succeeded || (range && range->n_kvs > 0);
-    if (!answer->header || answer->header->revision <= 0 || !complete)
+    const Etcdserverpb__KeyValue *seen = answer->succeeded ? NULL : etcd_first(answer, 0);
+    if (!answer->header || answer->header->revision <= 0 || (!answer->succeeded && !seen))
         return lb_fail(session, LB_UNKNOWN,
                        "etcd: a transaction's answer lacks what was asked for");
     *ret_revision = answer->header->revision;
-    *ret_seen = answer->succeeded ? NULL : range->kvs[0];
+    *ret_seen = seen;
     if (answer->succeeded) mine->revision = answer->header->revision;
     return LB_OK;
 }
@@ -112,17 +81,10 @@ static enum lb_outcome key_release(struct lb_session *session, const struct lb_r
     struct key_grant *mine = grant->data;
     if (mine->revision == 0) return lb_fail(session, LB_LOST, "etcd: it was not held");
 
-    Etcdserverpb__Compare ours = created_at(request, mine->revision), *compares[] = {&ours};
-    Etcdserverpb__DeleteRangeRequest delete = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
-    Etcdserverpb__RequestOp op = ETCDSERVERPB__REQUEST_OP__INIT, *success[] = {&op};
-    delete.key = ours.key;
-    op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
-    op.request_delete_range = &delete;
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = txn.n_success = 1;
-    txn.compare = compares;
-    txn.success = success;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    ProtobufCBinaryData key = etcd_bytes(request->key, request->key_len);
+    struct etcd_transaction txn = {.compare = {etcd_created(key, mine->revision)},
+                                   .success = {etcd_delete(key)}};
+    enum lb_outcome outcome = etcd_transact(e, &txn);
     /* The request was not made in time: by our clock another client may hold it by now. */
     if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) return LB_LOST;
     if (outcome != LB_OK) return outcome;

@@ -217,9 +217,9 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
     size_t len = (size_t)snprintf(from, sizeof from, "%s%s", root, prefix);
     Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
     if (len == 0) from[len++] = '\0'; /* every key */
-    range.key = (ProtobufCBinaryData){len, (uint8_t *)from};
-    range.range_end = (ProtobufCBinaryData){etcd_prefix_end(from, len, end), (uint8_t *)end};
-    if (from[0] == '\0') range.range_end = (ProtobufCBinaryData){1, (uint8_t *)from};
+    range.key = etcd_bytes(from, len);
+    range.range_end = etcd_bytes(end, etcd_prefix_end(from, len, end));
+    if (from[0] == '\0') range.range_end = etcd_bytes(from, 1);
     range.limit = 1;
     range.keys_only = 1;
     if (etcd_call(&e->call, &etcd_range, &range.base, err) != LB_OK) return -1;

@@ -54,7 +54,7 @@ static enum lb_outcome call_lock(struct lb_session *session, const struct lb_req
     Etcdserverpb__LockRequest lock = ETCDSERVERPB__LOCK_REQUEST__INIT;
     place->lease = e->lease;
     place->key_len = etcd_lock_key(request->key, request->key_len, e->lease, place->key);
-    lock.name = (ProtobufCBinaryData){request->key_len, (uint8_t *)(uintptr_t)request->key};
+    lock.name = etcd_bytes(request->key, request->key_len);
     lock.lease = e->lease;
     return etcd_long_start(e, &etcd_lock_method, &lock.base);
 }
@@ -169,7 +169,7 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
     enum lb_outcome outcome = options->recheck ? etcd_place_confirm(session, place) : LB_OK;
     if (outcome == LB_LOST) etcd_lease_lost(e);
     if (outcome == LB_OK) {
-        unlock.key = (ProtobufCBinaryData){place->key_len, (uint8_t *)place->key};
+        unlock.key = etcd_bytes(place->key, place->key_len);
         outcome = etcd_call(&e->call, &etcd_unlock, &unlock.base, &session->err);
     }
     /* The request was not made in time: by our clock another client may hold it by now. */

@@ -3,14 +3,11 @@
 
 #include <string.h>
 
+#include "drivers/etcd/txn.h"
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
 #define AGAIN_NS (50 * LB_MS_NS)
-
-static ProtobufCBinaryData bytes_of(const char *data, size_t len) {
-    return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
-}
 
 /* "name/" up to the end of all keys that begin so, by create revision, the first of them. */
 struct oldest {
@@ -20,10 +17,9 @@ struct oldest {
 
 static void ask_oldest(struct oldest *oldest, const struct lb_request *request) {
     size_t len = etcd_prefix(request->key, request->key_len, oldest->prefix);
-    oldest->range = (Etcdserverpb__RangeRequest)ETCDSERVERPB__RANGE_REQUEST__INIT;
-    oldest->range.key = bytes_of(oldest->prefix, len);
+    oldest->range = etcd_get(etcd_bytes(oldest->prefix, len));
     oldest->range.range_end =
-        bytes_of(oldest->end, etcd_prefix_end(oldest->prefix, len, oldest->end));
+        etcd_bytes(oldest->end, etcd_prefix_end(oldest->prefix, len, oldest->end));
     oldest->range.sort_target = ETCDSERVERPB__RANGE_REQUEST__SORT_TARGET__CREATE;
     oldest->range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__ASCEND;
     oldest->range.limit = 1;
@@ -33,48 +29,14 @@ static void ask_oldest(struct oldest *oldest, const struct lb_request *request) 
  * queue. */
 static enum lb_outcome transact(struct etcd_session *e, const struct lb_request *request,
                                 const struct etcd_place *place) {
-    ProtobufCBinaryData key = bytes_of(place->key, place->key_len);
+    ProtobufCBinaryData key = etcd_bytes(place->key, place->key_len);
     struct oldest oldest;
     ask_oldest(&oldest, request);
-
-    Etcdserverpb__Compare absent = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&absent};
-    absent.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__CREATE;
-    absent.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
-    absent.key = key;
-    absent.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_CREATE_REVISION;
-
-    Etcdserverpb__PutRequest put = ETCDSERVERPB__PUT_REQUEST__INIT;
-    put.key = key;
-    put.lease = place->lease;
-    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    get.key = key;
-
-    Etcdserverpb__RequestOp put_op = ETCDSERVERPB__REQUEST_OP__INIT, get_op = put_op,
-                            oldest_op = put_op;
-    put_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
-    put_op.request_put = &put;
-    get_op.request_case = oldest_op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
-    get_op.request_range = &get;
-    oldest_op.request_range = &oldest.range;
-    Etcdserverpb__RequestOp *success[] = {&put_op, &oldest_op}, *failure[] = {&get_op, &oldest_op};
-
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = 1;
-    txn.compare = compares;
-    txn.n_success = txn.n_failure = 2;
-    txn.success = success;
-    txn.failure = failure;
-    return etcd_call(&e->call, &etcd_txn, &txn.base, &e->owner->err);
-}
-
-/* The first key-value of a transaction's nth answer, a range; NULL if there is none. */
-static const Etcdserverpb__KeyValue *first_of(const Etcdserverpb__TxnResponse *answer, size_t n) {
-    if (n >= answer->n_responses ||
-        answer->responses[n]->response_case != ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_RANGE) {
-        return NULL;
-    }
-    const Etcdserverpb__RangeResponse *range = answer->responses[n]->response_range;
-    return range->n_kvs > 0 ? range->kvs[0] : NULL;
+    struct etcd_op look = etcd_look(oldest.range);
+    struct etcd_transaction txn = {.compare = {etcd_created(key, 0)},
+                                   .success = {etcd_put(key, place->lease), look},
+                                   .failure = {etcd_look(etcd_get(key)), look}};
+    return etcd_transact(e, &txn);
 }
 
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
@@ -92,8 +54,8 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
         return outcome;
     }
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
-    const Etcdserverpb__KeyValue *own = answer->succeeded ? NULL : first_of(answer, 0);
-    const Etcdserverpb__KeyValue *oldest = first_of(answer, 1);
+    const Etcdserverpb__KeyValue *own = answer->succeeded ? NULL : etcd_first(answer, 0);
+    const Etcdserverpb__KeyValue *oldest = etcd_first(answer, 1);
     if (!answer->header || (!answer->succeeded && !own)) {
         return lb_fail(session, LB_UNKNOWN,
                        "etcd: a transaction's answer lacks what was asked for");
@@ -108,8 +70,7 @@ enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_requ
 enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
                                 int64_t *ret_revision) {
     struct etcd_session *e = etcd_session_of(session);
-    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    get.key = bytes_of(place->key, place->key_len);
+    Etcdserverpb__RangeRequest get = etcd_get(etcd_bytes(place->key, place->key_len));
     enum lb_outcome outcome = etcd_read(e, &etcd_range, &get.base);
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
@@ -148,10 +109,9 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
 static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
                                    int64_t created, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
-    Etcdserverpb__RangeRequest get = ETCDSERVERPB__RANGE_REQUEST__INIT;
+    Etcdserverpb__RangeRequest get = etcd_get(etcd_bytes(key, len));
     enum lb_outcome outcome = etcd_watch_began(e, deadline_ns);
     if (outcome != LB_OK) return outcome;
-    get.key = bytes_of(key, len);
     outcome = etcd_read(e, &etcd_range, &get.base);
     if (outcome != LB_OK) return LB_BROKEN;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
@@ -169,7 +129,7 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
         return lb_fail(session, LB_UNKNOWN, "etcd: the answer has no key that can be watched");
     memcpy(key, seen->key.data, len);
     int64_t start = from == ETCD_FROM_NOW ? 0 : revision + (from == ETCD_FROM_NEXT);
-    enum lb_outcome outcome = etcd_watch_start(e, bytes_of(key, len), start);
+    enum lb_outcome outcome = etcd_watch_start(e, etcd_bytes(key, len), start);
     if (outcome == LB_OK && from == ETCD_FROM_NOW)
         outcome = still_there(session, key, len, created, deadline_ns);
     if (outcome == LB_OK) outcome = etcd_watch_wait(e, deadline_ns);
@@ -208,7 +168,7 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
     struct etcd_session *e = etcd_session_of(session);
     int64_t deadline_ns = lb_after(lb_now(), e->patience_ns);
     Etcdserverpb__DeleteRangeRequest request = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
-    request.key = bytes_of(place->key, place->key_len);
+    request.key = etcd_bytes(place->key, place->key_len);
     bool sent = false;
     if (place->lease == 0)
         return lb_fail(session, LB_LOST, "etcd: release of a lock that was not held");

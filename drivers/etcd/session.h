@@ -78,6 +78,10 @@ static inline struct etcd_session *etcd_session_of(const struct lb_session *sess
     return session->state;
 }
 
+static inline ProtobufCBinaryData etcd_bytes(const char *data, size_t len) {
+    return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
+}
+
 /* Sends a request and waits for its answer, at most e->patience_ns. LB_OK, and etcd_answer has it;
  * LB_BROKEN: nothing was sent, or surely not done; LB_UNKNOWN; LB_REFUSED. line->status tells
  * gRPC's status where the server gave one. */

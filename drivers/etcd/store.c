@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "drivers/etcd/txn.h"
+
 #define BEHIND ":guarded"
 
 struct name {
@@ -19,16 +21,11 @@ static struct name name_of(const struct lb_request *request) {
     return name;
 }
 
-static ProtobufCBinaryData data_of(const char *bytes, size_t len) {
-    return (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)bytes};
-}
-
 static enum lb_outcome read_guarded(struct lb_session *session, const struct lb_request *request,
                                     struct store_entry *ret_entry) {
     struct etcd_session *e = etcd_session_of(session);
     struct name name = name_of(request);
-    Etcdserverpb__RangeRequest range = ETCDSERVERPB__RANGE_REQUEST__INIT;
-    range.key = data_of(name.bytes, name.len);
+    Etcdserverpb__RangeRequest range = etcd_get(etcd_bytes(name.bytes, name.len));
     enum lb_outcome outcome = etcd_call(&e->call, &etcd_range, &range.base, &session->err);
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
@@ -48,24 +45,16 @@ static enum lb_outcome write_guarded(struct lb_session *session, const struct lb
     char text[STORE_TEXT_MAX];
     int len = store_text(entry, text);
 
-    Etcdserverpb__Compare same = ETCDSERVERPB__COMPARE__INIT, *compares[] = {&same};
+    Etcdserverpb__Compare same = ETCDSERVERPB__COMPARE__INIT;
     same.target = ETCDSERVERPB__COMPARE__COMPARE_TARGET__MOD;
     same.result = ETCDSERVERPB__COMPARE__COMPARE_RESULT__EQUAL;
-    same.key = data_of(name.bytes, name.len);
+    same.key = etcd_bytes(name.bytes, name.len);
     same.target_union_case = ETCDSERVERPB__COMPARE__TARGET_UNION_MOD_REVISION;
     same.mod_revision = (int64_t)entry->version;
 
-    Etcdserverpb__PutRequest write = ETCDSERVERPB__PUT_REQUEST__INIT;
-    Etcdserverpb__RequestOp op = ETCDSERVERPB__REQUEST_OP__INIT, *success[] = {&op};
-    write.key = same.key;
-    write.value = data_of(text, (size_t)len);
-    op.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
-    op.request_put = &write;
-    Etcdserverpb__TxnRequest txn = ETCDSERVERPB__TXN_REQUEST__INIT;
-    txn.n_compare = txn.n_success = 1;
-    txn.compare = compares;
-    txn.success = success;
-    enum lb_outcome outcome = etcd_call(&e->call, &etcd_txn, &txn.base, &session->err);
+    struct etcd_transaction txn = {.compare = {same}, .success = {etcd_put(same.key, 0)}};
+    txn.success[0].put.value = etcd_bytes(text, (size_t)len);
+    enum lb_outcome outcome = etcd_transact(e, &txn);
     if (outcome != LB_OK) return outcome;
     return ((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded ? LB_OK : LB_BUSY;
 }
@@ -75,7 +64,7 @@ static int delete_guarded(struct lb_session *session, const struct lb_request *r
     struct etcd_session *e = etcd_session_of(session);
     struct name name = name_of(request);
     Etcdserverpb__DeleteRangeRequest delete = ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
-    delete.key = data_of(name.bytes, name.len);
+    delete.key = etcd_bytes(name.bytes, name.len);
     return etcd_call(&e->call, &etcd_delete_range, &delete.base, err) == LB_OK ? 0 : -1;
 }
 
