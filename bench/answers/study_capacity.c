@@ -2,10 +2,10 @@
  * studies.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "bench/answers/program.h"
 #include "bench/answers/studies.h"
+#include "bench/base/sort.h"
 #include "results/format/capacity_read.h"
 
 #define SEARCHES_MAX 20
@@ -70,11 +70,6 @@ static void read_edges(const struct answers_how *how, const struct experiment *e
     }
 }
 
-static int compare_doubles(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void search_side_by_side(const struct answers_how *how, const struct experiment *experiment,
                                 int first) {
     struct fake fakes[LANES] = {{0}};
@@ -98,7 +93,7 @@ double study_capacity(const struct answers_how *how, const struct experiment *ex
         search_side_by_side(how, experiment, first);
     read_edges(how, experiment, &edges);
     if (edges.count == 0) return NAN;
-    qsort(edges.value, (size_t)edges.count, sizeof *edges.value, compare_doubles);
+    sort_doubles(edges.value, (size_t)edges.count);
     return fabs(edges.value[edges.count / 2] / edge_per_s(experiment) - 1);
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/sort.h"
 #include "bench/run/machine.h"
 #include "drivers/registry.h"
 
@@ -159,11 +160,6 @@ static void check_clock(struct doctor *checks) {
             "choose a source that user space can read: clocksource=tsc on the kernel's command line");
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Measures how late a thread wakes from a short sleep, which limits schedules and hold times. */
 static void check_timers(struct doctor *checks) {
     int64_t late_ns[51];
@@ -175,7 +171,7 @@ static void check_timers(struct doctor *checks) {
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
         late_ns[i] = lb_now() - due_ns;
     }
-    qsort(late_ns, (size_t)count, sizeof *late_ns, by_value);
+    sort_times(late_ns, (size_t)count);
     int64_t median_us = late_ns[count / 2] / LB_US_NS, most_us = late_ns[count - 1] / LB_US_NS;
     bool coarse = median_us > 500;
     struct doctor_finding *check =

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/rng.h"
+#include "bench/load/traffic.h"
 
 #define EVENTS 512 /* of one epoll_wait */
 #define COMMAND_MAX 256
@@ -33,12 +33,6 @@ struct loop {
     int count;
     uint64_t id, commands;
 };
-
-static int64_t thread_cpu_ns(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * LB_S_NS + time.tv_nsec;
-}
 
 static int send_all(struct connection *connection, const char *text, int len, struct lb_err *err) {
     if (write(connection->fd, text, (size_t)len) == len) return 0;

@@ -3,19 +3,15 @@
 #include "bench/perf/perf.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
+#include "bench/base/sort.h"
+
 #define FILES_SPARE 300 /* descriptors of a process, ours or a server, beside its connections */
 
-static int by_size(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void perf_print(const char *what, const char *goal, double *ratios, int count) {
-    qsort(ratios, (size_t)count, sizeof *ratios, by_size);
+    sort_doubles(ratios, (size_t)count);
     printf("%-58s %6.2f  (%.2f to %.2f, n=%d)   goal: %s\n", what, ratios[count / 2], ratios[0],
            ratios[count - 1], count, goal);
     fflush(stdout);

@@ -7,7 +7,6 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/sort.h"
 #include "bench/perf/perf.h"
 #include "bench/servers/wire.h"
 
@@ -53,11 +53,6 @@ static pid_t fork_echo(int listen_fd) {
     }
 }
 
-static int by_time(const void *left, const void *right) {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* The middle one of so many round trips, in ns; -1 = it broke. */
 static int64_t trip_ns(int port) {
     static int64_t trips[TRIPS];
@@ -77,7 +72,7 @@ static int64_t trip_ns(int port) {
     }
     if (fd >= 0) close(fd);
     if (count < 0) return -1;
-    qsort(trips, TRIPS, sizeof *trips, by_time);
+    sort_times(trips, TRIPS);
     return trips[TRIPS / 2];
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/sort.h"
+
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
 
 struct sum {
@@ -122,11 +124,6 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
     return 0;
 }
 
-static int compare_ns(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The times of all grants of all keys, sorted. NULL with err when out of memory. */
 static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
     int64_t *times = malloc((sum->book->hold_count + 1) * sizeof *times);
@@ -138,7 +135,7 @@ static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
     for (size_t i = 0; i < sum->book->hold_count; i++) {
         if (is_grant(&sum->book->holds[i])) times[(*ret_count)++] = sum->book->holds[i].from_ns;
     }
-    qsort(times, *ret_count, sizeof *times, compare_ns);
+    sort_times(times, *ret_count);
     return times;
 }
 
@@ -333,10 +330,6 @@ static void put_theory(struct sum *sum) {
     }
 }
 
-static void sort_times(int64_t *times_ns, int count) {
-    if (count > 0) qsort(times_ns, (size_t)count, sizeof *times_ns, compare_ns);
-}
-
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
                      const struct stage *stage, const struct shared *shared, struct lb_err *err) {
     *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
@@ -346,9 +339,9 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
         if (common_trials(&sum) != 0) return -1;
     }
     if (per_key(&sum) != 0) return -1;
-    sort_times(recovery->trials_ns, recovery->trial_count);
-    sort_times(recovery->crashes_ns, recovery->crash_count);
-    sort_times(recovery->detect_ns, recovery->detect_count);
+    sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
+    sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);
+    sort_times(recovery->detect_ns, (size_t)recovery->detect_count);
     return 0;
 }
 
