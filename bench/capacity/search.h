@@ -54,7 +54,6 @@ struct search {
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
     int again_left; /* limited probes of the round that may be repeated */
-    double load;    /* the last load that was asked for */
 };
 
 enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SEARCH_BY_RANGE };

@@ -176,7 +176,6 @@ struct result_sum result_sum(const struct result *result) {
         const struct check_cell *cell = &result->cells[i].shown.cell;
         if (!result->cells[i].tried) continue;
         sum.tried++;
-        sum.verdicts[cell->verdict]++;
         sum.worse += result_is_finding(result, i);
         sum.missed += cell->missed;
         sum.better += cell->compared == CHECK_BETTER && !cell->missed;

@@ -37,7 +37,6 @@ struct result {
 /* The sums of a finished check. worse: the number of findings; the other counts include
  * controls. */
 struct result_sum {
-    int verdicts[CHECK_VERDICTS];
     int tried, as_expected, worse, better, failed, missed;
 };
 

@@ -72,11 +72,6 @@ static enum lb_outcome note_answer(struct visit *visit, enum lb_outcome outcome)
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-/* The backend keeps one value for each cell, under the name of the key with the cell's number. */
-static struct lb_request value_request(const struct shared *shared, uint32_t cell, char *name) {
-    return shared_request(shared, cell, name);
-}
-
 uint64_t store_stock_of_cell(const struct shared *shared, uint32_t cell) {
     uint64_t stock = shared->plan->stock;
     return stock / shared->slots + (cell % shared->slots == 0 ? stock % shared->slots : 0);
@@ -98,8 +93,9 @@ static enum lb_outcome install_token(struct client *client, void *mine) {
     *all = (struct backend_visit){.at = {.token = client->grant.token}};
     client_calls(client);
     if (client->hold.told == LB_OK) {
+        /* The backend keeps one value for each cell, named like the key with the cell's number. */
         char name[KEY_TEXT_MAX];
-        struct lb_request request = value_request(shared, cell_index(client), name);
+        struct lb_request request = shared_request(shared, cell_index(client), name);
         outcome = store->install(&client->session->lb, &request, visit->token, &visit->fenced);
         outcome = note_answer(visit, outcome);
     }
@@ -121,7 +117,7 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
     if (writes) store_write_beside(key_of(client, 0), visit);
     if (writes && visit->fence == FENCE_ACCEPTED) {
         char name[KEY_TEXT_MAX];
-        struct lb_request request = value_request(shared, cell_index(client), name);
+        struct lb_request request = shared_request(shared, cell_index(client), name);
         uint64_t value = sells ? visit->fenced - 1 : visit->fenced + 1;
         outcome = store->write(&client->session->lb, &request, visit->token, value);
         if (outcome == LB_OK && sells && store->order)
@@ -153,7 +149,7 @@ int store_prepare(const struct shared *shared, struct lb_session *session, struc
     if (store->setup && store->setup(session, err) != 0) return -1;
     for (uint32_t i = 0; shared->plan->stock > 0 && i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
-        struct lb_request request = value_request(shared, i, name);
+        struct lb_request request = shared_request(shared, i, name);
         uint64_t value;
         if (store->install(session, &request, 0, &value) != LB_OK ||
             store->write(session, &request, 0, store_stock_of_cell(shared, i)) != LB_OK) {
@@ -167,7 +163,7 @@ int store_collect(struct shared *shared, struct lb_session *session, struct lb_e
     const struct lb_store *store = shared->store.backend;
     for (uint32_t i = 0; i < shared->cell_count; i++) {
         char name[KEY_TEXT_MAX];
-        struct lb_request request = value_request(shared, i, name);
+        struct lb_request request = shared_request(shared, i, name);
         uint64_t *value = &shared->store.values[i];
         enum lb_outcome outcome =
             shared->store.orders ? store->tally(session, &request, value, &shared->store.orders[i])

@@ -276,11 +276,6 @@ struct plan {
     void *memory; /* owns the texts and option structs */
 };
 
-/* One "SECTION.KEY=VALUE" of the command line. */
-struct plan_set {
-    const char *text;
-};
-
 struct plan_wish {
     const char
         *workload;      /* a name in folder, or a file's path: one with a '/' or an ending ".ini" */
