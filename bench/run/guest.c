@@ -255,7 +255,7 @@ int guests_arrive(struct guests *guests, const struct place_url *at, const struc
     }
     guests->item[guests->count++] = guest;
     say_left(at, plan, "what this run made, since it was cut off", guest->words);
-    janitor_add_words(guest->words);
+    janitor_words(JANITOR_ADD, guest->words);
     guest_foretell(at, plan, false, line);
     tell_line(guests, line);
     return 0;
@@ -282,7 +282,7 @@ static void leave_server(struct guests *guests, struct guest *guest, json_t *war
         tell_line(guests, line);
         json_array_append_new(warnings, json_string(line));
     }
-    janitor_drop_words(guest->words);
+    janitor_words(JANITOR_DROP, guest->words);
     free(guest);
 }
 

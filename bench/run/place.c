@@ -327,7 +327,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         failed = janitor_start(err);
         if (!failed) failed = folder_make(NULL, backend->name, place->dir, sizeof place->dir, err);
         if (!failed) {
-            janitor_add_folder(place->dir);
+            janitor_folder(JANITOR_ADD, place->dir);
             place->server.dir = place->dir;
             failed = reach_server(place, &inquiry, err);
         }
@@ -346,7 +346,7 @@ void place_close(struct place *place) {
     place_wire_stop(place->wiring);
     if (place->dir[0]) {
         folder_remove(place->dir);
-        janitor_drop_folder(place->dir);
+        janitor_folder(JANITOR_DROP, place->dir);
     }
     if (!place->in_use) free(place);
 }

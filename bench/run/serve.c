@@ -172,7 +172,7 @@ int serve_run(struct hosts *hosts, const char *workloads, const char *version,
         .hosts = hosts, .workloads = workloads, .version = version, .interrupts = interrupts};
     if (janitor_start(err) != 0) return -1;
     if (folder_make(NULL, "hosts", served.folder, sizeof served.folder, err) != 0) return -1;
-    janitor_add_folder(served.folder);
+    janitor_folder(JANITOR_ADD, served.folder);
     int failed = 0;
     for (;;) {
         struct message message;
@@ -187,6 +187,6 @@ int serve_run(struct hosts *hosts, const char *workloads, const char *version,
     }
     plan_free(served.plan);
     folder_remove(served.folder);
-    janitor_drop_folder(served.folder);
+    janitor_folder(JANITOR_DROP, served.folder);
     return failed;
 }

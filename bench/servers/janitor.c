@@ -193,28 +193,16 @@ static void send_message(enum janitor_verb verb, pid_t group, const char *path) 
     }
 }
 
-void janitor_add_group(pid_t group) {
-    send_message(ADD_GROUP, group, NULL);
+void janitor_group(enum janitor_act act, pid_t group) {
+    send_message(ADD_GROUP + act, group, NULL);
 }
 
-void janitor_drop_group(pid_t group) {
-    send_message(DROP_GROUP, group, NULL);
+void janitor_folder(enum janitor_act act, const char *path) {
+    send_message(ADD_FOLDER + act, 0, path);
 }
 
-void janitor_add_folder(const char *path) {
-    send_message(ADD_FOLDER, 0, path);
-}
-
-void janitor_drop_folder(const char *path) {
-    send_message(DROP_FOLDER, 0, path);
-}
-
-void janitor_add_words(const char *line) {
-    send_message(ADD_WORDS, 0, line);
-}
-
-void janitor_drop_words(const char *line) {
-    send_message(DROP_WORDS, 0, line);
+void janitor_words(enum janitor_act act, const char *line) {
+    send_message(ADD_WORDS + act, 0, line);
 }
 
 void janitor_finish(void) {

@@ -22,15 +22,14 @@ int janitor_start(struct lb_err *err);
 void janitor_fork_begin(void);
 void janitor_fork_end(void);
 
-/* Register what to clean up. The folder's path has at most 511 bytes. Async-signal-safe. */
-void janitor_add_group(pid_t group);
-void janitor_add_folder(const char *path);
+enum janitor_act { JANITOR_ADD, JANITOR_DROP };
+
+/* Register what to clean up, or unregister what is already gone. The folder's path has at most 511
+ * bytes. Async-signal-safe. */
+void janitor_group(enum janitor_act act, pid_t group);
+void janitor_folder(enum janitor_act act, const char *path);
 /* A line for standard error, of at most 511 bytes, for the case that it is never dropped. */
-void janitor_add_words(const char *line);
-/* Unregister what is already gone. */
-void janitor_drop_group(pid_t group);
-void janitor_drop_folder(const char *path);
-void janitor_drop_words(const char *line);
+void janitor_words(enum janitor_act act, const char *line);
 
 /* Lets the janitor clean up everything that it knows, and waits until it has. Async-signal-safe. */
 void janitor_finish(void);

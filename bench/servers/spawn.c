@@ -193,7 +193,7 @@ static void enter_child(const struct spawn *spawn, pid_t parent) {
      * processors), and 0.05 to 0.5 s in the same session. */
     setpgid(0, 0);
     leave_terminal();
-    janitor_add_group(getpid());
+    janitor_group(JANITOR_ADD, getpid());
     const struct account *account = spawn->account;
     if (account->change && (setgroups((size_t)account->group_count, account->groups) != 0 ||
                             setgid(account->gid) != 0 || setuid(account->uid) != 0)) {
@@ -269,7 +269,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     if (pid < 0)
         err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
     else
-        janitor_add_group(pid); /* also here, in case the child does not get that far */
+        janitor_group(JANITOR_ADD, pid); /* also here, in case the child does not get that far */
     return pid;
 }
 
@@ -309,7 +309,7 @@ char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t l
         }
         for (int64_t gone_ns = lb_now() + GONE_NS; proc_group_runs(pid) && lb_now() < gone_ns;)
             lb_nap(LB_MS_NS);
-        janitor_drop_group(pid);
+        janitor_group(JANITOR_DROP, pid);
         if (!failed && status != 0) {
             char how[64], said[320];
             status_text(status, how, sizeof how);

@@ -82,7 +82,7 @@ struct topo *topo_start(const struct topo_wish *wish, struct lb_err *err) {
         topo->dir[0] = '\0';
         goto failed;
     }
-    janitor_add_folder(topo->dir);
+    janitor_folder(JANITOR_ADD, topo->dir);
     /* The account reaches its own folders inside and can't change what lies beside them. */
     if (topo->account.change && chmod(topo->dir, 0711) != 0) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s", topo->dir, strerror(errno));
@@ -157,7 +157,7 @@ static void stop_all(struct topo *topo) {
 void topo_stop(struct topo *topo) {
     if (!topo) return;
     stop_all(topo);
-    if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_drop_folder(topo->dir);
+    if (topo->dir[0] && folder_remove(topo->dir) == 0) janitor_folder(JANITOR_DROP, topo->dir);
     for (int n = 0; n < topo->info.nodes; n++) topo_ports_free(&topo->nodes[n]);
     topo_clock_end(topo);
     topo_fsyncs_end(topo);

@@ -116,7 +116,7 @@ bool topo_node_runs(struct node *node) {
     end_group(node->pid, &node->shm);
     shm_remove(&node->shm);
     waitpid(node->pid, &node->status, 0);
-    janitor_drop_group(node->pid);
+    janitor_group(JANITOR_DROP, node->pid);
     node->pid = 0;
     return false;
 }

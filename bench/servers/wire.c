@@ -40,7 +40,7 @@ struct wire {
 static _Noreturn void become_wire(const struct wire *wire, int control_fd, pid_t parent) {
     int keep[1 + WIRE_ENDS_MAX], kept = 0;
     setpgid(0, 0); /* Ctrl-C at the terminal must reach the program alone */
-    janitor_add_group(getpid());
+    janitor_group(JANITOR_ADD, getpid());
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     prctl(PR_SET_TIMERSLACK, 1UL);
@@ -111,7 +111,7 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     wire->control_fd = pair[0];
     if (wire->pid < 0)
         return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
-    janitor_add_group(wire->pid); /* also here, in case the child does not get that far */
+    janitor_group(JANITOR_ADD, wire->pid); /* also here, in case the child does not get that far */
     return 0;
 }
 
@@ -148,7 +148,7 @@ void wire_stop(struct wire *wire) {
     kill(wire->pid, SIGKILL);
     while (waitpid(wire->pid, NULL, 0) < 0 && errno == EINTR) {
     }
-    janitor_drop_group(wire->pid);
+    janitor_group(JANITOR_DROP, wire->pid);
     wire_free(wire);
 }
 

@@ -344,8 +344,8 @@ TEST(janitor_knows_its_groups) {
     assert_int_equal(janitor_start(&err), 0);
     pid_t known = group_leader(0), ended = group_leader(0);
     assert_true(known > 0 && ended > 0);
-    janitor_add_group(known);
-    janitor_add_group(ended);
+    janitor_group(JANITOR_ADD, known);
+    janitor_group(JANITOR_ADD, ended);
     for (int i = 0; i < 10000 && !janitor_idle(); i++) help_nap_ms(1);
     assert_true(janitor_idle());
     kill(ended, SIGKILL);
