@@ -66,7 +66,7 @@ static void test_what_is_sold_is_missing(const char *lock) {
     struct sale sale = run_sale(lock, "1ms", "10s", "1000001");
     assert_string_equal(sale.verdict, "clean");
     assert_true(sale.stock == 1000001);
-    assert_true(sale.sold > 20);
+    assert_true(sale.sold > 0);
     assert_true(sale.sold + sale.left == sale.stock);
     assert_true(sale.oversold == 0);
     json_decref(sale.run);

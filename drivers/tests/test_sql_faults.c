@@ -147,6 +147,7 @@ static void a_killed_server_hangs_nobody(void *arg) {
     live_client_init_as(&waiter.client, &luck->sql, luck->which, "key");
     CHECK(live_acquire(&holder, LB_NEVER) == LB_OK, "%s", holder.session.err.text);
     struct lb_fiber *fiber = lb_spawn("waiter", wait_for_it, &waiter);
+    while (!waiter.asks) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     lb_sleep_until(lb_now() + 200 * LB_MS_NS);
     CHECK(topo_signal(luck->sql.place->topo, 0, SIGKILL) == 0, "no server to kill");
 
