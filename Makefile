@@ -119,6 +119,8 @@ $(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --c_out=$(B) $<
+# Tests wait more than they work, and are a third of what is compiled.
+$(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/format/tests/%.o $(B)/results/stats/tests/%.o: CFLAGS_release := -O1
 # What is loaded into servers, so that their clocks can be stepped and their fsyncs counted: no sanitizer, which wants to
 # come first.
 $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
