@@ -1,0 +1,56 @@
+/* run_state: what is known of a run while it runs; of run.c, run_result.c and run_stages.c alone. One thread. */
+#ifndef BENCH_RUN_RUN_STATE_H
+#define BENCH_RUN_RUN_STATE_H
+
+#include "bench/run/expect.h"
+#include "bench/run/guest.h"
+#include "bench/run/judge.h"
+#include "bench/run/outdir.h"
+#include "bench/run/run.h"
+#include "bench/run/thresholds.h"
+#include "bench/workload/stages.h"
+
+struct run_state {
+    const struct run_ask *ask;
+    struct outdir out;
+    json_t *json, *stages, *servers, *skipped, *warnings;
+    int64_t written_ns;
+    int number; /* of the next stage */
+    struct expect expect;
+    struct judge judge;
+    struct thresholds thresholds;
+    struct stage_promise promise; /* that the next stage is asked about */
+    struct exposition exposition; /* for the exporter; without figures */
+    struct lb_err err;            /* the first thing that went wrong */
+    struct guests guests;         /* the run, on the servers of --url */
+};
+
+/* --- run_result.c --- */
+
+void run_say(const struct run_state *run, const char *text);
+/* Notes something for the result and the exit code; no figure is missing because of it. */
+void run_note_warning(struct run_state *run, const struct lb_err *err);
+/* Notes that something is missing from the result; the run goes on. */
+void run_note_trouble(struct run_state *run, const struct lb_err *err);
+/* Makes the folder, and a run.json without stages in it. 0, or -1 with err. */
+int run_begin_result(struct run_state *run, struct lb_err *err);
+/* Writes the result so far, marked as partial; not after every short stage. */
+void run_write_so_far(struct run_state *run);
+/* Settles verdict, exit code and the reason for it, when all stages have ended. */
+void run_conclude(struct run_state *run, struct run_end *end);
+/* Writes the result for the last time; to another place if the intended one can't be written. */
+void run_save(struct run_state *run, struct run_end *end);
+
+/* --- run_stages.c --- */
+
+/* The URL of --url for a backend; NULL = lockbench starts its servers. Borrowed. */
+const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend);
+/* Drops the stages that are not to be run. Returns how many are left. */
+int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
+/* Tells how long all stages will take, as far as anybody can say before. */
+void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
+void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
+/* Runs stages that the caller asks for one by one. */
+void run_asked(struct run_state *run);
+
+#endif
