@@ -6,7 +6,9 @@
 
 #define INFO                                                                                       \
     "INFO {\"server_id\":\"x\",\"version\":\"2.9.10\",\"headers\":true,\"jetstream\":true} \r\n"
-#define NOTHING "HMSG i.2 1 34 34\r\nNATS/1.0 404 Message Not Found\r\n\r\n\r\n"
+#define NOTHING NOTHING_OF(2)
+#define NOTHING_OF(number)                                                                         \
+    "HMSG i." #number " 1 34 34\r\nNATS/1.0 404 Message Not Found\r\n\r\n\r\n"
 #define STORED(number, sequence)                                                                   \
     "MSG i." #number " 1 26\r\n{\"stream\":\"KV_x\",\"seq\":" #sequence "}\r\n"
 #define WRONG_SEQUENCE                                                                             \
@@ -107,6 +109,23 @@ TEST(test_what_stands_there) {
             fail_msg("'%.60s' gave %s: %s", cases[i].answer, lb_outcome_name(fake.acquired),
                      fake.err.text);
     }
+}
+
+/* A server of a cluster drops reads of a bucket that it has not taken up yet: the session asks again before anybody uses it. */
+TEST(test_a_new_bucket_of_a_cluster_that_is_not_ready) {
+    static const char in_cluster[] =
+        "INFO {\"version\":\"2.9.10\",\"headers\":true,\"jetstream\":true,\"cluster\":\"three\"} \r\n";
+    struct fake_session fake = fake_new();
+    fake.release = false;
+    free(FAKE_PLAY(
+        &fake, "nats", {.say = in_cluster}, {.await = "PING\r\n", .say = "PONG\r\n"},
+        {.await = "STREAM.CREATE", .say = "MSG i.1 1 2\r\n{}\r\n"},
+        {.await = "DIRECT.GET", .say = ""}, {.await = "PING\r\n", .say = "PONG\r\n"},
+        {.await = "DIRECT.GET", .say = "HMSG i.3 1 16 16\r\nNATS/1.0 503\r\n\r\n\r\n"},
+        {.await = "PING\r\n", .say = "PONG\r\n"}, {.await = "DIRECT.GET", .say = NOTHING_OF(4)},
+        {.await = "DIRECT.GET", .say = NOTHING_OF(5)}, {.await = "HPUB", .say = STORED(6, 17)}));
+    if (fake.acquired != LB_OK)
+        fail_msg("acquire gave %s: %s", lb_outcome_name(fake.acquired), fake.err.text);
 }
 
 /* A delete marker's sequence is what the entry builds on. */
