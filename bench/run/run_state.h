@@ -1,4 +1,4 @@
-/* run_state: what is known of a run while it runs; of run.c, run_result.c and run_stages.c alone. One thread. */
+/* run_state: what is known of a run while it runs; of run_execute.c, run_result.c and run_stages.c alone. One thread. */
 #ifndef BENCH_RUN_RUN_STATE_H
 #define BENCH_RUN_RUN_STATE_H
 

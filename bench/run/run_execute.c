@@ -1,4 +1,4 @@
-/* run: see run.h. */
+/* run_execute: a whole run, from its plan to its saved result. See run.h. */
 #include "bench/run/run.h"
 
 #include <math.h>
