@@ -1,4 +1,4 @@
-/* order: see order.h. A radix sort, least significant digit first, of (time, index) pairs and then
+/* order: see order.h. Of many entries a radix sort, least significant digit first, of (time, index) pairs and then
  * by key. It reads and writes memory in order, where comparison sorts of ten million entries would
  * access it at random. */
 #include "bench/oplog/order.h"

@@ -27,6 +27,7 @@ struct run_state {
 
 /* --- run_result.c --- */
 
+/* Says a line to the user at once. */
 void run_say(const struct run_state *run, const char *text);
 /* Notes something for the result and the exit code; no figure is missing because of it. */
 void run_note_warning(struct run_state *run, const struct lb_err *err);
@@ -49,6 +50,7 @@ const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backe
 int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
 /* Tells how long all stages will take, as far as anybody can say before. */
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
+/* Runs all stages, on servers of their own for each row of stages that can share them. */
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
 /* Runs stages that the caller asks for one by one. */
 void run_asked(struct run_state *run);

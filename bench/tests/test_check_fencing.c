@@ -13,9 +13,10 @@
 static void must_run_here(const char *lock) {
     struct cli cli = cli_run(NULL, ARGS("check", lock, "--fault", "pause", "--dry-run"));
     bool here = cli.code == 0 && strstr(cli.out, "1 cell");
-    if (!here) print_message("%s%s", cli.out, cli.err);
+    char why[300];
+    snprintf(why, sizeof why, "%.*s", (int)strcspn(cli.err, "\n"), cli.err);
     cli_free(&cli);
-    if (!here) skip_for("%s can't run here", lock);
+    if (!here) skip_for("%s can't run here: %s", lock, why);
 }
 
 static void pause_holders(const char *lock, const char *set, bool must_be_stale) {

@@ -78,6 +78,7 @@ static inline struct etcd_session *etcd_session_of(const struct lb_session *sess
     return session->state;
 }
 
+/* For a request: borrows the data. */
 static inline ProtobufCBinaryData etcd_bytes(const char *data, size_t len) {
     return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
 }

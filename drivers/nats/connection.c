@@ -133,7 +133,7 @@ static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadlin
 
 static enum lb_outcome fail_unanswered(struct lb_session *session) {
     /* its answer may arrive while another one is awaited */
-    nats_session_of(session)->stream.dead = true;
+    nats_session_of(session)->stream.dead = nats_session_of(session)->unanswered = true;
     return lb_fail(session, LB_UNKNOWN, "nats: no answer in time");
 }
 
@@ -146,6 +146,7 @@ static enum lb_outcome request_reply(struct lb_session *session, const char *sub
     size_t body_len = strlen(body),
            head_len = headers ? strlen("NATS/1.0\r\n\r\n") + strlen(headers) : 0;
     unsigned number = ++nats->last;
+    nats->unanswered = false;
     int len = headers ? snprintf(text, sizeof text,
                                  "HPUB %s %s.%u %zu %zu\r\nNATS/1.0\r\n%s\r\n%s\r\n", subject,
                                  nats->inbox, number, head_len, head_len + body_len, headers, body)

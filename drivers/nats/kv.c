@@ -24,7 +24,7 @@
 #define WRONG_SEQUENCE 10071
 #define OTHER_CONFIGURATION 10058
 #define CLUSTER_REPLICAS 3
-#define READ_AGAIN_NS (500 * LB_MS_NS) /* a read of a new bucket that was not answered */
+#define READ_AGAIN_NS (500 * LB_MS_NS) /* after a read of a new bucket that was not answered */
 #define LIST_BYTES (4 << 20)           /* room for the subjects of a bucket */
 
 struct kv_options {
@@ -286,8 +286,8 @@ static void kv_names(const struct lb_session *session, const struct lb_request *
     lb_names_add(names, "subject", "$KV.%s.%s", bucket, request->key);
 }
 
-/* Reads until a read is answered. A server of a cluster may drop the reads of a bucket that it has not taken up yet (seen
- * with nats-server 2.9 on a busy machine: one of six new buckets). 0, or -1 with err. */
+/* Reads the bucket until a read is answered. A server of a cluster may drop the reads of a new bucket that it has not taken
+ * up yet (seen with nats-server 2.9 on a busy machine: one of six). 0, or -1 with err. */
 static int await_answers(struct lb_session *session, struct lb_err *err) {
     struct nats_session *nats = nats_session_of(session);
     const int64_t patience_ns = nats->patience_ns, until_ns = lb_now() + patience_ns;
@@ -300,11 +300,12 @@ static int await_answers(struct lb_session *session, struct lb_err *err) {
         enum lb_outcome outcome = read_entry(session, "lockbench", &sequence, &held);
         nats->patience_ns = patience_ns;
         if (outcome == LB_OK) return 0;
+        if (nats->stream.dead && !nats->unanswered) break;
         nats->stream.dead = false; /* a late answer has a number that nobody awaits */
         connection = nats_round_trip(session);
         lb_sleep_until(lb_now() + 20 * LB_MS_NS); /* "nobody serves it" is answered at once */
     }
-    return err_set(err, LB_EXIT_MACHINE, "nats: the new bucket %s answers no read: %s",
+    return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s answers no read: %s",
                    kv_of(session)->bucket, session->err.text);
 }
 
@@ -342,6 +343,7 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     int error = nats_error(&answer, &why);
     if (error && error != OTHER_CONFIGURATION)
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
+    /* The same answer to whoever makes it and to whoever finds it. */
     if (!error) return nats->replicas > 1 ? await_answers(session, err) : 0;
     /* If another program made a bucket of this name, the age and the replicas of that bucket
      * count. */

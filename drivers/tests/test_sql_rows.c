@@ -1,7 +1,7 @@
 /* The locks that live in rows against people who use the same rows by hand, through psql and the
  * mariadb shell: each excludes the other, both ways; the rows look as they should; a dead owner's
- * row is swept; who deadlocks with us is served. And the controls fail in the way that they are
- * there for.
+ * row is swept; who deadlocks with us is served; nothing but a release or a hand clears a flag. And
+ * the controls fail in the way that they are there for.
  * Needs: servers. */
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql_lock.h"
