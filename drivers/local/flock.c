@@ -18,9 +18,14 @@
 
 enum kernel_call { CALL_TRY, CALL_WAIT, CALL_FREE };
 
-/* A lock's recipe is the address of its kernel_fn. Returns 0 or an errno; EWOULDBLOCK = another
+/* Returns 0 or an errno; EWOULDBLOCK = another
  * client holds the lock. */
 typedef int kernel_fn(int fd, enum kernel_call call);
+
+/* A lock's recipe: the call that it is made of. */
+struct kernel_recipe {
+    kernel_fn *kernel;
+};
 
 static int by_flock(int fd, enum kernel_call call) {
     int how = call == CALL_FREE ? LOCK_UN : call == CALL_TRY ? LOCK_EX | LOCK_NB : LOCK_EX;
@@ -34,7 +39,8 @@ static int by_ofd(int fd, enum kernel_call call) {
 }
 
 static kernel_fn *kernel_of(const struct lb_session *session) {
-    return *(kernel_fn *const *)session->lock->recipe;
+    const struct kernel_recipe *recipe = session->lock->recipe;
+    return recipe->kernel;
 }
 
 /* Finds or opens the key's file. 0 with its place; -EBUSY if another key has the place and is held,
@@ -154,7 +160,7 @@ const struct lb_lock lock_file_flock = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &algorithm,
-    .recipe = &(kernel_fn *const){by_flock},
+    .recipe = &(const struct kernel_recipe){by_flock},
 };
 
 const struct lb_lock lock_file_ofd = {
@@ -177,5 +183,5 @@ const struct lb_lock lock_file_ofd = {
          .guarantee = LB_ON_ONE_HOST,
          .crash = LB_CRASH_AT_ONCE},
     .algorithm = &algorithm,
-    .recipe = &(kernel_fn *const){by_ofd},
+    .recipe = &(const struct kernel_recipe){by_ofd},
 };
