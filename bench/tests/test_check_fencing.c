@@ -14,7 +14,8 @@ static void must_run_here(const char *lock) {
     struct cli cli = cli_run(NULL, ARGS("check", lock, "--fault", "pause", "--dry-run"));
     bool here = cli.code == 0 && strstr(cli.out, "1 cell");
     char why[300];
-    snprintf(why, sizeof why, "%.*s", (int)strcspn(cli.err, "\n"), cli.err);
+    const char *said = *cli.err ? cli.err : cli.out;
+    snprintf(why, sizeof why, "%.*s", (int)strcspn(said, "\n"), said);
     cli_free(&cli);
     if (!here) skip_for("%s can't run here: %s", lock, why);
 }

@@ -302,7 +302,9 @@ static int await_answers(struct lb_session *session, struct lb_err *err) {
         if (outcome == LB_OK) return 0;
         if (nats->stream.dead && !nats->unanswered) break;
         nats->stream.dead = false; /* a late answer has a number that nobody awaits */
+        nats->patience_ns = until_ns - lb_now();
         connection = nats_round_trip(session);
+        nats->patience_ns = patience_ns;
         lb_sleep_until(lb_now() + 20 * LB_MS_NS); /* "nobody serves it" is answered at once */
     }
     return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s answers no read: %s",
