@@ -41,11 +41,24 @@ static const char *asked_of_ours(const struct plan *plan) {
     return plan->min_replicas > 0 ? "servers.min_replicas" : NULL;
 }
 
+/* Whether an earlier stage differs in nothing that is checked here, as its repetitions do. */
+static bool is_checked(const struct plan_stage *stages, int at) {
+    const struct plan_stage *stage = &stages[at];
+    for (int i = at - 1; i >= 0; i--) {
+        if (stages[i].plan == stage->plan && stages[i].lock == stage->lock &&
+            stages[i].topology == stage->topology &&
+            stages[i].distance.wired == stage->distance.wired)
+            return true;
+    }
+    return false;
+}
+
 /* A run of an hour must not end without a backend for a slip of the pen, nor say "clean" of a fault that
  * could not act. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {
+        if (is_checked(stages, i)) continue;
         const struct place_ask place = {.lock = stages[i].lock,
                                         .url = run_url_of(ask, stages[i].lock->lock->backend),
                                         .topology = stages[i].topology,

@@ -151,6 +151,42 @@ TEST(a_malformed_file_is_told_by_its_line) {
     }
 }
 
+/* Whether servers can do what a fault asks of them is looked up once, and not for each repetition of a stage. */
+TEST(a_topology_is_asked_no_oftener_for_more_repetitions) {
+    char *home = cli_path("asked"), *local = cli_path("asked/compose/local"), env[400];
+    char *asked = cli_path("asked/times"), *script = cli_path("asked/compose/local/redis");
+    if (lb_unavailable(registry_backend("redis"))) skip();
+    snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
+    assert_int_equal(
+        mkdir(home, 0755) | mkdir(cli_path("asked/compose"), 0755) | mkdir(local, 0755), 0);
+    char text[900], from[PATH_MAX + 20];
+    snprintf(from, sizeof from, "%s/workloads", cli_root);
+    assert_int_equal(symlink(from, cli_path("asked/workloads")), 0);
+    snprintf(
+        text, sizeof text,
+        "echo again >>'%s'\n[ \"$1\" = info ] || exit 1\n"
+        "echo 'summary=a server\nnodes=1\nports=1\nacts=evict\nurl=redis://127.0.0.1:%%PORT%%\n"
+        "durability_default=none\ndurability_none=none\ndurability_class_default=memory\n"
+        "durability_class_none=memory'\n",
+        asked);
+    cli_write(script, text);
+    cli_write(cli_path("asked.ini"), "[fault]\nkind = evict\nfirst = 100ms\n");
+    struct cli_how how = {.env = {env, "CI="}};
+    int times[2];
+    for (int i = 0; i < 2; i++) {
+        cli_write(asked, "");
+        struct cli cli = cli_run(&how, ARGS("run", cli_path("asked.ini"), "--lock", "redis-setnx",
+                                            "--set", i ? "run.repeat=50" : "run.repeat=1"));
+        assert_int_not_equal(cli.code, 0);
+        cli_free(&cli);
+        char *said = cli_read(asked);
+        times[i] = cli_lines(said);
+        free(said);
+    }
+    assert_true(times[0] > 0);
+    assert_int_equal(times[1], times[0]);
+}
+
 /* A named lock that can't run here is an error that says what to install; "all" leaves it out and
  * says so. */
 TEST(a_missing_server_is_named_with_its_package) {
