@@ -92,6 +92,8 @@ static int watch(struct launched *job) {
         if (waitpid(job->pid, &status, WNOHANG) == job->pid) break;
     }
     if (job->code >= 0) return job->code;
+    /* mpirun that could not start its daemons since it was told to end exits with 0. */
+    if (job->passed > 0) return LB_EXIT_INTERRUPTED;
     return WIFEXITED(status) ? WEXITSTATUS(status) : LB_EXIT_MACHINE;
 }
 
