@@ -159,6 +159,24 @@ TEST(test_out_of_range_is_counted_apart) {
     hist_free(h);
 }
 
+/* The lowest and the highest slot are known whatever came first, also a value beyond the range. */
+TEST(test_lowest_and_highest_slot) {
+    static const int64_t orders[][3] = {{MINUTE_NS + 1, 5, 7000}, {7000, MINUTE_NS + 1, 5},
+                                        {5, 7000, MINUTE_NS + 1}, {7000, 5, MINUTE_NS + 1}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        struct hist *h = new_hist(HIST_DIGITS, MINUTE_NS);
+        for (int n = 0; n < 3; n++) hist_record(h, orders[i][n]);
+        assert_int_equal(h->first, hist_slot(h, 5));
+        assert_int_equal(h->last, hist_slot(h, 7000));
+        hist_free(h);
+    }
+    struct hist *h = new_hist(5, INT64_MAX);
+    hist_record(h, INT64_MAX);
+    assert_int_equal(h->first, hist_slot(h, INT64_MAX));
+    assert_int_equal(h->last, h->first);
+    hist_free(h);
+}
+
 TEST(test_odd_quantiles) {
     struct hist *h = new_hist(3, 1000);
     for (int i = 1; i <= 100; i++) hist_record(h, i);
