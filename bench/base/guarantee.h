@@ -1,5 +1,5 @@
-/* guarantee: where the truth about a lock lives, as one word, which decides what can make two parties
- * disagree about it.
+/* guarantee: where the truth about a lock lives, as one word. The place decides which failures can
+ * make two parties disagree about the lock.
  *
  * Drivers' tables and result files carry the word. */
 #ifndef BENCH_BASE_GUARANTEE_H

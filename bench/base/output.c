@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Asked of the pipe itself: the error of the write that failed may be forgotten by now. */
+/* The pipe itself is asked, because the error of the write that failed may be overwritten by
+ * now. */
 static bool reader_is_gone(FILE *out) {
     struct pollfd look = {.fd = fileno(out)};
     return look.fd >= 0 && poll(&look, 1, 0) > 0 && (look.revents & (POLLERR | POLLHUP)) != 0;

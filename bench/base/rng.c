@@ -22,7 +22,7 @@ void rng_seed(struct lb_rng *rng, uint64_t seed, uint64_t stream) {
 void rng_seed_unique(struct lb_rng *rng) {
     struct timespec now;
     uint64_t seed[2];
-    /* The first bytes of a machine that starts may be missing; then the moment and the process must do. */
+    /* Soon after boot the kernel may have no random bytes yet: then the time and the process id are the seed. */
     if (getrandom(seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed) {
         clock_gettime(CLOCK_REALTIME, &now);
         seed[0] = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;

@@ -1,7 +1,7 @@
 /* verdict: what was seen of a lock, as one word: in a stage, in a run, in a record of operations.
  *
- * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells
- * of a check have words of their own (results/format/check_read.h). */
+ * Result files carry the word. Sentences that explain it to people are in report/run/words.c; the cells of a check
+ * have words of their own (check_verdict.h). */
 #ifndef BENCH_BASE_VERDICT_H
 #define BENCH_BASE_VERDICT_H
 
@@ -39,7 +39,7 @@ const char *verdict_name(enum verdict verdict);
 /* True if the word is the name of that verdict; false for NULL. */
 bool verdict_is(const char *word, enum verdict verdict);
 
-/* The exit code of a run that ends with it: enum lb_exit. */
+/* The exit code of a run that ends with this verdict: enum lb_exit. */
 int verdict_exit(enum verdict verdict);
 
 #endif

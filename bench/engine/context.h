@@ -1,5 +1,6 @@
-/* context: switches stacks by Boost.Context's C ABI (8 ns a round trip, where swapcontext makes two
- * system calls), with the calls that AddressSanitizer and ThreadSanitizer need.
+/* context: switches stacks by Boost.Context's C ABI (8 ns for a switch there and back, where
+ * swapcontext makes two system calls), with the calls that AddressSanitizer and ThreadSanitizer
+ * need.
  *
  * The two assembler functions have a C ABI, but Boost ships only a C++ header; the declarations
  * here are that ABI. Nothing else of Boost is used. */

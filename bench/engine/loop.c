@@ -17,7 +17,7 @@
 #define CUTOFF_LOOK_NS (100 * LB_MS_NS)
 
 #define CACHE_LINE 64
-#define FRAMES_BYTES 2048 /* that are fetched of a fiber's stack */
+#define FRAMES_BYTES 2048 /* of a fiber's stack that are fetched into the cache */
 #define FIBER_BYTES ((sizeof(struct lb_fiber) + CACHE_LINE - 1) & ~(size_t)(CACHE_LINE - 1))
 
 _Thread_local struct loop *loop_current;
@@ -131,9 +131,8 @@ static struct lb_fiber *spawn_fiber(struct loop *loop, const char *name, void (*
         errno = ENOMEM;
         return NULL;
     }
-    /* The fiber is stored at the top of its own stack, which is zeroed: the memory that a switch
-     * touches is then close together (with 128 clients of PostgreSQL 16.2 against 15.3 us of
-     * processor time a cycle). */
+    /* The fiber is stored at the top of its own stack, which is zeroed: the memory that a switch touches is then
+     * close together (128 clients of PostgreSQL: 15.3 us of processor time a cycle, instead of 16.2 us). */
     size_t room = stack.bytes - FIBER_BYTES;
     struct lb_fiber *fiber = (struct lb_fiber *)(void *)(stack.base + room);
     fiber->stack = stack;
@@ -286,9 +285,9 @@ static inline void fetch(const char *from, const char *end) {
     }
 }
 
-/* Fetches into the cache what the fiber that runs after this one will touch. The one after that is fetched itself, so
- * that this function can read it next time. (redis-setnx with 2,000 clients: 7.0 against 11 us of processor time a
- * command.) */
+/* Fetches into the cache what the fiber that runs after this one will touch. Also fetches the struct of the fiber
+ * after that one, which the next call of this function reads. (redis-setnx with 2,000 clients: 7.0 us of processor
+ * time a command, instead of 11 us.) */
 static void fetch_next(const struct loop *loop) {
     const struct lb_fiber *next = loop->ready_head;
     if (!next) return;

@@ -77,7 +77,7 @@ static inline void client_granted(struct client *client, int64_t waited_ns) {
 /* Records an attempt in the window that ended without a grant. */
 void client_failed(struct client *client, int64_t waited_ns);
 
-/* After an attempt that ended otherwise than well: keeps the error, gives up the session, or marks
+/* After an attempt that failed: keeps the driver's error, and, as the outcome asks, marks the session as broken and
  * the client as one that has to settle. */
 void client_mend(struct client *client, enum lb_outcome outcome);
 
@@ -93,9 +93,10 @@ void worker_mark(struct worker *worker, int64_t now_ns);
 /* The same at the two ends of the time for which all clients idle before the load. */
 void worker_mark_idle(struct worker *worker, int64_t now_ns);
 
-/* Between two attempts: lets the supervisor have its figures, and other fibers run. So does a client that has just waited
- * for an answer: its next request would otherwise overtake the clients whose messages came together with that answer.
- * (redis-reentrant, 16 clients, one key: the longest run was 367 and 412 grants instead of 17 and 18.) */
+/* Between two attempts: hands figures to the supervisor, and lets other fibers run. Other fibers run also if the
+ * client has just waited for an answer: its next request would otherwise overtake the clients whose messages came
+ * together with that answer. (redis-reentrant, 16 clients, one key: the longest run was 367 and 412 grants instead of
+ * 17 and 18.) */
 static inline void client_turn(struct client *client) {
     worker_mark(client->worker, client->ended_ns);
     recorder_turn(&client->worker->stats->recorder);

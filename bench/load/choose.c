@@ -1,7 +1,7 @@
 /* choose: see choose.h. */
 #include "bench/load/choose.h"
 
-#define DRAWS 64 /* for a key that will do; then the next one that does */
+#define DRAWS 64 /* for a key that is not chosen yet; after that the next such key is taken */
 
 static void watch_for(struct client *client, int place, uint32_t key) {
     atomic_store_explicit(&client->stats->waiting_key[place], key, memory_order_relaxed);
@@ -33,8 +33,8 @@ static void reverse(uint32_t *keys, int count) {
     }
 }
 
-/* Distinct ones, and in their order, so that clients that take the same ones do it alike; unless the plan wants
- * them to wait for each other. */
+/* Chooses different keys and sorts them, so that clients that take the same keys take them in the same order. With
+ * load.key_order=opposite every second client takes them in reverse, so that clients wait for each other. */
 static void choose_several(struct client *client) {
     const struct shared *shared = client->worker->shared;
     struct client_keys *keys = client->keys;

@@ -1,4 +1,4 @@
-/* choose: which key an attempt takes, or keys; and whether as a reader. */
+/* choose: draws the key, or the keys, of an attempt, and whether it is a reader. */
 #ifndef BENCH_LOAD_CHOOSE_H
 #define BENCH_LOAD_CHOOSE_H
 

@@ -1,8 +1,8 @@
 /* client: one simulated user of a lock: a fiber that connects, loads, drains and goes.
  *
- * life.c has its course and attempt.c the attempt. session.h is what a client calls the lock
- * through, entry.h what a grant lets it into, hold.h what it does with the grant. Latches go in
- * rounds (latch.c), optimistic locks in tries (update.c). */
+ * life.c has its course and attempt.c the attempt. A client calls its lock through session.h; entry.h has what a
+ * grant lets the client into, and hold.h what the client does with the grant. Latches go in rounds (latch.c),
+ * optimistic locks in tries (update.c). */
 #ifndef BENCH_LOAD_CLIENT_H
 #define BENCH_LOAD_CLIENT_H
 
@@ -22,8 +22,8 @@ struct worker {
     int thread;
     /* open loop: the next due slot, for the next client that is free; NULL in closed loop */
     struct schedule *schedule;
-    /* Slots wait for a client: the last one was taken late. If that began with a stall of the thread,
-     * slots that fall due before ours_until_ns wait because of the stall. */
+    /* Slots wait for a client: the last slot was taken late. If the delay began with a stall of the thread, slots
+     * that fall due before ours_until_ns wait because of the stall. */
     bool behind;
     int64_t ours_until_ns;
     /* Clients open their first session one after the other at each of these gates. Servers give up on a new connection

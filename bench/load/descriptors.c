@@ -43,7 +43,7 @@ static int sessions_of_thread(const struct shared *shape, int threads) {
     return divide_up(divide_up(shape->clients, threads), each);
 }
 
-/* What the fullest of so many processes needs. */
+/* The descriptors that a process with the most clients needs, if there are so many processes. */
 static uint64_t needed(const struct shared *shape, int processes) {
     int threads = shape->threads < processes ? processes : shape->threads;
     bool wired = processes == 1 && shape->server && shape->server->route_count > 0;

@@ -104,8 +104,8 @@ void entry_leave_other(struct client *client, int64_t releasing_ns) {
     client->stats->inside = 0;
 }
 
-/* An intruder that the system has taken off its processor is back within milliseconds. One that was killed never judges:
- * then the waiting has an end. */
+/* An intruder that the system has taken off its processor is back within milliseconds. An intruder that was killed
+ * never judges, so the wait has a limit. */
 static void wait_judged(struct client *client) {
     const struct findings *findings = &client->worker->shared->findings;
     int64_t until_ns = lb_now() + JUDGED_NS;

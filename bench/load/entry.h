@@ -5,7 +5,7 @@
 
 #include "bench/load/client.h"
 
-/* The ways in and out for entries other than one cell. */
+/* Enter and leave for entries other than one cell. */
 void entry_enter_other(struct client *client, const struct holding *me);
 void entry_leave_other(struct client *client, int64_t releasing_ns);
 
@@ -15,7 +15,7 @@ static inline struct cell *entry_cell(const struct client *client) {
     return &shared->cells[shared->own_cells ? client->index : client->key_index];
 }
 
-/* The client has been granted the key (client->at.entry is filled): right after acquire returned. */
+/* The client enters; to be called right after acquire returned. Fills client->at.entry. */
 static inline void entry_enter(struct client *client, const struct holding *me) {
     struct shared *shared = client->worker->shared;
     if (__builtin_expect(client->at.kind != ENTRY_CELL, 0)) {
@@ -36,10 +36,10 @@ static inline uint64_t entry_turn(const struct client *client) {
     return held && turn > 0 ? turn - 1 : turn;
 }
 
-/* The grants that ended while this client waited for the key, without those that another waiter has
- * counted: in each of them the lock had to keep this client out, so each is a trial of exclusion.
- * Where several cells, or several holders, make one grant, only the last one is counted. Readers
- * exclude nobody that is seen here, so theirs are none. */
+/* The grants that ended while this client waited for the key, without those that another waiter has counted. During
+ * each of them the lock had to keep this client out, so each is a trial of exclusion. Where several cells, or several
+ * holders, make one grant, only the last one is counted. The ends of readers' grants are not seen here, so they are
+ * no trials. */
 static inline uint64_t entry_trials(const struct client *client) {
     const struct client_place *at = &client->at;
     int64_t left_ns = at->kind == ENTRY_PERMITS
@@ -55,7 +55,7 @@ static inline uint64_t entry_trials(const struct client *client) {
     return at->entry.turn - first;
 }
 
-/* It writes and goes, right before it calls release at releasing_ns. */
+/* The client writes and leaves; to be called right before it calls release at releasing_ns. */
 static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     if (__builtin_expect(client->at.kind != ENTRY_CELL, 0)) {
         entry_leave_other(client, releasing_ns);
@@ -69,11 +69,12 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     client->stats->inside = 0;
 }
 
-/* Afterwards, if it was found there, or left without writing: its release said this. Waits, for a second at most, until
- * those that found it have judged their overlap with it. */
+/* To be called after the release if another client found this one inside (at.was_found), or if it left without
+ * writing. outcome: of the release. Waits, for a second at most, until the clients that found it have judged their
+ * overlap with it. */
 void entry_was_found(struct client *client, enum lb_outcome outcome);
 
-/* It goes without writing: it has learned that it lost the grant. */
+/* The client leaves without writing, because it has learned that it lost the grant. */
 void entry_abandon(struct client *client);
 
 /* A renewal moved grant.lease_end_ns. */

@@ -5,7 +5,7 @@
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
 
-#define LOOK_NS (500 * LB_MS_NS) /* ten thousand holders take no time that counts */
+#define LOOK_NS (500 * LB_MS_NS) /* seldom: ten thousand holders cost little time */
 
 /* Sleeps until end_ns, or until the client is told that its grant is lost. */
 static void sleep_holding(struct client *client, int64_t end_ns) {
@@ -15,7 +15,8 @@ static void sleep_holding(struct client *client, int64_t end_ns) {
     client->hold.asleep = false;
 }
 
-/* Holds until the supervisor says that the window is over. Nobody wakes the holder then, so it looks. */
+/* Holds until the supervisor says that the window is over. Nobody wakes the holder at that time, so the holder looks
+ * now and then. */
 static void hold_window(struct client *client) {
     const struct shared *shared = client->worker->shared;
     while (client->hold.told == LB_OK && !lb_stopping() &&

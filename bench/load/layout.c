@@ -154,7 +154,8 @@ static void link_heartbeats(struct shared *shared) {
     }
 }
 
-/* How the clients are spread over threads and processes: of several hosts each has as many. 0, or -1 with err. */
+/* Spreads the clients over threads and processes; of several hosts each gets equally many threads. 0, or -1 with
+ * err. */
 static int spread_clients(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
     const struct lb_lock *lock = shape->lock->lock;
@@ -238,7 +239,8 @@ struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
     atomic_store(&shared->window_end_ns, LB_NEVER);
     atomic_store(&shared->idle_begin_ns, LB_NEVER);
     atomic_store(&shared->idle_end_ns, LB_NEVER);
-    /* A load host does not touch the memory of the others' clients, which may be a million; who sums up has all. */
+    /* A load host does not touch the memory of the other hosts' clients, which may be a million; the judging host,
+     * which sums up, uses all of it. */
     bool all = shared->host.self == LOAD_HOST_NONE;
     int end, first = shared_own_clients(shared, &end);
     for (int i = all ? 0 : first; i < (all ? clients : end); i++) {

@@ -4,8 +4,9 @@
 
 #include "bench/load/shared.h"
 
-/* Maps and lays out; the caller shared_frees. NULL with err (LB_EXIT_MACHINE: too little memory, and
- * which setting to lower). */
+/* Maps the memory and lays it out; the caller frees it with shared_free. host: NULL = one machine
+ * does everything. NULL with err (LB_EXIT_MACHINE: too little memory, and which setting to
+ * lower). */
 struct shared *shared_new(const struct plan *plan, const struct plan_lock *lock,
                           struct lb_server *server, int clients, const struct load_host *host,
                           struct lb_err *err);

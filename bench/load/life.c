@@ -84,7 +84,7 @@ static void ping_server(struct client *client) {
     session_part(client);
 }
 
-/* Opens the attempt's own session and records how long that took. Returns when it was done. */
+/* Opens the attempt's own session and records how long that took. Returns the time at which that was done. */
 static int64_t connect_anew(struct client *client, int64_t started_ns, bool measured) {
     bool open = session_restore(client);
     int64_t now_ns = lb_now();
@@ -95,16 +95,16 @@ static int64_t connect_anew(struct client *client, int64_t started_ns, bool meas
     return now_ns;
 }
 
-/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did
- * not. Nobody can tell of a lock that blocks its thread by design. */
+/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did not, or the lock
+ * blocks its thread by design, so that nobody can tell. */
 static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t now_ns) {
     if (worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return 0;
     return stalls_around(&worker->stats->stalls, due_ns, now_ns);
 }
 
-/* Counts a slot that started late, as the lock's doing or as ours. free: a client waited for it. Slots
- * that queued in a stall are worked off after it, and others wait behind them: at a load of 80 % for
- * four times as long. */
+/* Counts a slot that started late, as delayed by the lock or by a stall of lockbench. free: a client waited for the
+ * slot. Slots that queued in a stall are worked off after the stall, and later slots wait behind them: at a load of
+ * 80 % for four times as long as the stall. */
 static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_ns, bool free) {
     struct worker_stats *stats = worker->stats;
     int64_t stall_ns = stall_around(worker, due_ns, now_ns);
@@ -120,14 +120,14 @@ static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_n
     stats->stalled_missed += now_ns >= stage_last_start_ns(worker->shared);
 }
 
-/* For the self-checks, in the order of the schedule. */
+/* Keeps the arrival for the self-checks, in the order of the schedule. */
 static void note_arrival(const struct worker *worker, int64_t due_ns) {
     struct worker_stats *stats = worker->stats;
     if (due_ns >= stage_begin_ns(worker->shared) && stats->arrival_count < ARRIVALS_KEPT)
         stats->arrivals_ns[stats->arrival_count++] = due_ns;
 }
 
-/* Until then, or until the window ends. */
+/* Sleeps until when_ns, or until the window ends. */
 static void rest_until(struct client *client, int64_t when_ns) {
     client->resting = true;
     lb_sleep_until(when_ns);
@@ -205,8 +205,7 @@ static void run_load(struct client *client) {
     bool optimistic = shared->lock->lock->primitive == LB_OPTIMISTIC;
     int64_t due_ns, started_ns;
     if (shared->ticks) tick_first(client);
-    /* This runs on when the run was cut off, because the arrivals that no client came to must still
-     * be counted. */
+    /* The loop goes on after the cut-off, because the arrivals that no client took must still be counted. */
     while (next_attempt(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
@@ -240,7 +239,7 @@ static void drain_client(struct client *client) {
     client->stats->drained = true;
 }
 
-/* Makes the keys ready from the index on, as many as one call takes. How many, or -1 with err. */
+/* Makes keys ready from the index on, as many as one call of the driver takes. Returns how many, or -1 with err. */
 static int64_t arm_some(struct shared *shared, struct lb_session *session, uint32_t from,
                         struct lb_err *err) {
     const struct lb_algorithm *algorithm = session->lock->algorithm;
@@ -307,7 +306,8 @@ static void open_first(struct client *client) {
     atomic_fetch_add(&shared->connected, 1);
 }
 
-/* The cell of a key that only this client uses; one that others use too is in the cache, or the next key is not known. */
+/* Tells the engine the cell of a key that only this client uses. A cell that other clients use too is in the cache
+ * anyway, or nobody knows which key comes next. */
 static void warm_own_cell(const struct client *client) {
     const struct shared *shared = client->worker->shared;
     if (shared->plan->keys.pick != KEYS_OWN) return;

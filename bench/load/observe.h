@@ -1,4 +1,4 @@
-/* observe: what some stages do besides at each attempt: they record operations (trace.h), keep a
+/* observe: what some stages do at each attempt beside the attempt itself: they record operations (trace.h), keep a
  * guarded store (store.h), watch the order of grants (order.h), count the runs of a tick's job (tick.h).
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
@@ -25,7 +25,7 @@ struct observer {
     /* The attempt ended without a grant. */
     void (*refused)(struct client *client, void *mine, int64_t started_ns, int64_t returned_ns,
                     enum lb_outcome outcome);
-    /* Calls of the server's at the two ends of the hold. Not LB_OK: this ends the hold. */
+    /* Calls to the server at the two ends of the hold. Any outcome but LB_OK ends the hold. */
     enum lb_outcome (*begin_hold)(struct client *client, void *mine);
     enum lb_outcome (*end_hold)(struct client *client, void *mine);
     /* An inner acquire or release returned; request.held is still as before. */

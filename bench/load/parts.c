@@ -8,7 +8,7 @@ struct slices {
     int threads, threads_end, clients, clients_end;
 };
 
-/* What stands before the parts. The sizes tell another layout. */
+/* The head of the bytes. Bytes of another layout show by their sizes. */
 struct parts_head {
     uint64_t mapping_bytes;
     struct slices of;
@@ -19,7 +19,7 @@ struct parts_head {
     struct store_counts counts;
 };
 
-/* One of these, with its value of the guarded store, if there is one. */
+/* One touched cell, with its value of the guarded store, if there is one. */
 struct touched {
     uint32_t index;
     struct cell cell;
@@ -41,8 +41,8 @@ static bool is_touched(const struct shared *shared, uint32_t cell) {
     return atomic_load(&shared->cells[cell].grants) > 0;
 }
 
-/* The cells that this host's clients can enter: all, or those of their own keys. Others are not looked at, since a look at a page
- * of the mapping makes it resident. */
+/* The cells that this host's clients can enter: all, or those of their own keys. Other cells are not looked at,
+ * because a look at a page of the mapping makes the page resident. */
 static uint32_t first_cell(const struct shared *shared, uint32_t *ret_end) {
     int end, first = shared_own_clients(shared, &end);
     *ret_end = shared->cell_count;
@@ -107,7 +107,7 @@ static const void *take_bytes(struct reader *reader, size_t bytes) {
     return taken;
 }
 
-/* A time of another clock; 0 and LB_NEVER have no clock. */
+/* Translates a time of another host's clock to ours; 0 and LB_NEVER are no times and stay. */
 static int64_t our_time(int64_t theirs_ns, int64_t offset_ns) {
     return theirs_ns == 0 || theirs_ns == LB_NEVER ? theirs_ns : theirs_ns - offset_ns;
 }
@@ -121,7 +121,7 @@ static void add_clients(struct shared *shared, const struct slices *of, const ch
            (size_t)(of->clients_end - of->clients) * sizeof *shared->client);
 }
 
-/* The heartbeats that the others' pointers name are in another mapping. */
+/* Keeps our own pointers to heartbeats: those in the bytes point into the other host's mapping. */
 static void add_holders(struct shared *shared, const struct slices *of, const char *bytes) {
     for (int i = of->clients; i < of->clients_end; i++, bytes += sizeof(struct found)) {
         struct found *holder = &shared->findings.holders[i];
@@ -131,7 +131,8 @@ static void add_holders(struct shared *shared, const struct slices *of, const ch
     }
 }
 
-/* The recorder's histograms are in another mapping; what they had is in the host's totals. */
+/* Keeps our own recorder: the pointers in the bytes point into the other host's mapping, and the host's totals have
+ * what its recorder had. */
 static void add_workers(struct shared *shared, const struct slices *of, int64_t offset_ns,
                         const char *bytes) {
     for (int i = of->threads; i < of->threads_end; i++, bytes += sizeof(struct worker_stats)) {
@@ -148,8 +149,8 @@ static void add_workers(struct shared *shared, const struct slices *of, int64_t 
     }
 }
 
-/* Each host counts its own grants in its own cells: lost updates are those of one host. Of a store in the backend it counts what
- * it wrote. */
+/* Each host counts its own grants in its own cells, so a lost update shows only between two clients of one host. Of a
+ * store in the backend each host counts the writes of its own clients. */
 static void add_touched(struct shared *shared, const char *bytes, uint64_t count) {
     for (uint64_t i = 0; i < count; i++, bytes += sizeof(struct touched)) {
         struct touched theirs;

@@ -1,6 +1,5 @@
-/* parts: what the threads and clients of one load host left in its mapping (shared.h), as bytes that another
- * process of the same program adds to a mapping of the same layout. So the sums over several hosts are made by the
- * code that makes those of one.
+/* parts: what the threads and clients of one load host left in its mapping (shared.h), as bytes that another process
+ * of the same program adds to a mapping of the same layout. So the code that sums up one host also sums up several.
  *
  * The bytes are this program's memory as it is: whoever reads them must have the same build, which bench/hosts
  * checks before. Crowds, versions and latches are not in them: such locks do not run on several hosts. */

@@ -33,12 +33,13 @@ struct session {
     size_t memory_bytes;
 };
 
-/* Its clients come later. 0, or -1 when out of memory. */
+/* Prepares a session of `count` clients, the first of which is client `first`; the caller
+ * initialises the clients later. 0, or -1 when out of memory. */
 int session_init(struct session *session, struct worker *worker, struct client *clients,
                  uint32_t first, uint32_t count);
 void session_done(struct session *session);
 
-/* 0, or -1 with err. */
+/* Connects. deadline_ns: by lb_now(). 0, or -1 with err. */
 int session_open(struct session *session, int64_t deadline_ns, struct lb_err *err);
 void session_close(struct session *session);
 

@@ -67,8 +67,8 @@ struct client_stats {
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
     int64_t max_wait_ns; /* of the waits that ended in the window or later; -1 = none did */
-    /* The key that the client waits for, by which stuck keys are found; 0 = nothing. A client whose
-     * try was busy still waits. */
+    /* Since when the client waits for waiting_key, by lb_now(); 0 = it does not wait. Stuck keys are found by it. A
+     * client whose try was busy still waits. */
     _Atomic int64_t waiting_ns;
     uint64_t shared_grants; /* in the window, as a reader */
     uint64_t inversions;    /* grants that another client got first although it asked later */
@@ -79,7 +79,7 @@ struct client_stats {
     bool dead;            /* its process was killed; the supervisor writes this one */
     bool drained, closed; /* its progress, for the case that it is killed */
     int64_t cut_off_ns;   /* the length of the wait that the drain limit ended; 0 = none */
-    /* It is in the release call of waiting_key. The key may be free only when that returns. */
+    /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
     _Atomic bool releasing;
 
     /* Time that the client spent inside the window, by what it did. They add up to the window's
@@ -89,7 +89,7 @@ struct client_stats {
     int64_t state_waiting_ns;    /* from the attempt's start to the end of its acquire call */
     int64_t state_holding_ns;    /* from the grant to the release call */
     int64_t state_releasing_ns;
-    int64_t state_idle_ns; /* neither: no slot was due, or the thread served other clients */
+    int64_t state_idle_ns; /* none of these: no slot was due, or the thread served other clients */
 
     bool guest; /* the figures of its session are counted by another client */
     bool bytes_known;
@@ -204,8 +204,8 @@ struct shared {
     _Alignas(64) _Atomic int phase;
     int64_t go_ns; /* when the load begins; set before PHASE_GO */
     _Atomic int64_t window_begin_ns, window_end_ns;
-    _Atomic int64_t idle_begin_ns, idle_end_ns; /* nobody does anything; LB_NEVER = not measured */
-    /* those who hold until the window is over go on; LB_NEVER = not yet */
+    _Atomic int64_t idle_begin_ns, idle_end_ns; /* no client loads; LB_NEVER = not measured */
+    /* when the clients that hold until the end of the window may go on; LB_NEVER = not yet */
     _Atomic int64_t let_go_ns;
     _Atomic int64_t cutoff_ns; /* no wait lasts longer than this; the engine reads it */
     _Atomic int connected, failed, pinged, drained, closed;

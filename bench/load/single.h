@@ -1,9 +1,8 @@
-/* single: one client outside of a stage, that takes a plan's first key once and holds it until
- * somebody says that it is enough: for `lockbench hold`. Sessions, renewals and clearing up are those
- * of every other client.
+/* single: one client outside of a stage, that takes a plan's first key once and holds it until single_release: for
+ * `lockbench hold`. Sessions, renewals and clearing up are those of every other client.
  *
- * Call all functions but single_init, single_done and single_cut_off on the client's fiber. The cut-off
- * of its loop must be that of single_cutoff. */
+ * Call all functions but single_init, single_done and single_cut_off on the client's fiber. The cut-off of its loop
+ * (loop_config.cutoff_ns) must be single->shared->cutoff_ns. */
 #ifndef BENCH_LOAD_SINGLE_H
 #define BENCH_LOAD_SINGLE_H
 
@@ -17,7 +16,7 @@ struct single {
     struct client client;
 };
 
-/* plan: of one client and one key; it and the server live longer. 0, or -1 with err. */
+/* plan: of one client and one key. The plan and the server must outlive the struct. 0, or -1 with err. */
 int single_init(struct single *single, const struct plan *plan, struct lb_server *server,
                 struct lb_err *err);
 void single_done(struct single *single);

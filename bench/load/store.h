@@ -16,12 +16,13 @@
 #include "bench/load/observe.h"
 #include "drivers/store.h"
 
-/* What a stage of this plan and lock has, once its entry kind and cell_count are known. Only exclusive
- * grants write: of semaphores, latches and optimistic locks there is none. */
+/* Fills shape->store: which guarded store a stage of this plan and lock has. To be called once the entry kind and
+ * cell_count are known. Only exclusive grants write, so stages of semaphores, latches and optimistic locks have no
+ * store. */
 void store_shape(struct shared *shape);
 
-/* What enters and leaves the store with the client's grant: of stages with a store in memory, and
- * with one in the backend. */
+/* Enter and leave the store with the client's grant, in stages with a store in memory, and in stages with a store in
+ * the backend. */
 extern const struct observer store_in_memory, store_in_backend;
 
 /* Before the load, by the first client: makes the backend's store ready and fills it with the
@@ -32,7 +33,7 @@ int store_prepare(const struct shared *shared, struct lb_session *session, struc
  * number of writes that they show, and the numbers of orders, and deletes both from the server. 0, or -1 with err. */
 int store_collect(struct shared *shared, struct lb_session *session, struct lb_err *err);
 
-/* Whether its sales leave orders; of a shape that store_shape has completed. */
+/* Whether the sales of a stage leave orders. shape: as store_shape has completed it. */
 bool store_keeps_orders(const struct shared *shape);
 
 /* A cell's share of its key's stock: equal shares, and the first cell gets the remainder. */

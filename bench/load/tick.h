@@ -1,12 +1,12 @@
 /* tick: a job once a tick (load.tick): every client tries at each tick of one clock, and what counts is how many of
- * them ran the job of that tick. A grant is a run. A lock can exclude without fault and the job run twice all the
- * same: the first holder was done before a client that was late asked. */
+ * them ran the job of that tick. A grant is a run. A job can run twice although the lock excludes without fault: a
+ * client that was late asked for the lock after the first holder had released it. */
 #ifndef BENCH_LOAD_TICK_H
 #define BENCH_LOAD_TICK_H
 
 #include "bench/load/observe.h"
 
-/* How often the jobs of the ticks ran that lie in the window as a whole. */
+/* How often the jobs ran, of the ticks that lie wholly in the window: never, once, more than once. */
 struct tick_counts {
     uint64_t ticks, none, once, more;
 };

@@ -9,14 +9,14 @@
  * time. */
 bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split);
 
-/* What the history is to be judged by; the window's ends as they are now. */
+/* The rules by which the history is judged, with the ends of the window as they are now. */
 struct oplog_rules trace_rules(const struct shared *shared);
 
 /* Records the operations of a client, of stages with a record. */
 extern const struct observer trace_observer;
 
-/* A thread's heartbeat, before it is stored: a stall is recorded where sessions end without
- * heartbeats. */
+/* To be called at each heartbeat of a thread, before the beat is stored: records a stall, for locks
+ * whose sessions end without heartbeats. */
 void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 
 #endif

@@ -45,7 +45,7 @@ struct thread_context {
     uint32_t first, count, session_count;
 };
 
-/* Keeps the thread's heartbeat. */
+/* Stores the beat, and the gap before it if that was longer than a session. */
 static void note_heartbeat(const struct shared *shared, struct heartbeat *heartbeat,
                            int64_t now_ns) {
     int64_t session_ns = shared->findings.session_ns; /* 0 = no session ends for want of a beat */
@@ -65,8 +65,8 @@ static void measure_beat(struct worker *worker, int64_t now_ns) {
                 stats->recorder.now[METRIC_HICCUP]);
 }
 
-/* Wakes those who wait for their next attempt when the window ends before they expect it: it was
- * measured long enough, or it was interrupted. */
+/* Wakes the clients that wait for their next attempt when the window ends early: the stage was measured long enough,
+ * or was interrupted. */
 static void wake_resting(const struct thread_context *context, int64_t *end_ns) {
     int64_t now_end_ns = stage_end_ns(context->worker.shared);
     if (now_end_ns < *end_ns) {

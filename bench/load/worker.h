@@ -17,11 +17,11 @@ struct workers *workers_start(struct shared *shared, struct lb_err *err);
 /* Returns 0 while all run; -1 with err when a worker process ended too early. */
 int workers_check(struct workers *workers, struct lb_err *err);
 
-/* For injections: whether a process is alive; stops it or lets it continue (0, or -1 if it is
- * gone); kills it, and removes its clients from everything that others wait for. */
+/* For injections: whether a process is alive; SIGSTOP or SIGCONT (0, or -1 if it is gone). */
 bool workers_alive(const struct workers *workers, int process);
 int workers_pause(struct workers *workers, int process, bool stop);
-/* Returns its wait status. */
+/* Kills a process, and removes its clients from everything that others wait for. Returns its wait
+ * status. */
 int workers_kill(struct workers *workers, int process);
 /* Returns its process id; 0 = it has ended, or there is none. With only one process, that is this
  * process. */

@@ -38,8 +38,7 @@ static bool session_ended(const struct findings *findings, const struct holding 
 
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
-    /* The client that entered late, long after its stamp, is the intruder; the holder met it when
-     * the holder entered. */
+    /* An intruder may enter long after its stamp: then the two met when the holder entered. */
     int64_t when_ns =
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* This includes an intruder whose own lease was over before it entered. */

@@ -31,7 +31,7 @@ struct cell {
     _Atomic int64_t releasing_ns; /* when the last holder called release */
     _Atomic int64_t acquired_ns;
     _Atomic uint64_t token;
-    _Atomic uint64_t tried; /* the grants before this one have been looked at: had they a waiter? */
+    _Atomic uint64_t tried; /* the grants before this number are counted as trials: entry_trials */
     _Atomic uint32_t last_client, run; /* the last holder, and how many grants in a row it had */
 };
 
@@ -70,8 +70,8 @@ struct found {
     /* the part of `expired` that is excused only if the holder's release says that the grant was
      * lost: the holder's session had ended, or, in a cell, its lease and not the intruder's */
     _Atomic uint32_t excused;
-    /* How many clients that replaced its owner word have judged that overlap. Until they have, its next grant must not be
-     * published: see findings_judged. */
+    /* How many clients that replaced this client's owner word have judged that overlap. Until all have, the next
+     * grant must not be published: see findings_judged. */
     _Atomic uint32_t judged;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
     const struct heartbeat *heartbeat;
@@ -143,9 +143,9 @@ void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
  * client has ended by now. Fencing exists for clients that are late. */
 void cell_old_token(struct findings *findings, const struct holding *me);
 
-/* Whether the intruders have judged all overlaps with this client, whose owner word was replaced `replaced` times so far
- * (cell_leave, cell_abandon). An intruder that stands still between its exchange and its look at the holder would judge
- * the holder by a later grant. */
+/* Whether the intruders have judged all overlaps with this client. replaced: how often its owner word was replaced so
+ * far (cell_leave, cell_abandon returned false). An intruder that stands still between its exchange and its look at
+ * the holder would judge the holder by a later grant. */
 static inline bool findings_judged(const struct findings *findings, uint32_t client,
                                    uint32_t replaced) {
     const struct found *found = &findings->holders[client];
@@ -250,10 +250,9 @@ enum verdict exclusion_verdict(const struct exclusion *exclusion);
 struct exclusion cells_judge(const struct cell *cells, uint32_t count,
                              const struct findings *findings);
 
-/* Removes what a client that was killed with its process may have added to the sums. The client
- * never left the cells that it was in (several, if it took several keys at once), so its update is
- * missing there, and the next holder found its owner word. Removes at most one of each for each
- * cell. */
+/* Removes what a client that was killed with its process may have added to the sums. The client never left the cells
+ * that it was in (several, if it took several keys at once), so its update is missing there, and the next holder
+ * found its owner word. Removes at most one lost update and one overlap for each cell. */
 void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client,
                       uint32_t cells);
 

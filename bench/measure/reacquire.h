@@ -63,8 +63,8 @@ static inline void reacquire_note(struct reacquire *turns, struct hist *between,
 
 struct reacquire_sum {
     double lwss; /* mean number of distinct holders in a window: the lock's working set size */
-    /* The window: so many grants of one key: REACQUIRE_WINDOW, or as many as the most granted key had
-     * if no key had a whole window; 0 = nothing was granted, and lwss is NAN */
+    /* The grants of one key that make a window: REACQUIRE_WINDOW, or, if no key had so many, as
+     * many as the most granted key had; 0 = nothing was granted, and lwss is NAN */
     uint64_t window;
     /* median of the grants to others until a client got a key again; NAN: no client got one
      * again */
