@@ -1,7 +1,7 @@
 /* clients: worker processes that are stopped or killed; see kinds.h.
  *
- * A process that carries several clients takes all of them along, and a pause what they have started, where a client's
- * library may be. */
+ * An injection hits all clients that a process carries. A pause also stops the processes that the worker process has
+ * started, because a client's library may run in one of them. */
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -26,7 +26,7 @@ struct fault_event {
     char sign[160]; /* how it is known that the injection took effect, or why it did not */
 };
 
-/* A stage's. Zeroed = empty; log_done frees. */
+/* A stage's. Zeroed = empty; fault_log_done frees. */
 struct fault_log {
     struct fault_event *events;
     int count;

@@ -1,4 +1,4 @@
-/* faults: what the supervisor does to clients, servers and wires while they load, by the plan's
+/* faults: what the supervisor does to clients, servers and wires during the load, by the plan's
  * [fault] sections.
  *
  * schedule.c has the schedule and the table of kinds (kinds.h); clients.c, injected.c, servers.c
@@ -93,7 +93,7 @@ void faults_end(struct faults *faults);
 /* Whether a server that was started again is still on its way; it has 30 s. */
 bool faults_returning(const struct faults *faults);
 
-/* The load is over: what the signs are, at last. */
+/* The load is over: completes the signs of the injections that still last. */
 void faults_done(struct faults *faults);
 
 #endif

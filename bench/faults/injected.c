@@ -6,8 +6,8 @@
  * pings) are held back by that driver, for all clients of the session. A program (exec) renews its
  * session out of our reach.
  *
- * A wall clock is its process's, so that all clients of a process have the same. Only what asks
- * lb_client_wall_now sees it. */
+ * A wall clock belongs to a process, so all clients of a process have the same. Only code that asks
+ * lb_client_wall_now sees the change. */
 #include "bench/faults/excuse.h"
 #include "bench/faults/kinds.h"
 #include "bench/faults/log.h"
@@ -58,7 +58,7 @@ static void hold_back(struct faults *faults, const struct fault_act *act, bool o
     }
 }
 
-/* A session that nobody renews ends as one whose client is cut off does. */
+/* A session that nobody renews ends like the session of a client that is cut off. */
 static void excuse_silence(struct faults *faults, struct fault_act *act, int64_t begin_ns) {
     act->cut_open = fault_excuse_silent(faults, act->first_client, act->client_count, begin_ns);
     if (act->cut_open)

@@ -57,7 +57,7 @@ static const struct fault_kind {
     fault_begin_fn *begin;
     fault_end_fn *end;   /* NULL = the injection never lasts */
     fault_look_fn *look; /* NULL = nothing to look at before its end */
-    bool looks_after;    /* look is for what follows the end */
+    bool looks_after;    /* look is called only after the end */
 } kinds[] = {
     [INJECT_PAUSE] = {.begin = fault_pause_begin, .end = fault_pause_end},
     [INJECT_KILL] = {.begin = fault_kill_begin},
@@ -179,7 +179,7 @@ bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns) {
 bool faults_acting(const struct faults *faults) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *act = &faults->acts[i];
-        /* What only waits for its moment keeps nobody away. */
+        /* An injection that only waits for its moment keeps no client from its lock. */
         if (act->plan && (act->returning || !is_watched(act))) return true;
     }
     return false;

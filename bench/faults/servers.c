@@ -1,6 +1,6 @@
-/* servers: servers that stand still, end, come back with or without their data, step their clocks,
- * end connections, evict keys, stop following, become primaries, or lose the others; see kinds.h. What a server does to itself its
- * topology's script does (topo_act). Only servers that lockbench started are touched. */
+/* servers: servers that stand still, end, come back with or without their data, step their clocks, end connections,
+ * evict keys, stop following, become primaries, or lose the others; see kinds.h. The topology's script carries out
+ * what a server does by its own means (topo_act). Only servers that lockbench started are touched. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static struct nodes choose_nodes(struct faults *faults, const struct plan_fault 
         break;
     case TARGET_ANY:
         if (all > 1 && topo_offers(topo_about(topo), "leader")) add_leader(faults, &nodes);
-        /* None if the leader could not be found: to hit another node is another injection. */
+        /* No node is taken if the leader could not be found: hitting another node would be another injection. */
         if (nodes.count == 0 && !nodes.err.code) add_nodes(faults, &nodes, 1);
         break;
     default:
@@ -373,7 +373,7 @@ enum fault_tried fault_terminate_begin(struct faults *faults, struct fault_secti
 
 /* ---- the kinds ---- */
 
-/* Does it to each server that the section's target means. */
+/* Calls `hit` for each server that the section's target means. */
 static enum fault_tried hit_nodes(struct faults *faults, struct fault_section *section,
                                   void (*hit)(struct faults *, struct fault_section *, int node)) {
     if (!has_servers(faults, section)) return FAULT_DONE;

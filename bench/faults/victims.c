@@ -55,8 +55,8 @@ bool fault_anybody_holds(const struct faults *faults, int64_t since_ns) {
     return false;
 }
 
-/* Whether another injection keeps the process still or cut off: who is hit twice at the same time is
- * no second trial. */
+/* Whether another injection keeps the process still or cut off: a process that is hit twice at the
+ * same time is no second trial. */
 static bool is_hit(const struct faults *faults, int process) {
     for (int i = 0; i < FAULT_ACTS_MAX; i++) {
         const struct fault_act *act = &faults->acts[i];
@@ -71,7 +71,8 @@ static bool can_be_hit(const struct faults *faults, int process) {
     return workers_alive(faults->workers, process) && !is_hit(faults, process);
 }
 
-/* Counts its looks, not the time: a machine that stood still gave the process no chance to. */
+/* Counts looks and not time, because a machine that stands still gives the process no chance to
+ * stop. */
 static void wait_until_stopped(pid_t pid) {
     for (int looks = 0; looks < STAND_LOOKS && !proc_stands(pid); looks++) lb_nap(LB_MS_NS / 20);
 }

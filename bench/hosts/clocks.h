@@ -1,10 +1,11 @@
 /* clocks: how far another host's clock is ahead of ours, by messages that it answers at once.
  *
- * Of one exchange, sent at t0, answered at t and received at t1, the offset t - (t0 + t1) / 2 is wrong by at most half of
- * t1 - t0, whatever the ways take. So the exchange with the least round trip is kept (Cristian, "Probabilistic Clock
- * Synchronization", 1989). Between two measurements the offset is interpolated, and the error is that of the worse
- * one and all that they differ by: a clock that is slewed may go that way at once, at any moment between them. What this
- * does not cover is a clock that goes away and comes back between two measurements.
+ * Of one exchange, sent at t0, answered at t and received at t1, the offset t - (t0 + t1) / 2 is wrong by at most
+ * half of t1 - t0, whatever the ways take. So the exchange with the least round trip is kept (Cristian,
+ * "Probabilistic Clock Synchronization", 1989). Between two measurements the offset is interpolated. Its error is the
+ * error of the worse measurement plus the whole difference of the two offsets, because a clock that is slewed or set
+ * may move by that difference at any moment between them. A clock that goes away and comes back between two
+ * measurements is not noticed.
  *
  * Pure arithmetic: it sends nothing. */
 #ifndef BENCH_HOSTS_CLOCKS_H
@@ -32,15 +33,16 @@ struct clock_series {
     int count;
 };
 
-/* Adds one. The one before it is dropped where it says nothing beside its neighbours, since its error allows all that theirs
- * allow. When there is no room, every second of those before is dropped, never the first. */
+/* Adds a measurement. The measurement before it is dropped if it says nothing beside its two neighbours, because its
+ * error interval contains both of theirs. When there is no room, every second earlier measurement is dropped, never
+ * the first. */
 void clock_add(struct clock_series *series, const struct clock_offset *offset);
 
-/* The offset at a moment of our clock, and its error; outside of the measurements that of the nearest one. Zeros without
- * any measurement. */
+/* The offset at a moment of our clock, and its error; before the first measurement and after the last one, that
+ * measurement itself. Zeros without any measurement. */
 struct clock_offset clock_at(const struct clock_series *series, int64_t at_ns);
 
-/* The greatest error at any moment between two, which is that of a whole stage. */
+/* The greatest error at any moment from from_ns to to_ns, for example of a stage. */
 int64_t clock_error_ns(const struct clock_series *series, int64_t from_ns, int64_t to_ns);
 
 #endif

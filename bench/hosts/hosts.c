@@ -202,7 +202,7 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
             if (!exchange_clocks(hosts, i, &best)) break;
             made++;
         }
-        /* One that was cut short says less than those before and after it. */
+        /* A measurement that was cut short says less than those before and after it. */
         if (made >= exchanges) clock_add(&hosts->host[i].clock, &best);
     }
 }

@@ -1,8 +1,8 @@
 /* hosts: the processes of one run on several hosts: who they are, how they speak, and how far their clocks are apart.
  *
- * Rank 0 is the judge: it has the plan, the servers and the result, and no clients. Each other rank is a load host with
- * a share of the clients. The judge asks and the load hosts answer; a load host speaks by itself only to report news and
- * trouble. A load host from which nothing comes in time is lost: from then on nobody waits for it. */
+ * Rank 0 is the judge: it has the plan, the servers and the result, and no clients. Each other rank is a load host
+ * with a share of the clients. The judge asks and the load hosts answer; a load host speaks by itself only to report
+ * news and trouble. A load host that sends nothing in time is lost: from then on nobody waits for it. */
 #ifndef BENCH_HOSTS_HOSTS_H
 #define BENCH_HOSTS_HOSTS_H
 
@@ -59,7 +59,7 @@ struct host {
 struct hosts {
     struct link *link;
     int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
-    bool judge_gone;        /* from then on nothing is sent to it or awaited */
+    bool judge_gone;        /* nothing is sent to it or awaited any more */
     int count;              /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };
@@ -71,9 +71,9 @@ int hosts_self(const struct hosts *hosts);
 /* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
 uint64_t hosts_program(struct lb_err *err);
 
-/* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with its
- * own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not answer within
- * deadline_ns (by lb_now()). The caller hosts_frees. */
+/* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with
+ * its own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not
+ * answer within deadline_ns (by lb_now()). The caller frees them with hosts_free. */
 struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *err);
 /* The judge tells the load hosts that the run is over. Accepts NULL. */
 void hosts_free(struct hosts *hosts);
@@ -95,14 +95,15 @@ void hosts_keep(struct hosts *hosts, int host, const struct message *message);
 /* From now on each host must be heard every HOST_SILENT_NS. */
 void hosts_expect(struct hosts *hosts);
 
-/* Measures the offset of each host's clock, with so many exchanges at least; a load host answers in hosts_wait and
- * hosts_orders. */
+/* Measures the offset of each host's clock, with so many exchanges at least; a load host answers them in
+ * hosts_wait. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
-/* Counts out each host whose clock was not measured since then (by lb_now()): what it says of times can't be judged. */
+/* Marks each host as lost whose clock was not measured since then (by lb_now()), because its times can't be
+ * judged. */
 void hosts_need_clocks(struct hosts *hosts, int64_t since_ns);
 
-/* Counts a host out, for a reason. */
+/* Marks a host as lost, for a reason. */
 void hosts_lose(struct hosts *hosts, int host, const char *why);
 /* How many are lost, and the reason for the first one in a sentence. */
 int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
@@ -114,7 +115,8 @@ int hosts_check_judge(struct hosts *hosts, struct lb_err *err);
 
 /* Sends to the judge. 0, or -1 with err when the judge does not listen. */
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);
-/* The judge's next message by the deadline; clock exchanges are answered meanwhile. 1, 0 when none came, -1 with err. */
+/* The judge's next message by the deadline; clock exchanges are answered meanwhile. 1, 0 when none came, -1 with
+ * err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
 
 #endif

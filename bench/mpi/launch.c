@@ -97,8 +97,8 @@ static int watch(struct launched *job) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : LB_EXIT_MACHINE;
 }
 
-/* On a host that is cut off, Open MPI's daemon misses mpirun after five minutes and more. These let it do so after 140 s, when the
- * judging rank has saved its result. What the user has set stays. */
+/* On a host that is cut off, Open MPI's daemon notices only after more than five minutes that mpirun is gone. These
+ * settings let it notice after 140 s, when the judging rank has saved its result. Settings of the user stay. */
 static void miss_sooner(void) {
     setenv("OMPI_MCA_oob_tcp_keepalive_time", "120", 0);
     setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "5", 0);

@@ -1,8 +1,9 @@
 /* main: the program lockbench-hosts: one run whose clients are on several hosts, started by mpirun, srun or an MPIJob.
  *
- * Rank 0 is `lockbench run` with the hosts joined; each other rank serves as a load host. MPI carries messages before and
- * after the load, a report a second, and clock exchanges; what is measured never passes through it while it is measured.
- * Nothing here is collective after MPI_Init, so that a host that is gone hangs nobody. */
+ * Rank 0 is `lockbench run` with the hosts joined; each other rank serves as a load host. MPI carries messages before
+ * and after the load, a report a second, and clock exchanges; what is measured never passes through it while it is
+ * measured. No call between MPI_Init and MPI_Finalize is collective, and these two have a time limit, so a host that
+ * is gone hangs nobody. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ static void rest_since(int64_t begin_ns) {
     if (waited_ns > SPIN_NS) lb_nap(waited_ns > BRISK_NS ? LONG_NAP_NS : NAP_NS);
 }
 
-/* The analyzer takes MPI_Wait alone for the end of a request, and that would wait for ever for a host that is gone. */
+/* The analyzer accepts only MPI_Wait as the end of a request, but MPI_Wait would wait for ever for a host that is
+ * gone. */
 /* NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
 static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
                     int64_t deadline_ns) {
@@ -54,7 +56,8 @@ static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
     return 0;
 }
 
-/* Takes a message that has begun to arrive. 0, or -1 when it does not come to its end, and then MPI may still write to bytes. */
+/* Takes a message that has begun to arrive. Returns 0, or -1 when it does not arrive as a whole; then MPI may still
+ * write to bytes. */
 static int take_message(MPI_Message *message, void *bytes, int length) {
     MPI_Request request;
     int done = 0;
@@ -82,7 +85,7 @@ static int mpi_receive(struct link *link, int from, void **ret_bytes, size_t *re
         if (there) {
             MPI_Get_count(&status, MPI_BYTE, &length);
             void *bytes = malloc((size_t)length + 1);
-            /* What fails is never freed, since MPI may still write to that memory. */
+            /* After a failure the bytes are never freed, because MPI may still write to them. */
             if (!bytes || take_message(&message, bytes, length) != 0) return -1;
             *ret_bytes = bytes;
             *ret_length = (size_t)length;
@@ -107,7 +110,7 @@ static int serve(struct hosts *hosts, int rank) {
     return LB_EXIT_OK;
 }
 
-/* What every rank does; the exit code. */
+/* Runs this rank: the judge or a load host. Returns the exit code. */
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
     char why[300];
@@ -145,15 +148,15 @@ static void end_at_once(const char *words, size_t length, int code) {
     _exit(write(STDERR_FILENO, words, length) < 0 ? LB_EXIT_MACHINE : code);
 }
 
-/* Ctrl-C before the run has begun, when there is nothing to save: a rank that only died would leave the others waiting, and
- * mpirun with them. The launch command reads the last words, and ends them all. */
+/* Ctrl-C before the run has begun, when there is nothing to save: if this rank only died, the other ranks and mpirun
+ * would go on waiting. The launch command reads the last words, and ends them all. */
 static void end_before_run(int signal) {
     static const char words[] = LAUNCH_LAST_WORDS "130\n";
     (void)signal;
     end_at_once(words, sizeof words - 1, LB_EXIT_INTERRUPTED);
 }
 
-/* MPI_Init waits for all ranks, and for ever where the launcher has lost one meanwhile. */
+/* MPI_Init waits for all ranks, and waits for ever if the launcher has lost one meanwhile. */
 static void give_up_start(int signal) {
     static const char words[] =
         "lockbench-hosts: MPI did not start on all hosts within 2 minutes\n" LAUNCH_LAST_WORDS
@@ -171,8 +174,8 @@ static void give_up_end(int signal) {
     end_at_once(words, sizeof words - 1, LB_EXIT_OK);
 }
 
-/* Ends the job. A host that is gone would not come to the end, and with --enable-recovery mpirun waits for ever for a rank
- * that ended with another code than 0. */
+/* Ends the job by MPI_Abort: MPI_Finalize would wait for a host that is gone, and with --enable-recovery mpirun waits
+ * for ever after a rank has ended with another code than 0. */
 static void abort_job(int code) {
     fprintf(stderr, LAUNCH_LAST_WORDS "%d\n", code);
     fflush(NULL);

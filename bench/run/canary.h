@@ -6,8 +6,8 @@
 
 #include "bench/run/stage.h"
 
-/* Short stages on either side of the run. Of eight against eight only those that do not overlap, and
- * few others, have a p-value below CANARY_ALPHA. */
+/* Short stages on either side of the run. When eight stages are compared with eight, only samples
+ * that do not overlap, and few others, have a p-value below CANARY_ALPHA. */
 #define CANARY_STAGES 8
 #define CANARY_STAGE_NS (125 * LB_MS_NS)
 #define CANARY_ALPHA 0.001

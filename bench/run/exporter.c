@@ -35,8 +35,8 @@ struct exporter_process {
     size_t length;
 };
 
-/* Replaces the file in one step. Not forced to the disk: after a crash of the machine the figures of
- * a run that went on have no use. -1 with errno. */
+/* Replaces the file in one step. The file is not forced to the disk: after a crash of the machine
+ * the live figures of a run have no use. -1 with errno. */
 static int replace_exported_file(const char *path, const char *text, size_t length) {
     char temporary[PATH_MAX + 80];
     snprintf(temporary, sizeof temporary, "%s.new", path);
@@ -106,8 +106,8 @@ static void make_text(const struct exposition *now, char *text, size_t *ret_leng
     if (whole && length > 0 && length < TEXT_MAX - 1) *ret_length = (size_t)length;
 }
 
-/* A path that stays true when the process leaves the folder. A device or a folder must not be
- * replaced. */
+/* Writes the absolute path, which stays right when the process leaves the folder. Refuses a device
+ * or a folder, which must not be replaced. */
 static int check_file(const char *where, char *ret_path, size_t size, struct lb_err *err) {
     struct stat status;
     char folder[PATH_MAX] = "";

@@ -34,10 +34,11 @@ void harvest_half(struct harvest *harvest);
 
 /* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
-/* At the window's end: the last point of the series that is of the window. The interval goes on, because the
- * log's lines tell their own lengths. */
+/* At the window's end: adds the last point of the series that belongs to the window. The interval goes on, because
+ * the log's lines tell their own lengths. */
 void harvest_window_end(struct harvest *harvest);
-/* The last interval, after the drain; what is of the drain is a point of its own. alive: no worker process has ended, so all will answer. */
+/* The last interval, after the drain. The grants of the drain become a point of their own in the series. alive: no
+ * worker process has ended, so all will answer. */
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 
 /* After the workers' end: adds to the totals what they did not hand over. */

@@ -64,8 +64,8 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err);
  * phrase. */
 int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err);
 
-/* Whether the servers that would be started can do to themselves what the plan's faults ask of them, as a
- * promotion, which needs a replica. Returns 0, or -1 with err (LB_EXIT_USAGE). */
+/* Whether the servers that would be started offer the actions that the plan's faults ask for, such as a promotion,
+ * which needs a replica. Returns 0, or -1 with err (LB_EXIT_USAGE). */
 int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err);
 
 /* Waits, 90 s at most, until servers that topo_start has started answer a client of the lock; or, with NULL,
@@ -83,12 +83,12 @@ void place_close(struct place *place);
 /* Whether it is a server or a folder that lockbench did not start or make (--url). */
 bool place_is_guest(const struct place *place);
 
-/* What the lock's own state survives there, a word of bench/base/durability.h: the lock's class if
- * it states one, otherwise the server's: of one at --url what it tells. NULL = it does not tell. */
+/* What the lock's own state survives there, a word of bench/base/durability.h: the lock's class if it states one,
+ * otherwise the server's class, which a server at --url tells itself. NULL = not known. */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
 
-/* Where the truth about the lock lives there, a word of bench/base/guarantee.h: a majority of one server is
- * that server. */
+/* Where the truth about the lock lives there, a word of bench/base/guarantee.h: for a lock that needs a majority, and
+ * has only one server, it is that server. */
 const char *place_guarantee(const struct place *place, const struct lb_lock *lock);
 
 /* Its element of run.json's .servers: new reference, NULL when out of memory. No password in it. */

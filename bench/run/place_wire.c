@@ -140,7 +140,8 @@ static bool accepts(const struct addrinfo *at) {
     return connected;
 }
 
-/* Of several addresses it takes the first that a server is at, as clients do; if there is none, the first. */
+/* Takes the first of several addresses at which a server accepts a connection, as clients do; if none accepts, the
+ * first of all. */
 static int resolve(const char *host, int port, struct wire_end *ret_end, struct lb_err *err) {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
     char service[16];

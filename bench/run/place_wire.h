@@ -29,7 +29,8 @@ struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires
  * another way to the server; a name is unknown. */
 struct place_wire *place_wire_reach(const char *url, struct lb_err *err);
 
-/* Why no wire can lead to the servers of a URL, or 0: what can be told without asking anybody. -1 with err. */
+/* Checks, without asking any server, whether a wire can lead to the servers of a URL. Returns 0, or -1 with err
+ * (LB_EXIT_USAGE): why not. */
 int place_wire_check_url(const char *url, struct lb_err *err);
 
 /* Delays the bytes of clients, and those of servers among themselves, from now on. Returns 0, or -1 with err: they

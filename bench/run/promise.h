@@ -1,8 +1,8 @@
 /* promise: is a promise ("99 % of the waits within 20 ms") kept by a stage, second by second, and
  * when is it broken for good?
  *
- * What was due and never granted is over the limit: an operation that never started, one that timed
- * out or failed, one that still waits. Nothing of that is dropped. */
+ * An operation that was due and never granted counts as over the limit: one that never started,
+ * that timed out or failed, or that still waits. No such operation is dropped. */
 #ifndef BENCH_RUN_PROMISE_H
 #define BENCH_RUN_PROMISE_H
 

@@ -232,7 +232,7 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
                       fault_victims(fault, sum->shared, &first, &end) &&
                       (client < first || client >= end);
         if (others || fault->kind == INJECT_WIRE_DROP)
-            continue; /* a swallowed message is what a lost wake-up comes from */
+            continue; /* a dropped message is a cause of lost wake-ups, no excuse */
         int64_t end_ns =
             fault->end_ns ? lb_after(fault->end_ns, sum->shared->plan->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;

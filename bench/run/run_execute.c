@@ -33,7 +33,7 @@ static void run_between_canaries(struct run_state *run, const struct plan_stage 
     json_array_append_new(run->warnings, json_string(err.text));
 }
 
-/* The first key that asks something of servers which only those that lockbench starts can do; NULL = none. */
+/* The first key of the plan that only servers which lockbench starts can obey; NULL = none. */
 static const char *asked_of_ours(const struct plan *plan) {
     if (plan->peer_distance.wired) return "servers.peer_rtt";
     if (*plan->program) return "servers.program";
@@ -53,8 +53,8 @@ static bool is_checked(const struct plan_stage *stages, int at) {
     return false;
 }
 
-/* A run of an hour must not end without a backend for a slip of the pen, nor say "clean" of a fault that
- * could not act. */
+/* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
+ * must not come out as "clean". So URLs and faults are checked first. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {

@@ -29,9 +29,9 @@ static bool has_killed(const struct stage *stage) {
     return false;
 }
 
-/* Whether the place can serve no more stages: the plan wants new servers for each; its server is lost, or changed by an injection; or the
- * place is in our own memory, and a killed or stuck client may have left a lock held there for
- * ever. */
+/* Whether the place can serve no more stages: the plan wants new servers for each stage; the server is lost, or an
+ * injection changed it; or the place is in our own memory, where a killed or stuck client may have left a lock held
+ * for ever. */
 static bool is_spent(const struct place *place, const struct plan *plan,
                      const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;
@@ -47,8 +47,7 @@ static void judge_stage_of(struct run_state *run, const struct stage *stage,
     if (judge_stage(&run->judge, stage, of, line, sizeof line)) run_say(run, line);
 }
 
-/* Adds to a stage's result what only the run knows: the workload of its own that a control ran
- * by. */
+/* Adds to a stage's result what only the run knows: that a control ran by a workload of its own. */
 static void add_origin(struct run_stage *result, const struct plan_stage *of) {
     char faults[160];
     const struct lb_about *about = &of->lock->lock->about;
@@ -151,7 +150,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .news_arg = run};
 }
 
-/* Runs one stage and adds it to the result. False when the place's other stages need a new one. */
+/* Runs one stage and adds it to the result. False when the other stages of the place need a new place. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     char hlog[700], name[96];
     struct stage_ask stage_ask = stage_ask_of(run, place, of);

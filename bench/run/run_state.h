@@ -1,4 +1,5 @@
-/* run_state: what is known of a run while it runs; of run_execute.c, run_result.c and run_stages.c alone. One thread. */
+/* run_state: the state of a run while it runs. Only run_execute.c, run_result.c and run_stages.c include this header.
+ * One thread. */
 #ifndef BENCH_RUN_RUN_STATE_H
 #define BENCH_RUN_RUN_STATE_H
 
@@ -27,7 +28,7 @@ struct run_state {
 
 /* --- run_result.c --- */
 
-/* Says a line to the user at once. */
+/* Prints a line for the user at once. */
 void run_say(const struct run_state *run, const char *text);
 /* Notes something for the result and the exit code; no figure is missing because of it. */
 void run_note_warning(struct run_state *run, const struct lb_err *err);

@@ -8,8 +8,8 @@
 
 #define STATES_PART 0.02 /* of clients x window */
 #define GRID_OFF_NS 2    /* a constant arrival is rounded to the nanosecond */
-#define GAPS_MIN 100     /* below it A2 says little */
-#define Z_LIMIT 3.29     /* the same for a normal value, two-sided */
+#define GAPS_MIN 100     /* with fewer, the statistic A2 says little */
+#define Z_LIMIT 3.29     /* SELF_CHECK_ALPHA of a normal value, two-sided */
 #define DRIFT_PART 0.1   /* less than so much of the mean changes no decision */
 
 static enum self_result result_of(double figure, double limit, double *ret_figure,
@@ -68,8 +68,8 @@ static enum self_result check_gaps(const struct self_facts *facts, double *ret_f
     return result_of(isnan(a2) ? INFINITY : a2, SERIES_A2_LIMIT, ret_figure, ret_limit);
 }
 
-/* As a part of what the rate and the window come to. Of a constant rate the two ends of the window
- * decide about one arrival each. */
+/* The deviation of the arrivals as a part of rate x window. At a constant rate each of the window's
+ * two ends decides about one arrival. */
 static enum self_result check_due(const struct self_facts *facts, double *ret_figure,
                                   double *ret_limit) {
     double expected = facts->due_expected;

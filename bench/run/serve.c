@@ -71,7 +71,7 @@ int serve_send_plan(struct hosts *hosts, const struct plan *plan, struct lb_err 
 
 /* ---- a load host ---- */
 
-/* The server. */
+/* A load host while it serves. */
 struct served {
     struct hosts *hosts;
     const char *workloads, *version;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Fewer locks at once cost a server less than its memory moves by itself. */
+/* With fewer locks at once, a server's memory varies by itself more than the locks cost. */
 #define HELD_LEAST 100
 
 void server_use_begin(struct server_use *use, struct topo *topo) {

@@ -1,6 +1,6 @@
-/* server_use: what a stage costs the servers that lockbench started, beside their processor time: memory,
- * writes to disk, fsyncs. It looks at them at four moments (topo_use.h) and leaves the figures in the stage,
- * as far as they are known: of no servers, and of servers that a fault has touched, none are. */
+/* server_use: what a stage costs the servers that lockbench started, beside their processor time: memory, writes to
+ * disk, fsyncs. The module looks at the servers at four moments (topo_use.h) and leaves the known figures in the
+ * stage. Without such servers, and after a fault that touched them, no figure is known. */
 #ifndef BENCH_RUN_SERVER_USE_H
 #define BENCH_RUN_SERVER_USE_H
 
@@ -16,9 +16,9 @@ struct server_use {
 
 /* Before the clients open their sessions. */
 void server_use_begin(struct server_use *use, struct topo *topo);
-/* When all have, before the load. */
+/* When all sessions are open, before the load. */
 void server_use_ready(struct server_use *use, struct stage *stage);
-/* At the end of the window, while everything is held that is. */
+/* At the end of the window, while the clients that hold still hold. */
 void server_use_held(const struct server_use *use, struct stage *stage,
                      const struct shared *shared);
 /* When all clients have drained. */

@@ -34,7 +34,7 @@ struct stage_news {
 struct stage_promise {
     enum metric metric;
     double quantile;
-    int64_t limit_ns; /* 0 = nothing is */
+    int64_t limit_ns; /* 0 = there is no promise */
 };
 
 struct stage;
@@ -76,7 +76,8 @@ struct stage_ask {
     void *news_arg;
     /* said while the keys are made ready, if that takes long; of news_arg; may be NULL */
     void (*tell)(void *arg, const char *line);
-    /* asked every 50 ms of the window at least: true ends it, as if it had been so long; may be NULL */
+    /* asked every 50 ms of the window at least: true ends the window, as if its planned time were over; may be
+     * NULL */
     bool (*enough)(void *arg, const struct stage *stage);
     void *enough_arg;
 };

@@ -124,7 +124,7 @@ static void draw_timeline(struct stage_history *history, const struct book *book
         centers[count++] = stage->faults.events[i].begin_ns;
         if (stage->faults.events[i].end_ns > 0) centers[count++] = stage->faults.events[i].end_ns;
     }
-    /* How a key goes from host to host is shown also where nothing happened to it. */
+    /* With clients on several hosts the timeline shows the middle of the window, even if nothing happened there. */
     if (count == 0 && shared->split)
         centers[count++] = stage->window_begin_ns + stage->window_ns / 2;
     if (count == 0 || book->hold_count == 0) return;
@@ -185,8 +185,8 @@ static uint64_t dropped_of(const struct oplog *history) {
     return dropped;
 }
 
-/* Whether the one was handed over to the other: its client asked before the holder called release, got the key next, and so
- * waited for it. A grant that was lost, or never released, was handed to nobody. */
+/* Whether the key was handed over from the first hold to the second: the second client asked before the holder called
+ * release, and got the key next. A grant that was lost, or never released, was handed to nobody. */
 static bool is_handoff(const struct hold *before, const struct hold *hold) {
     bool released = before->ended == OPLOG_OK &&
                     !(before->flags & (HOLD_GHOST | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED));
@@ -194,8 +194,8 @@ static bool is_handoff(const struct hold *before, const struct hold *hold) {
            before->to_ns <= hold->from_ns && hold->called_ns < before->to_ns;
 }
 
-/* The handoffs of keys that clients of several hosts share: no host's memory sees both sides. Where operations are missing,
- * nobody knows who got a key next. */
+/* Finds the handoffs of keys that clients of several hosts share, because no host's memory sees both sides of them.
+ * Where operations are missing, nobody knows which client got a key next. */
 static int find_handoffs(struct stage *stage, const struct book *book, struct lb_err *err) {
     if (book->dropped > 0 || !book->whole) return 0;
     uint32_t *order = order_holds_from(book, err);

@@ -148,7 +148,8 @@ static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t d
         if (await_host(with, i, moment, deadline_ns, &why) == 0 || begun) continue;
         failed = err_set(err, why.code, "%s", why.text);
     }
-    /* The hosts wait for a word, and answer at once. The whole load lies between this measurement and the one before it. */
+    /* The hosts wait for a word, and answer at once. The whole load lies between this measurement and the one before
+     * it. */
     if (moment == MOMENT_DRAINED) {
         int64_t begin_ns = lb_now();
         hosts_measure_clocks(hosts, EXCHANGES);

@@ -40,17 +40,17 @@ struct load_host stage_hosts_load_host(const struct stage_ask *ask);
 int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
                       const struct shared *shared, struct lb_err *err);
 
-/* All wait for each other. trouble: why this host can't go on, or NULL. A host that is lost is not waited for, but where
- * nothing has been measured yet it ends the stage, as does any trouble. 0, or -1 with err. */
+/* All wait for each other. trouble: why this host can't go on, or NULL. A host that is lost is not waited for, but
+ * where nothing has been measured yet it ends the stage, as does any trouble. 0, or -1 with err. */
 int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
                      int64_t deadline_ns, struct lb_err *err);
 
 /* When the load begins, by this host's clock: the judge chooses. 0, or -1 with err. */
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err);
 
-/* To be called every 50 ms at least while the stage runs. A load host reports its grants each second, and learns whether
- * the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once; in_window: and measures
- * the clocks every 10 s. */
+/* To be called every 50 ms at least while the stage runs. A load host reports its grants each second, and learns
+ * whether the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once; in_window:
+ * and measures the clocks every 10 s. */
 int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool in_window,
                      bool *ret_end, struct lb_err *err);
 

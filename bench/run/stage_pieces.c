@@ -189,8 +189,8 @@ static int take_histograms(struct gathering *all, const struct message *message,
     return 0;
 }
 
-/* The seconds of all hosts are the same ones, since their windows began at one moment. The drain is the last one, also where
- * the window of this host was a second longer. */
+/* Adds a host's seconds to those of the others: the windows of all hosts began at one moment. The drain stays the
+ * last point, also where the window of this host was a second longer. */
 static int add_seconds(struct stage *stage, const struct stage_second *theirs, int count) {
     for (int i = 0; i < count; i++) {
         int have = stage->second_count, at = have > 0 && stage->seconds[have - 1].draining;

@@ -255,7 +255,7 @@ static void note_starved(struct stage *stage, const struct shared *shared) {
     if (closed && !stage->disturbed && stage->faults.count == 0) stage->exclusion.starved = starved;
 }
 
-/* What is not in cells. */
+/* Judges what the cells do not check: crowds, versions, the sale. */
 static void judge_others(struct stage *stage, const struct shared *shared) {
     struct exclusion *x = &stage->exclusion;
     crowds_judge(x, &shared->crowds, shared->key_count);
@@ -271,7 +271,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     struct exclusion *x = &stage->exclusion;
     struct run_stage *result = &stage->result;
     bool baseline = lock->caps & LB_CAP_BASELINE;
-    /* What was granted in the warm-up alone is no measurement. */
+    /* Grants in the warm-up alone are no measurement. */
     if (x->verdict == VERDICT_CLEAN && !(result->grants > 0)) x->verdict = VERDICT_UNCHECKED;
     result->verdict = verdict_name(baseline ? VERDICT_BASELINE : x->verdict);
     result->checked_grants = (double)x->grants;
@@ -334,8 +334,8 @@ static void note_first_overlap(struct stage *stage, const struct findings *findi
     stage->first_intruder = findings->first_intruder;
 }
 
-/* The identity that the counting stands on. Only a client that was killed may have been between two
- * counts, and is held to what it finished. */
+/* Checks the identity attempts = sum of the outcomes. A client that was killed, or that did not return from its
+ * driver, may have been between the two counts: then its finished attempts count. */
 static void check_accounting(struct stage *stage, const struct shared *shared) {
     double sum = sum_of_outcomes(&stage->result);
     bool killed = false;

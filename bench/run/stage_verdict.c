@@ -47,7 +47,7 @@ static bool starts_were_late(const struct stage *stage) {
 /* Requests that fell due while all clients were busy waited for those: for the lock, or for too
  * small a pool. */
 static bool pool_was_busy(const struct stage *stage) {
-    /* Without slots (NAN) nothing can have waited for anything else. */
+    /* A closed loop has no slots (NAN): the comparison is false, so the answer is true. */
     return !(stage->result.queued < (1 - LATE_QUANTILE) * stage->result.due);
 }
 
@@ -83,7 +83,7 @@ static void add_stood_still(json_t *warnings, const struct stage *stage) {
         time, slots);
 }
 
-/* Of the window, for which the threads ran; -1 = not known. */
+/* The share of the window for which the threads ran; -1 = not known. */
 static double busy_share(const struct stage *stage) {
     double have_ns = (double)stage->window_ns * stage->threads;
     return stage->client_cpu_ns < 0 || have_ns <= 0 ? -1 : stage->client_cpu_ns / have_ns;

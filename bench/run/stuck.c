@@ -9,14 +9,14 @@
 #define STALL_NS (2 * LB_S_NS) /* between two looks: the machine stood still, and its clients too */
 
 struct stuck_key {
-    int64_t looked_ns, free_ns; /* at that look it was free since then; LB_NEVER = in use */
+    int64_t looked_ns, free_ns; /* the last look; since when it was free; LB_NEVER = in use */
     int64_t found_ns;           /* the free_ns with which it was found idle; 0 = it was not */
     int64_t idle_ns;            /* of that finding */
     int64_t counted_ns;         /* the look that counted the clients */
     int clients;                /* that waited for it all that time */
 };
 
-/* So long what a disturbance has left may keep others away. */
+/* For how long the remains of a disturbance may keep clients from a key. */
 static int64_t explained_ns(const struct shared *shared) {
     int64_t lease_ns = shared->plan->lease_ns;
     return lb_after(LB_S_NS + shared->lock->lock->about.crash_slack_ns,

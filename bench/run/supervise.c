@@ -84,7 +84,7 @@ static void end_early(struct supervisor *sup) {
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
 }
 
-/* The other hosts: trouble there ends the stage here, too. */
+/* Watches the other hosts: trouble there ends the stage here, too. */
 static void watch_hosts(struct supervisor *sup) {
     struct lb_err err = {0};
     bool ends = false;
@@ -99,7 +99,7 @@ static void watch_hosts(struct supervisor *sup) {
 static void watch_for_trouble(struct supervisor *sup) {
     struct lb_err err = {0};
     watch_hosts(sup);
-    /* The signal may be another thread's. */
+    /* The signal handler may have run on another thread. */
     int interrupts = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED);
     if (interrupts > sup->seen_interrupts) {
         sup->seen_interrupts = interrupts;
@@ -372,7 +372,7 @@ static void end_faults(struct supervisor *sup) {
     faults_done(&sup->faults);
 }
 
-/* Clients that lost a server that is not ours to watch. */
+/* Looks for clients that lost a server which lockbench did not start, and so does not watch. */
 static void look_for_adrift(struct supervisor *sup) {
     const struct shared *shared = sup->shared;
     int adrift = atomic_load(&shared->adrift);

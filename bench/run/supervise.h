@@ -9,7 +9,8 @@
 #include "bench/run/stage.h"
 
 /* Runs a stage; call it while this process has no other thread. Always returns a stage, which says
- * itself what went wrong, unless out of memory (NULL with err). The caller stage_frees. */
+ * itself what went wrong, unless out of memory (NULL with err). The caller frees it with
+ * stage_free. */
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
 void stage_free(struct stage *stage);
 

@@ -120,7 +120,8 @@ static bool counts_failed(enum metric metric) {
     return metric == METRIC_ACQUIRE || metric == METRIC_ACQUIRE_DUE;
 }
 
-/* What never started counts in the last second: it was missed at the window's end. */
+/* Arrivals that never started count in the last second, because they were missed at the window's
+ * end. */
 static uint64_t missed_of(const struct stage *stage, bool last) {
     return last && stage->result.missed > 0 ? (uint64_t)stage->result.missed : 0;
 }
@@ -152,7 +153,7 @@ static void add_seconds(struct slo_evidence *evidence, const struct threshold *t
 
 /* ---- the figure of a stage ---- */
 
-/* What was not granted lies above all that was. */
+/* An attempt that was not granted lies above every granted one. */
 static double threshold_quantile(const struct threshold *threshold, const struct stage *stage,
                                  const struct stage_ask *ask) {
     enum metric metric = threshold_metric(threshold);

@@ -6,9 +6,9 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
-/* ask: whether anything that is left would be an error; then fills stage->residue. guest: on a server at
- * --url; there all keys of the stage are removed, also those that end by themselves, but keys that people
- * named are left as they are. */
+/* ask: anything that is left would be an error, so the lock is asked, and stage->residue filled. guest: on a server
+ * at --url; there all keys of the stage are removed, also those that end by themselves, but keys that people named
+ * are left as they are. */
 void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest);
 
 #endif
