@@ -48,9 +48,9 @@ LIBS += -lzookeeper_st
 else
 LEFT_OUT += zookeeper
 endif
-# What a backend is, and what its locks do under faults, is known without its library.
+# The tables of a backend and of its locks' faults (backend.c, expected.c) need no library, and stay in the build.
 LEFT_OUT_SRC := $(filter-out %/backend.c %expected.c,$(foreach folder,$(LEFT_OUT),$(wildcard drivers/$(folder)/*.c)))
-# The test programs that talk to a library's client, by words of their names.
+# The test programs that need a backend's client library, by words of their names.
 WORDS_redis := redis
 WORDS_etcd := etcd
 WORDS_zookeeper := zookeeper _zk
@@ -64,16 +64,16 @@ SRC := $(sort $(filter-out bench/cli/% bench/fuzz/% bench/perf/% bench/answers/%
 SHIMS := $(patsubst bench/servers/%.c,$(B)/%.so,$(wildcard bench/servers/*_shim.c))
 CLI := $(sort $(wildcard bench/cli/*.c))
 TESTS := $(sort $(filter-out $(LEFT_OUT_TESTS),$(wildcard bench/tests/test_*.c drivers/tests/test_*.c results/format/tests/test_*.c results/stats/tests/test_*.c report/tests/test_*.c)))
-# What takes minutes of real time and a machine that does not stand still has a target of its own.
+# A test that takes minutes of real time, and needs a machine that does not stand still, has a target of its own.
 TRUTHS := bench/tests/test_truths
 OBJ := $(SRC:%.c=$(B)/%.o)
-# What the drivers' tests share: the conformance suite, a lossy proxy, fake servers.
+# The objects that the drivers' tests share: locks that are broken on purpose, a fake server.
 $(patsubst %.c,$(B)/%,$(filter drivers/tests/%,$(TESTS))): $(patsubst %.c,$(B)/%.o,$(filter-out $(TESTS) $(LEFT_OUT_TESTS),$(wildcard drivers/tests/*.c)))
 ifeq ($(filter etcd,$(LEFT_OUT)),)
 OBJ += $(B)/drivers/etcd/etcd.pb-c.o
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | $(B)/drivers/etcd/etcd.pb-c.h
 endif
-# The assembler takes the scripts in: REDIS_SCRIPT in drivers/redis/redis.h.
+# The assembler includes the Lua scripts: REDIS_SCRIPT in drivers/redis/redis.h.
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis/lua/*.lua)
 
 # NATS's own client, for the test that plays it against ours.
@@ -88,7 +88,7 @@ lockbench: $(B)/lockbench
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
-# The program for several hosts: the same objects, and MPI, where that is there.
+# The program for several hosts: the same objects, linked with MPI, if MPI is installed.
 MPI := $(firstword $(foreach module,ompi-c mpich,$(shell $(PKG) --exists $(module) 2>/dev/null && echo $(module))))
 ifneq ($(MPI),)
 all: lockbench-hosts
@@ -102,10 +102,10 @@ else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
 endif
-# Other flags, or a library found that was missing, and all is compiled again.
+# With other flags, or a library that was missing before, all files are compiled again.
 FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
-# `lockbench --version` tells the commit: git's, or in a tree that git exported that of the file.
+# `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit.
 COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d' bench/commit)
 $(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
 $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
@@ -119,16 +119,16 @@ $(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --c_out=$(B) $<
-# Tests wait more than they work, and are a third of what is compiled.
+# Tests are a third of what is compiled, and wait more than they compute: -O1 compiles faster.
 $(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/format/tests/%.o $(B)/results/stats/tests/%.o: CFLAGS_release := -O1
-# What is loaded into servers, so that their clocks can be stepped and their fsyncs counted: no sanitizer, which wants to
-# come first.
+# The libraries that are loaded into servers, so that their clocks can be stepped and their fsyncs counted. Without a
+# sanitizer, whose library would have to be loaded first.
 $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
 	@mkdir -p $(@D)
 	@echo "  link $@"
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(CI),-Werror) -fPIC -shared -o $@ $< -ldl
-# All of the program but its commands, for the tests: when a file has changed this is linked again, and no test is. A
-# shared object takes in also what is reached by a weak symbol alone, as no archive would.
+# All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
+# is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so
 $(LIB): $(OBJ)
 	@echo "  link $(B)/$(@F)"
@@ -139,12 +139,12 @@ $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
-# Known answers: the tests have their short form.
+# Known answers (make answers); test_answers runs their short form.
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
 $(B)/bench/answers/main: $(ANSWERS)
 $(B)/bench/tests/test_answers: $(filter-out %/main.o,$(ANSWERS))
-# What reads strangers' bytes. Of a driver its own code runs, with a fuzzed server in the place of sockets, engine and clock;
-# of etcd's also in the place of libcurl.
+# Targets for the code that reads strangers' bytes. A driver's own code runs with a fuzzed server in the place of sockets,
+# engine and clock; for etcd also in the place of libcurl.
 FUZZ := $(sort $(filter-out $(foreach folder,$(LEFT_OUT),bench/fuzz/fuzz_$(folder)%),$(wildcard bench/fuzz/fuzz_*.c)))
 FUZZ_SERVER := $(patsubst %,$(B)/bench/fuzz/%.o,fuzzed_server lock_life)
 $(B)/objects.a: $(OBJ)
@@ -155,7 +155,7 @@ $(B)/bench/fuzz/fuzz_etcd $(B)/bench/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-
 $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
-# Without the fuzzer: for the test that repeats the seeds.
+# The same targets without the fuzzer, for the test that repeats the seeds.
 $(B)/bench/fuzz/replay_%: $(B)/bench/fuzz/fuzz_%.o $(B)/bench/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
@@ -165,7 +165,7 @@ include report/report.mk
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
 .SECONDARY:
 
-# Installing and building are two makes: what is found is decided when a Makefile is read.
+# Installing and building are two makes, because a Makefile looks for libraries when it is read.
 BUILD := $(MAKE) --no-print-directory -j$(shell nproc)
 run: ## install what is missing, build, compare a lock of each backend on real servers, write results/latest/report.html
 	@compose/install run
@@ -178,11 +178,11 @@ check: ## put every lock through a pause, a killed holder, a server's restart an
 	@compose/install run
 	@$(BUILD) lockbench
 	@./lockbench check
-# T=WORD: what has the word in its folder or name; the conformance suite chooses among its parts.
+# T=WORD: the programs with the word in their folder or name; the conformance suite itself chooses among its parts.
 ALL_TESTS := $(filter-out $(TRUTHS),$(TESTS:%.c=%))
 CHOSEN := $(if $(T),$(sort drivers/tests/test_conform $(foreach t,$(ALL_TESTS),$(if $(findstring $(T),$t),$t))),$(ALL_TESTS))
 export T
-# Which programs there are is known when the libraries are installed, so a make that begins after that is asked.
+# The list of programs depends on the libraries, so a make that begins after their installation is asked for it.
 PRINT_CHOSEN := $(MAKE) -s --no-print-directory print-chosen
 print-chosen:
 	@echo $(CHOSEN)

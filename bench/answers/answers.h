@@ -53,8 +53,8 @@ struct answer {
     const char *path;  /* of the figure in a stage; "exit" = the exit code */
     truth_fn *said;    /* instead of path: a figure of several of the stage's */
     const char *word;  /* the text that path has; then no figure is compared */
-    /* Many starts of the program, for what one start can't tell: the figure. The truth is what it
-     * may be at most, or with is_least at least. */
+    /* Computes the figure from many starts of the program, where one start can't tell it. The truth
+     * is then the most that the figure may be, or, with is_least, the least. */
     double (*study)(const struct answers_how *how, const struct experiment *experiment);
     bool is_least;
     double allowed;       /* deviation, as a share of the truth */
@@ -95,7 +95,7 @@ double truth_rate(const struct seen *seen, double unused);
 
 struct answers_how {
     const char *program; /* lockbench */
-    const char *folder;  /* for results */
+    const char *folder;  /* for the results of the runs */
     bool brief;          /* the short form */
     const char *only;    /* experiments with this word in their name; NULL = all */
 };

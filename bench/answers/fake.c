@@ -31,7 +31,7 @@
 #define KEYS_MAX (1 << 16) /* a power of two */
 #define EVENTS_MAX 8192
 #define TEXT_MAX 4096
-#define LATE_NS (300 * LB_MS_NS) /* for the client that a pattern names: then it has left */
+#define LATE_NS (300 * LB_MS_NS) /* a client that a pattern names has left after this */
 
 struct connection {
     int fd, client; /* fd: -1 = closed; client: -1 before its first acquire */
@@ -128,7 +128,8 @@ static bool is_each(int every, uint64_t number) {
 
 /* ---- keys ---- */
 
-/* Who is next: the first that came, or whom the pattern names. NULL: that one has not come yet. */
+/* The waiter to be granted next: the first that came, or the client that the pattern names. NULL:
+ * that client has not come yet. */
 static struct request **next_waiter(const struct server *server, struct key *key) {
     const char *pattern = server->script->pattern;
     if (!pattern || lb_now() > key->grant_ns + LATE_NS) return &key->first;

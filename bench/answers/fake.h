@@ -19,7 +19,7 @@ enum fake_kind {
     FAKE_ACQUIRE,
     FAKE_RELEASE,
     FAKE_LOOK,   /* reads a key before it is acquired */
-    FAKE_PING,   /* of the first one on a connection its session waits */
+    FAKE_PING,   /* a session waits for the answer to its connection's first one */
     FAKE_OTHER,  /* anything else that wants an answer */
     FAKE_SILENT, /* has no answer */
 };
@@ -41,7 +41,7 @@ struct fake_script {
     int64_t greeting_ns; /* a new connection's first answer takes so long */
     bool exponential;    /* acquire_ns is the mean of exponentially distributed service times */
     bool serial;         /* one acquire is served at a time; else each by itself */
-    int slow_every;      /* each n-th acquire takes slow_ns more; 0 = none. So are the others: */
+    int slow_every;      /* each n-th acquire takes slow_ns more; 0 = none */
     int64_t slow_ns;
     int64_t freeze_after_ns, freeze_ns; /* after the first acquire the server stands still */
     bool queue;           /* an acquire of a held key waits in the server; else it is told busy */
@@ -49,9 +49,9 @@ struct fake_script {
     const char *pattern;  /* "0012": the order of grants by client, repeated; NULL = as they came */
     uint64_t stop_after;  /* after so many grants nothing is granted any more; 0 = never */
     double double_chance; /* of an acquire of a held key to be granted all the same */
-    int lose_every;       /* each n-th release is told that the key is not its own */
-    int silent_every;     /* each n-th acquire gets no answer, and no grant */
-    int busy_every;       /* each n-th acquire is told busy, whoever holds */
+    int lose_every;       /* each n-th release is told that the key is not its own; 0 = none */
+    int silent_every;     /* each n-th acquire gets no answer, and no grant; 0 = none */
+    int busy_every;       /* each n-th acquire is told busy, whoever holds; 0 = none */
     uint64_t seed;        /* of service times and doubled grants */
 };
 

@@ -1,5 +1,5 @@
-/* studies: what only many starts of the program can tell: how often it is wrong. Each returns a
- * share or a count, NAN when the program could not be run. */
+/* studies: questions that only many starts of the program can answer: how often its verdicts are wrong. Each returns
+ * a share or a count, NAN when the program could not be run. */
 #ifndef BENCH_ANSWERS_STUDIES_H
 #define BENCH_ANSWERS_STUDIES_H
 

@@ -120,7 +120,7 @@ static double service_of(const struct seen *seen) {
 
 double truth_endless_md1(const struct seen *seen, double quantile) {
     double low_s = 0, high_s = service_of(seen);
-    /* Not further than needed: the terms of the sum cancel, and lose their digits where it is long. */
+    /* The search goes no further than needed: in a long sum the terms cancel, and lose their digits. */
     while (truth_md1_wait_at_most(rate_of(seen), service_of(seen), high_s) < quantile) high_s *= 2;
     for (int i = 0; i < 60; i++) {
         double middle_s = (low_s + high_s) / 2;

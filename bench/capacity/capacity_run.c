@@ -286,8 +286,8 @@ static void note_cost(const struct capacity_run *capacity_run, struct lock_searc
         charge_spoilt(lock_search, cost_ns);
 }
 
-/* The throughput of the closed loop. A serial lock that made n grants in a time had room for n - 1
- * of them. */
+/* The throughput of the closed loop. Of n grants that a serial lock made in a time, only n - 1
+ * certainly lie in that time as a whole. */
 static double saturated_per_s(const struct stage *stage) {
     bool measured = stage->status == STAGE_COMPLETE && stage->window_ns > 0;
     return measured ? fmax(0, stage->result.ok - 1) * 1e9 / (double)stage->window_ns : 0;

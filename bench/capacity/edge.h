@@ -1,14 +1,12 @@
 /* edge: finds the load at which a promise begins to break, from all probes together.
  *
- *
- *
  * Each probe says at its load x (a logarithm) which share of its requests was over the limit: y, in
  * shares that are allowed. The edge is the load at which y is 1 in the mean. Near the edge the
  * share of a queue grows with the load like exp(steepness * x), and far from the edge a probe shows
  * only on which side of it the load is, so the curve is cut at EDGE_LOW below and EDGE_FAR above,
  * and so is each y. This limits the weight of a probe that something else disturbed. Late requests
- * come in clusters, and one cluster may be ten times what is allowed in a window: a lower cut would
- * take such probes for smaller ones, and find the edge too high.
+ * come in clusters, and one cluster may be ten times what is allowed in a window: with a lower cut
+ * such probes would count for less than they show, and the edge would be found too high.
  *
  * The edge is weighed over a grid of loads and of steepnesses, which are all held possible, by the
  * quasi-likelihood of counts (Wedderburn, Biometrika 61, 1974); the answer is the median of these

@@ -83,9 +83,9 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
         probe->verdict = PROMISE_BROKEN;
 }
 
-/* Reads how many requests were granted before the window's end, and whether this fell behind the
- * number that was due. The last batch is left out, because it contains grants after the window's
- * end. A serial lock that made n grants in a time had room for n - 1 of them. */
+/* Reads how many requests were granted before the window's end, and whether this fell behind the number that was due.
+ * The last batch is left out, because it contains grants after the window's end. Of n grants that a serial lock made
+ * in a time, only n - 1 certainly lie in that time as a whole. */
 static void read_backlog(const struct stage *stage, struct probe *probe) {
     double granted = 0;
     int count = stage->batch_count - 1;

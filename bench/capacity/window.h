@@ -1,8 +1,6 @@
 /* window: decides how long a probe must last, so that its verdict is true for longer than the
  * probe.
  *
- *
- *
  * A queue that begins empty needs time to fill. Near the greatest rate that a key carries the queue
  * still grows when a short window ends, and the promise seems to be kept. Where one request is
  * served at a time, in the mean time 1/capacity, the influence of the queue's first state decays

@@ -142,9 +142,9 @@ static double server_settled_s(const struct run *run, const json_t *fault) {
                : -1;
 }
 
-/* True if a client got a grant after the fault. The history tells. A lock without holders has none, but its grants a
- * second: these count an attempt when its release ends, which may be long after the fault, so the end of the window
- * tells. */
+/* True if a client got a grant after the fault, by the history of operations. A lock without holders has no history,
+ * only its grants of each second. An attempt from before the fault may be counted in a second long after the fault,
+ * when its release ends, so for such locks only the end of the window counts. */
 static bool recovered(const struct run_stage *stage) {
     if (isnan(stage->unrecovered)) return granted_after(stage, stage->duration_s - CELL_AWAY_S);
     return !(stage->unrecovered > 0) || stage->recovery_count > 0;

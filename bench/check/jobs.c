@@ -28,8 +28,8 @@ bool jobs_fit(const struct jobs *jobs, int weight) {
     return jobs->count == 0 || jobs->busy + weight <= jobs->capacity;
 }
 
-/* Runs in the child. parent: the process that started it, in case it ended before the child could
- * ask for the signal. */
+/* Runs in the child. parent: the process that started the child; if it has ended before the child
+ * asks for the signal of its death, the child ends. */
 static _Noreturn void become_job(const char *program, const struct job *job, pid_t parent) {
     char *argv[ARGS_MAX + 2] = {(char *)(uintptr_t) "lockbench"};
     for (int i = 0; i < ARGS_MAX && job->argv[i]; i++)

@@ -74,7 +74,7 @@ static void tell_check(void *arg, const struct conform_told *told) {
     save(telling);
 }
 
-/* On which topologies of ours the suite did not try the lock. */
+/* Prints on which topologies of lockbench the suite did not try the lock. */
 static void tell_untried(const struct lb_lock *lock) {
     const char *const *topologies = lb_topologies(lock);
     if (!topologies || !topologies[1]) return;

@@ -1,5 +1,5 @@
-/* cmd_report: `lockbench report RUN...`: saved runs, a saved check or search for capacity, as
- * table, Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
+/* cmd_report: `lockbench report RUN...`: shows saved runs, a saved check or a saved search for capacity as a table,
+ * Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

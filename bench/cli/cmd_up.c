@@ -91,8 +91,8 @@ static int check_names(struct wish *wish, const char *folder, struct lb_err *err
     return result;
 }
 
-/* The first lock that runs on the topology and that this build has, with its defaults; .lock stays NULL if there is none,
- * as for a script of the user's own. */
+/* Finds the first lock of this build that runs on the topology, with its default options. .lock stays NULL if there
+ * is none, as for a script of the user's own. */
 static int find_client(const char *topology, struct plan_lock *ret_lock, struct arena *arena,
                        struct lb_err *err) {
     struct plan_lock found = {0};

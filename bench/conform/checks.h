@@ -1,5 +1,7 @@
-/* checks: every check of the conformance suite, with the function that is its script: the prototypes
- * and the table are made from this list. Checks that kill a server come last. */
+/* checks: every check of the conformance suite, with the function that is its script: the
+ * prototypes and the table are made from this list. The columns are those of struct conform_check
+ * (conform.h): name, kinds, caps, claims, needs, who, script. Checks that kill a server come
+ * last. */
 CONFORM_CHECK("taken and freed, again and again", EXCLUDES | CONFORM_KIND(LB_NO_PRIMITIVE), 0, 0,
               BASIC, CONFORM_ALL, conform_again)
 CONFORM_CHECK("says what it is, answers a ping", CONFORM_ANY, 0, 0, BASIC, CONFORM_ALL,

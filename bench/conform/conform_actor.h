@@ -72,7 +72,8 @@ void actor_do(struct actor *client, void (*job)(struct actor *client));
 /* Runs a job on all the clients at the same time, and waits until each has ended. */
 void actors_do(struct actor *const *clients, int count, void (*job)(struct actor *client));
 
-/* Jobs, and for other jobs: one call with the client's request as it is; sets client->outcome. */
+/* Jobs, which other jobs may call, too: each makes one call with the client's request as it is, and
+ * sets client->outcome. */
 void actor_job_acquire(struct actor *client);
 void actor_job_release(struct actor *client);
 

@@ -4,8 +4,8 @@
 #include "bench/conform/conform.h"
 
 #define LEASE_NS (3 * LB_S_NS)
-/* Only settling frees a lock in time that has such a lease. Where settling can only be waiting for the end of the lease, each
- * check takes so long. */
+/* A lock with such a lease is free in time only if settling frees it. Where settling can do no more than wait for the
+ * end of the lease, each check takes so long. */
 #define LONG_LEASE_NS (8 * LB_S_NS)
 
 /* Does what a run does after an attempt in doubt: a new session, then settle. */

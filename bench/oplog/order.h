@@ -6,8 +6,7 @@
 
 /* Return the indices of all holds (or tries), sorted by key and then by a time; entries equal in
  * both stay in the order of the array. The caller frees the result. NULL with err when out of
- * memory. */
-/* sorted by from_ns, then to_ns, then the token */
+ * memory. order_holds_from: entries equal in from_ns are sorted by to_ns, then by the token. */
 uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
 uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
 uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);

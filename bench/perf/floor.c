@@ -89,7 +89,7 @@ static int connect_one(struct loop *loop, const struct floor_ask *ask, int index
     return 0;
 }
 
-/* Sends the first command of each connection; the others follow their answers, so the order stays. */
+/* Sends the first command of each connection. Each further command follows an answer, so the order stays. */
 static int begin(struct loop *loop, bool in_order, struct lb_err *err) {
     int *order = malloc((size_t)loop->count * sizeof *order);
     if (!order) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -109,7 +109,7 @@ static int begin(struct loop *loop, bool in_order, struct lb_err *err) {
     return failed;
 }
 
-/* Answers one connection's answer with its next command. */
+/* Reads the answer of a connection, and sends its next command. */
 static int step(struct loop *loop, struct connection *connection, struct lb_err *err) {
     bool took = connection->takes;
     if (expect(connection, took ? "+OK" : ":1", err) != 0) return -1;

@@ -2,10 +2,11 @@
  * thread and one connection a client. It measures no latency, checks nothing but that each answer is the expected one,
  * and is no load generator.
  *
- * The order in which connections speak stays what it was at the first command. In the order in which they were made, both
- * the kernel's and the server's memory are read from front to back, which the processor foresees: with 19,700 connections a
- * command then costs 6.5 us of processor time, in a random order 8.9 us, and Redis does 86,000 and 64,000 commands a second.
- * The clients of a service do not speak in the order of the server's memory, and neither do ours. */
+ * The order in which connections send stays the order of their first commands. If that is the order in which they
+ * were made, the kernel's and the server's memory is read from front to back, which the processor predicts: with
+ * 19,700 connections a command then costs 6.5 us of processor time, and 8.9 us in a random order; Redis does 86,000
+ * commands a second, and 64,000 in a random order. The clients of a service do not send in the order of the server's
+ * memory, and neither do ours. */
 #ifndef BENCH_PERF_FLOOR_H
 #define BENCH_PERF_FLOOR_H
 

@@ -12,10 +12,12 @@
  * ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
-/* So many clients, or as many as one process of ours, or a server, can have under the hard limit on open files. */
+/* Returns `wanted`, or fewer if the hard limit on open files lets one process of ours, or a server, have no more
+ * clients. */
 int perf_clients(int wanted);
 
-/* The second argument: only this lock, or so many clients, in a subject that has several; NULL = all. */
+/* The program's second argument: a subject with several locks, or several numbers of clients, then runs only this
+ * one; NULL = all. */
 extern const char *perf_only;
 
 int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
@@ -24,7 +26,7 @@ int perf_redis(struct lb_err *err);   /* against redis-benchmark */
 int perf_floor(struct lb_err *err);   /* against a bare epoll loop, up to 20,000 clients */
 int perf_pg(struct lb_err *err);      /* against pgbench */
 int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
-int perf_crowd(struct lb_err *err);   /* 2,000 and 20,000 clients: memory, time */
+int perf_crowd(struct lb_err *err);   /* 2,000 to 20,000 clients: memory, time */
 int perf_wire(struct lb_err *err);    /* a round trip through the wire against a direct one */
 int perf_history(struct lb_err *err); /* ten million operations judged */
 

@@ -1,5 +1,6 @@
-/* perf_crowd: thousands of clients, on one lock and on a lock each: do they connect and drain, in how many processes, and how
- * much memory do these hold together? Runs the program itself. `perf crowd LOCK` runs those of one lock. */
+/* perf_crowd: thousands of clients, on one lock and on a lock each: do they connect and drain, in how many processes,
+ * and how much memory do these hold together? It runs the program itself. `perf crowd LOCK` runs the rows of one
+ * lock. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,9 +73,9 @@ static int run_crowd(const char *program, const struct crowd *crowd, const char 
 }
 
 int perf_crowd(struct lb_err *err) {
-    /* Thousands that poll one key must poll seldom, or the server has no time for its holder. Where each release wakes
-     * or costs all that wait, a server needs many seconds for an answer, and thousands can't all be granted the key: they
-     * give up after 10 s. */
+    /* Thousands of clients that poll one key must poll seldom, or the server has no time for the holder. If each
+     * release wakes all waiters, or costs time for each of them, a server needs many seconds for an answer, and not
+     * all of thousands can be granted the key: they give up after 10 s. */
     static const struct crowd crowds[] = {
         {"redis-setnx", 2000, "1", {NULL}},
         {"redis-setnx", 2000, "own", {NULL}},

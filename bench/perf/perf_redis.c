@@ -157,7 +157,7 @@ static int compare_with_benchmark(const struct ours *ours, const char *port, con
     return 0;
 }
 
-/* The bare loop in both orders of floor.h: the goals are those against the random one, which is the order of ours. */
+/* The bare loop in both orders of floor.h. The goals are for the random order, in which our clients send, too. */
 static int compare_with_floor(const struct ours *ours, const char *port, const char *sha1,
                               int clients, struct lb_err *err) {
     double rates[2][PERF_ROUNDS], cpus[2][PERF_ROUNDS];

@@ -1,5 +1,5 @@
-/* resident: how much memory the processes of one program hold while they run, servers and other programs apart. It reads /proc
- * four times a second, and so misses what is shorter. */
+/* resident: how much memory the processes of one program hold while they run, without servers and other programs. It
+ * reads /proc four times a second, so it misses shorter peaks. */
 #ifndef BENCH_PERF_RESIDENT_H
 #define BENCH_PERF_RESIDENT_H
 
@@ -11,7 +11,8 @@ struct resident;
 
 /* Begins to watch the processes below this one that run the program at this path. NULL with err. */
 struct resident *resident_watch(const char *program, struct lb_err *err);
-/* Ends that, and returns the most that they held at once, in KB: what several of them share counts once. Accepts NULL: 0. */
+/* Ends the watch and frees it. Returns the most that the processes held at once, in KB; memory that several of them
+ * share counts once. NULL is allowed, and gives 0. */
 int64_t resident_most_kb(struct resident *resident);
 
 #endif

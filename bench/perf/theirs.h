@@ -1,4 +1,4 @@
-/* theirs: another program's run: what it printed and what processor time it took. */
+/* theirs: runs another program, and takes its output and its processor time. */
 #ifndef BENCH_PERF_THEIRS_H
 #define BENCH_PERF_THEIRS_H
 

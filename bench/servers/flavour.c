@@ -17,8 +17,8 @@ static bool is_program(const char *path) {
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-/* The program's path, which is in PATH if it is a mere name. Servers have working folders of their own, so it is
- * absolute. Links stay: what it is called may tell a program what to be. */
+/* Writes the program's absolute path, since servers have working folders of their own. A mere name is looked for in
+ * PATH. Links are not resolved, because a program may behave according to the name by which it is called. */
 static int find_program(const char *program, char *ret_path, size_t size, struct lb_err *err) {
     char real[PATH_MAX], tried[PATH_MAX];
     const char *places = getenv("PATH");

@@ -1,5 +1,6 @@
-/* flavour: servers of a topology that are not as its script starts them by itself: another program that speaks the same
- * protocol, a primary that wants replicas, or servers that other hosts reach. It starts nothing and does not look at what the program is. */
+/* flavour: servers of a topology that differ from those that its script starts by itself: another program that speaks
+ * the same protocol, a primary that wants replicas, or servers that other hosts reach. This module starts nothing and
+ * does not look at what the program is. */
 #ifndef BENCH_SERVERS_FLAVOUR_H
 #define BENCH_SERVERS_FLAVOUR_H
 

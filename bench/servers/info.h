@@ -20,7 +20,7 @@ struct topo_durability {
     char class[16];    /* a word of bench/base/durability.h; known where there is a text */
 };
 
-/* What may lead through wires (wire.h). */
+/* The connections that may lead through wires (wire.h). */
 enum { TOPO_WIRED_CLIENTS = 1 << 0, TOPO_WIRED_PEERS = 1 << 1 };
 
 /* What `SCRIPT info` prints; compose/README.md documents it. */
@@ -38,11 +38,11 @@ struct topo_info {
     char url[512];     /* URL templates, separated by blanks; see urls.h */
     char url_tls[512]; /* the same of its servers with TLS; "" = they have none */
     bool tls;          /* topo_info_tls chose TLS */
-    /* what servers started from this info ask of their clients, where they can: random, of another value
-     * at each topo_info. Never print it */
+    /* the password that servers started from this info ask of their clients, where they can; random, and new at each
+     * topo_info. Never print it */
     char secret[33];
     int stop_signal;
-    int weight; /* what starting it takes of the jobs that `lockbench check` runs at once */
+    int weight; /* its part of the capacity of `lockbench check`; see struct jobs */
     struct topo_durability durability[TOPO_DURABILITIES];
     char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
     /* the file in compose/acts that it shares with other topologies; "" = none */

@@ -23,7 +23,7 @@
 
 #define PATIENCE_NS (30 * LB_S_NS) /* for killed processes to end, on a machine that stands still */
 
-/* Each that adds is followed by the one that drops the same. */
+/* Each verb that adds is followed by the verb that drops the same kind of item. */
 enum janitor_verb { ADD_GROUP, DROP_GROUP, ADD_FOLDER, DROP_FOLDER, ADD_WORDS, DROP_WORDS, FINISH };
 
 struct janitor_message {
@@ -90,7 +90,7 @@ static bool any_runs(void) {
     return any;
 }
 
-/* Says what was to be said, and lets go of standard error: somebody may wait for its end. */
+/* Prints the registered lines, and closes standard error: somebody may wait for its end. */
 static void say_words(int fd) {
     for (int i = 0; i < item_count && fd >= 0; i++) {
         if (items[i].added.verb == ADD_WORDS) dprintf(fd, "%s\n", items[i].added.path);

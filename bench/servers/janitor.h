@@ -1,9 +1,10 @@
 /* janitor: a small process that cleans up after this one, however this one ends, also by SIGKILL.
  *
- * The janitor holds one end of a socket whose other end only this program has. It is told the
- * process group of each server, the path of each temporary folder, and what it is to say if this program
- * is cut off. When the socket closes, it says that, kills the groups, removes their shared memory and the folders, and ends. It runs in its own session and ignores SIGINT,
- * SIGTERM, SIGHUP and SIGQUIT, so that Ctrl-C does not reach it. */
+ * The janitor holds one end of a socket whose other end only this program has. The program tells the janitor the
+ * process group of each server, the path of each temporary folder, and the lines to print if the program is cut off.
+ * When the socket closes, the janitor prints these lines, kills the groups, removes their shared memory and the
+ * folders, and ends. It runs in its own session and ignores SIGINT, SIGTERM, SIGHUP and SIGQUIT, so that Ctrl-C does
+ * not reach it. */
 #ifndef BENCH_SERVERS_JANITOR_H
 #define BENCH_SERVERS_JANITOR_H
 

@@ -42,7 +42,7 @@ char *last_words(const char *dir, char *text, size_t size) {
     for (char *line; (line = strsep(&rest, "\r\n"));) {
         line += strspn(line, " \t");
         if (!*line || strncmp(line, "at ", 3) == 0)
-            continue; /* the first lines of Java's stack traces say it */
+            continue; /* a stack frame of Java: the lines before it have the message */
         memmove(lines, lines + 1, (LINES - 1) * sizeof *lines);
         lines[LINES - 1] = line;
     }

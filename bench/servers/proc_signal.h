@@ -1,6 +1,7 @@
-/* proc_signal: a signal to a process and to all that it has started, also to what leads a group of its own.
+/* proc_signal: sends a signal to a process and to all that it has started, including processes that lead a group of
+ * their own.
  *
- * It waits for no end: who kills looks for that itself. */
+ * It does not wait for the end of killed processes: the caller does. */
 #ifndef BENCH_SERVERS_PROC_SIGNAL_H
 #define BENCH_SERVERS_PROC_SIGNAL_H
 
@@ -14,7 +15,7 @@ struct proc *proc_hold_tree(pid_t root, bool stand, int *ret_count);
 /* Sends the signal to each; after SIGSTOP it waits, 1 s at most, until they stand. */
 void proc_signal_all(const struct proc *tree, int count, int signal);
 
-/* Both, for the tree below root. Returns 0, or -1 with errno if /proc can't be read. */
+/* proc_hold_tree and proc_signal_all, for the tree below root. Returns 0, or -1 with errno if /proc can't be read. */
 int proc_signal_tree(pid_t root, int signal);
 
 #endif

@@ -77,8 +77,8 @@ static void add_open(pid_t pid, struct shm_list *list) {
 
 void shm_find(const struct proc *procs, int count, struct shm_list *list) {
     add_segments(procs, count, list);
-    /* Whose an object is tells only who has it. Where /proc does not show that, for another account's
-     * process and without root's rights, the object is left. */
+    /* Only the process that has an object open shows whose the object is. Where /proc does not show
+     * this (a process of another account, seen without root's rights), the object is left. */
     for (int i = 0; i < count; i++) {
         add_mapped(procs[i].pid, list);
         add_open(procs[i].pid, list);

@@ -78,9 +78,9 @@ void topo_stop_all(void);
 
 const struct topo_info *topo_about(const struct topo *topo);
 
-/* Sets the environment variable from which this server's own client programs (redis-cli, psql,
- * mariadb, etcdctl) read their password, or a script for memcached MEMCACHED_SECRET, for children started from now on. NULL:
- * nothing. Before threads. */
+/* Sets the environment variable from which this server's own client programs (redis-cli, psql, mariadb, etcdctl) read
+ * their password, for children started from now on; for memcached, which has no such program, MEMCACHED_SECRET, for
+ * scripts. NULL: nothing. To be called before there are other threads. */
 void topo_login(const struct topo *topo);
 /* The durability that it runs with, in words. */
 const char *topo_durability(const struct topo *topo);

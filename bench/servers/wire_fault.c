@@ -44,7 +44,7 @@ static void apply_and_discard(struct proxy *proxy, struct link *link) {
 static bool settle_struck(struct proxy *proxy) {
     if (!proxy->struck) return false;
     proxy->struck = false;
-    update_ports(proxy); /* first: who sees a connection end finds the port closed */
+    update_ports(proxy); /* first, so that a client whose connection ends finds the port closed */
     for (struct link *link = proxy->links, *next; link; link = next) {
         next = link->next;
         if (!link->struck) continue;

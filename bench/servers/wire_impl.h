@@ -146,8 +146,8 @@ _Noreturn void wire_main(struct wire_shared *shared, int control_fd,
 /* Takes over a connection that was accepted. */
 void link_take(struct proxy *proxy, const struct listener *listener, int client_fd,
                int client_port);
-/* Forwards as much as possible, or until proxy->struck is set. This may end the link: then link->dead is set, and the link stays
- * in memory until links_bury. */
+/* Forwards as much as possible, or until proxy->struck is set. The link may end: then link->dead is set, and the link
+ * stays in memory until links_bury. */
 void link_pump(struct proxy *proxy, struct link *link);
 void link_end(struct proxy *proxy, struct link *link, bool reset);
 /* Connects the link to its server unless it is connected. */

@@ -22,7 +22,7 @@ struct keypicker {
     double accepted; /* a draw nearer to its key than this needs no further test */
 };
 
-/* The number of keys for this number of clients: theirs, when each client has its own. */
+/* The number of keys for this number of clients: one for each client, if each has its own. */
 uint32_t keys_count(const struct keyspace *keys, int clients);
 
 /* keys: from a plan that was validated. */

@@ -173,8 +173,8 @@ struct plan_lock {
 /* In the order of the choices of servers.tls. */
 enum plan_tls { PLAN_TLS_NO, PLAN_TLS_YES, PLAN_TLS_BOTH };
 
-/* How clients, or servers among themselves, reach servers: directly, or through the wire, which adds rtt_ns (0 = nothing) to a round trip,
- * half of it each way. */
+/* How clients, or servers among themselves, reach servers: directly, or through the wire, which adds rtt_ns (0 =
+ * nothing) to a round trip, half of it in each direction. */
 struct distance {
     bool wired;
     int64_t rtt_ns;
@@ -201,7 +201,8 @@ struct plan {
     int rates_count; /* 0 = load.arrival's own */
     enum sweep_order sweep;
     struct dist hold, think;
-    /* closed loop: each client starts an attempt at each tick, late by think; 0 = when the last one is done */
+    /* closed loop: each client starts an attempt at each tick, late by a time drawn from think; 0 = it starts one
+     * when its last one is done */
     int64_t tick_ns;
     uint64_t seed;
     int clients_per_session; /* above 1: only for locks with LB_CAP_SHARE; see plan_session_clients */
@@ -226,7 +227,8 @@ struct plan {
     int64_t leases_ns[PLAN_LADDER_MAX]; /* one stage each */
     int leases_count;                   /* at least 1 in a plan that was read */
     const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
-    /* a holder that is done earlier keeps its grant until so long after it began; 0 = it does not */
+    /* a holder that is done earlier keeps its grant until this time has passed since the grant; 0 = it releases at
+     * once */
     int64_t at_least_ns;
     bool renew; /* every lock of the plan that has leases can renew them */
 
@@ -251,7 +253,6 @@ struct plan {
 
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */
     /* "all" includes each control, in its own workload, not just unsafe-none */
-
     bool controls_exposed;
     const char *topologies
         [PLAN_LADDER_MAX];  /* each lock runs on those of these topologies that it supports; ... */

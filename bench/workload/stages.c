@@ -122,7 +122,7 @@ static void add_place(struct building *building, const struct site *site) {
     }
 }
 
-/* All places of these servers. What is embedded has no connections to encrypt or to make longer. */
+/* All places of these servers. Embedded locks have no connections to encrypt or to delay. */
 static void add_places(struct building *building, const struct lb_backend *backend,
                        const char *topology) {
     const struct plan *plan = building->plan;

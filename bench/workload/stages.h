@@ -17,9 +17,10 @@ struct plan_stage {
     struct sweep_at sweep;
 };
 
-/* Returns all stages. Those of one backend on one topology are together, so that its servers start
- * once. Within them repeats are the outer loop, so that a machine that becomes slower affects all
- * locks; in each repeat the locks run in an order that is drawn from the seed (run.order). The caller frees the array; NULL when out of memory. */
+/* Returns all stages. Those of one backend on one topology are together, so that its servers start once. Within them
+ * repeats are the outer loop, so that a machine that becomes slower affects all locks; in each repeat the locks run
+ * in an order that is drawn from the seed (run.order). Then follow the leases, the loads (sweep.h) and the shares of
+ * readers. The caller frees the array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */
