@@ -1,8 +1,8 @@
 /* backoff: the waits of a polling lock between two tries: exponential, with jitter, set by options
  * of the lock.
  *
- * The wait before try n is min * factor^n, at most max; jitter 0.5 draws uniformly from 50 % to 150
- * % of that. */
+ * The wait before try n is min * factor^n, at most max; jitter 0.5 draws uniformly between half and
+ * one and a half times that. */
 #ifndef DRIVERS_BACKOFF_H
 #define DRIVERS_BACKOFF_H
 
@@ -48,7 +48,7 @@ struct backoff_options {
             "random part of each wait: 0.5 draws from 50 % to 150 % of it"                         \
     }
 
-/* What polling does to who is served. */
+/* The known causes of figures that all polling locks have; ends with a NULL figure. */
 extern const struct lb_known_cause backoff_causes[];
 
 /* The cause that all locks have whose waiters sleep between two tries; longest: the option with their longest sleep. */

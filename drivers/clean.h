@@ -1,8 +1,8 @@
 /* clean: what lockbench left on a server: found by the marks that its names carry, and removed.
  *
- * Each key of a run has LB_MARK in its name. What keys share (a table, a bucket, the znode above them)
- * says LB_MADE_BY: in its comment, description or data. Nothing without a mark is touched, unless
- * people name it. */
+ * Each key of a run has LB_MARK in its name. A thing that several keys share (a table, a bucket,
+ * the znode above them) says LB_MADE_BY in its comment, description or data. Nothing without a mark
+ * is touched, unless the user names it. */
 #ifndef DRIVERS_CLEAN_H
 #define DRIVERS_CLEAN_H
 
@@ -12,7 +12,7 @@
 #define LB_MARK_GLOB                                                                               \
     LB_MARK "????"                                                                                 \
             "????"                                                                                 \
-            "-" /* of Redis */
+            "-" /* a pattern of Redis */
 #define LB_MADE_BY "made by lockbench"
 
 enum lb_clean_scope {
@@ -28,8 +28,8 @@ struct lb_cleaning {
     const char
         *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
     uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
-    /* LB_CLEAN_LEFT: where a server lists keys by their beginning, what stands before the mark; NULL =
-     * nothing */
+    /* LB_CLEAN_LEFT: what stands before the mark in a key's name, for servers that list keys by
+     * their beginning; NULL = nothing */
     const char *before;
     /* Told of each thing that is there, of what kind it is and its name. True = remove it. NULL with
      * LB_CLEAN_STAGE. */
@@ -42,10 +42,11 @@ struct lb_cleaning {
 /* Whether the text has LB_MARK and what follows it. */
 bool lb_is_marked(const char *text, size_t len);
 
-/* Whether the name of a key is one of those that are to be removed. */
+/* Whether the cleaning is for the key of this name, by the cleaning's scope, name and count. */
 bool lb_clean_wants(const struct lb_cleaning *cleaning, const char *name, size_t len);
 
-/* Tells the one who cleans of a thing. True = remove it. */
+/* Calls cleaning->found with the kind (what) and the name of a thing that is there. True = remove
+ * it. */
 bool lb_clean_found(const struct lb_cleaning *cleaning, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,14 +1,16 @@
 /* driver.h: what a backend and a lock are: two small tables of data and functions.
  *
- * A backend says how to reach a server; a lock is an algorithm on a backend. Each is split in who it
- * is (lb_backend, lb_lock) and what it does (lb_connector, lb_algorithm). A driver only talks to the
- * server: the core owns the memory (each table states its sizes), the clock, retries, counts and
- * checks. A driver may include the headers of drivers/ and bench/base/, and nothing else of the
- * project. It never prints, never exits, and never blocks its thread (see LB_CAP_BLOCKS_THREAD).
+ * A backend says how to reach a server; a lock is an algorithm on a backend. Each has two tables:
+ * what it is called and promises (lb_backend, lb_lock), and its functions (lb_connector,
+ * lb_algorithm). A driver only talks to the server: the core owns the memory (each table states its
+ * sizes), the clock, retries, counts and checks. A driver may include the headers of drivers/ and
+ * bench/base/, and nothing else of the project. It never prints, never exits, and never blocks its
+ * thread (see LB_CAP_BLOCKS_THREAD).
  *
  * To add a lock: write its .c file with one `const struct lb_lock`, and add its line to
- * drivers/list.h. Neither says which library it needs: a build without the library leaves out the
- * files of the backend's folder, and the registry lists the locks as unavailable. */
+ * drivers/list.h. Neither file names the client library that the lock needs: a build without the
+ * library leaves out the files of the backend's folder, and the registry lists its locks as
+ * unavailable. */
 #ifndef DRIVERS_DRIVER_H
 #define DRIVERS_DRIVER_H
 
@@ -98,7 +100,8 @@ enum lb_claim {
     LB_CLAIMS_END = 1 << 4
 };
 
-/* What frees the lock of a holder that vanished, and so at which time at the latest. */
+/* What frees the lock of a holder that vanished. It also tells by when the lock is free at the
+ * latest. */
 enum lb_crash {
     LB_CRASH_NEVER,   /* only an operator who cleans up */
     LB_CRASH_AT_ONCE, /* the kernel, or the server when the connection ends */
@@ -120,7 +123,7 @@ struct lb_about {
     /* the real clients that it excludes and that exclude it; "(not tested)" behind one that no test
      * of ours has met */
     const char *compatible;
-    /* clients that look as if they were such, and what they do instead; NULL = none is known */
+    /* clients that seem compatible but are not, and what they do instead; NULL = none is known */
     const char *incompatible;
     const char *order;   /* the order in which waiters get it: "first come, first served", "none" */
     const char *token;   /* the source of the fencing token; NULL = none */
@@ -137,8 +140,8 @@ struct lb_about {
     enum lb_exposed exposed_as;
 };
 
-/* A figure that has a known cause in how an algorithm works: reports tell it beside the row, and name
- * the option that changes it. A table ends with a NULL figure. */
+/* A figure of a report with a known cause in how the algorithm works: reports print the cause
+ * beside the row, and name the option that changes the figure. A table ends with a NULL figure. */
 struct lb_known_cause {
     const char *figure; /* of a stage, by its path in results/FIELDS.md: "fairness.jain" */
     double above;      /* told where the figure is greater than this, in its own unit; 0 = not so */
@@ -173,8 +176,8 @@ struct lb_server {
     const struct lb_backend *backend;
     const char *const *urls; /* where the servers are; borrowed for the lifetime of this struct */
     int url_count;
-    /* the ways to the hosts of the first URL, in its order, if they lead through a wire: whoever connects
-     * asks lb_route; borrowed for the lifetime of this struct */
+    /* the ways to the hosts of the first URL, in its order, if they lead through a wire: a driver
+     * that connects asks lb_route; borrowed for the lifetime of this struct */
     const struct lb_route *routes;
     int route_count; /* 0 = all connections go to the hosts themselves */
     /* the file of the authority that signed the certificates of servers that lockbench started with TLS; NULL =
@@ -183,9 +186,9 @@ struct lb_server {
     /* a private folder for embedded backends, or NULL; the same path in every process */
     const char *dir;
     const void *options; /* the backend's parsed options, laid out by its option table */
-    /* backend->shared_bytes, zeroed, in one mapping that all processes see; or NULL */
+    /* connector->shared_bytes, zeroed, in one mapping that all processes see; or NULL */
     void *shared;
-    /* backend->server_bytes, zeroed before open; each forked worker has its own copy */
+    /* connector->server_bytes, zeroed before open; each forked worker has its own copy */
     void *state;
 };
 
@@ -202,21 +205,21 @@ struct lb_session {
     int64_t lease_ns; /* the lease that the workload asks for; session timeouts derive from it */
     int64_t lasts_until_ns; /* see lb_session_renewed; 0 = unknown */
     uint64_t commands;      /* the driver adds 1 for each request that it sends */
-    /* residue: only the names of these keys may be asked for; NULL = the whole server may be asked, for
-     * it is lockbench's, or people have said so */
+    /* residue: the driver may ask for the names of these keys only; NULL = it may search the whole
+     * server, which lockbench started or the user has allowed it to search */
     const struct lb_own_keys *only;
     /* the driver adds 1 each time a waiter was woken, or had slept, and looked again */
     uint64_t wakeups;
-    /* the driver adds 1 each time the server ended a wait because nobody in a circle of waits could go on; and how
-     * long those waits had lasted */
+    /* the driver adds 1 each time the server ended a wait to resolve a deadlock, and adds how long
+     * that wait had lasted */
     uint64_t deadlocks;
     int64_t deadlock_ns;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
     struct lb_rng rng;   /* for jitter and tokens: the session's own, and no other run's */
     struct lb_err err;   /* why the last call did not return LB_OK; the core clears it */
-    void *state;         /* backend->session_bytes, zeroed before connect */
-    void *lock_state;    /* lock->session_bytes, zeroed before connect */
+    void *state;         /* connector->session_bytes, zeroed before connect */
+    void *lock_state;    /* algorithm->session_bytes, zeroed before connect */
     void (*on_lost)(struct lb_session *session); /* set by the core; see lb_session_lost */
     struct lb_injected
         *injected; /* set by the core: what faults change here (injected.h); NULL = nothing */
@@ -274,8 +277,8 @@ struct lb_grant {
     uint32_t slot; /* LB_CAP_SLOTS: the slot, 0 .. bound-1 */
     /* by lb_now(), counted from BEFORE the request was sent; LB_NEVER = no lease */
     int64_t lease_end_ns;
-    /* lock->grant_bytes for the driver (owner token, znode name), zeroed when the client starts and
-     * left alone by the core between calls */
+    /* algorithm->grant_bytes for the driver (owner token, znode name), zeroed when the client
+     * starts and left alone by the core between calls */
     void *data;
 };
 
@@ -345,27 +348,29 @@ struct lb_residue {
 };
 
 /* Counts what this lock left on the server under keys that begin with prefix (keys, znodes, rows,
- * leases, locks, subscriptions), without what lock->keeps says it keeps by design. Called on a
- * fresh session when all others have ended. session->only limits what it may ask. Returns 0 with *ret_residue, or -1 with err. */
+ * leases, locks, subscriptions), but not what the lock keeps there by design (lock->keeps). Called
+ * on a fresh session when all others have ended. session->only limits what it may ask. Returns 0
+ * with *ret_residue, or -1 with err. */
 typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 
 struct lb_cleaning;
-/* Looks for what lockbench left on the server, tells cleaning->found of each thing, and removes those
- * that it wants removed (clean.h). Through a session whose lock has no functions; for LB_CLEAN_STAGE
- * through one of the stage's lock. Ends early at the cut-off. Returns 0, or -1 with err. */
+/* Looks for what lockbench left on the server, calls cleaning->found for each thing, and removes
+ * those for which it returns true (clean.h). The session's lock has no functions, except with
+ * LB_CLEAN_STAGE: then it is the stage's lock. Ends early at the cut-off. Returns 0, or -1 with
+ * err. */
 typedef int lb_clean_fn(struct lb_session *session, struct lb_cleaning *cleaning,
                         struct lb_err *err);
 
 struct lb_names;
-/* Tells what request->key is called on the server, by the functions with which acquire makes its
- * names (key_names.h). The session is not connected and has no server: it has lock, options and
- * lease_ns. */
+/* Adds to names what request->key is called on the server (key_names.h). It makes the names by the
+ * functions that acquire uses. The session is not connected and has no server: it has lock, options
+ * and lease_ns. */
 typedef void lb_names_fn(const struct lb_session *session, const struct lb_request *request,
                          struct lb_names *names);
 
-/* The most file descriptors that one session of session->lock takes in a stage of so many keys. The session is not
- * connected; its server is open. */
+/* Returns the most file descriptors that one session of session->lock takes in a stage of `keys`
+ * keys. The session is not connected; its server is open. */
 typedef int lb_descriptors_fn(const struct lb_session *session, uint32_t keys);
 
 /* Writes the name and the version of the client library that is linked, "hiredis 0.14.1". Returns
@@ -397,8 +402,8 @@ struct lb_backend {
     const char *const *topologies;
     /* Embedded backends: a word of bench/base/durability.h. NULL = the topology's script states it. */
     const char *durability_class;
-    /* LB_SCENARIOS of them: what its locks do under each fault, unless a lock has a table of its
-     * own; may be NULL */
+    /* an array of LB_SCENARIOS: what its locks do under each fault, unless a lock has a table of
+     * its own; may be NULL */
     const struct lb_expectation *expected;
     const char *missing; /* what to say where connector is NULL: "built without hiredis" */
     const char *install; /* what to install: Debian package names */
@@ -427,7 +432,7 @@ struct lb_algorithm {
     lb_names_fn *names;     /* NULL only where no other program can reach what is locked */
 };
 
-/* Who a lock is and what it promises. */
+/* What a lock is called, what it can do, and what it promises. */
 struct lb_lock {
     const char *name;    /* "<backend>-<algorithm>", or "unsafe-..." */
     const char *summary; /* one line: the algorithm and the real client it is compatible with */
@@ -452,7 +457,7 @@ struct lb_lock {
     const struct lb_store *store;
     /* never NULL; where the backend is unavailable, one without functions */
     const struct lb_algorithm *algorithm;
-    const void *recipe; /* what of the family's algorithm is this lock's own; as the family says */
+    const void *recipe; /* what differs within the family; the family gives the type */
 };
 
 /* Why this build cannot use the backend, "built without hiredis"; NULL = it can. */
@@ -469,26 +474,27 @@ enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, con
                         ...) __attribute__((format(printf, 3, 4)));
 
 /* For a driver's helper fiber: the session is over (expired, connection closed), and with it all
- * that it holds. Reaches the clients that hold something at once; once a session is enough. From
- * the session's thread. */
+ * that it holds. Tells the clients that hold something at once; one call for each session is
+ * enough. From the session's thread. */
 void lb_session_lost(struct lb_session *session);
 
-/* The session, if it ends by a time-out of the server's, lasts until then at least, by our clock:
- * what a client can know of it, counted from before its last request that was answered was sent.
+/* For sessions that the server ends after a time-out: the session lasts at least until until_ns, by
+ * lb_now(). The driver counts the time-out from before it sent the last request that was answered.
  * From the session's thread. */
 void lb_session_renewed(struct lb_session *session, int64_t until_ns);
 
 /* The topologies that a lock can run on, the default first; NULL = embedded. */
 const char *const *lb_topologies(const struct lb_lock *lock);
 
-/* Returns what the lock's driver states: the entry of the lock's own table, or else of its
- * backend's table. Never NULL. */
+/* Returns what the lock is expected to do in a scenario: the entry of the lock's own table, or else
+ * of its backend's table. Never NULL. */
 const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_scenario scenario);
 
 const char *lb_outcome_name(enum lb_outcome outcome);
 const char *lb_primitive_name(enum lb_primitive primitive);
-/* "safe-pause": of one bit; NULL where there is none. */
+/* The name of one bit, "safe-pause"; NULL if no claim has that bit. */
 const char *lb_claim_name(enum lb_claim claim);
+/* The verdict of a stage in which a control failed in this way. */
 enum verdict lb_exposed_verdict(enum lb_exposed as);
 
 #endif

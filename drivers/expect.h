@@ -130,7 +130,8 @@
             VIOLATED("leases end by the server's wall clock: all of them end at once"),            \
         [LB_SCENARIO_CLOCK_BACK] = STUCK("a dead holder's lease lasts one minute longer")
 
-/* The last three: a request of which its client knows no more may still be on its way, and no end undoes it. */
+/* The last three are STUCK: an UPDATE whose client has given up may still arrive and set the flag,
+ * and nothing clears the flag after a time. */
 #define EXPECT_SQL_FLAG                                                                            \
     [LB_SCENARIO_NONE] = SAFE("one UPDATE sets the flag if it is not set"),                        \
     [LB_SCENARIO_PAUSE] = SAFE("nothing ends by time; others wait"),                               \

@@ -13,8 +13,9 @@ struct lb_facts {
         char name[40];
         char value[160];
     } item[LB_FACTS_MAX];
-    /* What they come to. A word of bench/base/durability.h, NULL = the server does not tell; and in words
-     * from which settings, or why it is not known, "" = nobody asked. lb_facts_durability sets both. */
+    /* The durability that follows from the facts. As a word of bench/base/durability.h, NULL = the
+     * server does not tell it; and as a text: from which settings it follows, or why it is not
+     * known, "" = nobody asked. lb_facts_durability sets both. */
     const char *durability_class;
     char durability[200];
     bool alone; /* one server, so that no other one has agreed to what it answers */

@@ -1,4 +1,4 @@
-/* gate: see gate.h. Whoever leaves hands the gate to the first in the queue, so nobody
+/* gate: see gate.h. A fiber that leaves hands the gate to the first in the queue, so no fiber
  * overtakes. */
 #include "drivers/gate.h"
 

@@ -22,8 +22,8 @@ struct lb_injected {
 };
 
 /* For a driver's helper fiber: whether it must not keep its session alive now. It sends no renewal
- * then, and calls lb_held_back for each one that is due. From the session's thread, as all of
- * these. */
+ * then, and calls lb_held_back for each one that is due. All functions of this file are called from
+ * the session's thread. */
 static inline bool lb_is_starved(const struct lb_session *session) {
     return session->injected &&
            atomic_load_explicit(&session->injected->starved, memory_order_relaxed);

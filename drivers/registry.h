@@ -12,7 +12,8 @@ const struct lb_backend *const *registry_backends(void);
 const struct lb_lock *registry_lock(const char *name);
 const struct lb_backend *registry_backend(const char *name);
 
-/* The first backend that this build lacks, and with it what its locks are; NULL if it has all. */
+/* The first backend that this build lacks, whose locks are unavailable; NULL if the build has
+ * all. */
 const struct lb_backend *registry_left_out(void);
 
 #endif

@@ -40,7 +40,7 @@ struct sock_tls {
 
 static _Thread_local char reason[256];
 
-/* The oldest error of OpenSSL's queue, as text, which is then empty. */
+/* Returns the oldest error of OpenSSL's queue as text, and empties the queue. */
 static const char *take_reason(const char *otherwise) {
     unsigned long code = ERR_get_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
@@ -151,7 +151,7 @@ void sock_tls_close(struct sock_tls *tls) {
 
 /* --- one socket --- */
 
-/* What SSL_read and the like returned, as a system call says it. */
+/* Turns the result of SSL_read and its like into that of a system call. */
 static ssize_t as_errno(struct sock *sock, int returned) {
     if (returned > 0) {
         sock->wanted = 0;

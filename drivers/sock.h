@@ -48,23 +48,27 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
 ssize_t sock_send(struct sock *sock, const void *data, size_t len);
 ssize_t sock_recv(struct sock *sock, void *data, size_t size);
 
-/* Empties OpenSSL's queue of errors of this thread. A library that does not do so before it asks OpenSSL takes what
- * another connection of the thread has left for its own. */
+/* Empties OpenSSL's queue of errors of this thread. To be called before a library that does not do
+ * so itself: it would take an error that another connection of the thread has left there for its
+ * own. */
 void sock_forget_errors(void);
 
 /* As lb_wait_edge on the socket: waits for one of the events, or for what TLS waits for in its place. */
 int sock_wait(struct sock *sock, int events, int64_t deadline_ns);
 
-/* What the errno of a failed call means. Valid until the next call on this thread. */
+/* The reason of a failed call, in words; error: the call's errno. Valid until the next call on this
+ * thread. */
 const char *sock_error(const struct sock *sock, int error);
 
 /* What may be wrong if the peer ended a connection that is not encrypted before it said anything: ": ..." to follow
  * the message, or "". scheme: the one that asks for TLS, "rediss". */
 const char *sock_advice(const struct sock *sock, const char *scheme);
 
+/* The bytes sent and received on the wire since the last call. */
 uint64_t sock_take_bytes(struct sock *sock);
 
-/* Tells the peer that no more comes and frees what the encryption needed. Before the socket is closed. */
+/* Tells the peer that no more comes and frees what the encryption needed. To be called before the
+ * socket is closed. */
 void sock_end(struct sock *sock);
 
 /* Says in the facts whether the connection is encrypted, with what, and what was verified. */

@@ -96,8 +96,8 @@ enum lb_outcome sql_lease_release(struct lb_session *session, const struct lb_re
     return if_mine(session, request, grant, SQL_FREE);
 }
 
-/* A flag that is not cleared now stays set. So what a dead connection could not clear is in doubt, and settled over
- * another one. */
+/* A flag that is not cleared now stays set. So a release whose connection broke returns LB_UNKNOWN,
+ * and is settled over another connection. */
 static enum lb_outcome flag_release(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
     enum lb_outcome outcome = sql_lease_release(session, request, grant);

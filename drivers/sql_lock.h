@@ -87,7 +87,7 @@ struct sql_recipe {
     /* statements that create the tables, NULL-terminated; NULL = there are none */
     const char *const *schema;
     const char *const *session; /* statements that each new session runs first; or NULL */
-    const char *table;          /* that has a row for each key; NULL = the key's number is locked */
+    const char *table;          /* has a row for each key; NULL = the key's number is locked */
     struct sql_statement statement[SQL_ROLES];
 };
 
@@ -186,8 +186,9 @@ lb_residue_fn sql_count_left;
 
 /* Held until a transaction ends; with rows of SQL_ADD and SQL_REMOVE where the recipe has them. */
 extern const struct lb_algorithm sql_transaction_algorithm;
-/* After a statement in the transaction of a grant failed: rolls the transaction back, and so gives up the lock.
- * LB_LOST, as the release will say; LB_UNKNOWN, LB_BROKEN: the connection is dead. */
+/* To be called after a statement in the transaction of a grant failed: rolls the transaction back,
+ * and so gives up the lock. LB_LOST, as the release will then return, too; LB_UNKNOWN, LB_BROKEN:
+ * the connection is dead. */
 enum lb_outcome sql_transaction_undo(struct lb_session *session);
 /* A row with an owner and an end; the second also with rows to sweep. */
 extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;

@@ -1,11 +1,12 @@
 /* sql_optimistic: a row with a version. Reading takes nothing; writing succeeds if the version is
- * still the one that was read, and makes it one more. Whoever comes second reads again.
+ * still the one that was read, and makes it one more. A client whose version is no longer the row's
+ * reads again.
  *
  * What is written is the value that was read, plus one: so a lost update shows in the row
  * itself.
  *
- * Or one UPDATE makes the version one more and gives it: the database locks the row for as long as
- * the statement takes, so that nobody is refused. */
+ * The second algorithm (sql_update_algorithm) makes the version one more and returns it, all in one
+ * UPDATE: the database locks the row while the statement runs, so no client is refused. */
 #include "drivers/sql_lock.h"
 
 #include "drivers/wait.h"

@@ -9,8 +9,9 @@
 
 #define TRIES_MAX 5
 
-/* Runs it; the victim of a deadlock tries again. But not in a transaction that holds the lock: an error of the
- * server has undone that, in part or whole, and a second try would work outside of it. */
+/* Runs the statement, again if it was the victim of a deadlock. But not in a transaction that holds
+ * the lock: an error of the server has undone that transaction, in part or whole, and a second try
+ * would run outside of it. */
 static enum lb_outcome run_retrying(struct lb_session *session, const struct lb_request *request,
                                     enum sql_role role, uint64_t token, uint64_t value,
                                     struct sql_answer *ret_answer) {

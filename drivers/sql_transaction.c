@@ -1,10 +1,10 @@
 /* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, or
  * an advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
  * recipe without SQL_LOCK). The end of a connection rolls back and so frees the lock. A session has
- * one transaction, so it has one grant at a time. Several keys of one request (LB_CAP_MULTI) are locked
- * in that transaction, one after the other in the order of the request: all of them, or the rollback
- * frees those that it has. The server finds clients that wait for each other in a circle, and ends the
- * wait of one; this one begins again, after a pause.
+ * one transaction, so it has one grant at a time. Several keys of one request (LB_CAP_MULTI) are
+ * locked in that transaction, one after the other in the order of the request: all of them, or the
+ * rollback frees those that it has. The server detects a deadlock between such clients and ends the
+ * wait of one of them; that client begins again, after a pause.
  *
  * After a wait that took too long, and after every other error of the server, the transaction is
  * rolled back before the outcome is returned. */

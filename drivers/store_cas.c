@@ -7,7 +7,7 @@
 
 #include "drivers/store.h"
 
-#define TRIES_MAX 100 /* other clients write in between: more than there are ever holders at once */
+#define TRIES_MAX 100 /* tries against other writers, of which there are far fewer */
 
 static enum lb_outcome change_guarded(struct lb_session *session, const struct lb_request *request,
                                       uint64_t token, const uint64_t *value, uint64_t *ret_value) {

@@ -1,8 +1,9 @@
-/* tls: what people say about the encryption of a backend's connections, by options of the same names in
- * every backend, and what a session then tells of it. It encrypts nothing itself.
+/* tls: the options for the encryption of connections, which have the same names in every backend,
+ * and the facts that a session tells about its encryption. It encrypts nothing itself.
  *
- * The URL asks for encryption (its scheme; PostgreSQL's sslmode), the options say what with. Whoever asks is
- * given a verified connection or none: no driver falls back to an unencrypted one. */
+ * The URL asks for encryption (its scheme; PostgreSQL's sslmode), the options say what with. Where
+ * the URL asks for it, no driver falls back to an unencrypted connection, and the server is
+ * verified unless tls_verify says otherwise. */
 #ifndef DRIVERS_TLS_H
 #define DRIVERS_TLS_H
 
@@ -65,8 +66,9 @@ struct lb_tls {
 /* Whether any of the options was given. */
 bool lb_tls_is_set(const struct lb_tls *tls);
 
-/* What holds: the options, LB_TLS_FULL in the place of LB_TLS_AUTO, and the authority of a server that lockbench
- * started (lb_server.ca, may be NULL) where they name none. Borrows the texts. */
+/* Returns the options with their defaults filled in: LB_TLS_FULL in the place of LB_TLS_AUTO, and
+ * as ca, where they name none, the authority of a server that lockbench started (lb_server.ca, may
+ * be NULL). Borrows the texts. */
 struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
 
 /* Refuses options that can't be meant: for a URL that asks for no encryption (asked: what would, "etcds://"),
@@ -77,8 +79,8 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
 /* The key's file: tls_key, or tls_cert. NULL without a certificate. */
 const char *lb_tls_key(const struct lb_tls *tls);
 
-/* What to do about a failure of TLS, as OpenSSL and the libraries above it word it; ": ..." to follow the
- * message, or "" where nothing is known. */
+/* Advice about a failure of TLS. message: the failure in the words of OpenSSL or of a library above
+ * it. Returns ": ..." to follow the message, or "" where nothing is known. */
 const char *lb_tls_advice(const char *message);
 
 /* Says in the facts whether the row's connections are encrypted, with what, and what was verified. protocol

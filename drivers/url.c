@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What must not be shown of a text: two stretches, each [from, end), which may overlap or be empty. */
+/* The parts of a text that must not be shown: two stretches, each [from, end), which may overlap or
+ * be empty. */
 struct hidden {
     const char *from[2], *end[2];
 };

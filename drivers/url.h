@@ -27,16 +27,17 @@ struct url {
  * password. */
 int url_parse(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
-/* The same, and leaves what stands behind a '?' to its reader: libpq takes parameters there. */
+/* The same, but accepts a '?' and ignores the text behind it: libpq takes parameters there. */
 int url_read(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
 /* Refuses a URL in which the password may have ended the authority early: with an '@' behind a '/' or a
  * '?'. Returns 0, or -1 with err (LB_EXIT_USAGE), which does not show the password. */
 int url_check(const char *text, struct lb_err *err);
 
-/* Writes the text to out, with "***" for all that may be secret: what stands between "://" (the user, too,
- * where there is no ':') and the last '@', and in a query from the first value of a password or token on.
- * Accepts any text; one without "://" is a secret's from its first ':' to its last '@'. */
+/* Writes the text to out, with "***" for all that may be secret: what stands between "://" (the
+ * user, too, where there is no ':') and the last '@', and in a query from the first value of a
+ * password or token on. Accepts any text; in one without "://", all from its first ':' to its last
+ * '@' may be secret. */
 char *url_public(const char *text, char *out, size_t size);
 
 /* Overwrites in place what url_public hides. The length stays. */

@@ -23,9 +23,9 @@ enum lb_ready {
 };
 
 /* Waits until fd is ready for one of `events` (LB_READABLE | LB_WRITABLE). Returns what is ready, 0
- * when the deadline passed, LB_WOKEN when another fiber called lb_wake, or a negative -errno if fd
- * can't be polled. The fd stays registered (level-triggered) until lb_fd_forget, which must be
- * called before close(2). */
+ * when the deadline passed, LB_WOKEN when another fiber called lb_wake, or -errno if fd can't be
+ * polled. The fd stays registered (level-triggered) until lb_fd_forget, which must be called before
+ * close(2). */
 int lb_wait_fd(int fd, int events, int64_t deadline_ns);
 
 /* The same with edge-triggered readiness, for half of the kernel's work. The caller promises that

@@ -156,7 +156,8 @@ static enum lb_outcome call_once(struct etcd_line *line, const struct etcd_metho
     if (!e->http.running || lb_stopping())
         return fail_call(line, LB_BROKEN, "the session is over", err);
     int64_t deadline_ns = answer_deadline(e);
-    /* The keeper must not wait for an answer when the lease is no more to be hoped for. */
+    /* The keeper must not wait for an answer for longer than the lease and its grace period
+     * last. */
     int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns);
     if (line == &e->keep && hope_ns < deadline_ns) deadline_ns = hope_ns;
     start_transfer(line, method, len, deadline_ns);

@@ -4,10 +4,11 @@
  *
  * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's
  * lease; and beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends
- * lock_delay later. Who takes the lock asks in one transaction that nobody is in its way. A release
- * deletes both keys, so the lock is free at once. When a session expires its trace stays for the
- * lock-delay: nobody gets the lock meanwhile whom the dead holder's late requests could hurt. All
- * times are the server's.
+ * lock_delay later. One transaction takes the lock, if none of these keys is in the way: a reader's
+ * way is barred by a writer and its trace, a writer's way by all. A release deletes both keys, so
+ * the lock is free at once. When a session expires, its trace stays for the lock-delay and keeps
+ * other clients out, so that late requests of the dead holder meet no new holder. All times are the
+ * server's.
  *
  * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1
  * + 1 round trips uncontended. */
@@ -185,7 +186,7 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     return LB_OK;
 }
 
-/* Both leases go, the trace's too: this was no expiry. */
+/* Revokes both leases, the trace's too: the session has not expired, so no lock-delay is due. */
 static enum lb_outcome chubby_settle(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     struct chubby_grant *mine = grant->data;

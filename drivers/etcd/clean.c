@@ -112,7 +112,8 @@ static int clean_stage(struct etcd_session *e, const struct lb_cleaning *cleanin
         size_t end_len = etcd_prefix_end(from, len, end);
         struct lb_err why = {0};
         if (delete_range(e, etcd_bytes(from, len), etcd_bytes(end, end_len), &why) == 0) continue;
-        /* Who may not delete there could not write there either. */
+        /* A user who may not delete below this root could not write below it either, so nothing is
+         * left there. */
         if (i > 0 && e->call.status == ETCD_DENIED) continue;
         return err_set(err, why.code, "%s", why.text);
     }

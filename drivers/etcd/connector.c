@@ -45,7 +45,7 @@ static int resolve(const char *host, int port, char *out, size_t size, struct lb
                   : 0;
 }
 
-/* What is in the URL and read by nobody here. */
+/* Refuses a URL with parts that this backend does not use. */
 static int check_url(const struct url *url, const char *shown, struct lb_err *err) {
     if (url->path[0])
         return err_set(err, LB_EXIT_USAGE,
@@ -90,7 +90,8 @@ static void etcd_close(struct lb_server *server) {
     http_close(&((struct etcd_server *)server->state)->http);
 }
 
-/* A user whose role does not reach this key is told so, after the same round trip: an answer, too. */
+/* A user without permission for this key gets an error after the same round trip; it counts as an
+ * answer, too. */
 static enum lb_outcome ask_nothing(struct etcd_session *e, bool serializable, struct lb_err *err) {
     static const char missing[] = "lockbench-ping";
     Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
@@ -114,8 +115,8 @@ static void etcd_disconnect(struct lb_session *session) {
     e->owner = NULL;
 }
 
-/* A server that has lost its data has no accounts until somebody makes them again: a client that came at once would
- * otherwise be told that its user is not wanted there. */
+/* A server that has lost its data has no accounts until somebody makes them again. So this waits
+ * for a moment: otherwise a client that comes at once would be told that its user is unknown. */
 static int log_in(struct etcd_session *e, int64_t deadline_ns, struct lb_err *err) {
     int64_t until_ns = lb_now() + ACCOUNTS_PATIENCE_NS;
     if (until_ns > deadline_ns) until_ns = deadline_ns;

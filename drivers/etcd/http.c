@@ -76,8 +76,8 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
     (void)purpose;
     if (!http->may_open) {
         /* This transfer was to join the connection, which turned out to be dead. curl would open a
-         * new one as HTTP/1.1, and send a request anew that the server may have seen: both are ours
-         * to decide. */
+         * new one as HTTP/1.1, and repeat a request that the server may have seen. transfer_start
+         * decides about both. */
         http->refused = true;
         return CURL_SOCKET_BAD;
     }
@@ -411,9 +411,9 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
         if (!join) http->opener = transfer;
         hand_to_curl(transfer);
         if (transfer->busy || transfer->sent || !join || !http->refused) return;
-        /* The connection was found dead before anything was sent: once more, on a new one. curl
-         * does not tell of every socket that it closes: one that was given up while it connected,
-         * it does not. */
+        /* The connection was found dead before anything was sent: once more, on a new one. The two
+         * members are set here because curl does not call on_close_socket for a socket that it gave
+         * up while that was still connecting. */
         http->connected = false;
         http->owner->traffic_fd = -1;
     }

@@ -78,8 +78,8 @@ struct http {
 
 /* Once a process. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up either way. */
 int http_open(struct http_shared *shared, const struct lb_tls *tls, struct lb_err *err);
-/* One more endpoint, at most HTTP_ENDPOINTS. host: a number or a name; address: its number. 0, or -1 with
- * err. */
+/* Adds an endpoint; beyond HTTP_ENDPOINTS it returns 0 and leaves the endpoint out. host: a number
+ * or a name; address: its number. 0, or -1 with err. */
 int http_add_endpoint(struct http_shared *shared, const char *host, const char *address, int port,
                       struct lb_err *err);
 void http_close(struct http_shared *shared);

@@ -1,6 +1,6 @@
 /* lease: a session's lease and the fiber that keeps it alive, as etcd's Go client does: every third
  * of its time-to-live. A second lease, the trace, may go with it: it is renewed first, so that it
- * outlasts the other by what it was given more. See session.h. */
+ * outlasts the session's lease by trace_s. See session.h. */
 #include "drivers/etcd/session.h"
 
 #include <stdio.h>

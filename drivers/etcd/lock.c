@@ -3,16 +3,17 @@
  * deletes the key. The server makes the same keys as etcd-mutex and waits for us, so both exclude
  * each other.
  *
- * The service says too little to be trusted alone. Lock of etcd 3.4 is answered OK for a waiter
- * whose lease has ended meanwhile (etcd#11456), and never tells the key's create revision; Unlock
- * succeeds for a key that is gone. So the key is looked up after each Lock, and before each Unlock:
- * 2 + 2 round trips. recheck=no leaves that out, as plain clients do: 1 + 1, and a lock that may
- * not be one.
+ * The service's answers are not enough to be sure of a grant. Lock of etcd 3.4 is answered OK for a
+ * waiter whose lease has ended meanwhile (etcd#11456), and never tells the key's create revision;
+ * Unlock succeeds for a key that is gone. So the key is looked up after each Lock, and before each
+ * Unlock: 2 + 2 round trips. recheck=no leaves that out, as plain clients do: 1 + 1, and a lock
+ * that may have two holders.
  *
- * There is no Lock that does not wait: who wants to try, or has waited for long enough, finds its
- * key in the queue behind another, and cancels the call; the server then deletes the key. That
- * deletion comes at any time, and would hit the same name made anew, so it is waited for. On a server with accounts the
- * driver deletes the key: the server's deletion is refused there. */
+ * The service has no Lock without a wait. When an attempt may not wait, or has waited until its
+ * deadline, the driver looks whether its key is behind another one in the queue, and then cancels
+ * the call; the server deletes the key some time later. The driver waits for that deletion, since
+ * it would also delete a new key of the same name. On a server with accounts the driver deletes the
+ * key: the server's deletion is refused there. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
@@ -59,13 +60,13 @@ static enum lb_outcome call_lock(struct lb_session *session, const struct lb_req
     return etcd_long_start(e, &etcd_lock_method, &lock.base);
 }
 
-/* Lock was answered. LB_OK: it is ours, says the server, and so says its store. */
+/* Lock was answered. LB_OK: the answer grants it, and our key is still in the store. */
 static enum lb_outcome check_answer(struct lb_session *session, struct etcd_place *place) {
     const struct service_options *options = session->options;
     struct etcd_session *e = etcd_session_of(session);
     enum lb_outcome outcome = etcd_long_end(e);
     if (outcome != LB_OK) {
-        /* The service hides the status, not the words. */
+        /* The lock service does not pass the status on, but it does pass the message on. */
         if (!strstr(e->watch.transfer.message, "lease not found")) return outcome;
         etcd_lease_lost(e);
         return LB_BROKEN;

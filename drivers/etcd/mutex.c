@@ -4,11 +4,11 @@
  * and an event contended. The token is the key's create revision, which a guarded transaction
  * inside etcd can compare.
  *
- * A contended hand-over often takes etcd up to 100 ms, whoever asks: the real client watches from
- * the revision it has just read, and etcd takes up watches that begin at or before its present
- * revision every 100 ms only. watch_from=next asks for the revision after that one, which loses
- * nothing and is taken up at once unless somebody has written meanwhile; watch_from=now for what
- * comes from now on, and reads the key again. */
+ * A contended handoff often takes etcd up to 100 ms, also with the real client, which watches from
+ * the revision that it has just read, and etcd takes up watches that begin at or before its present
+ * revision every 100 ms only. watch_from=next watches from the revision after that one, which loses
+ * nothing and is taken up at once unless somebody has written meanwhile; watch_from=now names no
+ * revision and watches for what comes from now on, and reads the key again. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 

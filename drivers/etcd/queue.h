@@ -62,8 +62,8 @@ enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd
  * LB_BROKEN: it could not be asked for; LB_UNKNOWN. */
 enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place);
 
-/* After an acquire that came to outcome instead of a grant: deletes the key. What to tell the
- * core. */
+/* After an acquire that ended with outcome instead of a grant: deletes the key. Returns the outcome
+ * for the core. */
 enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
                                    enum lb_outcome outcome);
 

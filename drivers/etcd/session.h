@@ -43,7 +43,7 @@ enum {
     ETCD_UNAUTHENTICATED = 16
 };
 
-/* One line of calls, one at a time: the client has one, the lease's keeper another, and what lasts
+/* One line of calls, one at a time: the client has one, the lease's keeper another, and long calls
  * (a watch, a call of the lock service) a third. */
 struct etcd_line {
     struct etcd_session *session;
@@ -66,7 +66,7 @@ struct etcd_session {
     int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
     int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
     int64_t alive_until_ns;            /* the lease lasts until then at least, by our clock */
-    int64_t grace_ns;                  /* so long after that the lease is still hoped for */
+    int64_t grace_ns;                  /* after that, how long an answer may still save it */
     bool ending;                       /* the session is being closed: the keeper is to end */
     int64_t patience_ns;               /* how long a call waits for its answer */
     bool lost;                         /* the lease has ended, or may have by our clock */
@@ -147,7 +147,7 @@ void etcd_lease_lost(struct etcd_session *e);
  * answer was read: we may have been paused since the answer was sent, and another client may have
  * been admitted. */
 enum lb_outcome etcd_granted(struct lb_session *session);
-/* lb_lock.prepare of locks whose keys hang on their session's lease. */
+/* lb_algorithm.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 
 /* Counts what is left on the server: keys that begin with root and prefix, and leases that

@@ -6,7 +6,8 @@
 
 extern const struct lb_backend backend_exec, backend_exec_null;
 
-/* LB_SCENARIOS each: the worst that a client program may show whose grants live by a lease, and by a session. */
+/* LB_SCENARIOS each: the worst that is expected of a client program, if its grants live by a lease,
+ * and if they live by a session. */
 extern const struct lb_expectation exec_expected[], exec_session_expected[];
 
 #endif

@@ -1,5 +1,6 @@
-/* child: see child.h. Its standard input and output are one socketpair; its standard error is a file without a name
- * that can't grow beyond LOG_BYTES, and whose last line is told when the child ends. */
+/* child: see child.h. Its standard input and output are one socketpair; its standard error is a
+ * file without a name that can't grow beyond LOG_BYTES, and whose last line is part of the message
+ * when the child ends. */
 #define _GNU_SOURCE
 #include "drivers/exec/child.h"
 
@@ -119,7 +120,7 @@ done:
 
 /* --- why it failed --- */
 
-/* The last line that it wrote to standard error, without control characters; "" = none. */
+/* The last line that the child wrote to standard error, without control characters; "" = none. */
 static void last_words(const struct exec_child *child, char *out, size_t size) {
     char text[LOG_BYTES + 1];
     ssize_t got = pread(child->log, text, LOG_BYTES, 0);
@@ -169,7 +170,8 @@ static void note_end(struct exec_child *child) {
 
 /* --- lines --- */
 
-/* What it wrote, or as much as one error line can show, without control characters. */
+/* Gives the child up for a line that it must not write: `what` says what is wrong with it. The
+ * message quotes the line, without control characters, as far as it fits. */
 static void babbles(struct exec_child *child, const char *what, const char *line) {
     char why[200], shown[61];
     snprintf(shown, sizeof shown, "%.60s", line);
@@ -217,7 +219,7 @@ static void take_lines(struct exec_child *child) {
     }
 }
 
-/* Reads until the child has ended or is stopped; tells whoever waits. */
+/* Reads until the child has ended or is stopped; wakes the fiber that waits for an answer. */
 static void run_pump(void *arg) {
     struct exec_child *child = arg;
     while (!child->stop && !child->ended) {
@@ -237,7 +239,8 @@ static void run_pump(void *arg) {
     if (child->ended && !child->stop && !child->waiter) lb_session_lost(child->owner);
 }
 
-/* Sends a line. What a socket does not take at once, the child has not read for long. */
+/* Sends a line. The socket's buffer takes many lines, so if it does not take this one at once, the
+ * child has stopped reading: it is given up. */
 static enum lb_outcome send_line(struct exec_child *child, json_t *request) {
     char *line = json_dumps(request, JSON_COMPACT);
     if (!line) return lb_fail(child->owner, LB_REFUSED, "exec: the key's name is no UTF-8");

@@ -33,12 +33,14 @@ struct exec_child { /* zeroed = none */
 int exec_child_start(struct exec_child *child, struct lb_session *owner, const char *command,
                      struct lb_err *err);
 
-/* Sends a request, which it frees, and waits for the answer. LB_OK, with an object that the caller frees; LB_BROKEN:
- * nothing was sent; LB_UNKNOWN: no answer. Fills the session's err. */
+/* Sends a request, which it frees, and waits for the answer. LB_OK, with an object that the caller
+ * frees; LB_BROKEN: nothing was sent; LB_UNKNOWN: no answer; LB_REFUSED: the key's name is no UTF-8
+ * (request NULL, or it cannot be written). Fills the session's err. */
 enum lb_outcome exec_child_ask(struct exec_child *child, json_t *request, int64_t deadline_ns,
                                json_t **ret_answer);
 
-/* Gives the child up: why is the reason of this call and of all later ones. Returns LB_UNKNOWN. */
+/* Gives the child up: this call and all later ones fail with `why` as the reason. Returns
+ * LB_UNKNOWN. */
 enum lb_outcome exec_child_give_up(struct exec_child *child, const char *why);
 
 /* Asks it to close, waits until it has ended, at most until deadline_ns, and kills what is left of it. Accepts a child

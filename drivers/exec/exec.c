@@ -1,8 +1,10 @@
 /* exec: a lock whose client is any program, one process for each client, over lines of JSON (README.md).
  *
- * The library inside the program is what is measured; lockbench keeps the clock, the schedule, the checks and the
- * faults. exec is for libraries whose grants live by a lease that the program answers with; exec-session for those whose
- * grants live as long as a session that the library keeps alive by itself. exec-null is the same with a child that grants at once: the cost of the lines and of the two processes. */
+ * The library inside the program is what is measured; lockbench keeps the clock, the schedule, the
+ * checks and the faults. exec is for libraries whose grants live by a lease, which the program puts
+ * into its answers; exec-session is for libraries whose grants live as long as a session that the
+ * library keeps alive by itself. exec-null is the same with a child that grants at once: the cost
+ * of the lines and of the two processes. */
 #include "drivers/exec/backend.h"
 
 #include <stddef.h>
@@ -36,7 +38,7 @@ static json_t *milliseconds(int64_t ns) {
     return ns == LB_NEVER ? json_null() : json_real((double)ns / (double)LB_MS_NS);
 }
 
-/* A field that is a time in milliseconds; none is `otherwise`. */
+/* Reads a field that is a time in milliseconds. Without the field it returns `otherwise`. */
 static int64_t time_of(const json_t *answer, const char *name, int64_t otherwise) {
     const json_t *value = json_object_get(answer, name);
     double ms = json_number_value(value);
@@ -50,7 +52,8 @@ static int64_t soon(const struct lb_session *session) {
     return lb_after(lb_now(), options->answer_timeout_ns);
 }
 
-/* Asks, and reads the outcome, of which `may` has the possible ones as bits. */
+/* Asks, and reads the outcome. may: the outcomes that this request can have, as bits 1 << outcome,
+ * beside those that every request can have. */
 static enum lb_outcome ask(struct lb_session *session, json_t *request, int64_t deadline_ns,
                            unsigned may, json_t **ret_answer) {
     struct exec_child *child = &exec_of(session)->child;
@@ -111,7 +114,7 @@ static int exec_connect(struct lb_session *session, int64_t deadline_ns, struct 
     snprintf(exec->version, sizeof exec->version, "%.100s", version ? version : "not told");
     exec->lasts_ns = time_of(answer, "lease", 0);
     json_decref(answer);
-    session->commands = commands; /* "open" is none of the lock's */
+    session->commands = commands; /* "open" is no request of the lock */
     return 0;
 }
 
@@ -178,7 +181,8 @@ static enum lb_outcome exec_renew(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* The program that knew is gone, and no library lets another one ask. What it held ends by time. */
+/* The program that made the attempt is gone, and a library cannot ask about another program's
+ * grant. So this waits until what that program may hold has ended by time. */
 static enum lb_outcome exec_settle(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     int64_t lasts_ns = exec_of(session)->lasts_ns;
@@ -230,7 +234,7 @@ static const struct lb_option exec_options[] = {
 };
 static const struct lb_option null_options[] = {ANSWER_TIMEOUT, {0}};
 
-/* The pipe to its child, and the file that takes what the child says on its standard error. */
+/* The socket to the child, and the file that takes what the child writes to its standard error. */
 static int exec_descriptors(const struct lb_session *session, uint32_t keys) {
     (void)session;
     (void)keys;

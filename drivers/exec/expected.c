@@ -1,5 +1,6 @@
-/* expected: what a program may show at worst whose grants live by a lease on one server, or by a session. See
- * drivers/expect.h. What a program does better is its own: the tables know none of them. */
+/* expected: the worst that is expected of a client program, if its grants live by a lease on one
+ * server, and if they live by a session. See drivers/expect.h. The tables hold for all programs; a
+ * single program may do better. */
 #include "drivers/exec/backend.h"
 #include "drivers/expect.h"
 

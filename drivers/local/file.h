@@ -7,8 +7,8 @@
 
 #include "drivers/driver.h"
 
-/* files that a session keeps open; a further key takes the place of an older one that is
- * free */
+/* the files that a session keeps open; a key beyond them takes the place of an older key that is
+ * not held */
 #define FILE_OPEN 16
 #define FILE_NAME 256
 

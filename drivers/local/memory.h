@@ -40,7 +40,7 @@ struct mem_mcs_slot {
 struct mem_mcs_node {
     _Alignas(64) _Atomic uint32_t state;
     _Atomic uint32_t next;   /* node + 1; 0 = none yet */
-    _Atomic uint32_t in_use; /* from drawing a ticket until the ticket is passed */
+    _Atomic uint32_t in_use; /* from its choice until a release has passed it */
 };
 
 struct mem_rwlock_slot {

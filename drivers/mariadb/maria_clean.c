@@ -1,5 +1,5 @@
-/* maria_clean: removes the tables, the sequence and the database that lockbench made, and rows
- * in them; see drivers/clean.h. lockbench owns what its comment marks, nothing else. MySQL, and
+/* maria_clean: removes the tables, the sequence and the database that lockbench made, and rows in
+ * them; see drivers/clean.h. It removes only what has lockbench's mark in its comment. MySQL, and
  * MariaDB before 10.5, have no comments on databases: there the database stays. */
 #include "drivers/mariadb/maria_impl.h"
 #include "drivers/mariadb/maria_sql.h"
@@ -62,7 +62,8 @@ static void hex_of(const char *text, char *out, size_t size) {
     if (used == 2) snprintf(out, size, "''");
 }
 
-/* Tables before sequences: those that say that lockbench made them, or those that do not. */
+/* Lists tables, then sequences: those whose comment says that lockbench made them, or those without
+ * it. */
 static int find_made(struct lb_session *session, const char *is, struct found_names *ret_found,
                      struct lb_err *err) {
     char sql[1024], home[2 * sizeof((struct url *)0)->path + 8];
@@ -145,7 +146,7 @@ int maria_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
         else
             snprintf(where, sizeof where, "LEFT(name, %zu) = %s", strlen(cleaning->name), literal);
     }
-    /* Whoever uses a table is not waited for. */
+    /* Do not wait for long for clients that use a table. */
     int failed = tell_server(session, "SET lock_wait_timeout = 3", err);
     if (!failed) failed = find_made(session, "=", made, err);
     for (int i = 0; i < made->count && !failed; i++) {

@@ -66,8 +66,9 @@ static int connect_to(struct lb_session *session, const char *address, int64_t d
                                          (unsigned)server->host[state->host].dial_port, NULL, 0);
     while (asked) {
         int got = wait_connecting(session, asked, deadline_ns);
-        /* The first wait is for the connection. Once it is there, libmariadb reads a greeting that has arrived
-         * without waiting for it, and answers it: we look at the greeting before. */
+        /* The first wait is for the connection. Once the connection is there, libmariadb reads and
+         * answers a greeting that has arrived already, without another wait. So the greeting is
+         * looked at here first. */
         if (server->encrypted && !greeted && got != MYSQL_WAIT_TIMEOUT) {
             greeted = true;
             if (!(got & MYSQL_WAIT_READ) &&
@@ -104,7 +105,7 @@ static int check_serves(struct lb_session *session, int64_t deadline_ns, struct 
                    url->host[state->host], url->port[state->host]);
 }
 
-/* All that makes a session with one host. 0, or -1 with err; the caller disconnects. */
+/* Opens the whole session with one host. 0, or -1 with err; the caller disconnects. */
 static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
                         struct lb_err *err) {
     struct maria_session *state = session->state;
@@ -126,8 +127,9 @@ static int connect_host(struct lb_session *session, int at, int64_t deadline_ns,
 #define ACCOUNT_LOCKED_MARIADB 4151 /* not in the header of every version */
 #define ACCOUNT_LOCKED_MYSQL 3118
 
-/* Whether the next host need not be asked: accounts are the same at all nodes, and a client that moves on would not use
- * the node that the others use. */
+/* Whether this failure would be the same at the next host, which then need not be asked: accounts
+ * are the same at all nodes, and a client that moves on would use another node than the other
+ * clients. */
 static bool is_same_everywhere(const struct lb_session *session, const struct lb_err *why) {
     const struct maria_session *state = session->state;
     unsigned number = state->mysql ? mysql_errno(state->mysql) : 0;

@@ -35,7 +35,8 @@ enum lb_outcome maria_outcome(unsigned number) {
     case CR_SERVER_GONE_ERROR:
         return LB_BROKEN; /* could not be sent */
     default:
-        /* Errors of the client library: no answer, or none that it understands. */
+        /* Errors of the client library: there was no answer, or the library does not understand
+         * it. */
         return number >= CR_MIN_ERROR && number < 3000 ? LB_UNKNOWN : LB_REFUSED;
     }
 }

@@ -45,7 +45,7 @@ const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
         SAFE("a node without a majority commits nothing, and the others have the row"),
 };
 
-/* A client that moves on may ask a node that has received its UPDATE and not yet run it. */
+/* A client that moves on to another node may find there its own UPDATE received but not yet run. */
 const struct lb_expectation maria_flag_expected[LB_SCENARIOS] = {
     EXPECT_SQL_FLAG,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),

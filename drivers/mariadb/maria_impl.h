@@ -45,15 +45,15 @@ struct maria_session {
 /* The outcome that follows from an error number of the server or the client library for a
  * statement. */
 enum lb_outcome maria_outcome(unsigned number);
-/* Whether the server chose us as the victim of a deadlock. A node of Galera says the same of a transaction that
- * another node's has overtaken. */
+/* Whether the server chose us as the victim of a deadlock. A node of Galera gives the same error
+ * for a transaction that lost against a transaction of another node. */
 bool maria_is_deadlock(unsigned number);
 
 /* The exit code of a failed connection, by its error number. */
 int maria_connect_exit(unsigned number);
 
-/* Reads and resolves a URL, on the route that there is to its host (mysql://user:password@host:port[,host:port...]/database). 0, or -1 with err, which
- * shows no password. May block. */
+/* Reads a URL (mysql://user:password@host:port[,host:port...]/database) and resolves its hosts, by
+ * the routes where there are any. 0, or -1 with err, which shows no password. May block. */
 int maria_url(struct maria_server *server, const struct lb_server *routes, const char *text,
               struct lb_err *err);
 
@@ -63,11 +63,14 @@ int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t d
 /* Before each step of connecting, and after the last: keeps the socket from blocking, and puts the URL's host
  * name into the text that libmariadb was given as its host, as large as url.host. */
 void maria_tls_step(struct lb_session *session, char *host);
-/* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name, libmariadb logs in
- * unencrypted where the server does not offer TLS. False = no TLS is offered; the connection must end there. */
+/* Looks at the server's greeting before libmariadb answers it: unless it verifies the host's name,
+ * libmariadb logs in unencrypted where the server does not offer TLS. False = the server offers no
+ * TLS, or its greeting had not all come by deadline_ns or the cut-off; the connection must end
+ * there. */
 bool maria_tls_offered(MYSQL *mysql, const struct maria_server *server, int64_t deadline_ns);
-/* Before each call of libmariadb that may read or write: of a thread's connections, one that has failed must not
- * fail the next. */
+/* To be called before each call of libmariadb that may read or write: clears OpenSSL's queue of
+ * errors, which the connections of a thread share, so that an error of one connection does not fail
+ * another one. */
 void maria_tls_before_call(const struct lb_session *session);
 /* Refuses a connection that is not encrypted although it should be, or one to a server that offers no TLS. 0, or -1
  * with err. */
@@ -77,10 +80,11 @@ const char *maria_tls_advice(unsigned number, const char *message,
                              const struct maria_server *server);
 void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_facts *facts);
 
-/* What to hand to a _cont call that is not to go on: makes the call fail, and the connection is lost. */
+/* Returns what to hand to a _cont call that must not go on: that call then fails, and the
+ * connection is lost. */
 int maria_give_up(MYSQL *mysql);
 
-/* Waits for what a _start or _cont call asks for; gives what to hand to _cont. */
+/* Waits for what a _start or _cont call asks for. Returns what to hand to _cont. */
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);
 
 /* Before each statement: readies the session for it. False, with session->err: there is no connection. */
@@ -89,8 +93,8 @@ bool maria_is_up(struct lb_session *session);
 /* Marks the connection dead. libmariadb may have closed the socket already. */
 void maria_die(struct lb_session *session);
 
-/* The last call on the connection failed with this error: session->err, outcome, and dead if it
- * is. */
+/* The last call on the connection failed with this error: sets session->err, marks the connection
+ * dead if the error means so, and returns the outcome. */
 enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text);
 
 lb_connect_fn maria_connect;

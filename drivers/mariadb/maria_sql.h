@@ -57,8 +57,9 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
 #define MARIA_TRANSACTION                                                                          \
     [SQL_BEGIN] = {"BEGIN", ""}, [SQL_COMMIT] = {"COMMIT", ""}, [SQL_ROLLBACK] = {"ROLLBACK", ""}
 
-/* Rows of mysql-row and mysql-nowait, which are one lock. INCREMENT BY 0 is what Galera takes: it counts by
- * auto_increment_increment, which is 1 on a server alone; each node draws from numbers of its own. */
+/* Rows of mysql-row and mysql-nowait, which are one lock. Galera needs INCREMENT BY 0: the sequence
+ * then counts by auto_increment_increment (1 on a single server), so that each node draws numbers
+ * of its own. */
 #define MARIA_ROW_SCHEMA                                                                           \
     "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") " MARIA_MADE,                       \
         "CREATE SEQUENCE IF NOT EXISTS lockbench_fence INCREMENT BY 0 " MARIA_MADE
@@ -68,9 +69,10 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
     "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
 #define MARIA_ROW_STATEMENTS MARIA_ROWS_OF("lockbench_row", "", "")
 
-/* What mysql-lease guards, kept beside it, and what mysql-row guards in its own transaction: lb_lock.store,
- * and the recipe's statements. What changes nothing counts as not done, so each step that is done raises steps. The
- * columns are assigned from left to right. */
+/* What mysql-lease guards, kept beside it, and what mysql-row guards in its own transaction:
+ * lb_lock.store, and the recipe's statements. A statement that changes no column counts as not
+ * done, so each step that is done raises the column steps. The columns are assigned from left to
+ * right. */
 extern const struct lb_store maria_store, maria_store_in_transaction;
 #define MARIA_STORE_STATEMENTS                                                                     \
     [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                  \

@@ -1,9 +1,11 @@
 /* maria_tls: encryption as libmariadb takes it.
  *
- * libmariadb looks for the host in the certificate that it was told to connect to. It is given an address, since
- * it would look names up on the small stack of its own coroutine and block the thread. It reads the text twice:
- * before the connection, and again for the handshake, by when the name stands there. Were a version to keep
- * the first, it would look for the address: a connection may be refused then, and none is let in wrongly.
+ * libmariadb compares the certificate with the host that it was told to connect to. It is told an
+ * address, since it would look a name up on the small stack of its own coroutine and block the
+ * thread. libmariadb reads the text of the host twice: for the connection, and again for the
+ * handshake; between the two, maria_tls_step replaces the address by the name. A version that kept
+ * a copy of the address would look for that in the certificate: it might refuse a good connection,
+ * but would not accept a wrong one.
  *
  * Its handshake waits in poll(), not in the engine: all clients of the thread wait with the one that connects,
  * at most until the limit for connecting.
@@ -37,8 +39,9 @@ int maria_tls_prepare(MYSQL *mysql, const struct maria_server *server, int64_t d
     return mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify) != 0 ? -1 : 0;
 }
 
-/* Unlike its own reads and writes, those of OpenSSL below it wait in the kernel where the socket blocks, and
- * libmariadb leaves it blocking: all clients of the thread would wait with this one. */
+/* OpenSSL's reads and writes wait in the kernel if the socket blocks, and libmariadb leaves the
+ * socket blocking (its own calls ask not to wait). All clients of the thread would wait with this
+ * one. */
 static void unblock_socket(MYSQL *mysql) {
     int fd = (int)mysql_get_socket(mysql), flags = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
     if (flags >= 0 && !(flags & O_NONBLOCK)) fcntl(fd, F_SETFL, flags | O_NONBLOCK);
@@ -54,13 +57,15 @@ void maria_tls_step(struct lb_session *session, char *host) {
 
 #define CLIENT_SSL_BIT 0x08 /* of the second byte of the server's capabilities */
 
-/* What the greeting says that lies unread in the socket: 1 = the server speaks TLS, or it greets with an error; 0 = it
- * has not all come; -1 = it does not speak TLS. As MariaDB's documentation has it: four bytes of header, the version
- * of the protocol, that of the server as text with a NUL, 13 bytes, the capabilities. */
+/* Looks at the greeting, which stays unread in the socket: 1 = the server speaks TLS, or it greets
+ * with an error; 0 = the greeting has not all come; -1 = the server does not speak TLS. The
+ * greeting's form, by MariaDB's documentation: four bytes of header, the version of the protocol,
+ * that of the server as text with a NUL, 13 bytes, the capabilities. */
 static int look_at_greeting(int fd) {
     unsigned char bytes[512];
     ssize_t got = recv(fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
-    /* Of other failures libmariadb says what is wrong. While it connects, there is no connection yet. */
+    /* 1 leaves the message about other failures to libmariadb. ENOTCONN: the connection is still
+     * being made. */
     if (got < 0) return errno == EAGAIN || errno == EINTR || errno == ENOTCONN ? 0 : 1;
     if (got == 0) return 1;
     if (got < 5) return 0;

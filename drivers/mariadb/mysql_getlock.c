@@ -3,12 +3,13 @@
  * functions with the same name.
  *
  * One round trip each. The lock belongs to the connection: a dead client's is freed when the server
- * notices the closed socket, at once on one host; a waiter's within a second. It is one server's:
- * not replicated, not Galera's. It gives no fencing token. It is re-entrant: the server counts. The
- * queue is near first-come, not promised, so "fair" is not claimed. Names: MariaDB compares them
- * byte by byte (10.11), up to 192 bytes; MySQL takes 64 characters and ignores case, so there keys
- * that differ only by case are one lock. A longer key is refused, not cut. MySQL's timeouts are
- * whole seconds, so a timed wait may end up to a second late there. */
+ * notices the closed socket, at once on one host; a waiter's within a second. It belongs to one
+ * server: it is not replicated, and Galera's other nodes do not know it. It gives no fencing token.
+ * It is re-entrant: the server counts. The queue is near first-come, not promised, so "fair" is not
+ * claimed. Names: MariaDB compares them byte by byte (10.11), up to 192 bytes; MySQL takes 64
+ * characters and ignores case, so there keys that differ only by case are one lock. A longer key is
+ * refused, not cut. MySQL's timeouts are whole seconds, so a timed wait may end up to a second late
+ * there. */
 #include "drivers/mariadb/maria_sql.h"
 
 #include <string.h>
@@ -48,7 +49,8 @@ static int getlock_prepare(struct lb_session *session, int64_t deadline_ns, stru
     return mine->release ? 0 : -1;
 }
 
-/* Runs one of the two on the request's key. LB_OK: *ret_answer is 1, 0, or -1 for NULL. */
+/* Runs one of the two functions on the request's key. LB_OK: *ret_answer is 1, 0, or -1 for
+ * NULL. */
 static enum lb_outcome run_on_key(struct lb_session *session, MYSQL_STMT *statement,
                                   const struct lb_request *request, int64_t answer_by_ns,
                                   int *ret_answer) {

@@ -7,9 +7,9 @@
  * renewing needs the owner and an end that is still to come. All times are the server's.
  *
  * ON DUPLICATE KEY UPDATE has no WHERE, and before MariaDB 10.5 no RETURNING: the number of changed
- * rows (1 inserted, 2 taken over, 0 somebody's) tells who has it, and LAST_INSERT_ID(fence + 1)
- * brings the token back in the same answer. Columns are assigned from left to right, so the end,
- * which the conditions read, comes last. */
+ * rows (1 = inserted, 2 = taken over, 0 = another client's) tells whether we have it, and
+ * LAST_INSERT_ID(fence + 1) brings the token back in the same answer. Columns are assigned from
+ * left to right, so the end, which the conditions read, comes last. */
 #include "drivers/mariadb/maria_sql.h"
 
 #define IF_OVER "IF(expire_at <= " MARIA_NOW ", "

@@ -1,5 +1,5 @@
-/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets
- * error 1205 at once (MySQL 8 says 3572), rolls back and asks again later. The same lock as
+/* mysql-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; a client that finds the row
+ * locked gets error 1205 at once (MySQL 8: 3572), rolls back and asks again later. The same lock as
  * mysql-row, row for row, without InnoDB's queue. On MariaDB: MySQL has no sequence for the tokens.
  *
  * A failed try costs three round trips: BEGIN, SELECT, ROLLBACK. */

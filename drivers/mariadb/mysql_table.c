@@ -8,11 +8,11 @@
  * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
  * the articles do.
  *
- * An INSERT that meets the row takes a shared lock on it; two that waited for one that was then
- * deleted both get theirs and both want to insert: a deadlock, and InnoDB ends one of them with
- * error 1213. It has taken nothing: that is "busy" here, and it asks again. Counted on 10.11, 16
- * clients on one key without a hold: a victim for every ten grants; for every eighty with
- * sweep=nobody, since sweepers lock the row too. */
+ * An INSERT that finds the row takes a shared lock on it. When the row is deleted, two INSERTs that
+ * waited for it both get that shared lock and both want to insert: a deadlock, and InnoDB ends one
+ * of them with error 1213. That client has taken nothing: the outcome is "busy" here, and it asks
+ * again. Counted on 10.11, 16 clients on one key without a hold: a victim for every ten grants; for
+ * every eighty with sweep=nobody, since sweepers lock the row too. */
 #include "drivers/mariadb/maria_sql.h"
 
 static const struct sql_recipe recipe = {

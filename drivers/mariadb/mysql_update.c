@@ -1,8 +1,8 @@
-/* mysql-update: no lock at all: UPDATE ... SET version = LAST_INSERT_ID(version + 1). The database locks
- * the row for as long as the statement takes and computes from the row as it then is, so that no update
- * is lost and nobody is refused; LAST_INSERT_ID(expression) has the answer say what it computed. What
- * people do with a stock (SET stock = stock - 1 WHERE stock > 0), a counter or a balance. The limit of the
- * version stands for the stock.
+/* mysql-update: no lock at all: UPDATE ... SET version = LAST_INSERT_ID(version + 1). The database
+ * locks the row for as long as the statement takes and computes from the row as it then is, so that
+ * no update is lost and nobody is refused; LAST_INSERT_ID(expression) has the answer say what it
+ * computed. Programs change a stock (SET stock = stock - 1 WHERE stock > 0), a counter or a balance
+ * in this way. The limit of the version stands for the stock.
  *
  * One round trip. It helps only where one statement can compute what is written. */
 #include "drivers/mariadb/maria_sql.h"

@@ -7,9 +7,9 @@
  *
  * memcached counts time in whole seconds on a tick of its own, which comes a little late each time
  * and so now and then skips one: a TTL of n seconds lives n-2 to n seconds (n = 3 was seen to live
- * 1.01 s). So the lease that a grant may rely on is n-2 seconds, and for a lease asked for n is its
- * seconds, rounded up, plus 2. Eviction, flush_all and a restart free locks early: this is a cache,
- * and the claims say no more. */
+ * 1.01 s). So the lease that a grant may rely on is n-2 seconds, and a lease of s seconds (rounded
+ * up) is asked for as n = s + 2. Eviction, flush_all and a restart free locks early: this is a
+ * cache, and the claims say no more. */
 #include "drivers/memcached/memcached.h"
 
 #include <ctype.h>

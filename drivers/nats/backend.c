@@ -116,7 +116,7 @@ static enum lb_outcome log_in_nats(struct lb_session *session, int64_t deadline_
     if (strncmp(line, "INFO ", 5) != 0)
         return lb_fail(session, LB_REFUSED, "nats: this is no NATS server");
     take_info(nats, line);
-    outcome = encrypt_connection(session, deadline_ns); /* the rest contains the password */
+    outcome = encrypt_connection(session, deadline_ns); /* what follows has the password */
     if (outcome != LB_OK) return outcome;
     snprintf(nats->inbox, sizeof nats->inbox, "_INBOX.%014llx",
              (unsigned long long)(rng_u64(&session->rng) & UINT64_C(0xffffffffffffff)));

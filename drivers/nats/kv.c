@@ -345,7 +345,8 @@ static int kv_prepare(struct lb_session *session, int64_t deadline_ns, struct lb
     int error = nats_error(&answer, &why);
     if (error && error != OTHER_CONFIGURATION)
         return err_set(err, LB_EXIT_MACHINE, "nats: bucket %s: %s (%d)", kv->bucket, why, error);
-    /* The same answer to whoever makes it and to whoever finds it. */
+    /* NATS gives the same answer to the client that makes the bucket and to one that finds it
+     * there. */
     if (!error) return nats->replicas > 1 ? await_answers(session, err) : 0;
     /* If another program made a bucket of this name, the age and the replicas of that bucket
      * count. */
@@ -431,7 +432,7 @@ static const struct lb_option kv_options[] = {
     {0},
 };
 
-/* More than one grant costs alone: 2 + 1, and a watch. */
+/* The bound is above what a grant costs without other waiters: 2 + 1 requests, and a watch. */
 static const struct lb_known_cause kv_causes[] = {
     {"cost.commands_per_grant", .above = 8,
      .cause = "a release wakes all waiters, since all watch the key, and all but one ask in vain"},

@@ -28,7 +28,8 @@ struct nats_server {
     struct url url;
     struct sock_tls *tls; /* set even for nats://, since a server may ask for TLS */
     struct lb_err no_tls; /* why there is no TLS */
-    /* the key that authenticates the client; NULL = the URL has user and password */
+    /* the key that authenticates the client; NULL = the URL has user and password, a token, or
+     * neither */
     struct nkey *nkey;
 };
 

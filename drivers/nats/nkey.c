@@ -117,7 +117,7 @@ const char *nkey_sign(const struct nkey *key, const char *nonce, char out[NKEY_S
 
 #endif
 
-/* Reads the file's text, which ends with NUL. Returns its length, or -1 with err. */
+/* Reads the file's text, cut to the room and ended with NUL. 0, or -1 with err. */
 static int read_file(const char *option, const char *path, char text[FILE_BYTES],
                      struct lb_err *err) {
     FILE *file = fopen(path, "r");

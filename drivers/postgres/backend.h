@@ -10,7 +10,7 @@ extern const struct lb_backend backend_postgres;
 extern const struct lb_connector postgres_connector __attribute__((weak));
 
 /* What some locks may show in each scenario, LB_SCENARIOS entries each; see pg_expected.c. The
- * others are in sql_lock.h. */
+ * other locks use one of these tables, too. */
 extern const struct lb_expectation pg_advisory_expected[], pg_advisory_xact_expected[],
     pg_row_expected[], pg_lease_expected[], pg_flag_expected[], pg_optimistic_expected[],
     pg_update_expected[], pg_sequence_expected[], pg_unsafe_owner_expected[],

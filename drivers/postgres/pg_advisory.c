@@ -5,13 +5,13 @@
  *
  * One round trip each. The lock belongs to the connection: a dead client's is freed when the server
  * notices the closed socket, at once on one host, after TCP keepalive if the host vanished. It is
- * not replicated: a failover forgets it. It gives no fencing token. Behind PgBouncer in transaction
- * mode it leaks: don't.
+ * not replicated: a failover forgets it. It gives no fencing token. Do not use it behind PgBouncer
+ * in transaction mode: there the lock stays with a server's session that other clients use, too.
  *
- * A timed wait lets the server give up, by lock_timeout set for the one statement in that same
- * statement. Its grain is a millisecond; the remaining time is rounded down. An attempt that is cut
- * off ends with its connection; the backend then stays in the queue until its turn comes and leaves
- * it at once. */
+ * For a timed wait the server gives up: the statement that locks also sets lock_timeout, for itself
+ * alone. The timeout is in whole milliseconds; the remaining time is rounded down. An attempt that
+ * is cut off ends with its connection; the backend then stays in the queue until its turn comes and
+ * leaves it at once. */
 #include "drivers/postgres/pg_sql.h"
 
 #include <stdlib.h>
@@ -65,8 +65,9 @@ static enum lb_outcome run_boolean(struct lb_session *session, const char *state
     return yes ? LB_OK : if_false;
 }
 
-/* Frees the lock. What was cancelled or refused has freed nothing, and the session goes on holding: that is
- * told as unknown, since then the session is closed, which does free it. */
+/* Frees the lock. A release that was cancelled or refused has freed nothing, and the session still
+ * holds the lock. The outcome is LB_UNKNOWN then, so that the session is closed, which frees the
+ * lock. */
 static enum lb_outcome unlock(struct lb_session *session, const struct lb_request *request,
                               enum lb_outcome if_not_held) {
     enum lb_outcome outcome = run_boolean(session, "lb_unlock", request, if_not_held);

@@ -1,5 +1,5 @@
 /* pg_clean: the tables and the sequences that lockbench made in the database, and rows in them; see
- * drivers/clean.h. What says in its comment that lockbench made it is ours, nothing else. */
+ * drivers/clean.h. It removes only what has lockbench's mark in its comment. */
 #include "drivers/postgres/pg_impl.h"
 #include "drivers/postgres/pg_sql.h"
 
@@ -16,7 +16,7 @@
     "AND pg_table_is_visible(c.oid) "                                                              \
     "AND obj_description(c.oid, 'pg_class') " is " '" LB_MADE_BY "' ORDER BY c.relkind = 'S'"
 
-/* Those of keys, whose names do not begin like the tables'. */
+/* The sequences of pg-sequence's keys; their names do not begin like those of the tables. */
 #define KEY_SEQUENCES                                                                              \
     "SELECT c.oid::regclass::text, c.relname FROM pg_class c WHERE c.relkind = 'S' "               \
     "AND c.relname NOT LIKE 'lockbench\\_%' AND pg_table_is_visible(c.oid) "                       \
@@ -117,7 +117,7 @@ int pg_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct lb
     bool full = false;
     int failed = -1;
     bool rows = cleaning->scope == LB_CLEAN_KEY || cleaning->scope == LB_CLEAN_STAGE;
-    /* Whoever uses a table is not waited for. */
+    /* Do not wait for long for clients that use a table. */
     if (tell_server(session, "SET lock_timeout = '3s'", err) != 0) return -1;
     if (write_where(session, cleaning, where, sizeof where, err) != 0) return -1;
     if (ask_server(session, MADE_BY("="), &made, err) != 0) return -1;

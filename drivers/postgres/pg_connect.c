@@ -35,8 +35,8 @@ static int connect_failed(const PGconn *conn, struct lb_err *err) {
     return err_set(err, code, "postgres: %s%s", line, hint);
 }
 
-/* Behind PgBouncer and its like a connection has no session of the server of its own: what tells is that the server
- * process that answers is not the one that greeted. */
+/* Behind PgBouncer and similar poolers a connection has no server session of its own. The sign of a
+ * pooler is that the server process that answers is not the one that greeted. */
 static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct pg_session *state = session->state;
     struct pg_conninfo *info = session->server->state;
@@ -51,7 +51,7 @@ static int find_pooler(struct lb_session *session, int64_t deadline_ns, struct l
     session->err = (struct lb_err){0};
     PQclear(result);
     info->pooled = same ? PG_POOLED_NO : PG_POOLED_YES;
-    session->commands = commands; /* it is none of the lock's */
+    session->commands = commands; /* this was no request of the lock */
     return 0;
 }
 

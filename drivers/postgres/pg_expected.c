@@ -23,8 +23,8 @@
 
 #define TOKEN_AGAIN "its session ends unnoticed; the standby may give out its token once more"
 
-/* pg-row, pg-nowait. Of 32 tokens the first one's place is not yet in the log on disk while it is
- * held. */
+/* pg-row, pg-nowait. One log record covers 33 tokens; it is not yet on disk while the first of them
+ * is held. */
 const struct lb_expectation pg_row_expected[LB_SCENARIOS] = {
     EXPECT_CONNECTION_CLIENTS,
     EXPECT_CONNECTION_WIRES,

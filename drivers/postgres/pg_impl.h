@@ -36,7 +36,8 @@ struct pg_session {
     bool dead;  /* nothing may be sent any more */
     bool ended; /* ... since the server said so */
     bool read;  /* something was read since the last statement was sent */
-    /* behind a pooler, where a prepared statement would be another client's: what stands for its name */
+    /* behind a pooler, where another client may get the server session with a prepared statement:
+     * the text that is sent in place of each name */
     struct {
         const char *name, *sql; /* the caller's, static */
     } statement[PG_STATEMENTS_MAX];

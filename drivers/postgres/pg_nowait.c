@@ -1,6 +1,6 @@
-/* pg-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; who finds it locked gets error
- * 55P03, rolls back and asks again later. The same lock as pg-row, row for row, without the
- * server's queue: a waiter costs no blocked connection, and has no place in a queue.
+/* pg-nowait: SELECT … FOR UPDATE NOWAIT of a row, in a transaction; a client that finds the row
+ * locked gets error 55P03, rolls back and asks again later. The same lock as pg-row, row for row,
+ * without the server's queue: a waiter costs no blocked connection, and has no place in a queue.
  *
  * A failed try costs three round trips (BEGIN, SELECT, ROLLBACK) and a line in the server's log. */
 #include "drivers/postgres/pg_sql.h"

@@ -3,9 +3,9 @@
  * JPA's @Version, Rails' lock_version. Compatible with whoever changes lockbench_version's rows by
  * the same rule.
  *
- * One round trip to read, one to write. Nobody waits, but losers' work is thrown away: under
- * contention it is retries that cost. Safe whatever the pauses, since it is the database that
- * checks at the write. */
+ * One round trip to read, one to write. Nobody waits, but the work of a client that came too late
+ * is thrown away, so under contention retries are the cost. Safe whatever the pauses, since it is
+ * the database that checks at the write. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

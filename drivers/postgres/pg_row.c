@@ -11,8 +11,8 @@
  * draws a token from a sequence, in the same round trip: it grows whatever is rolled back. (A fence
  * column, counted in the lock's own transaction, would be rolled back with a dead holder, and its
  * number given again.) A server that crashes under a holder may give that holder's number once
- * more: nextval writes the log for every 32nd number only, and it is this lock's COMMIT that
- * flushes it. */
+ * more: nextval writes one log record for 33 numbers, and only the COMMIT of the holder of the
+ * first of them flushes it to disk. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -8,7 +8,7 @@
 
 #include "drivers/wait.h"
 
-/* More than any of our statements is answered with: a longer answer is not an answer to one. */
+/* More than the answer to any of our statements: a server that sends more is not answering them. */
 #define ANSWER_BYTES_MAX (16 * 1024 * 1024)
 
 int64_t pg_answer_after(const struct lb_session *session, int64_t wait_until_ns) {
@@ -213,7 +213,8 @@ int pg_prepare(struct lb_session *session, const char *name, const char *sql, in
     }
     session->commands++;
     state->read = false;
-    /* The one without a name is gone with the next one; that it can be parsed shows that its tables are there. */
+    /* A statement without a name is replaced by the next one; it is prepared here only to learn
+     * whether its tables are there. */
     if (PQsendPrepare(state->conn, is_pooled ? "" : name, sql, 0, NULL)) {
         outcome = collect_result(session, deadline_ns, &result);
     } else {

@@ -1,6 +1,7 @@
-/* pg-sequence: no lock at all: SELECT nextval(...) of the sequence that has the key's name. What people do
- * for ids and for the numbers of tickets and orders. Nobody else is given the same number, and nobody
- * waits for another client's commit, since a sequence belongs to no transaction.
+/* pg-sequence: no lock at all: SELECT nextval(...) of the sequence that has the key's name.
+ * Programs draw ids and the numbers of tickets and orders in this way. No other client is given the
+ * same number, and nobody waits for another client's commit, since a sequence belongs to no
+ * transaction.
  *
  * One round trip. A number that was given out does not come back: a rollback skips it. The
  * server logs 32 numbers ahead, so that a crash skips up to 32. The client for which it logs waits until

@@ -1,8 +1,10 @@
-/* pg_sweeper: the one sweeper of pg-table with sweep=one: a session of its own, on a fiber of the first client, which
- * deletes the rows of dead owners every sweep_every. It lives as long as that client's session: while there is none,
- * nobody sweeps. When only its own connection ends it makes another one, a second later at the earliest.
+/* pg_sweeper: the one sweeper of pg-table with sweep=one: a session of its own, on a fiber of the
+ * first client, which deletes the rows of dead owners every sweep_every. It lives as long as that
+ * client's session: while there is none, nobody sweeps. When only the sweeper's own connection
+ * ends, the sweeper makes another one, a second later at the earliest.
  *
- * Its requests and bytes are counted for no client. It says nothing of its failures: whoever waits notices. */
+ * Its requests and bytes are counted for no client. It reports no failures: they show in the times
+ * of those who wait for a swept row. */
 #include <stdalign.h>
 #include <stddef.h>
 #include <stdlib.h>

@@ -5,9 +5,10 @@
  *
  * One round trip each. Waits by polling. A row of a dead owner is there until somebody sweeps: by
  * default each waiter does, every 100 ms at most; sweep=nobody leaves it to a job of your own, as
- * the articles do; with sweep=one a sweeper beside the first client does it, in a session of its own. A holder past its end is told that it has lost, even if nobody has swept yet.
- * Dead rows pile up for VACUUM. ON CONFLICT DO NOTHING instead of the error 23505: a failed INSERT
- * leaves a dead row and a line in the log. */
+ * the articles do; with sweep=one a sweeper beside the first client does it, in a session of its
+ * own. A holder past its end is told that it has lost, even if nobody has swept yet. Dead rows pile
+ * up for VACUUM. ON CONFLICT DO NOTHING avoids the error 23505, since an INSERT that fails leaves a
+ * dead row and a line in the log. */
 #include "drivers/postgres/pg_sql.h"
 
 static const struct sql_recipe recipe = {

@@ -1,6 +1,6 @@
-/* pg_tls: encryption as libpq takes it. A URL that says nothing, with no option set, keeps libpq's own rule
- * (sslmode=prefer: TLS where the server has it, verified by nobody), which the facts then tell; once an option
- * asks for TLS, or the URL does, there is no connection without it. */
+/* pg_tls: encryption as libpq takes it. If neither the URL nor an option asks for TLS, libpq's own
+ * rule holds (sslmode=prefer: TLS if the server has it, with no verification), and the facts say
+ * so. If one of them asks for TLS, there is no connection without it. */
 #include "drivers/postgres/pg_impl.h"
 
 #include "drivers/facts.h"

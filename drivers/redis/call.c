@@ -95,8 +95,8 @@ static bool is_readonly(const struct redis_value *value) {
     return value->type == REDIS_ERROR && strncmp(value->text, "READONLY", 8) == 0;
 }
 
-/* Where to send again what a node has refused with MOVED or ASK, as *node and *how; false =
- * nowhere. */
+/* Finds where to send a command again that a node has refused with MOVED or ASK, as *node and *how;
+ * false = nowhere. */
 static bool redirected(struct lb_session *session, struct redis_node **node, const char *error,
                        int *how) {
     struct redis_state *state = redis_state_of(session);

@@ -120,9 +120,10 @@ enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns) {
 
 /* --- reading --- */
 
-/* All connections of a thread share one parser and one buffer to read into. With thousands of connections, the memory of a
- * parser each would be in no cache when an answer comes. A connection whose answer is not complete keeps the parser, and
- * the thread goes on with that of the connection. */
+/* All connections of a thread share one parser and one buffer to read into. With thousands of
+ * connections, the memory of a parser each would be in no cache when an answer comes. A connection
+ * whose answer is not complete keeps the shared parser, and the thread takes that connection's own
+ * parser in exchange. */
 static _Thread_local struct {
     redisReader *reader;
     int connections;

@@ -55,7 +55,7 @@ static int read_login(struct redis_server *state, const char *path, struct lb_er
     return 0;
 }
 
-/* What goes with the URL: the accounts, the certificates. */
+/* Reads what the options add to the URL: the accounts, the certificates. */
 static int read_security(struct lb_server *server, bool tls, struct lb_err *err) {
     struct redis_server *state = server->state;
     const struct redis_options *options = server->options;
@@ -137,7 +137,7 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
     return -1;
 }
 
-/* To each server of the URL, or to the primary of each group; some may be down. */
+/* Connects to each server of the URL, or to the primary of each group; some may be down. */
 static int connect_independents(struct lb_session *session, int64_t deadline_ns,
                                 struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
@@ -233,8 +233,8 @@ static const char *redis_library(char *text, size_t size) {
     return text;
 }
 
-/* A session has connections to each server of the URL, of a cluster only where it has met keys of theirs, and asks one
- * more while it looks for the primary. */
+/* A session has connections to each server of the URL (in a cluster only to those whose keys it has
+ * used), and one more while it looks for the primary. */
 static int redis_descriptors(const struct lb_session *session, uint32_t keys) {
     (void)keys;
     const struct redis_server *server = redis_server_of(session);

@@ -1,10 +1,11 @@
 /* counter: a number at a key, which clients count up.
  *
- * redis-incr: INCR, one command that reads, adds and writes. Redis does one command after the other, so
- * that no update is lost and nobody is refused. What people do with a stock (DECR), a quota, an id.
+ * redis-incr: INCR, one command that reads, adds and writes. Redis does one command after the
+ * other, so that no update is lost and nobody is refused. Programs use it for a stock (DECR), a
+ * quota, an id.
  *
- * unsafe-redis-get-set: GET, then SET of the number and one: what was written between the two is lost. A
- * control: the checker must catch it. */
+ * unsafe-redis-get-set: GET, then SET of the number and one: a write of another client between the
+ * two is lost. A control: the checker must catch it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

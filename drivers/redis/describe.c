@@ -121,7 +121,8 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
     return 0;
 }
 
-/* What a lock's keys survive there, by the settings; of several servers by those of the first. */
+/* Says which failures a lock's keys survive, by the settings of the server, with several servers by
+ * those of the first. */
 static void describe_durability(struct lb_facts *facts) {
     const char *appendonly = lb_facts_value(facts, "appendonly"),
                *fsync = lb_facts_value(facts, "appendfsync"), *save = lb_facts_value(facts, "save");

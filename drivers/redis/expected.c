@@ -133,9 +133,9 @@ const struct lb_expectation redis_permit_expected[LB_SCENARIOS] = {
 };
 
 /* A missing latch is open. A latch that never opens is unstated: each round makes a latch of its
- * own, and a waiter asks again every 2 s, so no run can show it. The one-way cut is unstated too,
- * because all clients wait for the client whose answers are lost, and so is a cluster's failover: its
- * one round is still going on when the primary dies. */
+ * own, and the load's waiters ask again every 2 s, so no run can show it. The one-way cut is
+ * unstated too, because all clients wait for the client whose answers are lost, and so is a
+ * cluster's failover: its one round is still going on when the primary dies. */
 const struct lb_expectation redis_latch_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("one script counts down, and notifies at zero"),
     [LB_SCENARIO_PAUSE] = SAFE("a count does not end by time; others wait"),

@@ -123,8 +123,9 @@ static int add_to_batch(struct batch *batch, const char *name, const char *after
     return batch->count == ASKED_AT_ONCE || goes_alone(batch) ? flush_batch(batch) : 0;
 }
 
-/* Asks for before + prefix + number of each key, with its closing brace; where nothing but a brace stands
- * before, for what locks write behind it. */
+/* Looks each key up under the name before + prefix + number, closed by a brace if `before` ends
+ * with one. If `before` is that brace alone, the name also gets ":timeout", which redis-permit
+ * writes behind it; for locks with slots, the names of the slots are looked up, too. */
 static int count_named(struct batch *batch, const char *before, const char *prefix) {
     const struct lb_session *session = batch->session;
     size_t len = strlen(before);

@@ -68,20 +68,23 @@ struct redis_command {
  * session. */
 struct redis_node;
 
-/* Which node serves a key (cluster: by its slot; sentinels: the primary; else the first of the URL,
- * which with replicas is their primary). LB_OK; or LB_BROKEN: nobody serves it now. */
+/* Which node serves a key (cluster: by the key's slot; sentinels, and a URL with replicas: the
+ * server that calls itself primary; else the URL's server). LB_OK; or LB_BROKEN: nobody serves it
+ * now. */
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node);
 
-/* redis+independents://: how many servers, and each by its place in the URL; redis+sentinel:// with several names: the
- * groups, each by its primary. Elsewhere: the primaries. */
+/* The number of nodes, and the node at an index. redis+independents://: the servers, in the URL's
+ * order; redis+sentinel:// with several names: the primaries of the groups; elsewhere: the
+ * primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
 /* How many of these are connected. */
 int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
-/* Whether a key is each node's own: independent servers, or independent groups under sentinels. */
+/* Whether each node has a key of its own under the same name: independent servers, or independent
+ * groups under sentinels. */
 bool redis_are_independent(const struct lb_session *session);
 /* Whether the servers were given as a primary with others behind it. A single server is asked for no replicas, even
  * if it has some, as Redisson does. */
@@ -90,8 +93,8 @@ bool redis_may_have_replicas(const struct lb_session *session);
 /* How many replicas the node has connected now, by its INFO replication. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
 
-/* What ends a lock's helper fibers and feeds when its session ends: called first thing in
- * disconnect, once. One a session; to be set in lock->prepare or later. */
+/* Sets the function that ends a lock's helper fibers and feeds: disconnect calls it first, once. A
+ * session has one such function. To be called in lb_algorithm.prepare or later. */
 void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *session));
 
 /* --- round trips --- */
@@ -156,7 +159,7 @@ struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node
 /* Sends (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread. LB_OK or
  * LB_BROKEN. */
 enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count);
-/* The next that comes: a confirmation or a message, as an array. One fiber at a time. LB_OK;
+/* Waits for the next reply: a confirmation or a message, as an array. One fiber at a time. LB_OK;
  * LB_TIMEOUT: the deadline passed, or the fiber was woken; LB_LOST: the connection is gone, and
  * with it its subscriptions. */
 enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
@@ -180,7 +183,8 @@ void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);
 /* A number as text. Returns its length. */
 size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]);
 
-/* Deletes all keys that the session's lock makes of these, guarded values among them. */
+/* Deletes the keys of the range and all that the session's lock makes on the server for each of
+ * them, guarded values among them. */
 lb_arm_range_fn redis_unlink_range;
 
 /* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they

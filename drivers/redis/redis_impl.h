@@ -67,16 +67,17 @@ extern redisReplyObjectFunctions redis_reply_functions;
 /* The text of the answer +OK, which is not copied into the connection. */
 extern const char redis_ok[];
 
-/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; conn_close
- * both times. sentinel: it has an account of its own, and no databases. */
+/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; to be
+ * closed by conn_close either way. sentinel: it has an account of its own, and no databases. */
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
               bool sentinel, int64_t deadline_ns, struct lb_err *err);
-/* Waits a moment for replies that are owed, so that the server does what it was told. Takes
- * anything. */
+/* Closes the connection. It first waits a moment for replies that are still to come, so that the
+ * server does what it was told. Accepts a connection in any state. */
 void conn_close(struct redis_conn *conn);
 
-/* The commands of one round trip: begun, put one by one, head first, and sent, without a wait
- * between: they lie in a buffer of the thread, which stays in its cache. conn_put: false if it does
+/* Writing the commands of one round trip: conn_begin, then conn_put for each command (first the
+ * words of head, then words), then conn_send. The caller must not wait between them, since the
+ * commands lie in a buffer that the thread's connections share. conn_put: false if the command does
  * not fit. */
 void conn_begin(void);
 bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words,
@@ -86,9 +87,11 @@ enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns);
 /* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are
  * missing yet; LB_UNKNOWN: the connection is dead. */
 enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns);
-/* The next one, unasked; lb_wake on the waiting fiber ends it too, with LB_TIMEOUT. */
+/* Waits for one reply that no command asked for (a message); lb_wake on the waiting fiber ends the
+ * wait too, with LB_TIMEOUT. */
 enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns);
-/* One plain command and its reply; what it says is in err or in conn->reply. 0, or -1 with err. */
+/* Sends one plain command and waits for its reply. 0 with the reply in conn->reply, which may be an
+ * error reply; -1 with err: there was no reply. */
 int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
              int64_t deadline_ns, struct lb_err *err);
 /* Declares it dead. Returns outcome, with session->err. */
@@ -133,8 +136,8 @@ void redis_node_drop(struct lb_session *session, struct redis_node *node);
 /* Opens the node's connection, anew if there was one. 0, or -1 with err and a dead one. */
 int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                        struct lb_err *err);
-/* The same, but of a group under sentinels it asks for the primary first: after a failover that is at another
- * address. */
+/* The same, but for a group under sentinels it first asks for the group's primary, which is at
+ * another address after a failover. */
 int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                      struct lb_err *err);
 /* When an answer that is asked for now must be there. */
@@ -144,8 +147,9 @@ lb_clean_fn redis_clean;
 
 #define REDIS_CURSOR_BYTES 24
 
-/* Moves the cursor of a SCAN on to what its answer says; "0" = it is over. 0, or -1 with err: the answer is none of
- * SCAN, names the same cursor again, or there is more after deadline_ns or the cut-off. */
+/* Moves the cursor of a SCAN on to what its answer says; "0" = it is over. 0, or -1 with err: this
+ * is no answer to SCAN, or it names the same cursor again, or it does not end the SCAN although
+ * deadline_ns or the cut-off has passed. */
 int redis_scan_on(const struct redis_reply *reply, char cursor[REDIS_CURSOR_BYTES],
                   int64_t deadline_ns, struct lb_err *err);
 
@@ -176,13 +180,14 @@ struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct
 
 /* --- sentinel.c --- */
 
-/* Asks the sentinels of the URL, or its servers themselves, for the primary of a group until deadline_ns and
- * connects the node of that number to it, anew if it was connected. No round trip is on the node meanwhile. 0, or -1
- * with err; the node stays where it was if nobody knows better. */
+/* Asks the sentinels of the URL, or its servers themselves, for the primary of a group until
+ * deadline_ns, and connects node number `group` to it, anew if it was connected. The caller makes
+ * sure that no round trip is on the node meanwhile. 0, or -1 with err; if nobody names a primary,
+ * the node keeps its address. */
 int redis_primary_connect(struct lb_session *session, int group, int64_t deadline_ns,
                           struct lb_err *err);
-/* Whether the sentinels agree and know all of each other, the primary of each group and its replicas; and the
- * facts. 0, or -1 with err. */
+/* Checks that the sentinels agree and that each knows all others, the primary of each group and its
+ * replicas; and fills the facts. 0, or -1 with err. */
 int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 
 #endif

@@ -96,7 +96,7 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
     outcome = redis_pipe(session, node, commands, 2, &replies);
     if (outcome != LB_OK) return outcome;
     if (replies[0].value.type == REDIS_ERROR) return redis_refuse(session, &replies[0]);
-    /* One of many is enough for Redisson, whatever its documentation says. */
+    /* One acknowledgement is enough for Redisson, although its documentation says otherwise. */
     *ret_synced = replies[1].value.type != REDIS_INTEGER || replies[1].value.integer > 0;
     *ret_reply = &replies[0];
     return LB_OK;
@@ -107,7 +107,7 @@ enum lb_outcome redisson_not_synced(struct lb_session *session) {
                    "redis: no replica acknowledged the lock, so it was given back");
 }
 
-/* The text before the prefix: without its brace where the prefix brings one. */
+/* Copies the text that stands before the prefix, without its brace if the prefix has one itself. */
 static void before_of(const char *text, const char *prefix, char *out, size_t size) {
     size_t len = strlen(text);
     if (len > 0 && text[len - 1] == '{' && strchr(prefix, '{')) len--;

@@ -1,11 +1,11 @@
 /* redis-fair: Redisson's RFairLock: RLock with a queue: a list of the holders to be, a sorted set
  * of the moments until which each is believed alive, and a channel for each waiter.
  *
- * First come first served by the list; but who is dead is told by the clients' clocks, and each
- * waiter's moment lies behind that of the one before it. A dead head of the queue blocks the rest
- * until its moment (queue_timeout, or the wait that it had asked for), and those behind it ask
- * without a pause meanwhile, as the real ones do: its script tells them the time to live of a lock
- * that is not there. */
+ * First come, first served, by the list. But whether a waiter is dead is decided by the clients'
+ * clocks, and each waiter's moment is later than that of the waiter before it. A dead head of the
+ * queue blocks the rest until its moment (queue_timeout, or the wait that it had asked for), and
+ * the waiters behind it meanwhile ask without a pause, as the real ones do: the script answers them
+ * with the time to live of a lock that does not exist. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include <stdio.h>

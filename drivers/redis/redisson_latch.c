@@ -1,6 +1,6 @@
-/* redis-latch: Redisson's RCountDownLatch: a counter that is deleted when it comes to zero. To
- * await is to find it gone, so who comes late passes; to count down is one script, which tells the
- * waiters at zero.
+/* redis-latch: Redisson's RCountDownLatch: a counter that is deleted when it comes to zero. A
+ * waiter waits until the counter is gone, so a client that comes late passes at once. To count down
+ * is one script, which at zero publishes a message to the waiters.
  *
  * It holds nothing, so there is nothing to settle; but a count-down whose answer was lost may or
  * may not have counted. A latch that was never set is open. */

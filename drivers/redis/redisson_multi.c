@@ -3,10 +3,10 @@
  * it begins again.
  *
  * Each is first taken for twice the time that the attempt may last, and when all are there each
- * gets the lease, by a PEXPIRE that asks nobody who holds it, as the real one does. Where that
- * finds one gone the real one goes on; this one frees all and begins again. It needs every
- * server: one that is down stops everybody. The real one frees all at once; this one, one after
- * the other. */
+ * gets the lease, by a PEXPIRE that does not check the holder, as in the real one. If a lock is
+ * gone by then, the real one goes on; this one frees all and begins again. It needs every server:
+ * one that is down stops everybody. The real one frees all at once; this one, one after the
+ * other. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include "drivers/wait.h"
@@ -43,7 +43,7 @@ static struct part part_of(struct lb_session *session, const struct lb_request *
     return part;
 }
 
-/* Of two failures the one that leaves more in doubt. */
+/* Returns that of two failures which leaves more in doubt. */
 static enum lb_outcome worse(enum lb_outcome one, enum lb_outcome other) {
     static const enum lb_outcome order[] = {LB_UNKNOWN, LB_BROKEN, LB_REFUSED, LB_LOST};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -67,7 +67,8 @@ static enum lb_outcome free_parts(struct lb_session *session, const struct lb_re
     return result;
 }
 
-/* What becomes of one command on all servers: `done` judges each one's answer. */
+/* Sends one command to all servers and returns the worst outcome; `done` judges the answer of
+ * each. */
 static enum lb_outcome on_all(struct lb_session *session, const struct redis_command *command,
                               enum lb_outcome (*done)(const struct redis_value *answer)) {
     struct redis_answer answers[REDIS_NODES_MAX];

@@ -2,8 +2,8 @@
  * permits that are out, each a random id with the moment when it ends. So permits have owners and
  * leases.
  *
- * Those moments are by the clients' clocks, and nobody moves an expired permit back but the next
- * who asks: with clocks apart by more than a lease, permits end early or never. */
+ * Those moments are by the clients' clocks, and an expired permit goes back only when the next
+ * client asks for one. If clocks differ by more than a lease, permits end early or never. */
 #include "drivers/redis/redisson_sc.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static struct redisson_number lease_end(long long now_ms, int64_t lease_ns) {
     return redisson_number(now_ms + 1 + (lease_ns + LB_MS_NS - 1) / LB_MS_NS);
 }
 
-/* How many of the grant's permits went back, of those that still were its. */
+/* Gives back those permits of the grant that it still holds. *ret_count: how many. */
 static enum lb_outcome give_back(struct lb_session *session, const struct lb_request *request,
                                  const struct permit_grant *mine, long long *ret_count) {
     struct permit_names names;

@@ -1,9 +1,9 @@
-/* redis-reentrant: Redisson's RLock, the lock that "Redisson" means: a hash, taken and freed by
- * scripts, and a channel on which the end of a hold is told.
+/* redis-reentrant: Redisson's RLock, the lock that people mean by "Redisson": a hash, taken and
+ * freed by scripts, and a channel on which the end of a hold is told.
  *
- * A message wakes one waiter of each process that waits, so of P processes one gets it and P - 1
- * ask in vain: no order. A waiter that misses its message asks again when the lease that it was
- * told has run out. */
+ * A message wakes one waiter in each process with waiters: one process gets the lock, the others
+ * ask in vain. So there is no order. A waiter that misses its message asks again when the lease
+ * that it was told has run out. */
 #include "drivers/redis/redisson_rlock.h"
 
 static const struct redisson_recipe recipe = {

@@ -2,9 +2,9 @@
  * holder, and for each read hold a key whose only use is its time to live.
  *
  * Readers come in as long as one reader is there, so they starve writers. A writer may also read;
- * when it then lets go of writing, the mode becomes read and nobody is told: readers that wait go
- * on waiting until the time that they were told is over. There is no way up from reading to
- * writing. */
+ * when it then gives up writing, the mode becomes read and no message is published: waiting readers
+ * go on waiting until the time to live that they were told is over. There is no way up from reading
+ * to writing. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include <stdio.h>

@@ -56,7 +56,9 @@ int sc_arm_range(struct lb_session *session, const struct lb_key_range *range,
     for (uint32_t i = 0; i < range->count; i++) {
         request.key_len =
             (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, range->first + i);
-        /* The answers to all before it have come with its own; a cluster has several connections. */
+        /* Only the first command, every POSTED-th and the last wait for their answers: with one
+         * answer those to all commands before it have come. A cluster has several connections, so
+         * there each command waits. */
         bool last = i % POSTED == POSTED - 1 || i + 1 == range->count;
         bool post = i > 0 && !last && !redis_is_cluster(session);
         if (set_permits(session, &request, post, err) != 0) return -1;

@@ -10,12 +10,13 @@ void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
 /* A pubsub_count_fn: as many waiters as there are permits, which is what the message says. */
 int sc_count(const char *message, int waiters);
 
-/* trySetPermits(bound): unless it is there. */
+/* As Redisson's trySetPermits(bound): sets the counter unless it exists. */
 int sc_arm(struct lb_session *session, const struct lb_request *request, struct lb_err *err);
-/* The same for many, in pipelines. */
+/* The same for many keys, in pipelines. */
 lb_arm_range_fn sc_arm_range;
 
-/* Runs a script or (NULL) command that makes ready or takes away. */
+/* Runs a script, or with script NULL a command, that sets up or removes a key. 0, or -1 with
+ * err. */
 int sc_set(struct lb_session *session, const struct redis_script *script, int keys,
            const struct redis_word *words, int count, struct lb_err *err);
 

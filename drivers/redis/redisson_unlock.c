@@ -29,7 +29,9 @@ enum lb_outcome redisson_unlock(struct lb_session *session, struct redis_node *n
         return redis_refuse(session, reply);
     if (node || redis_node_of(session, request->key, request->key_len, &node) == LB_OK)
         redisson_drop_latch(session, node, words[keys - 1].text);
-    /* 2 is an addition to the real scripts, which report success when the lock was already gone. */
+    /* Nil is the real scripts' answer for a lock that the holder did not hold. The scripts of the
+     * fair lock and of the read-write lock report success when the lock was already gone; ours
+     * answer 2 then. */
     if (answer.type == REDIS_NIL || answer.integer == 2) return LB_LOST;
     *ret_held = answer.integer == 0;
     return LB_OK;

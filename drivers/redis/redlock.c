@@ -1,13 +1,13 @@
 /* redis-redlock: SET NX PX on five independent servers. A client holds the lock if a majority
  * granted it, for the lease less the time that the requests took and less the drift of the servers'
- * clocks. To the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms. Compatible
- * with it and with redsync: the same key, a random token, the same effects of release and
- * extension. All servers are asked at once, unless the option ask says to ask one after the other;
- * one that does not answer in node_timeout has not granted. It knows no order and mints no token;
- * it can't, without consensus. What a late server is told to release comes behind what it was told
- * to set, on one connection, so nothing stays behind. A server that restarts empty within a lease
- * may grant it again: with two of five that is a second majority. redis.io: keep it out for a
- * lease, or fsync always. */
+ * clocks. It follows the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms.
+ * Compatible with it and with redsync: the same key, a random token, the same effects of release
+ * and extension. All servers are asked at once, unless the option ask says to ask one after the
+ * other; one that does not answer in node_timeout has not granted. It has no order and no fencing
+ * token, which would need consensus. A late server gets the release on the same connection as the
+ * SET and after it, so nothing stays behind. A server that restarts empty within a lease may grant
+ * the lock again; if two of five do so, there is a second majority. redis.io's advice: keep such a
+ * server out for the time of a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
 #include "drivers/wait.h"

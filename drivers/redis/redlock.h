@@ -17,10 +17,10 @@ struct redlock_options {
     int64_t ask; /* enum redlock_ask */
 };
 
-/* SET NX PX on all servers, at once or in turn; a majority must grant. LB_OK with *ret_elapsed_ns, counted from
- * *ret_sent_ns, before the first was sent, until the last answer; else nothing is held (all were
- * told to release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority can be reached;
- * LB_UNKNOWN: nor any more for the release. */
+/* SET NX PX on all servers, at once or in turn; a majority must grant. LB_OK with *ret_elapsed_ns,
+ * counted from *ret_sent_ns, before the first was sent, until the last answer; else nothing is held
+ * (all were told to release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority could
+ * be reached for the SET; LB_UNKNOWN: none could be reached for the release either. */
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
 

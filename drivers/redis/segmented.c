@@ -1,8 +1,8 @@
 /* redis-segmented: a hot resource cut in request->bound segments, each with a string lock of its
  * own (see redis-setnx), so that as many holders work at once, each on its part of the stock. A
  * round begins at a random segment and only tries: busy means the next one. After a round without
- * success it waits as redis-setnx does. What each part may be used for, and that the parts sum up,
- * is its user's to guard.
+ * success it waits as redis-setnx does. The user of the lock must see to it that each part is used
+ * only for its share, and that the shares add up to the whole.
  *
  * Keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes resource:seg:i, over
  * its nodes. */

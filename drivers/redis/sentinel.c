@@ -1,8 +1,8 @@
-/* sentinel: who is the primary? Asked of the sentinels at each connect, in the URL's order, as
- * Redis' guide for clients of sentinels has it: the first that answers with an address whose server
- * calls itself a primary. Without sentinels the servers of the URL are asked themselves, in its
- * order, and the first that calls itself a primary is. See redis_impl.h. It does not subscribe to
- * events: a session whose primary is gone ends, and asks anew. */
+/* sentinel: finds the primary. At each connect the sentinels are asked, in the URL's order, as
+ * Redis' guide for clients of sentinels says; the first address whose server calls itself a primary
+ * counts. Without sentinels the servers of the URL are asked themselves, in its order, and the
+ * first that calls itself a primary counts. See redis_impl.h. It does not subscribe to events: a
+ * session whose primary is gone ends, and asks anew. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>

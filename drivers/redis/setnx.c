@@ -81,8 +81,8 @@ static enum lb_outcome setnx_settle(struct lb_session *session, const struct lb_
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-/* 0 if the server knew the command, -1 with err if it did not. That it refuses it for another
- * reason, as an account's, an acquire will show. */
+/* 0 if the server knew the command, -1 with err if it did not. If the server refuses the command
+ * for another reason (the account's rights), an acquire will show that. */
 static int check_known(struct lb_session *session, enum lb_outcome outcome,
                        const struct redis_reply *reply, const char *what, const char *since,
                        struct lb_err *err) {

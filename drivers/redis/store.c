@@ -1,6 +1,7 @@
 /* store: a guarded value beside a lock: the hash {key}:guarded with its token and its value.
  * Scripts change it, so that no other command comes between the check of the token and the write.
- * See drivers/store.h. Numbers are Lua's, exact up to 2^53: tokens that INCR gives stay below. */
+ * See drivers/store.h. Scripts compute with Lua's numbers, which are exact up to 2^53; tokens made
+ * by INCR stay below that. */
 #include "drivers/redis/store.h"
 
 #include <inttypes.h>

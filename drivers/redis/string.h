@@ -1,5 +1,6 @@
-/* string: what the locks that are a string key have in common: SET key token NX PX lease, and
- * scripts that act only if the key still holds the token. Polling, tokens, settling, residue. */
+/* string: the common parts of the locks that consist of one string key: SET key token NX PX lease,
+ * and scripts that act only if the key still holds the token. Polling, tokens, settling,
+ * residue. */
 #ifndef DRIVERS_REDIS_STRING_H
 #define DRIVERS_REDIS_STRING_H
 

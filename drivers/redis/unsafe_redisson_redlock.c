@@ -1,12 +1,12 @@
 /* unsafe-redisson-redlock: Redisson's RedissonRedLock, as called by tryLock(0, lease) again and
- * again: one RLock on each server, one server after the other, and whoever took a majority of them
- * holds. Then each lock that was taken gets the lease anew, by a PEXPIRE that asks nobody who holds
- * it, and whose answer nobody reads. Redisson computes no validity: where one server was slow, the
- * leases of those that were asked before it have ended, others took them, and both hold. For the
- * checks to catch; never to be used.
+ * again: one RLock on each server, one server after the other; a client that took a majority of
+ * them holds the lock. Then each lock that was taken gets the lease anew, by a PEXPIRE that does
+ * not check the holder and whose answer is not read. Redisson computes no validity: if one server
+ * was slow, the leases on the servers that were asked before it may have ended and other clients
+ * may have taken them, so that two clients hold. For the checks to catch; never to be used.
  *
  * The real one names its holder by UUID and thread, stops asking when the majority is sure and one
- * server has refused, and its unlock tells nobody what it found. */
+ * server has refused, and its unlock does not report what it found. */
 #include "drivers/redis/redisson_rlock.h"
 #include "drivers/redis/redlock.h"
 #include "drivers/redis/unsafe.h"
@@ -37,7 +37,7 @@ static enum lb_outcome free_all(struct lb_session *session, const struct lb_requ
     return LB_OK;
 }
 
-/* The mistake: what has become of these locks meanwhile is not asked. */
+/* The mistake: it does not check whether these locks are still the holder's. */
 static void lease_taken(struct lb_session *session, const struct lb_request *request,
                         const char *lease, const bool *taken, int count) {
     const struct redis_word words[] = {
@@ -73,7 +73,7 @@ static enum lb_outcome try_majority(struct lb_session *session, const struct lb_
     lease_taken(session, request, lease, taken, count);
     grant->token = 0;
     grant->lease_end_ns =
-        lb_now() + request->lease_ns; /* and when it was asked for does not count */
+        lb_now() + request->lease_ns; /* not from when it was asked for: a mistake */
     return LB_OK;
 }
 

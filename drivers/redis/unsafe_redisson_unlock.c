@@ -1,7 +1,7 @@
 /* unsafe-redisson-unlock-old: Redisson's RLock with an older unlock (3.8.2 has it, 3.11.4 today's):
- * where the key is gone it answers that it freed the lock. A holder whose lease has ended, and after
- * which another client has held and released, is told that it held all the time. For the checks to
- * catch; never to be used. */
+ * where the key is gone it answers that it freed the lock. A holder whose lease has ended, and
+ * whose lock another client has held and released since, is told that it held the lock all the
+ * time. For the checks to catch; never to be used. */
 #include "drivers/redis/redisson_rlock.h"
 #include "drivers/redis/unsafe.h"
 

@@ -96,7 +96,8 @@ struct thread_options {
     int64_t pool;
 };
 
-/* The name that a thread has in the pool of its own program, in the place of a random token and as long as one. */
+/* Takes the lock with a thread's name, as a program's thread pool numbers its threads, in the place
+ * of a random token and as long as one. */
 static enum lb_outcome try_as_thread(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     const struct thread_options *options = session->options;

@@ -3,9 +3,9 @@
  * replicas answer in time, the key is deleted again, and the try counts as busy. A renewal waits in
  * the same way; if too few replicas acknowledge it, the holder does not rely on the extension.
  * Release is redis-setnx's; every client of SET NX PX is excluded. With `short = accept` the lock
- * does what many programs do: it waits and ignores the count. It makes it likelier that a promoted
- * replica knows the lock, not certain: the one that acknowledged need not be the one that is
- * promoted. */
+ * does what many programs do: it waits and ignores the count. WAIT makes it more likely, but not
+ * certain, that a promoted replica knows the lock: another replica than the one that acknowledged
+ * may be promoted. */
 #include "drivers/redis/string.h"
 
 #include <stdio.h>

@@ -19,9 +19,10 @@ enum {
 
 #define ZK_DATA_MAX 128 /* the bytes that zk_read reads of a node's data, with a NUL */
 
-/* Creates a node, open to everybody as Curator's and the C recipe's are. data: text, or NULL =
- * none. mode: ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the
- * name with its sequence; ret_path and ret_stat may be NULL. */
+/* Creates a node. With an account in the URL only that account may use the node; otherwise
+ * everybody may, as with Curator and the C recipe. data: text, or NULL = none. mode:
+ * ZOO_EPHEMERAL_SEQUENTIAL, ZOO_CONTAINER, ... ret_path (ZK_PATH_MAX bytes) gets the name with its
+ * sequence; ret_path and ret_stat may be NULL. */
 int zk_create(struct zk_session *z, const char *path, const char *data, int mode, char *ret_path,
               struct Stat *ret_stat);
 int zk_delete(struct zk_session *z, const char *path);

@@ -16,7 +16,7 @@
 struct zk_herd {
     char path[ZK_PARENT_MAX];
     char data[ZK_DATA_MAX];
-    bool held;          /* or perhaps has it */
+    bool held;          /* surely or perhaps */
     clientid_t session; /* the session that holds it; id 0 = nothing was sent */
     uint64_t czxid;
 };

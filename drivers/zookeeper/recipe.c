@@ -3,10 +3,10 @@
  *
  * It leaves out three defects of the original. zkr_lock_lock returned success whatever happened;
  * here a failure is reported. It gave its place up and queued anew when the node before it
- * disappeared between its list and its watch; here a place is kept. It took any node of its
- * session for its own, so that two locks of one handle held together; here each attempt has a
- * node of its own, which the clients of a session tell apart. 2 + 1 round trips; the original
- * asks for the parent and for its own node first: 4 + 1. The nodes on the server are the same. */
+ * disappeared between its list and its watch; here a place is kept. It took any node of its session
+ * for its own, so that two locks of one handle held together; here each attempt has a node of its
+ * own, which the clients of a session tell apart. 2 + 1 round trips; the original needs 4 + 1,
+ * since it first asks for the parent and for its own node. The nodes on the server are the same. */
 #include "drivers/zookeeper/mutex.h"
 
 static const struct zk_queue queue = {.base = NULL, .ahead = zk_ahead_recipe};

@@ -30,7 +30,7 @@ function connect(host) {
 
 const ready = (client) => new Promise((resolve, reject) => client.once("ready", resolve).once("error", reject));
 
-// Whether a majority said that somebody else holds it.
+// Whether a majority of the servers said that another client holds the lock.
 async function isBusy(error) {
   const { votesAgainst, quorumSize } = await error.attempts[0];
   return [...votesAgainst.values()].filter((why) => why instanceof ResourceLockedError).length >= quorumSize;
@@ -53,7 +53,7 @@ async function take({ key, lease }, waitMs) {
   }
 }
 
-// What the library refuses is lost, unless it could not ask.
+// If the library refuses a release or an extension, the lock is lost, unless it could not ask the servers.
 async function ofHolder(key, call) {
   const lock = held.get(key);
   if (!lock) return { outcome: "lost" };

@@ -14,7 +14,7 @@ export function servers() {
   return { tls: /^(rediss|etcds|https)/.test(scheme), username, password, hosts: hosts.split(",") };
 }
 
-// Answers each request by the function of its name. What that throws leaves the outcome in doubt.
+// Answers each request by the function of its name. If the function throws, the outcome is in doubt.
 export async function serve(calls) {
   for await (const line of createInterface({ input: process.stdin })) {
     const asked = JSON.parse(line);
