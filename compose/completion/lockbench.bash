@@ -1,4 +1,4 @@
-# bash: what may stand behind lockbench. The program itself knows: lockbench --complete.
+# bash: completes the words behind lockbench, by asking the program itself: lockbench --complete.
 _lockbench() {
     local words line word="" kept
     read -ra words <<<"${COMP_LINE:0:COMP_POINT}"

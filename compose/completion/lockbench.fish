@@ -1,4 +1,4 @@
-# fish: what may stand behind lockbench. The program itself knows: lockbench --complete.
+# fish: completes the words behind lockbench, by asking the program itself: lockbench --complete.
 function __lockbench_words
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] --complete $words[2..-1] 2>/dev/null)
