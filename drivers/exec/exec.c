@@ -282,7 +282,7 @@ static const struct lb_algorithm exec_algorithm = {
     .names = exec_names,
 };
 
-/* Nobody renews what the library keeps alive. */
+/* exec without renewals: the library keeps its session alive by itself. */
 static const struct lb_algorithm session_algorithm = {
     .options = exec_options,
     .options_bytes = sizeof(struct exec_options),
