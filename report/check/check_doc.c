@@ -43,7 +43,8 @@ static void add_check_servers(const struct check *check, struct doc *doc) {
     }
 }
 
-/* Adds the first of them with their reasons; the page has all. */
+/* Adds the first of the locks and faults that were left out, with their reasons; the page has
+ * all. */
 static void add_skips(const struct check *check, struct doc *doc) {
     if (check->skip_count == 0) return;
     doc_item(doc, TONE_PLAIN, "Left out: %d", check->skip_count);

@@ -1,6 +1,6 @@
 /* check_doc_evidence: each cell's evidence in the page, and the data that the script draws: holds,
- * faults, trials. See check_doc.h. Without the script all cells stand one below the other; the
- * drawings are then missing, their figures are not. */
+ * faults, trials. See check_doc.h. Without the script all cells stand one below the other, with
+ * their figures but without the drawings. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "report/doc/escape.h"
 #include "report/run/field_value.h"
 
-/* Figures are from the parsed check, not from the file, so that refused or reordered members are
- * not passed on; only the lists of evidence are from the file. */
+/* Figures are taken from the parsed check, so that members of the file which the reader does not
+ * know are not passed on. Only the lists of evidence are copied from the file. */
 static json_t *cell_of(const struct check_cell *cell) {
     const struct {
         const char *path;

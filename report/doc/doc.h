@@ -154,7 +154,7 @@ void doc_set_title(struct doc *doc, const char *title);
 /* HTML: an attribute data-NAME, for the page's scripts. name: a literal. */
 void doc_set_data(struct doc *doc, const char *name, const char *value);
 
-/* Returns the text, or `other` if the text is NULL. */
+/* Returns the text, or `otherwise` if the text is NULL. */
 static inline const char *doc_or(const char *text, const char *otherwise) {
     return text ? text : otherwise;
 }

@@ -52,13 +52,14 @@ static inline bool doc_is_number(const struct doc_column *column) {
     return column->figure != DOC_TEXT || column->right;
 }
 
-/* The first cell among the children of a row, from `child` on; NULL if there is none. */
+/* The first cell among `node` and its next siblings, which are children of a row; NULL if there is
+ * none. */
 static inline const struct doc_node *doc_cell_from(const struct doc_node *node) {
     while (node && node->kind != NODE_CELL) node = node->next;
     return node;
 }
 
-/* True if the row has lines of its own below it in a terminal. */
+/* True if a terminal shows lines of their own below the node: one of its spans is a detail. */
 static inline bool doc_has_details(const struct doc_node *node) {
     const struct doc_node *span = node->first;
     while (span && (span->kind != NODE_SPAN || span->style != DOC_DETAIL)) span = span->next;

@@ -1,13 +1,12 @@
-/* html_hist: the histograms that the page carries, as the V2 texts of run.json, from which the page
- * computes any percentile: "histograms": {"carried": "all"|"typical"|"core", "groups":
- * [[[{"acquire": {...}}]]]}, a list a group of a list a row of an object a repeat, the typical one
- * first.
+/* html_hist: the histograms that the page carries, as the V2 texts of run.json, from which the page computes any
+ * percentile: "histograms": {"carried": "all"|"typical"|"core", "groups": [[[{"acquire": {...}}]]]}, a list with a list
+ * for each group, which has a list for each row, which has an object for each repeat, the typical repeat first.
  *
- * Carried are the times that people compare locks by: acquire, acquire_due where it says more than
- * acquire (in a closed loop everybody is always due), readers' and writers' acquire, handoff,
- * release, and the empty round trip to hold them against; lag of open loops. Not hold (the plan's own), nor connect and what failed
- * (their percentiles are in the tables). Where that is too much, repeats other than the typical one
- * are left out, then all but acquire, acquire_due and handoff. */
+ * The page carries the times that people compare locks by: acquire; acquire_due and lag of open loops (in a closed loop
+ * a request is always due, so both say nothing); readers' and writers' acquire; handoff; release; and the empty round
+ * trip, which is the lower bound of the others. It does not carry hold, which the plan sets, nor connect and failed
+ * waits, whose percentiles are in the tables. If the histograms take more than TEXT_MAX, the repeats other than the
+ * typical one are left out, then all metrics but acquire, acquire_due and handoff. */
 #include <string.h>
 
 #include "report/doc/escape.h"

@@ -1,5 +1,5 @@
-/* html_time: how the typical repeat of each row went over time, for the heat map and the series of
- * the page: "over_time": a list a group of an object a row, or null:
+/* html_time: how the typical repeat of each row went over time, for the heat map and the series of the page:
+ * "over_time": a list with a list for each group, which has an object, or null, for each row:
  *
  *   {"from": [s], "to": [s], "grants": [n], "acquire": T, "acquire_due": T, "handoff": T, "lag": T,
  *    "merged": n, "cut": bool, "faults": [...], "offered": per s, "steady_after": s}

@@ -1,4 +1,5 @@
-/* html_views: see html_views.h. Here what several of them need, and the data of the comparison. */
+/* html_views: see html_views.h. This file has the code that several views need, and the data of the
+ * comparison. */
 #include "report/page/html_views.h"
 
 #include <math.h>
@@ -54,9 +55,9 @@ static json_t *standing_of(const struct report_lock *lock) {
     return NULL;
 }
 
-/* "standing": a list a lock: {"guarantee", "topology"}. "spread": a list a group of a list a row:
- * {"mean": ratio, "figures": {key: {"low", "high", "ratio", "kind", "count"}}}, in the order of
- * "groups" and their "rows". */
+/* "standing": a list with an object for each lock: {"guarantee", "topology"}. "spread": a list with
+ * a list for each group, which has an object for each row: {"mean": ratio, "figures": {key: {"low",
+ * "high", "ratio", "kind", "count"}}}, in the order of "groups" and their "rows". */
 static int html_spread(const struct report *report, json_t *root, struct lb_err *err) {
     json_t *groups = json_array(), *standing = json_array();
     int rc = json_object_set_new(root, "spread", groups) |

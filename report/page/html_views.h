@@ -13,12 +13,12 @@
 /* Adds all of these members. */
 int html_views_data(const struct report *report, json_t *root, struct lb_err *err);
 
-/* "rates": open loops of several rates, a list a lock and load: {"lock", "load", "clients",
- * "points": [...], "model", "promise"}. */
+/* "rates": open loops of several rates, a list with an object for each lock and load: {"lock",
+ * "load", "clients", "points": [...], "model", "promise"}. */
 int html_rates(const struct report *report, json_t *root, struct lb_err *err);
 
-/* "laws": throughput over clients, a list a lock and load: {"lock", "loadIndex", "points", "law" or
- * "why"}. */
+/* "laws": throughput over clients, a list with an object for each lock and load: {"lock",
+ * "loadIndex", "points", "law" or "why"}. */
 int html_laws(const struct report *report, json_t *root, struct lb_err *err);
 
 /* "holders": stages with a timeline: {"lock", "stage", "model", "holds", "faults", "against"}. */

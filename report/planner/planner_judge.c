@@ -424,7 +424,7 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .margin = NAN};
     if (lock->violated)
         return fill_verdict(ret, PLANNER_UNKNOWN, "two held it at once in this search");
-    if (!(from->method >= CAPACITY_METHOD)) /* NAN: an older file, without this figure */
+    if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file of an older build */
         return refuse_answer(ret, ask, NAN,
                              "%s is of an older method of lockbench capacity, and is not used",
                              from->path);

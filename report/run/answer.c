@@ -8,7 +8,8 @@
 
 static const struct {
     const char *title, *key;
-    /* of the figure that stands in its place in an open loop, or of ticks; every figure with a stand-in has one */
+    /* the title where another figure takes the place of `key` (response times of an open loop, ticks); NULL if none
+     * does */
     const char *stand_in_title;
 } questions[QUESTIONS] = {
     [FASTEST_ALONE] = {"fastest alone", "latency_ns.acquire.p50", "fastest alone, from due"},

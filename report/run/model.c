@@ -1,4 +1,5 @@
-/* model: see model.h. Here the locks and their verdicts; the tables are made in model_rows.c. */
+/* model: see model.h. This file makes the locks and their verdicts; model_rows.c makes the
+ * tables. */
 #define _GNU_SOURCE
 #include "report/run/model.h"
 

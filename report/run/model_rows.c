@@ -1,5 +1,5 @@
-/* model_rows: puts the stages into groups (one a load) and rows (one a lock under that load). See
- * model.h. */
+/* model_rows: puts the stages into groups (one for each load) and rows (one for each lock under
+ * that load). See model.h. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* run_apart: how many times slower locks are whose clients may be on many machines than the fastest lock of one
- * machine, in the same run: a sentence for each of two figures. See run_doc.h.
+/* run_apart: in a run with locks of both kinds, how many times slower the locks that many machines can share are than
+ * the fastest lock of one machine: a sentence for each of two figures. See run_doc.h.
  *
- * It is no ranking: a lock in this machine's memory can't do what the others do. It says what that costs. */
+ * The sentences are no ranking, because many machines can't share a lock in the memory of one. They show the price of a
+ * lock that many machines can share. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool is_better(const struct column *column, const struct report_row *a,
     return column->better > 0 ? x > y : x < y;
 }
 
-/* Whether its figure tells something: a lock that excluded, and a value that is neither missing nor never. */
+/* True if the row counts: its lock excluded, and its figure is neither missing nor never. */
 static bool counts(const struct column *column, const struct report_row *row) {
     double value = column_value(column, row);
     return row->candidate && isfinite(value) && value > 0;

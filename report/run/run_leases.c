@@ -1,4 +1,4 @@
-/* run_leases: what a longer lease costs after a crash, and what a shorter one costs under pauses. See run_doc.h. */
+/* run_leases: the cost of a longer lease after a crash, and of a shorter lease under pauses. See run_doc.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static int by_lease(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* The rows with a lease of several; steps may be NULL. Returns how many. */
+/* Collects the rows of runs that have several leases; steps may be NULL. Returns how many there
+ * are. */
 static int gather(const struct report *report, struct step *steps) {
     int count = 0;
     for (int g = 0; g < report->group_count; g++) {

@@ -1,4 +1,5 @@
-/* run_self: the self-checks of the stages, in a line; and the failed ones. See run_doc.h. */
+/* run_self: the self-checks of the stages: their number in a line, and the failed ones in
+ * sentences. See run_doc.h. */
 #include <math.h>
 #include <string.h>
 

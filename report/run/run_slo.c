@@ -58,7 +58,7 @@ static void add_slo(struct doc *doc, const struct run_slo *slo) {
     doc_cell(doc, "%s", doc_or(slo->basis, ""));
 }
 
-/* PROMISE_VERDICTS: the number with any verdict. */
+/* The number of promises with this verdict; PROMISE_VERDICTS: with any verdict. */
 static int count_slos(const struct report *report, enum promise_verdict verdict) {
     int count = 0;
     for (int r = 0; r < report->run_count; r++) {

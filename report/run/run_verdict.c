@@ -374,8 +374,8 @@ static void say_steady(struct doc *doc, const struct report *report) {
 
 #define SERVERS_SAID 6
 
-/* True if the same was said of a server before: of a server that was started again, on another port
- * or behind a wire. */
+/* True if an earlier server of the run has the same name and version, so that its sentence would be
+ * said twice: a server that was started again, on another port or behind a wire. */
 static bool is_same_again(const struct run *run, int server) {
     const struct run_server *mine = &run->servers[server];
     for (int i = 0; i < server; i++) {

@@ -10,7 +10,8 @@
 #include "report/page/assets.h"
 #include "report/report.h"
 
-/* A group's setup and teardown: the folder is there, and is gone again with all that is in it. */
+/* The test's folder: make_folder, a group's setup, makes it, and remove_folder, the teardown,
+ * removes it with its contents. */
 static char folder[] = "/tmp/lockbench-report-XXXXXX";
 
 FIXTURE(make_folder) {
@@ -52,7 +53,8 @@ static inline void need(bool there, const char *what, const char *install) {
     if (!there) skip_for("this test needs %s: install %s", what, install);
 }
 
-/* What a test needs that looks at pages. */
+/* Skips a test that looks at pages, if the charts, node or Chromium are missing; in CI the test
+ * fails. */
 static inline void need_browser(void) {
     need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
     need(has_program("node"), "node", "nodejs");

@@ -1,6 +1,6 @@
-/* test_browser: rendered reports in headless Chromium, without a network. The looking is done by
- * test_browser.mjs, of the views that decide by test_browser_views.mjs, and of a check by
- * test_browser_check.mjs.
+/* test_browser: rendered reports in headless Chromium, without a network. test_browser.mjs looks at
+ * the pages, test_browser_views.mjs at the views that decide, and test_browser_check.mjs at the
+ * page of a check.
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
@@ -143,8 +143,8 @@ TEST(test_a_page_of_forty_locks_is_small) {
     remove_run(made);
 }
 
-/* The views that decide: figures worked out once more from run.json; a page that has nothing for
- * some, and one of a run that was granted nothing. */
+/* The views that decide: their figures are computed once more from run.json. Then a page without
+ * data for some of the views, and the page of a run without a grant. */
 TEST(test_the_views_that_decide) {
     char idle[] = "/tmp/lockbench-idle-XXXXXX.json";
     const char *const pages[][3] = {

@@ -230,7 +230,7 @@ TEST(test_evil_texts) {
     check_free(check);
 }
 
-/* Half of it is not there, or nothing is. */
+/* Files with half of their members, or without any cell. */
 TEST(test_little_and_nothing) {
     static const char *const texts[] = {
         "{\"schema\":\"lockbench.check/1\",\"cells\":[]}",

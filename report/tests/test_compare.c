@@ -207,7 +207,8 @@ TEST(large_changes_are_figures) {
     compare_free(compare);
 }
 
-/* An open loop: its users wait from when they were due, and who is never granted waits for ever. */
+/* An open loop: requests wait from when they are due, and a request that is never granted waits for
+ * ever. */
 #define OPEN(p99, not_granted)                                                                     \
     ",\"response_ns\":{\"p50\":200000,\"p99\":" p99 "},\"not_granted\":" not_granted
 
@@ -259,7 +260,8 @@ TEST(giving_up_is_a_figure_of_its_own) {
     compare_free(compare);
 }
 
-/* What the tool itself flagged as its own limit is no sample: said, and inconclusive without others. */
+/* A stage that is flagged as generator-limited is no sample: the output says so, and a figure without other samples is
+ * inconclusive. */
 TEST(generator_limited_stages_are_left_out) {
     const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
     struct made new = base;
@@ -357,8 +359,8 @@ TEST(what_answers_other_questions_is_refused) {
     for (int i = 0; i < 6; i++) free(files_of[i]);
 }
 
-/* What one side lacks is said, and is no reason to be content; nor is a lock that grants nothing
- * any more. */
+/* A lock that the new runs lack is named, and the exit code is 5. If a lock grants nothing any more
+ * in the new runs, the exit code is 4. */
 TEST(what_is_missing_or_idle_is_no_success) {
     const struct made base = {
         .lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};

@@ -2,10 +2,10 @@
  * what is called a change is a false alarm.
  *
  * golden/repeats.json has the stages of forty runs of two locks, one after the other, each with
- * servers of its own: what `run --repeat 40` left, without what compare does not read. They are
- * dealt to two sides in turns (A B B A or B A A B), by a seed, as `run --against` measures them.
- * All deals are of the same forty runs: it is their noise that this stands for, with drift over
- * minutes and a run a quarter slower than the rest. */
+ * servers of its own: the result of `run --repeat 40`, without the members that compare does not
+ * read. They are dealt to two sides in turns (A B B A or B A A B), by a seed, as `run --against`
+ * measures them. All deals are of the same forty runs, so the test covers the noise of these runs
+ * only: a drift over minutes, and a run that is a quarter slower than the rest. */
 #define _GNU_SOURCE
 
 #include <jansson.h>
@@ -100,7 +100,7 @@ TEST(runs_of_one_build_are_seldom_called_different) {
     if (alarms > ALARMS_MOST) fail_msg("%d false alarms in %d comparisons", alarms, TRIALS);
 }
 
-/* Or the test above would pass for a comparison that says nothing at all. */
+/* Without this test, a comparison that never finds a change would pass the test above. */
 TEST(a_third_less_is_seen_among_them) {
     int found = 0;
     for (uint64_t seed = 0; seed < TRIALS; seed++) {

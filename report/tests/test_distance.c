@@ -75,7 +75,7 @@ TEST(a_lock_of_fewer_round_trips_passes_one_of_more) {
     assert_int_equal(passing.winner, one);
     assert_int_equal(passing.loser, two);
     assert_true(passing.before->rtt_ns == 0 && passing.after->rtt_ns == 5e6);
-    /* What its state survives is another thing: no ranking. */
+    /* The two locks differ in durability, so they are not ranked. */
     assert_false(reach_passing(&reach, acquire, disk, two, &passing));
     free(reach.groups);
     struct doc doc = {0};
@@ -94,7 +94,8 @@ TEST(a_lock_of_fewer_round_trips_passes_one_of_more) {
     report_free(report);
 }
 
-/* Level in the end, ahead in the middle alone, or better in a run without the wire: no change. */
+/* No change of the ranking: two locks that are level at the farthest servers, one that is ahead at
+ * a middle distance only, or one that is better only in a run without the wire. */
 TEST(what_does_not_last_is_no_change) {
     struct report *report = report_of(
         STAGE("a", "memory", null, 100, 900) "," STAGE("b", "memory", null, 100, 100) "," STAGE(

@@ -1,4 +1,4 @@
-/* test_html_time: what the page is told of time, against logs whose every value is known. */
+/* test_html_time: the page's data over time, against logs of which every value is known. */
 
 #include <math.h>
 
@@ -98,7 +98,7 @@ TEST(test_every_second_of_a_log) {
         assert_true(fabs(item(acquire, "p50", i) - 1e6) < 1e3);
         assert_true(fabs(item(acquire, "p99", i) - 1e9) < 1e6);
     }
-    /* In a closed loop these say nothing. */
+    /* In a closed loop requests are always due, so these two are left out. */
     assert_null(json_object_get(row, "acquire_due"));
     assert_null(json_object_get(row, "lag"));
     assert_non_null(json_object_get(row, "handoff"));

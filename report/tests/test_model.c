@@ -52,7 +52,8 @@ TEST(test_states) {
         LOCK_CAUGHT);
 }
 
-/* In the workload that is to expose it a control must show that very mistake, or worse. */
+/* A control in the workload that is meant to expose it must show the expected mistake, or a worse
+ * one. */
 TEST(test_controls_elsewhere) {
     static const struct {
         const char *verdict, *counts, *expected;
@@ -76,8 +77,8 @@ TEST(test_controls_elsewhere) {
                  cases[i].expected, cases[i].verdict, cases[i].counts);
         if (state_of(stage) != cases[i].state) fail_msg("%s", stage);
     }
-    /* Named by the user it is judged by what it did, and another workload may have nothing to
-     * show. */
+    /* A control that the user named is judged by its findings; in a workload that is not made to
+     * expose it, it may show nothing. */
     assert_int_equal(state_of(STAGE("u", 8, "clean", 9, CONTROL ",\"exposed_by\":\"late\"")),
                      LOCK_HIDDEN);
     assert_int_equal(state_of(STAGE("u", 8, "violated", 9, CONTROL ",\"exposed_by\":\"late\"")),
@@ -86,8 +87,8 @@ TEST(test_controls_elsewhere) {
     assert_int_equal(state_of(STAGE("a", 8, "stuck", 9, "")), LOCK_STUCK);
 }
 
-/* A lock on two topologies is two rows and two verdicts; what it is asked for makes loads of their
- * own. */
+/* A lock on two topologies is two rows and two verdicts; each mode (readers, permits, ...) is a
+ * load of its own. */
 TEST(test_topologies_and_modes_are_kept_apart) {
     struct report *report = report_of(
         STAGE("a", 2, "clean", 9, ",\"topology\":\"one\"") "," STAGE(
@@ -153,12 +154,12 @@ TEST(test_headlines) {
         "\"token_errors\":2}}",
         "", "TOKENS DID NOT GROW: a", TONE_BAD);
     expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
-    /* What was caught on purpose is no bad news. */
+    /* A control that was caught does not make the verdict bad. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "",
                  "a excluded", TONE_GOOD);
 }
 
-/* The simulator excludes too, and is no lock that anybody could take. */
+/* The simulator excludes too, but it is no candidate, because people can't use it as a lock. */
 TEST(test_the_simulator_is_no_candidate) {
     struct report *report = report_of(
         STAGE("s", 2, "clean", 900, ",\"backend\":\"sim\"") "," STAGE("a", 2, "clean", 9, ""), "");
@@ -172,7 +173,8 @@ TEST(test_the_simulator_is_no_candidate) {
 
 #define ATOMIC(hold) ",\"atomic\":true,\"hold\":\"" hold "\""
 
-/* Nobody is kept out while a client of one statement works, so that it would seem the fastest. */
+/* A client of one statement keeps nobody out while it holds, so the statement would seem to be the
+ * fastest lock. */
 TEST(test_one_statement_ranks_beside_no_lock_that_holds) {
     struct report *report = report_of(STAGE("o", 2, "clean", 900, ATOMIC("1ms")) "," STAGE(
                                           "a", 2, "clean", 9, ",\"hold\":\"1ms\""),
@@ -262,7 +264,8 @@ TEST(test_what_tests_exclusion) {
     assert_false(report_hardly_tested(&report->locks[0]));
     expect_said(report, "hardly tested", false);
     report_free(report);
-    /* Nobody waited: nothing is known. Three trials bound nothing. */
+    /* Nobody waited, so exclusion was not tested. Then three trials, which are too few for a
+     * bound. */
     report = report_of(EXPOSED("a", 0, 120000), "");
     assert_int_equal(report->locks[0].state, LOCK_ALONE);
     expect_said(report, "not put to the test", true);
@@ -296,7 +299,7 @@ TEST(test_loads_are_kept_apart) {
     report_free(report);
 }
 
-/* One line for all locks that have a cause; what a stranger's file has there besides texts is left out. */
+/* One line names all locks that have the cause. Values in a stranger's file that are no texts are left out. */
 TEST(a_known_cause_is_told_once_beside_its_locks) {
 #define HOGS "Jain: known cause: few get most of it; the option poll_max changes it"
     struct report *report =
@@ -321,8 +324,8 @@ TEST(a_known_cause_is_told_once_beside_its_locks) {
           ",\"topology\":\"x\",\"durability_class\":\"" class                                      \
           "\",\"throughput_per_s\":" #throughput more)
 
-/* The fastest of all let two in, the next is a control: neither is an answer; kinds are answered
- * apart. */
+/* Neither "unsafe", a control, nor "broken", which let two clients in, is an answer, though they
+ * are the fastest. Each durability has an answer of its own. */
 TEST(test_answers) {
     struct report *report = report_of(
         DURABLE("broken", 8, "violated", "memory", 900, "") "," DURABLE(

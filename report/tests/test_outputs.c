@@ -258,7 +258,7 @@ TEST(test_damaged_runs) {
 
 TEST(test_formats) {}
 
-/* Of two repeats one is partial; the other, whose name the row bears, does not say what it is. */
+/* One of two repeats is partial; the other one, the typical repeat of the row, has no status. */
 TEST(test_a_repeat_without_a_status) {
     struct report *report =
         report_of("{\"lock\":\"a\",\"clients\":2,\"throughput_per_s\":5},"
@@ -270,8 +270,8 @@ TEST(test_a_repeat_without_a_status) {
     report_free(report);
 }
 
-/* What a run has of stores, histories and recoveries is shown, and nothing of it where it has
- * none. */
+/* Guarded stores, histories and recoveries are shown if the run has them, and have no section if it
+ * has none. */
 TEST(test_faults_are_shown_where_there_are_any) {
     static const char stage[] =
         "{\"lock\":\"a\",\"id\":\"000-a\",\"clients\":4,\"keys\":1,\"exclusion\":{"
@@ -287,7 +287,7 @@ TEST(test_faults_are_shown_where_there_are_any) {
         "2000000000,\"detect\":{\"never\":2}}}";
     struct report *report = report_of(stage, "");
     assert_int_equal(report->locks[0].state,
-                     LOCK_VIOLATED); /* the history's word is as good as the checker's */
+                     LOCK_VIOLATED); /* a violation in the history counts, too */
     char *html = render(report, REPORT_HTML, false), *csv = render(report, REPORT_CSV, false);
     char *table = render(report, REPORT_TABLE, false);
     assert_non_null(strstr(html, "id=\"faults\""));

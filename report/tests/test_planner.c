@@ -1,6 +1,6 @@
-/* test_planner: what is answered from capacities made by hand, whose answers follow from the
- * figures in them; the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff);
- * the command with bad input. */
+/* test_planner: answers from hand-made capacities, which follow from the figures in them; the
+ * outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff); the command with bad
+ * input. */
 #define _GNU_SOURCE
 #include <math.h>
 
@@ -9,12 +9,12 @@
 
 #define GOLDEN "report/tests/golden/planner/"
 
-/* A lock's capacity; what is NULL or 0 is the usual. */
+/* A lock's capacity; a member that is NULL or 0 has its usual value. */
 struct made {
     const char *lock, *guarantee, *topology, *durability, *durability_class, *by, *metric, *hold,
         *keys, *limit, *primitive;
     double low, high;         /* 0: the usual; low < 0: no answer */
-    double clients, foretold; /* measured waits over those foretold */
+    double clients, foretold; /* foretold: measured waits divided by predicted ones */
     int limit_ms;             /* of the promise */
     const char *more;         /* probes: ",{...}" */
     bool endless;             /* the broken probe was so bad that it has no figures */
@@ -53,7 +53,7 @@ static void put_lock(FILE *out, const struct made *made) {
     } else {
         fprintf(out, "\"answer\":null,\"limited_by\":null,\"why\":\"its server was lost\",");
     }
-    /* Each twice: one probe alone decides nothing. */
+    /* Each probe is there twice, because one probe alone decides nothing. */
     for (int i = 0; i < 2; i++) {
         fprintf(
             out,
@@ -105,7 +105,7 @@ static struct capacity *file_of(const struct made *made, int count, const char *
     .clients = NAN, .keys = 1, .metric = "acquire_due", .quantile = 0.99, .limit_ns = 20e6,        \
     .slo = "acquire_due.p99<=20ms"
 
-/* What is said of one measurement. */
+/* Checks the answer of one measurement. */
 static void judged(const struct made *made, struct planner_ask ask, enum planner_verdict verdict,
                    bool model, const char *why, const char *settle) {
     struct planner_answer answer;
@@ -145,7 +145,8 @@ TEST(what_was_measured_answers) {
            "lockbench capacity");
 }
 
-/* The command asks the same server, by the words that the search was given. */
+/* The command that would answer names the same server, with the same words as the command of the
+ * search. */
 TEST(what_would_settle_it_goes_to_the_same_server) {
     static const struct {
         const char *command, *url;
@@ -201,8 +202,8 @@ TEST(another_limit_is_read_from_the_probes) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "--most 880");
 }
 
-/* A probe that was so bad that it has no figures broke its promise and all stricter ones; a lucky
- * one above where the search ended tells nothing; and figures that contradict each other decide
+/* A probe that was so bad that it has no figures broke its promise and all stricter ones. One lucky
+ * probe above the answer of the search shows nothing. Probes that contradict each other decide
  * nothing. */
 TEST(bad_and_lucky_probes_mislead_nobody) {
 #define PROBE(value, verdict, low, high)                                                           \
@@ -218,12 +219,12 @@ TEST(bad_and_lucky_probes_mislead_nobody) {
     ask.limit_ns = 19e6;
     judged(&lost, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
     judged(&lucky, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
-    ask.limit_ns = 10e6; /* nor does one probe alone tell to either side */
+    ask.limit_ns = 10e6; /* one probe alone shows neither "kept" nor "broken" */
     ask.rate = 385;
     judged(&single, ask, PLANNER_CLOSE, false,
            "between 200/s, where the promise is kept, and 400/s", "lockbench capacity");
     ask.rate = 450;
-    ask.limit_ns = 21e6; /* of a looser promise it says nothing */
+    ask.limit_ns = 21e6; /* about a looser promise the probe without figures says nothing */
     judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown",
            "lockbench capacity");
     ask.limit_ns = 40e6;
@@ -232,8 +233,8 @@ TEST(bad_and_lucky_probes_mislead_nobody) {
            "lockbench capacity");
 }
 
-/* 2 ms held and 0.5 ms to hand over: at most 400/s. The model keeps 20 - 3 ms with a doubt of 47 %:
- * its far end was 1.47 times M/D/1's. */
+/* A hold of 2 ms and a handoff of 0.5 ms: at most 400/s. By the model the wait must stay below 20 -
+ * 3 ms, with an uncertainty of 47 %, because the measured tail was 1.47 times that of M/D/1. */
 TEST(the_model_answers_near_what_was_measured) {
     const struct made usual = {0}, wrong = {.foretold = 2.5}, few = {.foretold = 0.4},
                       odd = {.hold = "lognormal:1ms:0.5"};
@@ -255,16 +256,16 @@ TEST(the_model_answers_near_what_was_measured) {
     ask.hold_ns = 1e6;
     ask.keys = 2;
     judged(&usual, ask, PLANNER_CARRIES, true, "measured with hold 1ms and 1 key;", NULL);
-    ask.rate = 820; /* two keys might do it, but nobody sent more than 400/s */
+    ask.rate = 820; /* two keys might carry it, but no rate above 400/s was measured */
     judged(&usual, ask, PLANNER_UNKNOWN, false, "no rate above 400/s was measured",
            "--keys 2 --most 1640");
     ask.keys = 3;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--keys 3");
 }
 
-/* What the model keeps is kept in M/D/1: at its answer the wait's 99 % are within what is left of
- * the promise; but no key is busier than at the answer that was measured, which is 400/s * 1.5 ms =
- * 0.6. */
+/* The answers of the model are those of M/D/1: at the load that it gives, the p99 of the wait is
+ * what is left of the promise. But a key must not be busier than at the measured answer: 400/s *
+ * 1.5 ms = 0.6. */
 TEST(the_models_bounds_are_those_of_the_queue) {
     const struct made usual = {0};
     struct planner_answer answer;
@@ -296,7 +297,7 @@ TEST(clients_answer_within_twice) {
     ask.clients = 129;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as many",
            "--set load.clients=129");
-    ask.clients = 5; /* 200/s * (1 + 20 ms) = 4.2 are busy at most */
+    ask.clients = 5; /* at most 200/s * (1 + 20 ms) = 4.2 of them are busy */
     judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients", NULL);
     ask.clients = 4;
     judged(&usual, ask, PLANNER_UNKNOWN, false, "4 might all be busy", "--set load.clients=4");
@@ -376,7 +377,8 @@ TEST(order_is_that_of_fitness) {
     capacity_free(file);
 }
 
-/* What plan says of one lock by three measurements, from old to new. Their number that it took. */
+/* Answers for one lock from three measurements, from old to new. Returns the index of the
+ * measurement that was used. */
 static int taken_of(const struct made *made, int *ret_exit) {
     static const char *const days[] = {"2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z",
                                        "2026-01-05T00:00:00Z"};
@@ -393,8 +395,8 @@ static int taken_of(const struct made *made, int *ret_exit) {
     return taken;
 }
 
-/* Nothing better that is older, or that the model says, hides what was measured last; and nothing
- * at all that a lock let two in. */
+/* The newest measurement of the load is used, even if an older one or the model gives a better
+ * answer. But a measurement in which two clients held at once comes before all others. */
 TEST(what_was_measured_last_answers) {
     static const struct made close = {.low = 190, .high = 210}, good = {.low = 400},
                              model = {.hold = "2ms"}, far = {.hold = "100ms", .low = 5, .high = 6},
@@ -409,7 +411,7 @@ TEST(what_was_measured_last_answers) {
         {{good, close, model}, 1, LB_EXIT_INCONCLUSIVE},
         {{close, less, model}, 1, LB_EXIT_REGRESSION},
         {{far, model, far}, 1, LB_EXIT_OK},
-        {{close, other, far}, 0, LB_EXIT_INCONCLUSIVE}, /* of this very promise */
+        {{close, other, far}, 0, LB_EXIT_INCONCLUSIVE}, /* used: it is of the same promise */
         {{far, other, model}, 1, LB_EXIT_OK},
         {{violated, good, far}, 0, LB_EXIT_INCONCLUSIVE},
         {{good, violated, good}, 1, LB_EXIT_INCONCLUSIVE},
@@ -423,7 +425,8 @@ TEST(what_was_measured_last_answers) {
     judged(&violated, ask, PLANNER_UNKNOWN, false, "two held it at once in this search", NULL);
 }
 
-/* Its figure would be another one today: it is told, not used, and the command makes it anew. */
+/* The answer of an older method would be another one today: it is named but not used, and the
+ * command would measure it again. */
 TEST(a_file_of_an_older_method_is_not_used) {
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 1e6};
     for (int older = 0; older <= 1; older++) {

@@ -1,6 +1,6 @@
-/* test_trend: histories whose answers are known: lines made from a seed, and what must be said of them;
- * the outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff). What is appended to a
- * history and read from one is test_trend_file's. */
+/* test_trend: histories whose answers are known: lines made from a seed, and the output that they must give; the
+ * outputs against stored ones (UPDATE_GOLDEN=1 writes them; read the diff). test_trend_file tests the appending to a
+ * history and the reading of one. */
 #define _GNU_SOURCE
 #include "report/tests/trend_help.h"
 
@@ -29,7 +29,8 @@ TEST(a_change_is_found_where_it_was) {
     trend_free(trend);
 }
 
-/* Longer ago than the gate looks, or not asked for: no failure. */
+/* A change that is older than the gate's runs does not fail the gate; neither does a change if no
+ * gate is asked for. */
 TEST(a_gate_sees_new_changes_only) {
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 8);
@@ -64,7 +65,7 @@ static struct trend *steps(double middle, double end, const char *verdict) {
 }
 
 /* A lock that got stuck or starved its clients in the newest run shuts the gate, whatever its
- * figures; one that let two in is told without a gate. */
+ * figures; a violation gives exit code 3 without a gate, too. */
 TEST(a_lock_that_failed_in_the_newest_run_shuts_the_gate) {
     const struct {
         const char *verdict, *said;
@@ -91,7 +92,8 @@ TEST(a_lock_that_failed_in_the_newest_run_shuts_the_gate) {
     }
 }
 
-/* What was undone is no regression; what got better neither; what was undone in part is one. */
+/* A change that was undone is no regression, nor is a change for the better; a change that was
+ * undone in part is one. */
 TEST(what_counts_is_the_level_now) {
     static const struct {
         double middle, end;
@@ -104,19 +106,19 @@ TEST(what_counts_is_the_level_now) {
         struct trend_view *view = look(trend, 0, 30);
         if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
         trend_view_free(view);
-        view = look(trend, 0, 0); /* no gate: that two were let in is told all the same */
+        view = look(trend, 0, 0); /* without a gate a violation still gives exit code 3 */
         assert_int_equal(trend_exit(view), cases[i].verdict ? LB_EXIT_VIOLATED : LB_EXIT_OK);
         trend_view_free(view);
         trend_free(trend);
     }
 }
 
-/* Twenty runs that scatter by 1 %, then these: one that fell out, and two, shut no gate; three that
+/* Twenty runs that scatter by 1 %, then these: one or two outliers shut no gate; three runs that
  * stay there are a level. */
 TEST(outliers_shut_no_gate) {
     static const struct {
-        double then[6]; /* parts of the level, up to 0 */
-        int changes;    /* at the least, so that there was something to shut it */
+        double then[6]; /* as parts of the level; 0 ends the list */
+        int changes;    /* at least so many change points are found */
         int code;
     } cases[] = {
         {{0.88}, 1, 0},

@@ -1,4 +1,5 @@
-/* test_trend_file: what runs append to a history, histories that are wrong, and the command. */
+/* test_trend_file: the lines that runs append to a history, histories that are wrong, and the
+ * command. */
 #define _GNU_SOURCE
 #include "report/tests/trend_help.h"
 
@@ -22,7 +23,7 @@ static void run_file(const char *path, const char *start, const char *options, c
     ",\"processes\":1,\"threads\":2,\"topology\":\"redis\",\"durability\":\"=1+1\","               \
     "\"throughput_per_s\":" #rate ",\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}" more "}"
 
-/* What could not be read again is refused, and the file stays as it was. */
+/* A time that trend_read would refuse is refused when it is appended, and no file is made. */
 TEST(a_run_without_a_proper_time_is_refused) {
     static const char *const times[] = {"yesterday", "2026-01-01 00:00:00", "2026-01-01T00:00:00",
                                         "2026-1-1T00:00:00.000000000Z", "2026-01-01T00:00:00ZZ"};
@@ -63,8 +64,8 @@ TEST(two_runs_of_one_second_are_both_kept) {
     free(second);
 }
 
-/* Three repeats are one line with their median; a control, and what was cut off, have none; twice
- * is once. */
+/* Three repeats are one line with their median; a control and an incomplete stage have none; a run
+ * that is appended twice is in the file once. */
 TEST(runs_are_appended_once) {
     struct lb_err err = {0};
     struct trend_added added = {0};
@@ -104,7 +105,8 @@ TEST(runs_are_appended_once) {
     free(later);
 }
 
-/* A history of a version that had fewer figures: they get columns, and no line is lost. */
+/* A history of a version that had fewer figures: the new figures get columns, and no line is
+ * lost. */
 TEST(new_figures_are_new_columns) {
     struct lb_err err = {0};
     char *text = slower_text(), *old = path_of("old.csv"), *run = path_of("later.json");
@@ -147,7 +149,8 @@ TEST(new_figures_are_new_columns) {
     "\",\"clients\":2,\"status\":\"complete\",\"arrival\":\"closed\",\"repeat\":" repeat           \
     ",\"throughput_per_s\":" rate ",\"limited_by\":" limited "}"
 
-/* Generator-limited stages are in no median, and counted; a gate without others is inconclusive. */
+/* Generator-limited stages are in no median, and their number is counted; a gate over no other
+ * stages is inconclusive. */
 TEST(generator_limited_stages_are_left_out) {
     struct lb_err err = {0};
     char *file = path_of("limited.csv"), *run = path_of("limited.json");
@@ -182,7 +185,8 @@ TEST(generator_limited_stages_are_left_out) {
     free(run);
 }
 
-/* A lock that polls ten times as rarely did not become slower: it is another series. */
+/* A lock that runs with other options is another series: if it polls less often, it has not become
+ * slower. */
 TEST(other_options_are_another_series) {
     static const struct {
         const char *options;

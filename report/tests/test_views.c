@@ -1,5 +1,5 @@
-/* test_views: what the views that decide are drawn from: ratios to the best, intervals and what
- * they stand on, the verdict's last lines, environments side by side. */
+/* test_views: the data of the views that decide: ratios to the best, intervals and their basis, the
+ * last lines of the verdict, environments side by side. */
 #include <math.h>
 
 #include "report/page/html_parts.h"
@@ -29,7 +29,8 @@ static void assert_near(double is, double expected) {
         fail_msg("is %.12g, not %.12g", is, expected);
 }
 
-/* Within a durability; a lock that let somebody in is neither best nor held against the best. */
+/* Ratios are within a durability. A lock that let two clients in is not the best, and has no
+ * ratio. */
 TEST(test_ratios) {
     struct report *report =
         report_of(STAGE("slow", "memory", "clean", 100, 8000) "," STAGE(
@@ -116,7 +117,7 @@ TEST(test_a_broken_promise_has_no_green_verdict) {
     }
 }
 
-/* Its times are those of the few that were served. */
+/* The times of an unfair lock are those of the few clients that were served. */
 TEST(test_an_unfair_lock_leads_only_unfair_ones) {
     char *text = first_screen(SHARED("greedy", 90000, 0.3, "null") "," SHARED(
         "fair", 100, 1, "\"generator\"") "," SHARED("near", 98, 1, "null"));
@@ -131,7 +132,7 @@ TEST(test_an_unfair_lock_leads_only_unfair_ones) {
     free(text);
 }
 
-/* Where all clients meet, no lock was alone. */
+/* In this run all clients meet on a key, so no figure answers "fastest alone". */
 TEST(test_a_question_that_no_load_answers_is_not_asked) {
     struct report *report =
         report_of(SHARED("a", 900, 1, "null") "," SHARED("b", 100, 1, "null"), "");
@@ -151,7 +152,7 @@ TEST(test_a_question_that_no_load_answers_is_not_asked) {
     ",\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"x\",\"p99\":" #p99                      \
     "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
 
-/* p99 of one run is a matter of luck, and so are 3 % of its throughput. */
+/* The p99 of one run is a matter of luck, and so is a difference of 3 % in throughput. */
 TEST(test_one_run_tells_no_best_tail) {
     struct report *report =
         report_of(RUN("a", 0, 100, 2000) "," RUN("b", 0, 103, 8000) "," RUN("c", 0, 50, 9000), "");
@@ -196,7 +197,8 @@ TEST(test_spreads_of_repeats_tell_the_best) {
     report_free(report);
 }
 
-/* Beside the best, a: b's rate is 1/2 in its middle repeat, and so is the rest; one run has no range. */
+/* Against the best lock, a: b has half the rate in its middle repeat, 1/4 and 0.8 of the rate in the others. A lock of
+ * one run has no range. */
 TEST(test_a_mean_has_a_range_where_there_are_repeats) {
     double low = -1, high = -1;
     struct report *report = report_of(
@@ -208,7 +210,7 @@ TEST(test_a_mean_has_a_range_where_there_are_repeats) {
     double mean = best_ratio_mean(group, 1);
     assert_true(mean > 1);
     assert_true(best_ratio_range(group, 1, &low, &high));
-    assert_near(high, mean * mean); /* 4 times worse, and 2 times: the root is the same */
+    assert_near(high, mean * mean); /* the same root of 4 as of 2 */
     assert_true(1 < low && low < mean);
     assert_true(best_ratio_range(group, 0, &low, &high));
     assert_true(low == 1 && high == 1);

@@ -1,5 +1,5 @@
-/* trend_help: what the tests of histories share: lines made from a seed, and what is said of them. Header
- * only, since each test is one program. */
+/* trend_help: what the tests of histories share: lines made from a seed, and the output for them. Header only, since
+ * each test is one program. */
 #ifndef REPORT_TESTS_TREND_HELP_H
 #define REPORT_TESTS_TREND_HELP_H
 
@@ -14,7 +14,7 @@
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
     "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
 
-/* What differs of a line from the usual one. */
+/* The members that differ from a usual line; NULL = as usual. */
 struct made {
     const char *lock, *environment, *kernel, *verdict, *load;
     double rate;

@@ -40,8 +40,8 @@ struct capacity_probe {
     enum promise_verdict verdict;
     double value; /* the load: arrivals a second, or clients */
     double quantile_ns, low_ns,
-        /* the quantile of the promise; its interval, both NAN: not known; only high_ns NAN: no
-         * upper end */
+        /* the quantile of the promise, and its interval low_ns .. high_ns: both NAN if it is not
+         * known, high_ns alone NAN if it has no upper end */
         high_ns;
     bool grew; /* the backlog grew in the window by more than chance explains */
     /* operations due in the window; missed: those that never started in it */
@@ -102,8 +102,9 @@ void capacity_free(struct capacity *capacity);
 
 /* Sets all figures to absent. */
 void capacity_lock_clear(struct capacity_lock *lock);
-/* Write one element of .locks with its probes, and the whole file. The second takes over the array
- * `locks`, and ignores capacity->locks. New references; NULL when out of memory. */
+/* Make JSON: capacity_lock_json an element of .locks with its probes, capacity_json the whole file.
+ * capacity_json takes over the array `locks`, and ignores capacity->locks. New references; NULL
+ * when out of memory. */
 json_t *capacity_lock_json(const struct capacity_lock *lock);
 json_t *capacity_json(const struct capacity *capacity, json_t *locks);
 

@@ -13,7 +13,7 @@
 #define FAULTS_MAX 1000
 #define CELLS_MAX 100000
 #define SKIPS_MAX 100000
-#define FAULTS_LOGGED_MAX 100000 /* the fields of a cell, and its evidence */
+#define FAULTS_LOGGED_MAX 100000 /* elements of a cell's log of faults */
 #define HOLDS_MAX 10000
 
 #define KIND "lockbench check"

@@ -1,4 +1,4 @@
-/* hist: see hist.h. It refuses to know units, clocks or files: it counts integers.
+/* hist: see hist.h. This code counts integers, and knows no units, clocks or files.
  *
  * The slots: bucket 0 has 2^(half_mag+1) slots of width 1; each further bucket b has 2^half_mag
  * slots of width 2^b, so that a slot's width never exceeds 1 part in 10^digits of the values in
@@ -21,8 +21,8 @@ static int half_mag_of(int digits) {
     return mag - 1;
 }
 
-/* Slots needed for 0..highest. Unsigned, for with highest at INT64_MAX the first value beyond is
- * 2^63. */
+/* Slots needed for 0..highest. The arithmetic is unsigned, because with highest = INT64_MAX the
+ * first value beyond the range is 2^63. */
 static int32_t length_of(int half_mag, int64_t highest) {
     uint64_t beyond = UINT64_C(2) << half_mag;
     int buckets = 1;

@@ -82,7 +82,7 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
     bool has_times = granted && granted->count > 0;
     stage->not_granted = share_not_granted(stage);
     if (!(stage->due > 0) || (stage->grants > 0 && !has_times)) return;
-    /* As many times as grants, unless a worker was killed between the two counts. */
+    /* There are as many times as grants, unless a worker was killed between the two counts. */
     double asked = stage->due;
     if (has_times && stage->grants > 0) asked *= (double)granted->count / stage->grants;
     stage->response_p50 = supported_quantile(granted, asked, 0.5);

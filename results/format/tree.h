@@ -2,8 +2,8 @@
  * names its path.
  *
  * Nothing is guessed: a figure of the wrong type, a negative or an infinite one is an error, never
- * a zero. An absent value, or a null, is NAN, NULL or false. For the readers of run.json and
- * check.json. */
+ * a zero. An absent value, or a null, is NAN, NULL or false. For the readers of run.json,
+ * check.json and capacity.json. */
 #ifndef RESULTS_FORMAT_TREE_H
 #define RESULTS_FORMAT_TREE_H
 

@@ -1,6 +1,6 @@
-/* tree_file: finds and reads the file of a result; the readers of run.json and check.json interpret
- * it. It refuses pipes, devices and files beyond a gigabyte, because they would block the reader or
- * fill its memory. */
+/* tree_file: finds and reads the file of a result; the readers of run.json, check.json and
+ * capacity.json interpret the text. It refuses pipes, devices and files beyond a gigabyte, because
+ * they would block the reader or fill its memory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

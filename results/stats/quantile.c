@@ -49,9 +49,9 @@ static struct side walk(double n, double q, double mode, int step) {
     return side;
 }
 
-/* The count at which the sum of all beyond it, from the side's end inwards, comes to reach tail:
- * the greatest l with P(B < l) <= tail from below, the smallest with P(B > u) <= tail from
- * above. */
+/* Walks from the side's end towards the middle, and returns the last count beyond which the
+ * probabilities add up to at most `tail`: from below the greatest l with P(B < l) <= tail, from
+ * above the smallest u with P(B > u) <= tail. */
 static double reach(double n, double q, struct side side, int step, double tail) {
     double k = side.end, term = side.term, sum = term;
     while (sum <= tail && k >= 0 && k <= n) {
@@ -109,12 +109,12 @@ int quantile_effective(const struct quantile_batch *batches, int count, double q
         squares += off * off;
     }
     if (isnan(q)) q = share;
-    /* The share's variance between batches (that of a ratio), against that of as many independent
-     * samples. */
+    /* The variance of the share between batches, as the variance of a ratio; `alone` is the
+     * variance that as many independent samples would have. */
     double variance = squares * filled / (filled - 1) / (n * n), alone = q * (1 - q) / n;
     double effect = alone > 0 && variance > alone ? variance / alone : 1;
-    /* Few batches tell the variance itself only roughly: Student's t for their number, by that for
-     * n. */
+    /* A few batches show the variance only roughly, so the interval must be wider: by Student's t
+     * for the number of batches, divided by Student's t for n. */
     double wider = student_quantile(level, filled - 1) / student_quantile(level, n > 2 ? n - 1 : 1);
     *ret = (struct quantile_worth){
         .n = n, .share = share, .effective = fmin(n / (effect * wider * wider), n)};

@@ -7,7 +7,7 @@
 #include "bench/tests/unit.h"
 #include "results/format/capacity_read.h"
 
-/* A sound file; %s and so on are not in it. */
+/* The text of a sound file. */
 static const char sound[] =
     "{\"schema\":\"lockbench.capacity/1\",\"tool\":{\"name\":\"lockbench\",\"version\":\"0.1\"},"
     "\"command\":\"lockbench capacity "
@@ -136,7 +136,8 @@ TEST(an_answer_may_be_open_or_missing) {
     free(text);
 }
 
-/* Every length of the sound text: none but the whole is one, and none brings the reader down. */
+/* The sound text, cut off at every length: each cut is refused with an error, and none crashes the
+ * reader. */
 TEST(a_cut_file_is_told_so) {
     for (size_t length = 0; length < sizeof sound - 1; length++) {
         struct lb_err err = {0};

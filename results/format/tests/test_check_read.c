@@ -1,4 +1,5 @@
-/* test_check_read: what a sound check.json becomes, and the one clear line for each that is not. */
+/* test_check_read: the structs that a sound check.json becomes, and the one line of error for each
+ * unsound one. */
 
 #include <math.h>
 
@@ -126,7 +127,7 @@ TEST(test_what_is_wrong_is_named) {
     }
 }
 
-/* Whatever a disk or a hand does to a file: an error or a check, never a crash. */
+/* A file with changed bytes or without its end gives an error or a check, never a crash. */
 TEST(test_damaged_files) {
     static const char sound[] =
         CHECK("\"seeds\":[1],",
@@ -148,7 +149,7 @@ TEST(test_damaged_files) {
         kept += check != NULL;
         check_free(check);
     }
-    assert_true(kept > 10); /* else it tested the JSON parser only */
+    assert_true(kept > 10); /* fewer: the texts tested the JSON parser only */
 }
 
 TEST(test_a_check_is_told_from_a_run) {

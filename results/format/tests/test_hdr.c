@@ -1,5 +1,5 @@
-/* test_hdr: V2 text there and back, byte for byte as HdrHistogram's Java writes it, and texts that
- * lie. */
+/* test_hdr: V2 text there and back, byte for byte as HdrHistogram's Java writes it, and texts whose
+ * header, lengths or counts are false. */
 
 #include <math.h>
 #include <zlib.h>
@@ -49,8 +49,7 @@ TEST(test_round_trip) {
             }
             char *text = encode(h);
             assert_memory_equal(text, "HISTFAAA", 8);
-            /* The sum of such a wide range does not fit: what was recorded has wrapped, and is
-             * refused. */
+            /* With such a wide range the sum of the values overflows, so the text is refused. */
             if (highests[r] == INT64_MAX) {
                 struct lb_err err = {0};
                 assert_null(hdr_decode(text, &err));

@@ -31,8 +31,8 @@ struct written {
 static const char *const tags[TAGS] = {"acquire", "acquire.due", "wait.failed", "ping",
                                        "lock:a/b=c"};
 
-/* One tag a shape: round counts, on which ranks fall exactly; all magnitudes; a silent interval;
- * one value over and over; the edges of the range and what lies beyond them. */
+/* Each tag has a shape of its own: round counts, on which ranks fall exactly; all magnitudes; a
+ * silent interval; one value over and over; the edges of the range and values beyond them. */
 static void fill(struct hist *h, int tag, int interval, struct lb_rng *rng) {
     switch (tag) {
     case 0:
@@ -103,8 +103,8 @@ static int have_java(void) {
     return run((const char *const[]){"sh", "-c", "java -version >/dev/null 2>&1", NULL}) == 0;
 }
 
-/* The value that HdrHistogram gives for one of ours: the top of its slot. Ours is cut at the exact
- * maximum. */
+/* The value that HdrHistogram prints for a quantile: the top of its slot. Our own quantile is cut
+ * at the exact maximum. */
 static int64_t theirs(const struct hist *h, double quantile) {
     return h->count ? hist_slot_high(h, hist_slot(h, hist_quantile(h, quantile))) : 0;
 }
@@ -121,7 +121,8 @@ static void assert_figure(const char *tag, int interval, const char *what, doubl
     }
 }
 
-/* One line an interval: its end, its figures, and those of all up to here. */
+/* The reader prints a line for each interval: the interval's end, its figures, and the figures of
+ * all intervals so far. */
 static void check_intervals(const struct written *w, int tag) {
     char line[512];
     FILE *file = fopen(w->out, "r");

@@ -214,7 +214,8 @@ TEST(test_reset_leaves_nothing) {
     hist_free(fresh);
 }
 
-/* Values dealt to three histograms and added up are the same bytes as one that saw them all. */
+/* Values that are dealt to three histograms, which are then added up, give the same bytes as one
+ * histogram of all values. */
 TEST(test_add_is_recording_in_one) {
     size_t bytes = hist_bytes(3, MINUTE_NS);
     struct hist *all = new_hist(3, MINUTE_NS), *merged = new_hist(3, MINUTE_NS);

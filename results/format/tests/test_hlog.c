@@ -1,4 +1,4 @@
-/* test_hlog: the very lines of a log, the tags that would break one, and disks that are full. */
+/* test_hlog: the lines of a log byte by byte, tags that would break a line, and full disks. */
 #include "bench/base/clock.h"
 #include "bench/tests/unit.h"
 #include "results/format/hdr.h"
@@ -123,7 +123,8 @@ TEST(test_full_disk) {
     assert_int_equal(second.code, LB_EXIT_MACHINE);
     fclose(file);
 
-    /* Buffered, the flush between two lines fails, and the next line must not pretend. */
+    /* With a buffered stream the flush between two lines fails; writing the next line must then
+     * report an error. */
     file = fopen("/dev/full", "w");
     assert_non_null(file);
     struct lb_err first = {0}, later = {0};

@@ -1,5 +1,5 @@
-/* test_hlog_read: what our writer and others' wrote comes back; what was tampered with is one clear
- * line, and the lines behind it are still there. */
+/* test_hlog_read: logs of our writer and of HdrHistogram's writers are read back; a damaged line
+ * gives one line of error, and the lines after it can still be read. */
 
 #include <sys/stat.h>
 
@@ -70,7 +70,7 @@ TEST(what_was_written_comes_back) {
     free(text);
 }
 
-/* HistogramLogReader's rule, and the log that says nothing at all of when it was. */
+/* HistogramLogReader's rule, and logs that do not state when they began. */
 TEST(times_are_absolute_or_count_from_a_base) {
     static const struct {
         const char *text;

@@ -100,7 +100,7 @@ TEST(test_an_old_file_has_them_too) {
     assert_true(run->stages[0].response_p99 == INFINITY);
     assert_true(fabs(run->stages[0].not_granted - 0.1) < 1e-9);
     run_free(run);
-    due->hdr = NULL; /* cut down: then nothing is said of times that were measured */
+    due->hdr = NULL; /* a file without the histogram: then the measured times are not known */
     due->count = NAN;
     run = read_stage(&stage);
     assert_true(isnan(run->stages[0].response_p50));

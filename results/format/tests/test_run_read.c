@@ -1,4 +1,5 @@
-/* test_run_read: what a sound run.json becomes, and the one clear line for each that is not. */
+/* test_run_read: the structs that a sound run.json becomes, and the one line of error for each
+ * unsound one. */
 
 #include <math.h>
 

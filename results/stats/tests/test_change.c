@@ -69,8 +69,8 @@ TEST(single_series_is_split_as_otava_does) {
 
 /* The first two lists are Otava's. The others are those of the same algorithm in R, each point
  * tested by t.test's formula: Otava has up to three points more there, since it divides a variance
- * by n instead of n - 1 and does not test the left neighbour of a point that it took away again.
- * With both done its way all its lists come out of this code, too. */
+ * by n instead of n - 1, and does not test the left neighbour of a removed point again. With both
+ * done in Otava's way this code gives all of Otava's lists, too. */
 TEST(long_series_is_split_as_otava_and_r_do) {
     FINDS(tigerbeetle, 30, 0.01, 0.05, 15, 71);
     FINDS(tigerbeetle, 30, 0.05, 0.05, 15, 71);
@@ -81,7 +81,8 @@ TEST(long_series_is_split_as_otava_and_r_do) {
     FINDS(tigerbeetle, CHANGE_WINDOW, CHANGE_MAX_P, 0.03, 15, 61, 71, 95, 131, 192);
 }
 
-/* What a point says: R 4.2's t.test(values[1:5], values[6:10], var.equal = TRUE). */
+/* The p-value and the levels of a point, against R 4.2's t.test(values[1:5], values[6:10],
+ * var.equal = TRUE). */
 TEST(a_point_has_its_test_and_its_levels) {
     static const double values[] = {1.00, 1.02, 1.05, 0.95, 0.98, 0.80, 0.82, 0.85, 0.79, 0.77};
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0};
@@ -92,9 +93,9 @@ TEST(a_point_has_its_test_and_its_levels) {
     assert_true(fabs(points[0].before - 1) < 1e-12 && fabs(points[0].after - 0.806) < 1e-12);
 }
 
-/* 200 histories of 60 runs that scatter by 4 % and never change: a point in at most 5 % of them,
- * with the least change that histories are asked for. And 200 that fall by 8 % at the 40th: found
- * within three of it. */
+/* 200 histories of 60 runs that scatter by 4 % and never change: at most 5 % of them get a point,
+ * with the default least change of `history` (3 %). Then 200 histories that fall by 8 % at the 40th
+ * run: the point lies within three runs of it. */
 TEST(scatter_is_no_change_and_a_step_is_one) {
     const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0.03};
     int alarms = 0, found = 0;
@@ -115,8 +116,8 @@ TEST(scatter_is_no_change_and_a_step_is_one) {
     if (found < 180) fail_msg("found in %d of 200", found);
 }
 
-/* One that fell out is no change among others; as the last value it is found: nothing tells it from
- * one. */
+/* An outlier among other values is no change of level. As the last value it is reported, because
+ * nothing distinguishes it from a new level. */
 TEST(an_outlier_is_a_change_only_as_the_last) {
     static const double values[] = {100,   101,  99,  100.5, 99.5, 100, 101, 99,
                                     100.5, 99.5, 100, 101,   99,   100, 99,  101,

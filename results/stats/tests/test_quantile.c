@@ -97,7 +97,7 @@ static struct covered cover(double rho) {
     return covered;
 }
 
-/* 285 of 300 are 95 %; below 273 lies one of 4000 such series of trials. */
+/* 285 of 300 are 95 %; by chance one of 4,000 such series of trials lies below 273. */
 TEST(independent_samples_are_covered) {
     struct covered covered = cover(0);
     assert_in_range(covered.alone, 273, 300);

@@ -1,4 +1,4 @@
-/* Tests in the order of time: each finds what it is for, and accuses chance as seldom as it says. */
+/* The tests of series: each detects the defect that it is made for, and gives no more false alarms than it states. */
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 
 #define ALPHA 0.001
 #define SEEDS 10000
-/* As often as chance may bring it: 10 are expected, and more than 25 of 10,000 come in less than one of ten
+/* The most false alarms in 10,000 series: 10 are expected, and chance brings more than 25 in fewer than one of ten
  * thousand such tests. */
 #define ALARMS_MAX 25
 

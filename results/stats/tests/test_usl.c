@@ -71,8 +71,8 @@ TEST(a_small_table_is_that_of_the_package) {
     near(usl.kappa.estimate, 0.02, 5e-3);
 }
 
-/* A ray tracer that nothing but its serial part holds back (Gunther 2007): kappa ends at its bound,
- * 0, and there is no peak. nls(algorithm = "port") ends there too. */
+/* A ray tracer that only its serial part slows down (Gunther 2007): kappa ends at its bound, 0, and
+ * there is no peak. nls(algorithm = "port") ends there too. */
 TEST(no_coherency_is_no_negative_one) {
     const double n[] = {1, 4, 8, 12, 16, 20, 24, 28, 32, 48, 64};
     const double x[] = {20, 78, 130, 170, 190, 200, 210, 230, 260, 280, 310};
