@@ -1,5 +1,5 @@
-/* acts_help: what the tests share that do something to real servers. Include cmocka.h and what it
- * needs before. */
+/* acts_help: code that is shared by the tests of acts on real servers. Header only, since each test
+ * is one program. */
 #ifndef BENCH_TESTS_ACTS_HELP_H
 #define BENCH_TESTS_ACTS_HELP_H
 

@@ -29,7 +29,7 @@ static inline const char *check_verdict_of(const json_t *check, const char *lock
     return cli_text_at(check_cell(check, lock, fault), "verdict");
 }
 
-/* Fails with what the cell says of itself. */
+/* Fails, with the cell's own reason, unless the cell has this verdict. */
 static inline void check_assert(const json_t *check, const char *lock, const char *fault,
                                 const char *verdict) {
     const json_t *cell = check_cell(check, lock, fault);

@@ -42,7 +42,7 @@ struct cli {
     char *out, *err; /* all that it printed; after cli_wait */
 };
 
-/* What is not usual about a run. */
+/* The differences from a usual run of the program; zeroed = none. */
 struct cli_how {
     const char *env[6]; /* "NAME=VALUE", then NULL */
     /* in the child, before the program: limits and the like; may be NULL */
@@ -138,7 +138,9 @@ static inline _Noreturn void cli_child(const struct cli *cli, const struct cli_h
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that failed leaves nobody behind */
     setenv("LOCKBENCH_HOME", cli_home, 1);
     setenv("TMPDIR", cli_temp, 1);
-    unsetenv("CI"); /* it changes what a run is content with: tests that want it say so */
+    /* With CI set, a run treats a missing server as an error; a test that wants this sets CI in
+     * how->env. */
+    unsetenv("CI");
     for (int i = 0; how->env[i]; i++) putenv((char *)how->env[i]);
     int in = how->terminal ? how->terminal : open("/dev/null", O_RDONLY);
     int out = how->terminal ? how->terminal
@@ -168,7 +170,7 @@ static inline void cli_start(struct cli *cli, const struct cli_how *how, const c
     if (cli->pid == 0) cli_child(cli, how ? how : &usual, args);
 }
 
-/* Waits for its end, at most CLI_LIMIT_S; then it is killed, and the test fails. */
+/* Waits for the end of the program. After CLI_LIMIT_S the program is killed, and the test fails. */
 static inline void cli_wait(struct cli *cli) {
     int64_t until_ns = lb_now() + CLI_LIMIT_S * LB_S_NS;
     int status;
@@ -194,9 +196,9 @@ static inline void cli_free(struct cli *cli) {
 
 #define CLI_TRIES 3 /* of a run in whose short window the machine stood still */
 
-/* Waits for the end of what was started with these arguments. A run in which nothing was granted is
- * repeated, as if it had not been: a machine that stands still for as long as the window leaves none.
- * Who looks for that message gets it at the last try. */
+/* Waits for the end of a run that was started with these arguments. A run in which nothing was granted is repeated,
+ * because a machine that stands still for as long as the window leaves no time for a grant. A test that looks for the
+ * message about it gets the message from the last try. */
 static inline void cli_wait_granted(struct cli *cli, const struct cli_how *how,
                                     const char *const *args) {
     cli_wait(cli);
@@ -240,7 +242,7 @@ static inline int cli_lines(const char *text) {
     return lines;
 }
 
-/* How many problems it told on standard error, a line each. */
+/* The number of problems that the program reported on standard error, a line for each. */
 static inline int cli_problems(const struct cli *cli) {
     int count = 0;
     for (const char *at = cli->err; (at = strstr(at, "lockbench: ")); at++)
@@ -343,8 +345,9 @@ static inline bool cli_stat(const char *pid, pid_t *ret_parent, char *ret_state,
 }
 
 /* The first process of ours whose command line begins with `name`, below `parent` (0 = any); 0 if
- * there is none. leaders: also those that lead a session of their own. (A session's number tells
- * nothing more: it is 0 for all where the leader lives outside of our PID namespace.) */
+ * there is none. leaders: include processes that lead a session of their own. (Whether a process
+ * leads its session is all that the session's number can tell: the number is 0 if the leader is
+ * outside of our PID namespace.) */
 static inline pid_t cli_find(const char *name, pid_t parent, bool leaders) {
     DIR *dir = opendir("/proc");
     pid_t found = 0;

@@ -13,8 +13,8 @@
 
 #define FAULT_TRIES 4
 
-/* Whether the machine stood still for a tenth of a window in one piece. A fault that falls into that hits
- * others than it should, or nobody. */
+/* Whether the machine stood still for a tenth of a window in one piece. A fault at such a moment hits other clients
+ * than it should, or none. */
 static inline bool fault_lost_time(const json_t *run) {
     size_t i;
     json_t *stage;
@@ -26,8 +26,8 @@ static inline bool fault_lost_time(const json_t *run) {
     return false;
 }
 
-/* Runs it and returns run.json. It must end with this code. A run in which the machine stood still is run
- * again, unless it saw a violation: no machine excuses that. */
+/* Runs the workload and returns run.json. The run must end with this code. A run in which the machine stood still is
+ * run again, unless the run saw a violation, which no machine excuses. */
 static inline json_t *fault_run(const char *lock, const char *text, int code) {
     static int number;
     for (int tries = 1;; tries++) {
@@ -84,7 +84,7 @@ static inline void assert_stage_is(const json_t *run, const char *status, const 
     }
 }
 
-/* Attempts of the window's seconds from one on that were granted. */
+/* The number of grants in the window's seconds from from_s on. */
 static inline double granted_from(const json_t *run, double from_s) {
     double sum = 0;
     size_t i;

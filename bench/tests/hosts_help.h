@@ -78,7 +78,7 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
     if (!run->place) fail_msg("%s", err.text);
 }
 
-/* NULL with err when it could not even begin. */
+/* NULL with err if the run could not begin. */
 static inline struct stage *go(struct far_run *run, bool (*enough)(void *, const struct stage *),
                                struct lb_err *err) {
     struct stage_ask ask = {.plan = run->plan,

@@ -1,5 +1,5 @@
-/* liar: a relay between clients and real servers that makes them no lock: it takes the servers in turn, a
- * connection each, and rewrites words of requests on their way. A process for each connection. */
+/* liar: a relay between clients and real servers, which makes a lock on these servers exclude no longer: it leads the
+ * connections to the servers in turn, and rewrites words in requests. It has a process for each connection. */
 #ifndef BENCH_TESTS_LIAR_H
 #define BENCH_TESTS_LIAR_H
 
@@ -34,7 +34,7 @@ static inline int liar_socket(int port, bool listens) {
     return fd;
 }
 
-/* Each word's first place in a request. Returns the new length. */
+/* Replaces the first occurrence of each word in a request. Returns the new length. */
 static inline size_t liar_rewrite(const struct liar *liar, char *text, size_t len) {
     for (int i = 0; i < LIAR_WORDS && liar->words[i].from; i++) {
         size_t from = strlen(liar->words[i].from), to = strlen(liar->words[i].to);

@@ -29,19 +29,20 @@ static struct plan *load(const char *text, const char *locks, const char *const 
 
 #define SETS(...) ((const char *const[SETS_MAX + 1]){__VA_ARGS__})
 
-/* What must not become a plan: the text of a file, or a --set or locks that are given with it. */
+/* A workload that must be refused: the text of a file, with a --set and locks that are given beside
+ * it. */
 struct refusal {
     const char *text, *set, *locks;
     const char *why[3]; /* all of them are in the error */
 };
 
-/* A text alone, and why not. */
+/* A text without --set and locks, and words of the error. */
 #define REFUSED(words, ...)                                                                        \
     {                                                                                              \
         .text = words, .why = { __VA_ARGS__ }                                                      \
     }
 
-/* locks are those of the cases that name none. */
+/* locks: for the cases that name none. */
 static inline void assert_refused(const struct refusal *cases, size_t count, const char *locks) {
     for (size_t i = 0; i < count; i++) {
         const struct refusal *one = &cases[i];

@@ -1,10 +1,10 @@
 /* stage_help: runs one stage of an embedded lock for a test. Header only, since each test is one
  * program.
  *
- * A test says what must have happened (stage_wish.faults, stage_wish.enough), and the window ends then:
- * run.duration is only the longest that it waits. A stage of which the machine took a part by standing
- * still is run again, since what the test foretells is of a machine that runs. One with a violation is
- * always kept: no machine excuses that. */
+ * A test says what must have happened (stage_wish.faults, stage_wish.enough), and the window ends then: run.duration is
+ * only the longest that it waits. If the machine stood still during a stage, the stage is run again, since the
+ * expectations of a test hold only on a machine that runs. A stage with a violation is always kept, because a busy
+ * machine does not excuse a violation. */
 #ifndef BENCH_TESTS_STAGE_HELP_H
 #define BENCH_TESTS_STAGE_HELP_H
 
@@ -24,8 +24,8 @@
 
 static volatile sig_atomic_t no_interrupts;
 
-/* What a test asks beyond the settings that the plan's parser allows the named lock. 0 = as they
- * are. */
+/* Wishes of a test that go beyond the settings which the plan's parser allows for the named lock. 0
+ * = no wish. */
 struct stage_wish {
     const struct lb_lock
         *instead; /* run this lock, with the options of the named one; NULL = the named one */
@@ -36,12 +36,12 @@ struct stage_wish {
     struct stage_promise promise;
     int faults; /* the window ends when so many faults are over ... */
     bool (*enough)(const struct stage *stage); /* ... or when this holds */
-    /* it is run again until this holds of it: for what chance may hide, such as a pause that met nobody */
+    /* the stage is run again until this holds: for events that chance may prevent, such as a pause that met a holder */
     bool (*until)(const struct stage *stage);
     bool stands_still; /* the test itself stops this process */
 };
 
-#define STAGE_TRIES 10                /* then the test has to say what is wrong with the last one */
+#define STAGE_TRIES 10                /* the test's assertions then fail on the last one */
 #define STAGE_LOOK_NS (50 * LB_MS_NS) /* the supervisor looks so often, and then asks stage_look */
 
 /* What stage_look sees. */

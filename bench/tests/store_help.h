@@ -1,13 +1,13 @@
-/* store_help: what a fencing token is for, as an assertion on a stage of a run.json. Include
- * cli_help.h or check_help.h before. */
+/* store_help: asserts on a stage of a run.json that fencing tokens protect data. Header only, since
+ * each test is one program. */
 #ifndef BENCH_TESTS_STORE_HELP_H
 #define BENCH_TESTS_STORE_HELP_H
 
 #include "bench/tests/cli_help.h"
 
-/* The stage's fenced store has rejected every stale write and lost nothing, and what a store
- * without the check took is there to compare. Returns how many stale writes there were: none, where
- * the holder learned in time that it had lost its grant. where: for the message. */
+/* Fails unless the stage's fenced store rejected every stale write and lost no update, while the
+ * store without the check accepted each of them. Returns the number of stale writes: 0 if the
+ * holder learned in time that it had lost its grant. where: for the message. */
 static inline uint64_t store_assert_fenced(const json_t *stage, const char *where) {
     const json_t *store = cli_get(stage, "store");
     if (!json_is_true(cli_get(store, "fenced"))) fail_msg("%s: no fenced store", where);

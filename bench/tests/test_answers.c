@@ -4,7 +4,7 @@
 #include "bench/answers/answers.h"
 #include "bench/tests/cli_help.h"
 
-/* How many answers are not true. Each is told. */
+/* The number of answers that are not true. Each one is printed. */
 static int count_wrong(int try) {
     char *folder = cli_path("answers-%d", try);
     struct answers_how how = {.program = cli_program, .folder = folder, .brief = true};
@@ -24,15 +24,15 @@ static int count_wrong(int try) {
     return wrong;
 }
 
-/* The short form's windows last a second and less: a machine that stands still in one leaves no answers.
- * What is wrong is so at each try. */
+/* The short form's windows last a second and less: a machine that stands still in one leaves no answers. An answer that
+ * is wrong at each try is a mistake of lockbench. */
 TEST(lockbench_says_what_is_known_to_be_true) {
     int wrong = count_wrong(0);
     for (int try = 1; try < 4 && wrong > 0; try++) wrong = count_wrong(try);
     assert_int_equal(wrong, 0);
 }
 
-/* A figure that is not true is told. */
+/* A figure that is not true is reported. */
 TEST(a_wrong_answer_is_found) {
     struct answers_how how = {
         .program = "/bin/false", .folder = cli_home, .brief = true, .only = "fixed"};

@@ -52,7 +52,8 @@ static void show_list(char *text, const char *name, const struct arg_list *list)
     for (int i = 0; i < list->count; i++) show(text, name, list->item[i]);
 }
 
-/* Reads a command line; writes what the struct has then, as "*operand out=x json", or the error. */
+/* Reads a command line. Returns the members of the struct as text, "*operand out=x json", or the
+ * error. */
 static const char *parsed_by(const struct command *by, const char *line) {
     static char words[20][64], result[600];
     char *argv[21] = {words[0]};

@@ -1,5 +1,5 @@
-/* What a search for capacity is made of: promises as people write them, the order of sweeps, the
- * keys of a workload that go with them, and what a stage says of a promise. */
+/* The parts of a search for capacity: promises as people write them, the order of sweeps, the
+ * workload keys for them, and the verdict of a stage on a promise. */
 
 #include <math.h>
 
@@ -218,7 +218,8 @@ static void told_free(struct told *told) {
     free(told);
 }
 
-/* Ten batches of so many grants, of which so many within 10 ms, the others after 100 ms. */
+/* Ten batches with `counted` grants each: `within` of them within 10 ms, the others after 100
+ * ms. */
 static void tell(struct told *told, int counted, int within) {
     told->stage.batches = calloc(10, sizeof *told->stage.batches);
     told->stage.batch_count = 10;
@@ -278,8 +279,8 @@ TEST(what_never_started_is_over_the_limit) {
     told_free(told);
 }
 
-/* 2000 slots in 5 s, of which so many were granted before the window's last half second and all others
- * after it, all within the limit. */
+/* 2000 slots in 5 s: each half second but the last grants each_half of them, and the last one the others, all within
+ * the limit. */
 static struct probe probe_of_backlog(int each_half) {
     struct told *told = told_new(400, 10 * LB_S_NS);
     tell(told, 200, 200);
@@ -320,23 +321,25 @@ TEST(lateness_is_told_where_it_may_have_decided) {
     struct probe probe = probe_when_late(100, 95 * LB_MS_NS, 10 * LB_MS_NS); /* broken by 5 ms */
     assert_int_equal(probe.limit, PROBE_LATE);
     assert_int_equal(probe.verdict, PROMISE_UNSURE);
-    /* Broken by ten times the lateness is the lock's. */
+    /* Broken by ten times the lateness: the lock has broken the promise. */
     probe = probe_when_late(100, 50 * LB_MS_NS, 5 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
     assert_int_equal(probe.verdict, PROMISE_BROKEN);
-    /* Kept by less than the lateness is as much a matter of it, but kept. */
+    /* Kept by less than the lateness: the lateness may have decided this, too, but the promise is
+     * kept. */
     probe = probe_when_late(200, 10 * LB_MS_NS, 8 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_LATE);
     assert_int_equal(probe.verdict, PROMISE_KEPT);
     probe = probe_when_late(200, 50 * LB_MS_NS, 8 * LB_MS_NS);
     assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
     assert_int_equal(probe.verdict, PROMISE_KEPT);
-    /* Timers as they always are. */
+    /* The usual lateness of timers. */
     probe = probe_when_late(100, 95 * LB_MS_NS, LB_MS_NS / 10);
     assert_int_equal(probe.verdict, PROMISE_BROKEN);
 }
 
-/* Whatever came of it: who leaves out only what was broken keeps the lucky ones. */
+/* A stage with stolen time is marked whether the promise was kept or broken: if only the broken
+ * ones were left out, the lucky ones would remain. */
 TEST(a_machine_with_steal_is_told_to_either_side) {
     for (int within = 100; within <= 200; within += 100) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
@@ -352,7 +355,7 @@ TEST(a_machine_with_steal_is_told_to_either_side) {
     }
 }
 
-/* Whatever the load was: of the closed loop before a search too. */
+/* A spoilt stage runs again under any load, also the closed loop before a search (rate 0). */
 TEST(a_stage_that_the_machine_spoilt_is_run_again) {
     struct told *told = told_new(0, 50 * LB_MS_NS);
     tell(told, 200, 200);
@@ -362,8 +365,8 @@ TEST(a_stage_that_the_machine_spoilt_is_run_again) {
     told_free(told);
 }
 
-/* Behind a lock one waits for everybody's late timers: 300/s for a tenth of a second, each late by
- * 2 ms. */
+/* A waiter waits for the late timers of all clients before it: 300 grants/s for a tenth of a
+ * second, each late by 2 ms. */
 TEST(lateness_adds_up_in_a_queue) {
     for (int busy = 0; busy <= 1; busy++) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
@@ -377,8 +380,8 @@ TEST(lateness_adds_up_in_a_queue) {
     }
 }
 
-/* 1000 half seconds, of which only the last are over the limit: cut off, the promise would be
- * kept. */
+/* 1000 half seconds, of which only the last 300 are over the limit. If the window were cut off, the
+ * promise would be kept. */
 TEST(a_long_window_counts_to_its_end) {
     struct told *told = told_new(20, 10 * LB_MS_NS);
     told->stage.batch_count = 1000;
@@ -397,8 +400,8 @@ TEST(a_long_window_counts_to_its_end) {
     told_free(told);
 }
 
-/* The spread is known at the limit: where nothing is over it nothing is known of it at the
- * quantile. */
+/* The interval of the quantile comes from the samples over the limit; without such samples it is
+ * not known. */
 TEST(an_interval_is_of_the_quantile_or_none) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 200);
@@ -415,7 +418,8 @@ TEST(an_interval_is_of_the_quantile_or_none) {
 
 TEST(our_own_fault_is_never_the_locks) {
     struct probe probe;
-    /* Who started was served soon: they waited for a free client of ours. */
+    /* Attempts were served soon after their start; they had waited for a free client of the load
+     * generator. */
     struct told *told = told_new(400, 10 * LB_MS_NS);
     tell(told, 200, 100);
     hist_reset(told->stage.hist[METRIC_ACQUIRE]);
@@ -426,8 +430,8 @@ TEST(our_own_fault_is_never_the_locks) {
     probe = probe_read(&told->stage, &told->ask, 400);
     assert_int_equal(probe.limit, PROBE_POOL);
     assert_int_equal(probe.verdict, PROMISE_UNSURE);
-    /* Unless the one key was busy all the time: 380/s for 2.5 ms each. More clients would not help
-     * it. */
+    /* But if the one key was busy all the time (380/s for 2.5 ms each), more clients would not
+     * help. */
     told->stage.result.ok = 1900;
     for (int i = 0; i < 100; i++) {
         hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
@@ -463,7 +467,7 @@ TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     assert_false(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
     told->stage.batches[0].within = 320;
     assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
-    /* Nobody was granted anything: whoever came waits. */
+    /* Nothing was granted: all requests wait. */
     told->stage.batches[0] = (struct stage_batch){0};
     assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
     told->ask.promise.limit_ns = 0;
@@ -473,8 +477,8 @@ TEST(hopeless_is_what_no_rest_of_the_window_mends) {
 
 /* ---- steady ---- */
 
-/* So many seconds of a closed loop that does `first` a second and then grows by a part of it each
- * second. */
+/* True if a closed loop is steady that grants `first` in its first second, and in each further
+ * second more by the share `growth` of it. */
 static bool steady_after(int seconds, double first, double growth, double percent,
                          struct stage_steady *ret) {
     struct plan plan = {.duration_ns = 30 * LB_S_NS, .steady_percent = percent};

@@ -19,7 +19,7 @@ struct toy {
     /* part of the probes in which the machine was busy: the promise is broken at any load */
     double spoilt;
     double ceiling; /* from here on the generator is always too slow; 0 = never */
-    double late;    /* part of the probes in which it may have been, whatever came out */
+    double late;    /* part of the probes in which it may have been late, kept or broken */
     struct lb_rng rng;
 };
 
@@ -56,7 +56,8 @@ static struct search_answer run(struct toy *toy, const struct search_ask *ask, i
     return search_answer(&search);
 }
 
-/* Many seeds: how far the answers lie from the edge, and how often the interval has it. */
+/* Searches with many seeds: checks how far the answers lie from the edge, and how often the
+ * interval contains it. */
 static void try_seeds(struct toy toy, int probes, double most_off, int least_inside) {
     int inside = 0, answered = 0;
     for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -92,8 +93,8 @@ TEST(spoilt_probes_do_not_move_it) {
     try_seeds((struct toy){.edge = 700, .steep = 20, .noise = 0.5, .spoilt = 0.4}, 32, 0.1, 32);
 }
 
-/* Where the machine was late in half of all probes, kept ones must not count and broken ones be
- * left out: the answers' mean would lie too high. */
+/* The machine was late in half of all probes. If the kept ones counted and the broken ones were
+ * left out, the answers would be too high in the mean. */
 TEST(late_probes_do_not_push_it_up) {
     double sum = 0;
     int answered = 0;
@@ -111,7 +112,7 @@ TEST(late_probes_do_not_push_it_up) {
     if (fabs(sum / answered) > 0.012) fail_msg("off by %g in the mean", sum / answered);
 }
 
-/* Nothing but late probes is still an answer, and says so. */
+/* Almost all probes are late: there is still an answer, which says so. */
 TEST(a_machine_that_is_always_late_gives_a_rough_answer) {
     struct toy toy = {.edge = 700, .steep = 10, .noise = 0.7, .late = 0.9};
     int rough = 0;
@@ -216,7 +217,7 @@ TEST(too_few_probes_are_no_answer) {
     assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
 }
 
-/* What these probes say together, within a range up to most. */
+/* The answer from these probes, for a range of loads up to `most`. */
 static struct search_answer told_by(const struct search_result *results, int count, double most) {
     static struct search search;
     struct search_ask ask = usual;
@@ -232,7 +233,7 @@ TEST(one_probe_on_a_side_is_no_edge) {
     struct search_answer answer = told_by(two, 2, 1e6);
     assert_int_equal(answer.limit, SEARCH_NO_ANSWER);
     assert_non_null(strstr(answer.why, "too few probes around the edge"));
-    /* Nor is the generator's, by one kept probe below it. */
+    /* The generator's limit is no edge either, with a single kept probe below it. */
     struct search_result spoilt[6] = {{.load = 140, .samples = 2000, .kept = true}};
     for (int i = 1; i < 6; i++)
         spoilt[i] =
@@ -323,7 +324,8 @@ TEST(clients_are_whole) {
 
 /* ---- what the lock was seen to do ---- */
 
-/* Probes from an empty queue that kept their promise for a while, beyond what the lock can do. */
+/* Probes that began with an empty queue, so that they kept the promise for a while at loads above
+ * the lock's capacity. */
 static struct search_answer beyond_capacity(double capacity_per_s, double served_per_s) {
     static struct search search;
     struct search_ask ask = usual;
@@ -392,8 +394,8 @@ TEST(the_edge_of_points_by_hand) {
     assert_true(edge.x == 77);
 }
 
-/* Half the probes at one load had none over the limit, the others twice what is allowed: in the mean
- * that is the edge, though the logarithms' mean is far below it. */
+/* Half the probes at load 1 had no sample over the limit, the others twice the allowed share. Their mean is the allowed
+ * share, so the edge is at 1, although the mean of their logarithms is far lower. */
 TEST(the_mean_decides_and_not_the_mean_logarithm) {
     struct edge edge;
     struct edge_point points[28];

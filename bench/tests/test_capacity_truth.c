@@ -1,8 +1,7 @@
-/* The search for capacity against queues whose capacity is known. An ideal lock (one request at a time,
- * in order of arrival, with random arrivals) is computed by Lindley's recursion, with the tool's own
- * rules for probes: warm-up, window, pool of clients, who may start after the window's end, half
- * seconds. What it measured goes through probe_read and the search as a real stage does. Nothing is
- * timed and nothing runs; the same seed gives the same answer.
+/* The search for capacity against queues whose capacity is known. An ideal lock (one request at a time, in order of
+ * arrival, with random arrivals) is computed by Lindley's recursion, with the tool's own rules for probes: warm-up,
+ * window, pool of clients, who may start after the window's end, half seconds. The measurements go through probe_read
+ * and the search, as those of a real stage do. Nothing is timed and nothing runs; the same seed gives the same answer.
  *
  * LOCKBENCH_TRUTH=1 prints bias and coverage of every case, over more seeds. */
 
@@ -208,7 +207,8 @@ static int seeds_wanted(int usual) {
 
 static const double services_s[] = {0.0017, 0.002, 0.005, 0.025};
 
-/* In the mean within 3 %, and of 20 intervals 18 have the truth. */
+/* The mean of the answers must be within 3 % of the truth, and 18 of 20 intervals must contain the
+ * truth. */
 static void try_ideal(const struct ideal *ideal) {
     int seeds = seeds_wanted(20);
     struct score score = score_of(ideal, seeds);

@@ -1,4 +1,5 @@
-/* test_cell: the exclusion checks: each is seen to fail, and none accuses a clean history. */
+/* test_cell: the exclusion checks: each one fails on a broken history, and none fails on a clean
+ * one. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -66,8 +67,8 @@ TEST_WITH(test_two_holders, setup, NULL) {
     assert_int_equal(findings.first_intruder.acquired_ns, 200);
 }
 
-/* The other one comes in between the first two instructions of an entry, on a key whose last holder's
- * lease is long over: it must be judged by the lease of the one that it meets. */
+/* A second client enters between the first two instructions of the first client's entry, on a key whose last holder's
+ * lease is long over. The overlap must be judged by the first client's lease, not by that of the last holder. */
 TEST_WITH(test_who_has_just_come_in_is_met_with_its_own_lease, setup, NULL) {
     leave(2, enter(2, 100, 500, 0), 110);
     struct holding me = {3, 1000, 2000, 0};
@@ -89,8 +90,8 @@ TEST_WITH(test_a_holder_outlived_its_lease, setup, NULL) {
     assert_int_equal(x.expired_holders, 1);
 }
 
-/* How the checks end when another client came and went after the end of a holder's lease, by what the
- * holder's release then says. */
+/* The verdict if another client came and went after the end of a holder's lease. said: the outcome of the holder's
+ * release. */
 static enum verdict after_release(int64_t lease_end_ns, int64_t other_lease_end_ns,
                                   enum lb_outcome said) {
     static struct shared shared;
@@ -108,7 +109,8 @@ static enum verdict after_release(int64_t lease_end_ns, int64_t other_lease_end_
     return cells_judge(&cell, 1, &shared.findings).verdict;
 }
 
-/* A lock that calls a grant released that it had given to another client meanwhile excuses nothing. */
+/* A holder past its lease is not excused if its release succeeds, although the lock had given the grant to another
+ * client meanwhile. */
 TEST(test_a_lost_lease_is_not_called_released) {
     assert_int_equal(after_release(500, 900, LB_LOST), VERDICT_EXPIRED);
     assert_int_equal(after_release(500, 900, LB_UNKNOWN), VERDICT_EXPIRED);
@@ -119,8 +121,8 @@ TEST(test_a_lost_lease_is_not_called_released) {
     assert_int_equal(after_release(500, 550, LB_OK), VERDICT_EXPIRED);
 }
 
-/* An intruder that stands still between its exchange and its look at the holder. The holder is told that it lost the grant,
- * and has its next one before the intruder looks: which is not the one to judge it by. */
+/* An intruder that stands still between its exchange and its look at the holder. The holder learns that it lost the
+ * grant, and would have its next grant before the intruder looks. The overlap must not be judged by that next grant. */
 struct late_intruder {
     struct shared *shared;
     struct client *client;
@@ -159,22 +161,23 @@ TEST_WITH(test_a_holder_has_no_other_grant_before_it_is_judged, setup, NULL) {
     pthread_join(thread, NULL);
     assert_int_equal(shared.findings.double_holders, 0);
     assert_int_equal(shared.findings.expired_holders, 1);
-    /* One that was killed never judges. The holder goes on all the same. */
+    /* An intruder that was killed never judges. The holder goes on nevertheless. */
     client.at.entry = cell_enter(&cell, &shared.findings, 7, &(struct holding){3, 100, 500, 0});
     atomic_store(&cell.owner, 4 + 1);
     assert_int_equal(loop_once("holder", leave_and_hold_again, &late, &err), 0);
     assert_true(findings_judged(&shared.findings, 3, client.at.replaced));
 }
 
-/* A client that stood still between its grant and its entry comes last with the first stamp: when
- * the other one came its lease was over, and that one's token is rightly the greater. */
+/* Client 3 stood still between its grant and its entry, so it enters last, with the older stamp.
+ * Its lease was over when client 4 got its grant, and client 4's token is rightly the greater
+ * one. */
 TEST_WITH(test_who_comes_in_late_is_no_second_holder, setup, NULL) {
     struct entry b = enter(4, 600, 900, 6), a = enter(3, 100, 500, 5);
     leave(4, b, 610);
     leave(3, a, 620);
     assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 0);
     assert_int_equal(cells_judge(&cell, 1, &findings).expired_holders, 1);
-    /* Inside its lease it is one. */
+    /* A late client inside its lease is a second holder. */
     b = enter(4, 1000, 1900, 7);
     a = enter(3, 990, 1500, 8);
     assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
@@ -188,7 +191,7 @@ TEST_WITH(test_an_old_token_of_who_stood_still, setup, NULL) {
     leave(3, enter(3, now_ns - 3 * LB_S_NS, now_ns - 2 * LB_S_NS, 5), now_ns);
     assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 0);
     assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
-    /* Inside its lease it is an error. */
+    /* For a client inside its lease an old token is an error. */
     leave(3, enter(3, now_ns - 3 * LB_S_NS, now_ns + 3600 * LB_S_NS, 5), now_ns);
     assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 1);
 }
@@ -226,23 +229,24 @@ TEST_WITH(test_a_session_that_ended_while_its_client_waited, setup, NULL) {
         assert_int_equal(x.double_holders, 0);
         assert_int_equal(x.token_errors, 0);
         assert_int_equal(x.verdict, VERDICT_EXPIRED);
-        /* A stall that no session ends by excuses nothing. */
+        /* A stall that is shorter than the session excuses nothing. */
         session_in_a_stall(late_is_intruder, 5, 50 * LB_MS_NS);
         assert_int_equal(cells_judge(&cell, 1, &findings).double_holders, 1);
     }
 }
 
-/* A grant that was handed over after its lease's end, when others had come and gone: its token is
- * old, and what fencing guards would refuse it. */
+/* A grant that arrived after the end of its lease, when others had come and gone: its token is old,
+ * and a fenced store would reject it. */
 TEST_WITH(test_an_old_token_of_a_lease_that_is_over, setup, NULL) {
     leave(0, enter(0, 100, 500, 6), 110);
     leave(1, enter(1, 600, 550, 5), 610);
     assert_int_equal(cells_judge(&cell, 1, &findings).verdict, VERDICT_CLEAN);
-    leave(0, enter(0, 700, LB_NEVER, 6), 710); /* it has not become the last one */
+    leave(0, enter(0, 700, LB_NEVER, 6), 710); /* the old token has not become the last one */
     assert_int_equal(cells_judge(&cell, 1, &findings).token_errors, 1);
 }
 
-/* Who waits for a lock that others get again and again tests each of their grants, once. */
+/* A client that waits while others get the lock again and again tests each of their grants, and
+ * each grant counts once. */
 TEST_WITH(test_grants_that_somebody_waited_for, setup, NULL) {
     struct client client = {.at = {.kind = ENTRY_CELL, .cell = &cell}};
     static const struct {
@@ -348,8 +352,8 @@ TEST_WITH(test_threads_without_a_lock_are_caught, setup, NULL) {
     assert_true(x.double_holders > 0);
 }
 
-/* A client that was killed in its cell is met there by the next holder, whether its lease ended or
- * its session; it is not the lock's fault. */
+/* The next holder meets the owner word of a client that was killed in its cell, whether that
+ * client's lease ended or its session. This overlap is not the lock's fault. */
 TEST_WITH(test_the_dead_are_excused, setup, NULL) {
     static const int64_t leases_ns[] = {150, LB_NEVER};
     for (int i = 0; i < 2; i++) {
@@ -369,7 +373,7 @@ TEST_WITH(test_the_dead_are_excused, setup, NULL) {
     }
 }
 
-/* One overlap each, no more: what else is found stays found. */
+/* Each killed client excuses one overlap; the other findings stay. */
 TEST_WITH(test_an_excuse_covers_one_overlap, setup, NULL) {
     struct found holders[8] = {0};
     findings.holders = holders;
@@ -388,7 +392,7 @@ TEST_WITH(test_an_excuse_covers_one_overlap, setup, NULL) {
 
 static int64_t asked_ns;
 
-/* What a fault on purpose does to a client's connection is not the lock's doing. */
+/* The finding about a holder whose connection an injection cut: the cut is not the lock's fault. */
 static enum how found_how(int64_t grace_ns, int64_t from_ns, int64_t to_ns, int64_t acquired_ns,
                           int64_t met_ns) {
     static struct found holders[2];
@@ -408,7 +412,8 @@ TEST_WITH(test_who_was_cut_off, setup, NULL) {
     assert_int_equal(found_how(0, 100, 110, 105, 106), FOUND_EXCUSED);
     assert_int_equal(found_how(0, 100, 110, 50, 99), FOUND_DOUBLED);   /* before it */
     assert_int_equal(found_how(0, 100, 110, 111, 120), FOUND_DOUBLED); /* a grant from after it */
-    /* It asked before the cut, and learned of its grant after it: its session may have ended. */
+    /* The client asked before the cut, and learned of its grant after the cut: its session may have
+     * ended. */
     asked_ns = 90;
     assert_int_equal(found_how(40, 100, 110, 141, 142), FOUND_EXCUSED);
     asked_ns = 0;
@@ -416,8 +421,7 @@ TEST_WITH(test_who_was_cut_off, setup, NULL) {
     assert_int_equal(found_how(40, 100, 110, 50, 120), FOUND_DOUBLED);
     assert_int_equal(found_how(40, 100, 110, 50, 140), FOUND_EXCUSED);
     assert_int_equal(found_how(40, 100, LB_NEVER, 200, 201), FOUND_EXCUSED);
-    /* Several: an earlier one still counts when there was a later one, and the last four are
-     * kept. */
+    /* Several cuts: an earlier cut still counts after a later one, and the last four are kept. */
     static struct found holders[2];
     memset(holders, 0, sizeof holders);
     findings.holders = holders;
@@ -429,7 +433,8 @@ TEST_WITH(test_who_was_cut_off, setup, NULL) {
     holder.acquired_ns = 506;
     intruder.acquired_ns = 520;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
-    /* Only the one that is over ends, and those that last are not forgotten for others. */
+    /* findings_cut_over ends only the cut that it names, and a cut that lasts is not replaced by
+     * later ones. */
     memset(holders, 0, sizeof holders);
     for (int64_t from_ns = 100; from_ns <= 500; from_ns += 100)
         findings_cut(&findings, 0, from_ns, from_ns == 100 ? LB_NEVER : from_ns + 5);

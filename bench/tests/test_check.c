@@ -248,8 +248,8 @@ static bool has_run(void *path) {
     return access(path, F_OK) == 0;
 }
 
-/* Standard output that takes nothing costs neither the page nor the summary, and the page's
- * path is said after the folder. */
+/* If writing to standard output fails, page and summary are written nevertheless, and the path of
+ * the page is printed after the folder. */
 TEST(a_full_standard_output_costs_no_file) {
     char command[1024], last[300];
     char *out = cli_path("unprinted");
@@ -290,8 +290,8 @@ TEST(an_interrupted_check_saves_what_it_has) {
     cli_assert_nothing_left();
 }
 
-/* In the middle of a fault; its servers, clients and stopped processes are all gone, and the file
- * can be read. */
+/* The check is killed in the middle of a fault. Its servers, clients and stopped processes end, and
+ * check.json can be read. */
 TEST(a_killed_check_leaves_nothing_running) {
     cli_need("redis");
     char *out = cli_path("killed");
@@ -310,8 +310,8 @@ TEST(a_killed_check_leaves_nothing_running) {
     json_decref(check);
 }
 
-/* On a server that was there before: faults of clients and of their connections act, what needs a hand on the
- * server is left out and said, and the server lives on. */
+/* On a server that lockbench did not start: faults of clients and of their connections act, faults of the server are
+ * left out with a reason, and the server goes on. */
 TEST(a_server_at_a_url_is_checked) {
     char option[120], *out = cli_path("check-url");
     struct cli up;

@@ -127,7 +127,7 @@ TEST(the_bound_of_a_fault_counts_faults) {
     json_t *seen = judge(run, NULL, true);
     assert_int_equal(whole(seen, "faults_hit"), 1);
     json_decref(seen);
-    /* Nobody held when the only fault acted: it has shown nothing of the lock. */
+    /* Nobody held when the only fault acted, so the fault shows nothing about the lock. */
     run = good_run();
     json_object_set_new(json_array_get(part(run, "faults"), 0), "held", json_integer(0));
     seen = judge(run, NULL, true);
@@ -217,14 +217,15 @@ TEST(a_recovery_beyond_reason_is_stuck) {
     json_t *seen = judge(run, NULL, true);
     assert_true(json_is_false(json_object_get(seen, "recovered")));
     assert_seen(seen, "stuck", "theory: 2.0 s");
-    /* Without a theory nobody can say. */
+    /* Without a theory no recovery is too long. */
     run = good_run();
     json_object_set_new(part(run, "recovery"), "max_ns", json_integer(100 * S_NS));
     json_object_set_new(part(run, "recovery"), "theory_max_ns", json_null());
     assert_seen(judge(run, NULL, true), "safe", NULL);
 }
 
-/* Whatever else did, and whatever the verdict. */
+/* One key that no client got back counts as not recovered, even if other keys recovered, and under
+ * any verdict. */
 TEST(a_key_that_nobody_got_has_not_recovered) {
     static const struct {
         const char *part, *name;
@@ -265,7 +266,7 @@ TEST(what_shows_nothing_is_inconclusive) {
     json_object_set_new(json_array_get(part(run, "series"), 2), "ok", json_integer(0));
     json_object_set_new(part(run, "recovery"), "count", json_integer(0));
     assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
-    /* A section that acted once, and then found nobody. */
+    /* A section that acted once and did not act a second time. */
     run = good_run();
     add_fault(run, "fault", "pause", false, 3.0);
     assert_seen(judge(run, NULL, true), "safe", NULL);
@@ -319,7 +320,8 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     json_t *late = deserted_run(0, 0);
     json_object_set_new(json_array_get(part(late, "series"), 2), "ok", json_integer(2));
     assert_seen(judge(late, NULL, true), "stuck", "nobody was granted anything");
-    /* A lock without holders has no history, and so no recovery: its grants a second tell. */
+    /* A lock without holders has no history, and so no recovery: the series of its grants
+     * decides. */
     json_t *holderless = deserted_run(0, 0);
     json_object_set_new(part(holderless, NULL), "recovery", json_null());
     assert_seen(judge(json_deep_copy(holderless), NULL, true), "stuck",
@@ -331,14 +333,15 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     json_object_set_new(last, "t_s", json_real(8));
     json_array_append_new(part(holderless, "series"), last);
     assert_seen(judge(holderless, NULL, true), "safe", NULL);
-    /* Back too late for anybody to say, or not back though it should be. */
+    /* The server came back too late to show a recovery, or did not come back although the plan says
+     * so. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
     assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
-    /* A client's fault takes no server away. */
+    /* After a fault of a client all servers are there, so this rule does not apply. */
     json_t *run = deserted_run(6, 4 * S_NS);
     json_object_set_new(json_array_get(part(run, "faults"), 0), "kind", json_string("pause"));
     assert_seen(judge(run, NULL, true), "inconclusive", "after the fault");
-    /* It hides that leases ended, and no violation. */
+    /* "stuck" hides "expired", but not a violation. */
     run = deserted_run(6, 4 * S_NS);
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("expired"));
     assert_seen(judge(run, NULL, true), "stuck", "nobody was granted anything");
@@ -378,7 +381,7 @@ TEST(what_did_not_run_has_failed) {
     json_object_set_new(part(run, NULL), "error", json_string("the server ended"));
     assert_seen(judge(run, NULL, true), "failed", "the server ended");
     assert_seen(judge(good_run(), "killed by signal 9", true), "failed", "killed by signal 9");
-    /* What it had shown by then counts all the same. */
+    /* A violation that was seen before the failure counts. */
     run = good_run();
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
     json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(1));
@@ -468,7 +471,7 @@ TEST(several_seeds_show_their_worst) {
     assert_seen(all, "safe", NULL);
 }
 
-/* What failed is no proof of safety, and hides nothing bad. */
+/* A failed seed makes a safe cell fail, and hides no bad finding of the other seeds. */
 TEST(a_failed_seed_hides_what_is_fine_and_nothing_bad) {
     static const char *const order[] = {"safe",    "inconclusive", "failed",
                                         "expired", "stuck",        "violated"};
@@ -516,7 +519,8 @@ TEST(all_stages_of_a_run_count) {
     assert_seen(seen, "violated", "1 double holder");
 }
 
-/* Two that held at once decide wherever they stand; else the first failure that says yes or no wrongly. */
+/* A check that failed because two clients held at once decides, wherever it stands in the list; otherwise the first
+ * check decides in which a call was wrongly granted or wrongly refused. */
 TEST(a_suite_is_one_cell) {
     static const struct {
         const char *checks;

@@ -1,7 +1,7 @@
 /* Fencing, on real servers and real processes: a holder that is paused for longer than its lease or
- * session writes when it goes on; the store that checks its token rejects that write each time, the
- * one that does not takes it. Over five seeds; with the store in memory, and in the lock's own
- * server.
+ * session writes when it goes on; the store that checks tokens rejects that write each time, and
+ * the store that does not check them accepts it. Over five seeds; with the store in memory, and in
+ * the lock's own server.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/check_help.h"
@@ -34,8 +34,8 @@ static void pause_holders(const char *lock, const char *set, bool must_be_stale)
                      (uint64_t)cli_number_at(check_cell(check, lock, "pause"), "stale_attempted"));
     print_message("%s, %s: %llu stale writes in %d runs, and as many rejected\n", lock, set,
                   (unsigned long long)stale, SEEDS);
-    /* Where nobody tells the holder, a pause ends with a stale write; not each: a machine that
-     * stands still at that moment may let the holder write before. */
+    /* A pause of which the holder is not told ends with a stale write. Some pauses do not: if the
+     * machine stands still at that moment, the holder may write before the next one. */
     if (must_be_stale) assert_true(stale > 0);
     json_decref(check);
 }

@@ -66,7 +66,7 @@ static long number_in(const char *name) {
     return 0;
 }
 
-/* Also when nobody has waited for it yet. */
+/* True also for a zombie, for which nobody has waited yet. */
 static bool is_gone(pid_t pid) {
     char path[40], line[400] = "";
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -190,7 +190,7 @@ TEST(an_interruption_reaches_what_a_script_runs) {
     assert_gone(inner);
 }
 
-/* Nothing that the program could do: it is killed itself. */
+/* The program itself is killed, so it can't end its children. */
 TEST(none_outlives_a_killed_program) {
     fflush(NULL);
     pid_t program = fork();
@@ -275,7 +275,7 @@ static int runs_for(int trials, const char *name) {
 
 TEST(no_more_runs_than_the_trials_take) {
     assert_int_equal(runs_for(1, "one"), 3);  /* each seed has its run */
-    assert_int_equal(runs_for(5, "five"), 3); /* which is enough, though the first is not */
+    assert_int_equal(runs_for(5, "five"), 3); /* three runs have six trials, which is enough */
     assert_int_equal(runs_for(8, "eight"), 4);
     assert_int_equal(runs_for(9, "nine"), 5);
 }

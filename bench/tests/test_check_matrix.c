@@ -1,5 +1,5 @@
-/* Which cells a check has: only where a driver states something, each control where it must show,
- * and what is left out with its reason. */
+/* The cells of a check: only those for which a driver states a verdict; each control in the
+ * workload that exposes it; and the locks and faults that are left out, with the reason. */
 #include "bench/base/home.h"
 #include "bench/check/matrix.h"
 #include "bench/servers/topo.h"
@@ -61,7 +61,7 @@ TEST(only_what_is_stated_is_run) {
     matrix_done(&matrix);
 }
 
-/* Whoever states something must be able to go through it. */
+/* A lock whose driver states a verdict under a fault can run under that fault. */
 TEST(every_stated_cell_can_run) {
     struct matrix matrix = make((struct matrix_wish){.full = true});
     for (int i = 0; i < matrix.skip_count; i++) {
@@ -191,7 +191,7 @@ TEST(scenarios_fit_what_a_lock_can) {
     }
 }
 
-/* Nobody holds a latch, or a row that is only read and written. */
+/* A latch, or a row that is only read and written, has no holder: the fault hits any client. */
 TEST(who_has_no_holder_is_hit_anyhow) {
     static const char *const names[] = {"redis-latch", "sqlite-optimistic"};
     for (int i = 0; i < 2; i++) {
@@ -281,7 +281,8 @@ TEST(who_was_named_runs_where_it_can) {
         LB_EXIT_MACHINE, "redis-setnx can't run: replicas not found; install: more");
 }
 
-/* Nobody need know what to install; what does not fit is missing nowhere. */
+/* A lock that this machine lacks may have no hint what to install. A lock that does not fit the
+ * topology is not missing on this machine. */
 TEST(what_is_lacking_is_told_from_what_does_not_fit) {
     static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
                                                                     "servers.topology=redis"};

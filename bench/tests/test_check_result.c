@@ -1,5 +1,5 @@
-/* What a check amounts to, from hand-made cells: what its exit code counts must be what its report
- * says. */
+/* The sums of a check, from hand-made cells: the findings that the exit code counts must be those
+ * of the report. */
 #include "bench/check/result.h"
 #include "bench/tests/unit.h"
 
@@ -45,7 +45,7 @@ TEST(a_real_lock_that_is_worse_counts) {
     assert_int_equal(sum_of(&real, 0, LB_EXPECT_VIOLATED, "violated").worse, 0);
 }
 
-/* Broken on purpose: what it shows under a fault is shown, and decides nothing. */
+/* A control is broken on purpose: its verdict under a fault is shown, but does not count. */
 TEST(a_control_under_a_fault_does_not) {
     struct result_sum sum = sum_of(&control, 0, LB_EXPECT_SAFE, "violated");
     assert_int_equal(sum.worse, 0);

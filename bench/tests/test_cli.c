@@ -77,7 +77,8 @@ static const char *latest(void) {
     return to;
 }
 
-/* Whoever looks at the newest result wants to see figures: those before a slip stay there. */
+/* results/latest stays at a run with figures: a later run that measured nothing does not replace
+ * it. */
 TEST(a_run_that_measured_nothing_is_not_the_latest) {
     char first[300];
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", "--no-page"));
@@ -98,7 +99,8 @@ TEST(a_run_that_measured_nothing_is_not_the_latest) {
     cli_free(&cli);
 }
 
-/* Named, a lock broken on purpose is judged like any: exit code 3, on the first line of all. */
+/* A control that is named is judged like any lock: exit code 3, and the violation is the first line
+ * of the output. */
 TEST(a_violation_is_exit_code_3_and_the_first_line) {
     static const char *const locks[][2] = {{"unsafe-none", "check.gap=yield"},
                                            {"sim", "sim.double_every=3"}};
@@ -122,7 +124,7 @@ TEST(a_violation_is_exit_code_3_and_the_first_line) {
     }
 }
 
-/* The short tour holds for about a round trip, so that a second grant meets the holder. */
+/* `compare` holds for about a round trip, so that a second grant meets the holder. */
 TEST(compare_catches_double_grants) {
     char *out = cli_path("compare-doubled");
     struct cli cli =
@@ -219,7 +221,8 @@ TEST(latest_is_the_newest) {
     cli_free(&report);
 }
 
-/* A server of ours asks who comes without its password for it. */
+/* True if the server answers. A server that lockbench starts has a password, so a PING without it
+ * is refused with -NOAUTH. */
 static bool redis_answers(int port) {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)port),
@@ -341,7 +344,7 @@ static char *watch_terminal(struct cli *cli, const char *const *args, struct win
     size_t used = 0, room = 1 << 20;
     char *text = calloc(1, room);
     for (ssize_t got; used < room - 1 && (got = read(master, text + used, room - 1 - used)) > 0;)
-        used += (size_t)got; /* EIO when nobody has the other end any more */
+        used += (size_t)got; /* EIO: the other end is closed */
     close(master);
     cli_wait(cli);
     return text;

@@ -183,7 +183,8 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     cli_free(&cli);
 }
 
-/* Of files that a test of the tables can't write in little time. */
+/* The schema of capacity.json is tested here, because test_reference can't make such a file in a
+ * short time. */
 TEST(what_a_search_writes_keeps_to_the_schema) {
     char command[1000];
     if (access("report/node_modules/ajv", F_OK) != 0) {
@@ -230,7 +231,8 @@ TEST(a_search_by_clients_stays_below_what_can_be_done) {
     cli_free(&cli);
 }
 
-/* Nobody waits, so it carries whatever the generator does, and is of no use. */
+/* No client waits for this lock, so it carries any load that the generator can send, but it does
+ * not exclude. */
 TEST(what_lets_two_in_is_named) {
     struct lb_err err = {0};
     char *out = cli_path("two");

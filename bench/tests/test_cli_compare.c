@@ -1,6 +1,6 @@
 /* Comparisons by the program itself: whole runs in turns against another option, lock, workload and
- * build; what Ctrl-C leaves of them; and input that is none, which is one clear line and the right
- * exit code each. */
+ * build; what remains after Ctrl-C; and bad input, each with one line of error and the right exit
+ * code. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -115,7 +115,7 @@ TEST(another_build_is_a_base) {
     assert_lacks(cli.out, "differs: plan");
     assert_true(exists(out, "base/01/run.json"));
     cli_free(&cli);
-    /* One that is none fails at its first run, and says whose words these are. */
+    /* A program that is no lockbench fails at its first run, and the error names the program. */
     char *fake = cli_path("fake");
     cli_write(fake, "#!/bin/sh\necho 'lockbench: cannot, I am a script' >&2\nexit 2\n");
     chmod(fake, 0755);
@@ -126,7 +126,7 @@ TEST(another_build_is_a_base) {
     cli_free(&cli);
 }
 
-/* Two holders in one run don't hide that another failed as such. */
+/* A violation in one run does not hide that another run failed. */
 TEST(a_failed_run_is_told_beside_a_violated_one) {
     char *script = cli_path("codes"), text[5000];
     snprintf(text, sizeof text,
@@ -182,7 +182,7 @@ TEST(runs_alone_can_be_repeated) {
     cli_free(&cli);
 }
 
-/* What can't be compared is refused after a run of each side, not after all. */
+/* Sides that can't be compared are refused after one run of each side, not after all runs. */
 TEST(what_has_nothing_in_common_ends_early) {
     char *out = cli_path("early");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat",

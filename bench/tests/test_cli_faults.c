@@ -1,5 +1,5 @@
-/* Bad luck with servers and workers: what it hits is marked with the reason, the rest goes on,
- * nothing is lost, and no password is ever shown.
+/* Servers and workers that die or can't be reached: the stages that they hit are marked with the
+ * reason, the others go on, nothing is lost, and no password is ever shown.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
@@ -95,7 +95,7 @@ TEST(a_server_killed_in_mid_run_costs_its_stage_only) {
     cli_assert_nothing_left();
 }
 
-/* A server that is not ours to watch. */
+/* A server at a URL, which lockbench does not watch. */
 TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
     cli_need("redis");
     int port;
@@ -125,8 +125,9 @@ TEST(a_url_that_dies_in_mid_run_marks_its_stages) {
 }
 
 /* SIGKILL of worker processes: the stage is partial, the lock is not accused, and a mutex that died
- * with its holder holds up no other stage. One of two dies with the lock in hand only now and then,
- * hence the two runs of sim; of both one does for sure. */
+ * with its holder holds up no other stage. A worker that is killed alone holds the lock only now
+ * and then, hence the two runs of sim; if both workers are killed, one of them holds the lock for
+ * sure. */
 TEST(a_killed_worker_costs_its_stage_only) {
     static const char *const locks[] = {"sim", "sim", "mem-mutex"};
     for (int i = 0; i < 3; i++) {
@@ -184,8 +185,8 @@ TEST(clients_that_cannot_connect_fail_their_stage) {
     cli_free(&cli);
 }
 
-/* Nobody listens there: exit code 2, the place is named, the password is not. For every kind of
- * server. */
+/* A URL at which nobody listens, for every kind of server: exit code 2; the error has the address,
+ * but not the password. */
 TEST(an_unreachable_url_is_named_without_its_password) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];
@@ -298,8 +299,8 @@ static bool says_how_to_stop(void *arg) {
     return says;
 }
 
-/* Started without a standard output, no server and no socket of ours takes its number, into which the URLs
- * would then be written. */
+/* The program is started without standard output: no server and no socket of ours may get that descriptor's number,
+ * because the URLs would be written there. */
 TEST(a_closed_output_harms_no_server) {
     static const struct cli_how how = {.prepare = close_outputs};
     struct cli cli;

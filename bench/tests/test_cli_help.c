@@ -1,4 +1,4 @@
-/* What the program tells of itself and of the machine: help, version, exit codes, doctor. */
+/* The program's words about itself and the machine: help, version, exit codes, doctor. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -94,8 +94,8 @@ static const char *make_bare_path(void) {
     return folder;
 }
 
-/* Where no server is found: each finding for machines is there for people, in its own words, and what
- * to type is not broken into lines. */
+/* In a PATH without servers: each finding in doctor's JSON is also in its text, and no command to type is broken into
+ * lines. */
 TEST(doctor_says_the_same_to_people_and_machines) {
     char path[200];
     snprintf(path, sizeof path, "PATH=%s", make_bare_path());

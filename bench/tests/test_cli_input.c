@@ -1,5 +1,5 @@
-/* What people type: each mistake gets one clear line on standard error, nothing on standard output,
- * the right exit code, and starts nothing. */
+/* Mistakes on the command line and in files: each gives one line on standard error, nothing on
+ * standard output and the right exit code, and starts nothing. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
@@ -62,7 +62,7 @@ TEST(an_unknown_name_gets_the_nearest) {
         {{"doctor", "--jsno"}, 1, {"did you mean '--json'"}});
 }
 
-/* The same reader takes a file's values: test_plan and test_shape try more of them. */
+/* The values of a file are read by the same code: test_plan and test_shape test more of them. */
 TEST(a_number_out_of_range_is_told_what_is_allowed) {
     CHECK(
         {{"run", "smoke", "--set", "load.clients=0"}, 1, {"load.clients", "1 to 2000000"}},
@@ -117,7 +117,7 @@ TEST(a_url_of_other_servers_is_no_use) {
     cli_free(&cli);
 }
 
-/* A file's mistake is named with its line. */
+/* The error for a mistake in a file names the line. */
 TEST(a_malformed_file_is_told_by_its_line) {
     static const struct {
         const char *text;

@@ -1,11 +1,11 @@
 /* Ways to leave: Ctrl-C once finishes and saves, twice leaves at once, SIGTERM and a closed
- * terminal are as Ctrl-C, SIGKILL leaves the servers to the guard. Whatever the way, nothing is
- * left running and what was measured is saved.
+ * terminal are as Ctrl-C, SIGKILL leaves the servers to the guard. After each of them nothing is
+ * left running, and the measurements are saved.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 
-/* What an interrupted run must have: its first stage, partial, with counts. */
+/* Fails unless the result of an interrupted run has its first stage, partial, with counts. */
 static void assert_saved(const char *out, const char *lock) {
     json_t *run = cli_result(out);
     assert_true(json_is_true(cli_get(run, "partial")));
@@ -37,7 +37,7 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     cli_wait(&cli);
     assert_code(&cli, 130);
     assert_saved(out, lock);
-    /* Told once, and the table of what is there. */
+    /* The interruption is reported once, and the table of the measured stages is printed. */
     assert_has(cli.err, "lockbench: interrupted");
     assert_has(cli.err, out);
     assert_int_equal(cli_problems(&cli), 1);
@@ -107,7 +107,7 @@ static bool server_is_there(void *cli) {
     return cli_find("redis-server", ((struct cli *)cli)->pid, true) > 0;
 }
 
-/* While the server starts, or is hardly there. */
+/* Ctrl-C while the server starts, or just after its start. */
 TEST(while_a_server_starts_it_is_stopped) {
     cli_need("redis");
     char *out = cli_path("starting");
@@ -156,8 +156,8 @@ TEST(twice_leaves_at_once) {
     cli_assert_nothing_left();
 }
 
-/* kill -9: no word, but the servers and workers go too, and the stages before are on disk,
- * marked. */
+/* kill -9: nothing is printed, but servers and workers end too, and the earlier stages are on disk,
+ * marked as partial. */
 TEST(a_killed_run_leaves_no_server) {
     cli_need("redis");
     char *out = cli_path("killed");

@@ -1,5 +1,5 @@
-/* SIGKILL in the middle of each kind of fault: nothing that was stopped, killed, cut or started is
- * left, no server, no worker, no wire, and what was measured until then can be read.
+/* SIGKILL in the middle of each kind of fault: no stopped process, server, worker or wire is left,
+ * and the measurements until then can be read.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"

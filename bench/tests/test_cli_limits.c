@@ -9,7 +9,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-/* The run ends with code 2 and one line that has these words, before anything is measured. */
+/* Fails unless the run ends with code 2 and one line with these words, before anything is
+ * measured. */
 static void refused(const struct cli_how *how, const char *const *args, const char *words) {
     struct cli cli = cli_run(how, args);
     assert_code(&cli, 2);
@@ -120,7 +121,8 @@ static void skip_if_no_mount(const struct cli *cli) {
     skip();
 }
 
-/* Where the result of a run was rescued to, from what it said. */
+/* The result of a run that could not be saved in its folder: the path is read from the run's
+ * message. */
 static json_t *rescued(const struct cli *cli) {
     const char *before = "the result was saved to ", *at = strstr(cli->err, before);
     if (!at) fail_msg("no rescue in: %s", cli->err);
@@ -128,7 +130,7 @@ static json_t *rescued(const struct cli *cli) {
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
              at + strlen(before));
     assert_has(path, cli_temp);
-    /* That is also what `saved in` says, and what the table was made from. */
+    /* `saved in` names the same path, and the table was made from this result. */
     assert_has(strstr(cli->err, "saved in "), path);
     assert_has(cli->out, "sim");
     json_t *run = cli_json(path);
@@ -234,7 +236,7 @@ TEST(output_that_is_cut_is_no_success) {
 }
 
 TEST(a_reader_that_goes_away_is_no_failure) {
-    /* A page and a table are longer than a pipe takes in; `run` prints its table when the reader has gone. */
+    /* The page and the table are longer than a pipe's buffer; `run` prints its table after the reader has gone. */
     static const char script[] =
         "set -o pipefail; cd $(mktemp -d) && "
         "\"$PROGRAM\" run smoke --lock null --set run.duration=100ms --out run --no-page --progress=none"

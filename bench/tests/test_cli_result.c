@@ -1,5 +1,5 @@
-/* run.json and the .hlog files of real runs: every path that results/README.md names is in every
- * stage, the figures agree with each other, and the logs with them.
+/* run.json and the .hlog files of real runs: the listed paths are in every run and stage, the
+ * figures agree with each other, and the logs agree with the figures.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"

@@ -82,7 +82,8 @@ TEST(test_a_clock_that_is_slewed_stays_within_the_error) {
     }
 }
 
-/* A measurement that allows all that its neighbours allow says nothing, and does not make the error greater. */
+/* A measurement whose interval contains those of its neighbours adds no knowledge, and does not make the error
+ * greater. */
 TEST(test_an_inexact_measurement_between_exact_ones_is_dropped) {
     struct clock_series series = {.count = 0};
     clock_add(&series, &(struct clock_offset){.offset_ns = 100, .error_ns = 10, .at_ns = 1000});
@@ -94,7 +95,8 @@ TEST(test_an_inexact_measurement_between_exact_ones_is_dropped) {
     assert_int_equal(clock_error_ns(&series, 1000, 3000), 10 + 4);
 }
 
-/* One that does not allow what its neighbour says shows that the clock has moved. */
+/* A measurement whose interval does not overlap that of its neighbour shows that the clock has
+ * moved. */
 TEST(test_an_inexact_measurement_that_shows_a_drift_is_kept) {
     struct clock_series series = {.count = 0};
     clock_add(&series, &(struct clock_offset){.offset_ns = 100, .error_ns = 10, .at_ns = 1000});

@@ -1,5 +1,5 @@
-/* test_crowd: the checks of what is not a cell: readers and permits by known histories, versions,
- * goods; and what a holder that learned its loss moves. */
+/* test_crowd: the checks other than those of one cell: readers and permits in known histories,
+ * versions, goods; and how a finding moves when a holder learns of its loss. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -113,7 +113,8 @@ TEST_WITH(test_readers_and_writers, setup, NULL) {
     assert_found(0, 0);
 }
 
-/* A sum that is off only makes it look; nobody is accused who was not there. */
+/* A wrong sum only makes the check look at the holders; a client that is not inside is never
+ * accused. */
 TEST_WITH(test_a_wrong_sum_accuses_nobody, setup, NULL) {
     atomic_store(&crowd[0].inside, 100);
     enter(0, 2, 3, 100, LB_NEVER);
@@ -121,8 +122,8 @@ TEST_WITH(test_a_wrong_sum_accuses_nobody, setup, NULL) {
     assert_found(0, 0);
 }
 
-/* Two that were never inside at one moment are not added up: the first had let go before the third
- * came, by its own stamp, though its units are still in the sum. */
+/* Two holders that were never inside at the same moment are not added up: by its own stamp the
+ * first one left before the second one came, though its units are still in the sum. */
 TEST_WITH(test_only_one_moment_counts, setup, NULL) {
     enter(0, 2, 3, 100, LB_NEVER);
     atomic_store(&presence[0].left_ns, 105);
@@ -130,7 +131,7 @@ TEST_WITH(test_only_one_moment_counts, setup, NULL) {
     assert_found(0, 0);
 }
 
-/* Whoever is added up last looks at the moment when the other came. */
+/* The holder that is added to the sum last looks at the moment at which the other one came. */
 TEST_WITH(test_the_last_one_added_sees_who_came_later, setup, NULL) {
     enter(1, 2, 3, 200, LB_NEVER);
     enter(0, 2, 3, 190, LB_NEVER);
@@ -166,7 +167,8 @@ TEST_WITH(test_the_dead_are_buried, setup, NULL) {
     assert_found(0, 0);
     crowd_bury(&crowds, 0, 120);
     assert_int_equal(atomic_load(&crowd[0].inside), 1);
-    /* Killed in the middle of writing itself down: who looks does not wait for it. */
+    /* A client that was killed while it wrote its presence: a client that looks does not wait for
+     * it. */
     atomic_store(&presence[3].version, 7);
     crowd_bury(&crowds, 3, 130);
     enter(2, CROWD_ALL, CROWD_ALL, 140, LB_NEVER);
@@ -190,7 +192,7 @@ TEST_WITH(test_a_loss_learned_in_time, setup, NULL) {
     assert_int_equal(x.counter, 1);
     assert_int_equal(x.detected, 1);
     assert_int_equal(x.lost_updates, 0);
-    /* What it was found at in earlier grants stays found. */
+    /* Findings of the holder's earlier grants stay. */
     atomic_store(&holders[1].doubled, 5);
     atomic_store(&findings.double_holders, 5);
     findings_detected(&findings, 1, 5, 1);
@@ -215,18 +217,19 @@ TEST_WITH(test_a_session_that_ended, setup, NULL) {
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXCUSED);
     holder.acquired_ns = 205; /* granted after that */
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_DOUBLED);
-    /* Who came in after its own lease was over. */
+    /* The intruder came in after its own lease was over. */
     intruder.lease_end_ns = 209;
     assert_int_equal(findings_how(&findings, &holder, &intruder), FOUND_EXPIRED);
-    /* Its release says that all was well. */
+    /* The holder's release succeeds, so the finding is no longer excused. */
     findings_note(&findings, FOUND_EXCUSED, 0, &holder, &intruder);
     assert_found(0, 1);
     findings_untold(&findings, 1, 1);
     assert_found(1, 0);
 }
 
-/* Of two permits one is held by who stood still, and its session is over: who comes in then meets
- * it, and not the one that works on beside it, whichever is looked at first. */
+/* Two clients hold a permit each. One of them stood still, and its session is over. The next client
+ * overlaps with that one, and not with the one that went on, whichever of them is looked at
+ * first. */
 TEST_WITH(test_one_of_several_stood_still, setup, NULL) {
     for (uint32_t still = 0; still < 2; still++) {
         struct heartbeat alive = {.beat_ns = 290}, stopped = {.beat_ns = 110};

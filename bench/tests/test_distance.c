@@ -1,5 +1,5 @@
-/* Clients at a distance (servers.rtt): each stage is at its own, its figures say so, and no round trip is shorter
- * than was asked for. What takes longer than that is the machine's business, and no test's.
+/* Clients at a distance (servers.rtt): each stage is at its own, its figures say so, and no round trip is shorter than
+ * was asked for. A longer round trip may be the machine's, so no test asserts an upper bound.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
@@ -85,7 +85,8 @@ TEST(tls_goes_through_the_wire) {
     cli_free(&cli);
 }
 
-/* What a majority, or a replica, has to confirm takes a round trip between servers; clients stay where they are. */
+/* A write that a majority or a replica must confirm takes a round trip between servers; the distance of the clients
+ * does not change. */
 TEST(servers_of_a_cluster_are_far_from_each_other) {
     static const char *const topologies[] = {"etcd-3", "zookeeper-3", "redis-replicas",
                                              "postgres-replicas", "memcached"};

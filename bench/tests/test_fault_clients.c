@@ -1,6 +1,6 @@
 /* test_fault_clients: worker processes that are paused and killed, renewals that are held back, and
- * wall clocks that are off: whom they hit, that they really act, and that the log does not say so
- * when they did not. And the schedule. */
+ * wall clocks that are off: which clients they hit, that they act, and that the log says so only if
+ * they did. Then their schedule. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -24,8 +24,7 @@ static struct stage *whole(struct stage *stage) {
     return stage;
 }
 
-/* Each of those whom it finds holds, and stands still with it: that client has grants from before
- * and after at best. */
+/* The pause hits a client while it holds, and the log has that client and its key. */
 TEST(test_a_holder_is_paused) {
     const struct lb_lock *locks[] = {&toy_mutex, &toy_rwlock, &toy_semaphore};
     for (int i = 0; i < 3; i++) {
@@ -72,7 +71,8 @@ static bool others_went_on(const struct stage *stage) {
     return all_have() - all_had >= 100 && lb_now() - fault->begin_ns >= 400 * LB_MS_NS;
 }
 
-/* Evidence beside the sign: who stands still from the begin to the end is granted nothing. */
+/* Evidence besides the sign in the log: a client that stands still for the whole pause gets no
+ * grant. */
 TEST(test_the_paused_does_not_run) {
     struct stage *stage = whole(
         run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.enough = others_went_on},
@@ -80,7 +80,7 @@ TEST(test_the_paused_does_not_run) {
                      "load.keys=own", "acquire.lease=1h", "run.warmup=0", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 1);
     assert_sign(&stage->faults.events[0], true, "stood still");
-    /* It was planned, so that it is no stall of the load generator. */
+    /* The pause was planned, so it does not count as a stall of the load generator. */
     if (stage->hist[METRIC_HICCUP]->max >= 400 * LB_MS_NS)
         fail_msg("a hiccup of %ld ns", (long)stage->hist[METRIC_HICCUP]->max);
     /* when it was resumed the window was over: at most the attempt that it stood in was granted */
@@ -243,7 +243,7 @@ TEST(test_nobody_to_be_found) {
     stage_free(stage);
 }
 
-/* All but the last one are dead: that it is spared is said. */
+/* All clients but the last one are dead: the fault spares the last one, and the log says so. */
 TEST(test_the_last_one_is_spared) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 2},
@@ -295,7 +295,7 @@ TEST(test_renewals_are_held_back) {
  * server gives its lock away. */
 #define KEPT_NS (100 * LB_MS_NS)
 
-static bool kept_tells; /* its client looks at its clock, and gives up in time */
+static bool kept_tells; /* the helper looks at its clock, and tells the holder in time */
 
 static void keep_session(void *arg) {
     struct lb_session *session = arg;
@@ -348,8 +348,8 @@ static struct stage *starve_kept(bool tells) {
                               "load.hold=600ms", "acquire.lease=100ms", UNTIL_ENOUGH)));
 }
 
-/* What a driver's helper does by itself is held back, too. Whether the holder learns of it is the
- * driver's. */
+/* Renewals that a driver's helper makes by itself are held back, too. It depends on the driver
+ * whether the holder learns that its session ended. */
 TEST(test_what_keeps_a_session_alive_is_held_back) {
     struct stage *stage = starve_kept(false);
     assert_int_equal(stage->faults.count, 1);
@@ -447,7 +447,7 @@ TEST(test_a_clock_that_nobody_reads_did_not_act) {
     stage_free(stage);
 }
 
-/* Servers and wires that there are none of. */
+/* Faults of servers and wires on a lock that has neither. */
 TEST(test_what_is_not_there_is_said) {
     struct stage *stage =
         whole(run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){.faults = 2},

@@ -1,5 +1,5 @@
 /* test_fault_injected: renewals that drivers make by themselves are held back, and clients' wall
- * clocks are off, with real servers: what each lock then does, and that it is seen.
+ * clocks are off, with real servers: the behaviour of each lock, and that the checks see it.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
@@ -23,7 +23,8 @@ TEST(an_etcd_client_whose_keepalive_is_held_back_gives_up_in_time) {
     }
 }
 
-/* ZooKeeper's client pings and hears of the end on one thread: it holds on beside the next one. */
+/* ZooKeeper's client pings and learns of the session's end on the same thread, so it still holds
+ * when the next client gets the lock. */
 TEST(a_zookeeper_client_whose_pings_are_held_back_outlives_its_session) {
     cli_need("zookeeper");
     json_t *run = fault_run("zk-lock", STARVED("9s", "8s", "8s"), 3);
@@ -32,14 +33,14 @@ TEST(a_zookeeper_client_whose_pings_are_held_back_outlives_its_session) {
     json_decref(run);
 }
 
-/* One client's clock is ahead of everybody else's. Clients think, so that the others hold too: what the one ahead writes
- * lasts a minute for them, and without a pause it would take the key again and again. */
+/* One client's clock is ahead of the others'. A lease that this client writes lasts a minute for the others, and
+ * without think time it would take the key again and again, so that they would never hold. */
 #define AHEAD(hold, lease, duration)                                                               \
     "[load]\nthink = 5ms\n[acquire]\nbound = 1\n" FAULT_LOAD(                                      \
         "4", "4", "1", hold, lease,                                                                \
         duration) "[fault]\nkind = client-clock\ntarget = any\nfirst = 500ms\nfor = 0\nby = 60s\n"
 
-/* Whoever compares moments by its own clock takes what has not ended. */
+/* A client that compares a lease's end with its own clock takes over a lease that has not ended. */
 TEST(leases_that_end_by_the_clients_clocks_end_too_early) {
     static const char *const locks[] = {"redis-permit", "unsafe-redis-getset-repaired"};
     cli_need("redis");
@@ -51,8 +52,8 @@ TEST(leases_that_end_by_the_clients_clocks_end_too_early) {
     }
 }
 
-/* A lease that the server counts is nobody else's whatever the clients' clocks, and the log says
- * that nobody looked. */
+/* A lease whose time the server counts does not depend on the clients' clocks, and the log says
+ * that no client's clock was read. */
 TEST(a_lease_of_the_servers_does_not_know_the_clients_clocks) {
     cli_need("redis");
     json_t *run = fault_run("redis-setnx", AHEAD("20ms", "2s", "2s"), 2);

@@ -1,5 +1,5 @@
-/* test_fault_servers: what is done to real servers acts, and shows in what clients see of it: not
- * only in the sign that the log has.
+/* test_fault_servers: faults of real servers act, which their clients' figures show, not only the
+ * sign in the log.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
@@ -37,7 +37,7 @@ TEST(a_killed_server_comes_back) {
     json_decref(run);
 }
 
-/* Whatever the verdict of such a run: nothing was found out about the lock under that fault. */
+/* A fault that never acted shows nothing about the lock under it, whatever the verdict. */
 TEST(a_fault_that_never_acted_is_told) {
     cli_need("redis");
     json_t *run = fault_run(
@@ -89,8 +89,8 @@ TEST(a_server_that_is_gone_is_no_failure) {
 
 #define HELD FAULT_LOAD("4", "1", "1", "1500ms", "30s", "3s")
 
-/* With a server that writes each lock to its disk: a restart keeps it, and only what loses its data
- * loses it. The holder is still inside when a server that starts slowly lets the next one in. */
+/* A server that writes each lock to its disk keeps the lock over a restart, and loses it only with
+ * its data. The holder is still inside when a server that starts slowly lets the next one in. */
 TEST(data_is_kept_or_thrown_away) {
     cli_need("redis");
     static const char durable[] = "[servers]\ndurability = sync\n";
@@ -125,8 +125,8 @@ TEST(keys_go_before_their_time) {
     }
 }
 
-/* The one who holds when the primary is killed came after the cut; the replica knows his
- * predecessor only, whose lease is over before he is done. */
+/* The client that holds when the primary is killed got its grant after the cut. The replica knows
+ * only the grant before it, whose lease ends while this client still holds. */
 TEST(a_replica_becomes_primary) {
     cli_need("redis-replicas");
     json_t *run = fault_run("redis-setnx",

@@ -1,5 +1,5 @@
-/* test_fault_wires: what happens to bytes between clients and a real server acts, on those whom it
- * should, and shows in what clients see of it.
+/* test_fault_wires: faults on the bytes between clients and a real server act on the right clients,
+ * and show in the clients' figures.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/fault_help.h"
@@ -106,8 +106,8 @@ TEST(a_holder_is_cut_off) {
     }
 }
 
-/* A session that hears nothing runs out: who is met in the cell after that is excused, if it learns
- * it. */
+/* A session without any answer ends. A holder that is met in the cell after that is excused if it
+ * learns of the end. */
 TEST(a_session_runs_out) {
     cli_need("etcd");
     char text[900];

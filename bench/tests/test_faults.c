@@ -14,7 +14,8 @@ TEST(test_a_killed_process_is_nobodys_fault) {
                          "acquire.lease=300ms", UNTIL_ENOUGH, "acquire.mode=timed",
                          "acquire.timeout=50ms"));
         if (stage->status != STAGE_COMPLETE) fail_msg("not complete: %s", stage->err.text);
-        /* Two of three: one is left alive, which is said once, however often it is tried. */
+        /* Two of three workers are killed. The last one is spared, and the log says so once,
+         * however often the fault was tried. */
         assert_int_equal(stage->faults.count, 3);
         assert_false(stage->faults.events[2].acted);
         for (int f = 0; f < 2; f++) {
@@ -53,9 +54,9 @@ static bool holders_met(const struct stage *stage) {
     return stage->exclusion.double_holders + stage->exclusion.expired_holders > 0;
 }
 
-/* A session ends while its process stands still: that is no more the lock's fault than a lease that
- * ends, as long as the holder is told when it lets go. One that is told that all was well is a lock
- * that does not know whether it holds. */
+/* A session ends while its process stands still. Like the end of a lease this is not the lock's
+ * fault if the holder's release reports the loss. If the release succeeds, the lock does not know
+ * who holds it. */
 TEST(test_a_session_that_ends_in_a_pause) {
     for (int deaf = 0; deaf < 2; deaf++) {
         struct stage *stage = run_toy(&toy_session, (struct toy_faults){.deaf = deaf},
@@ -89,7 +90,7 @@ TEST(test_a_pause_ends_with_the_window) {
     stage_free(stage);
 }
 
-/* The choice is the seed's. */
+/* The seed decides which client is hit. */
 TEST(test_the_victim_is_drawn_from_the_seed) {
     int victim[2];
     for (int i = 0; i < 2; i++) {
@@ -129,7 +130,8 @@ static bool waited_long(const struct stage *stage) {
            stage->result.max_wait_ns > 1300 * LB_MS_NS; /* three leases and a second */
 }
 
-/* Long waits of a key that others use, or that one holds, are no sign of it. */
+/* Long waits for a key that other clients use, or that one client holds, do not make the key
+ * stuck. */
 TEST(test_a_busy_key_is_not_stuck) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0},
                                   (struct stage_wish){.renew = true, .until = waited_long},
@@ -164,7 +166,7 @@ TEST(test_a_client_that_is_shut_out_starves) {
     stage_free(stage);
 }
 
-/* A try that found it busy once, and rests since then, says nothing of it. */
+/* A client that found the key busy once, and has rested since then, shows nothing about the key. */
 TEST(test_who_rests_finds_nothing_stuck) {
     static const char *const modes[] = {"acquire.mode=try", "acquire.mode=timed"};
     for (int i = 0; i < 2; i++) {

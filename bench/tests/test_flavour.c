@@ -1,5 +1,5 @@
-/* test_flavour: servers that are not as a topology's script starts them by itself: Valkey in the place of Redis, and
- * primaries that want replicas (servers.program, servers.min_replicas).
+/* test_flavour: servers that differ from those that a topology's script starts by itself: Valkey in the place of Redis,
+ * and primaries that want replicas (servers.program, servers.min_replicas).
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
@@ -94,7 +94,8 @@ TEST_WITH(redis_8_compares_without_a_script, NULL, unpack_remove) {
     check_comparisons(unpack_need("redis8"), "delex", false);
 }
 
-/* A program by its path, and what it says of itself: a second installation of the same server is another flavour, too. */
+/* A program that is given by its path is another flavour than the topology's own, even if it is a second installation
+ * of the same server. */
 TEST(two_flavours_are_not_compared_as_the_same) {
     cli_need("redis");
     char *link = cli_path("another-server"), *base = cli_path("base"), where[400];
@@ -139,7 +140,7 @@ TEST(what_a_topology_does_not_offer_is_refused) {
     cli_free(&cli);
 }
 
-/* Nothing happened, and the client knows it: refused, and never unknown. */
+/* The client knows that nothing happened: the outcome is refused, never unknown. */
 TEST(a_primary_without_its_replicas_refuses) {
     cli_need("redis-replicas");
     char *file = cli_path("alone.ini"), *out = cli_path("alone");

@@ -1,5 +1,5 @@
-/* test_fuzz_seeds: every fuzz target still takes every input that is kept for it: those that once broke it are among
- * them. The fuzzer itself is `make fuzz`. */
+/* test_fuzz_seeds: every fuzz target still handles every input that is stored for it; inputs that once broke it are
+ * among them. The fuzzer itself is `make fuzz`. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <limits.h>

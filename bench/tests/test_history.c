@@ -100,7 +100,7 @@ static bool taken(const struct search *search, int mask, int attempt) {
     return false;
 }
 
-/* What the same client did before it: those at the very same moment, too. */
+/* True if the same client's earlier operations have taken effect, also those at the same moment. */
 static bool in_turn(const struct search *search, int mask, int index) {
     const struct op *op = &search->ops[index];
     for (int i = 0; i < search->count; i++) {
@@ -136,11 +136,12 @@ static bool fits(struct search *search, int mask) {
     return false;
 }
 
-/* What is to be explained: all grants for as long as their holders believed; or only inside their
- * leases. */
+/* The holds that the search must explain: VIEW_CERTAIN: each for as long as its holder believed;
+ * VIEW_INSIDE: only inside its lease. */
 enum view { VIEW_CERTAIN, VIEW_INSIDE };
 
-/* asked: the busy try that is to be explained, too; -1 = none. */
+/* True if the lock may have produced this history. asked: a busy try that must be explained, too;
+ * -1 = none. */
 static bool explained(const struct past *past, enum view view, int asked) {
     static struct search search;
     memset(&search, 0, sizeof search);
@@ -156,7 +157,7 @@ static bool explained(const struct past *past, enum view view, int asked) {
             add_op(&search, i, true, a->called, INF, false);
         } else {
             int to = a->way == WAY_DEAD ? a->from : a->way == WAY_OPEN ? INF : a->to;
-            /* Who was told that it had held until its release did so, whatever its lease. */
+            /* A client whose release succeeded held until then, whatever its lease. */
             bool told = (a->way == WAY_PLAIN || a->way == WAY_INNER) && !a->lost;
             bool ends = view == VIEW_INSIDE && !told && a->lease_end < to;
             if (view == VIEW_INSIDE && !told && a->lease_end <= a->from) continue;
@@ -230,7 +231,8 @@ static struct judgement judged(const struct past *past) {
     }
     book_end(&book, 0, true);
     assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
-    /* What is shown contradicts itself: without the others it is no better. */
+    /* A verdict other than clean comes with a clash: operations that contradict each other even
+     * without the rest of the history. */
     assert_true((judgement.verdict == OPLOG_CLEAN) == (judgement.clash == CLASH_NONE));
     book_done(&book);
     return judgement;
@@ -242,8 +244,8 @@ static int below(struct lb_rng *rng, int n) {
     return (int)rng_below(rng, (uint64_t)n);
 }
 
-/* A history of a lock that does its work: things happen one after the other, at times 100 apart,
- * and each call begins before and returns after its own. */
+/* A history of a lock that excludes: its events happen one after the other, 100 apart, and each
+ * call begins before its event and returns after it. */
 static void make_good(struct past *past, struct lb_rng *rng, bool tokens) {
     int holding[CLIENTS], free_from[CLIENTS] = {0}, now = 1000, token = 0;
     bool gone[CLIENTS] = {false};
@@ -395,7 +397,7 @@ static void compare(const struct past *past, struct tally *tally) {
     tally->good += truth == OPLOG_CLEAN;
     tally->bad += truth == OPLOG_VIOLATED;
     tally->expired += truth == OPLOG_EXPIRED;
-    bool leases = false; /* when the server let go is nobody's knowledge then */
+    bool leases = false; /* with leases it is not known when the server freed the key */
     for (int i = 0; i < past->count; i++) leases |= past->all[i].lease_end != INF;
     if (truth != OPLOG_CLEAN || !judgement.busy_judged || leases) return;
     int spurious = 0;
@@ -404,7 +406,8 @@ static void compare(const struct past *past, struct tally *tally) {
         tally->busy++;
         spurious += !explained(past, VIEW_CERTAIN, i);
     }
-    /* What may have been held excuses more than what can be explained. */
+    /* The judge takes any possible holder as a reason for a busy try, so it finds no more spurious
+     * ones than the search. */
     if (judgement.spurious_busy > (uint64_t)spurious)
         disagree(past, "a busy try has a reason", &judgement);
     tally->spurious += spurious;
@@ -428,7 +431,7 @@ static void compare_many(enum oplog_model model) {
             } else if (tally.bad < share && below(&rng, 2)) {
                 spoil(&past, &rng, 300);
             }
-            /* Not where a grant lies inside another: which came first would be lost. */
+            /* Not with re-entry, where a grant lies inside another: their order would be lost. */
             if (model != OPLOG_REENTRANT && below(&rng, 4) == 0) coarsen(&past, 100);
             if (leases) lease(&past, &rng);
             compare(&past, &tally);

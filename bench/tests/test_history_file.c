@@ -96,8 +96,8 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     oplog_close(&file);
 }
 
-/* Nobody takes anything: what finds no room is dropped and counted, and what was let in is let
- * out. */
+/* Nobody empties the ring: a grant that finds no room is dropped and counted, and the release of a
+ * recorded grant is recorded. */
 TEST_WITH(test_a_full_ring_drops_whole_grants, setup, teardown) {
     struct oplog_ring *ring = &history->rings[0];
     int many = (int)ring->room;
@@ -156,7 +156,8 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     oplog_writer_free(writer);
 }
 
-/* A disk that takes no more: it is said, and what is left in the rings is judged with the rest. */
+/* A full disk is reported, and the records that are left in the rings are judged with the
+ * others. */
 TEST_WITH(test_no_room_on_disk, setup, teardown) {
     struct lb_err err = {0};
     struct rlimit old, small;
@@ -282,7 +283,7 @@ TEST_WITH(test_what_is_no_history, setup, teardown) {
     other.rules.lease_ns = INT64_MIN;
     assert_refused(&other, sizeof other, LB_EXIT_USAGE);
     other = header;
-    other.rules.clients = UINT32_MAX; /* and nobody who did anything */
+    other.rules.clients = UINT32_MAX; /* and no client did anything */
     assert_refused(&other, sizeof other, LB_EXIT_USAGE);
     struct oplog_file file;
     assert_int_equal(oplog_open(&file, "/nowhere/at-all", &err), -1);

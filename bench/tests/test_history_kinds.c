@@ -1,5 +1,5 @@
-/* test_history_kinds: histories whose verdict is known, of what is more than a mutex: re-entrant
- * locks, readers, permits, slots; and of tokens and the order of grants. */
+/* test_history_kinds: histories of known verdict for locks that are more than a mutex: re-entrant
+ * locks, readers, permits, slots; and for tokens and the order of grants. */
 #include "bench/tests/history_say.h"
 
 /* A lock whose first unlock frees it, though it was taken twice. */
@@ -110,7 +110,7 @@ KNOWN(test_tokens) {
     released(1, 50, 51);
     got_token(2, 13, 60, 8);
     released(2, 70, 71);
-    /* back; called before the others returned, but the order of holds tells */
+    /* a step back: called before the others returned, but the order of the holds is certain */
     got_token(3, 14, 80, 6);
     released(3, 90, 91);
     got_token(4, 15, 100, 7); /* more than the last one, but not than all before it */
@@ -178,8 +178,8 @@ KNOWN(test_who_asked_first) {
     assert_int_equal(judgement.inversions, 1);
 }
 
-/* Keys and the rest of a client's grants are apart; a release without a grant, and a grant whose
- * release is missing, make nothing up. */
+/* Keys are judged apart, and so are grants of one client. Neither a release without a grant nor a
+ * grant without a release leads to a finding. */
 KNOWN(test_gaps) {
     for (uint32_t key = 0; key < 8; key++) {
         add((struct oplog_record){.kind = OPLOG_ACQUIRE, .key = key, .begin_ns = 10, .end_ns = 20});

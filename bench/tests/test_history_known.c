@@ -65,7 +65,7 @@ KNOWN(test_paused_past_its_lease) {
     assert_true(book.holds[0].inside_ns == 2010);
 }
 
-/* Its own lease was over before it knew of the grant. */
+/* The second client's lease was over before the client knew of its grant. */
 KNOWN(test_came_in_too_late) {
     got_lease(0, 10, 20, 5010);
     released(0, 3000, 3001);
@@ -93,7 +93,8 @@ KNOWN(test_a_violation_outranks_what_came_before) {
     assert_witnesses(200, 600);
 }
 
-/* The same times: by what its release says the late holder had lost the key, or had held it all the time. */
+/* Three histories with the same times: the outcome of the late holder's release says whether it had lost the key, or
+ * had held it all the time. */
 KNOWN(test_who_lost_a_lease_must_be_told) {
     static const enum oplog_outcome said[] = {OPLOG_LOST, OPLOG_UNKNOWN, OPLOG_OK};
     for (int i = 0; i < 3; i++) {
@@ -127,7 +128,8 @@ KNOWN(test_renewed_too_late) {
     assert_int_equal(book.hold_count, 3);
 }
 
-/* ... but a renewal that says yes while another is inside contradicts it. */
+/* ... but a renewal that succeeds while another client is inside contradicts that client's
+ * grant. */
 KNOWN(test_renewed_while_another_was_inside) {
     got_lease(0, 10, 20, 2010);
     renewed(0, 3000, 5000);
@@ -145,7 +147,7 @@ KNOWN(test_learned_before_it_wrote) {
     assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
-/* A session ends for want of a sign of life, not before. */
+/* A session ends only after its time without a sign of life. */
 KNOWN(test_a_stall_ends_a_session) {
     happened(OPLOG_STALL, 0, 1, 100, LB_NEVER);
     happened(OPLOG_STALL, 0, 1, 100, 5000); /* it is over: the same stall */
@@ -177,7 +179,7 @@ KNOWN(test_a_short_stall_is_none) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-/* A release that says that all was well says that the session had not ended. */
+/* A release that succeeds states that the session had not ended. */
 KNOWN(test_a_lock_that_did_not_notice) {
     happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
@@ -201,7 +203,7 @@ KNOWN(test_a_cut_connection) {
     assert_witnesses(1600, 2000);
 }
 
-/* A cut that lasts: who asked for it while it lasted, too, was cut off. */
+/* A cut that lasts: a client that asked while the cut lasted was cut off, too. */
 KNOWN(test_a_cut_that_lasts) {
     happened(OPLOG_CUT, 0, 1, 1000, LB_NEVER);
     got(0, 1100, 1200);
@@ -258,7 +260,7 @@ KNOWN(test_never_released) {
     assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
 }
 
-/* Where the file was cut off nobody knows when it was released. */
+/* In a file that was cut off, the release of a grant may be missing, so no overlap is certain. */
 KNOWN(test_a_file_cut_off) {
     got(0, 10, 20);
     got(1, 15, 2500);

@@ -68,7 +68,8 @@ TEST(test_right_ones_are_clean) {
         /* Tries that only spin fill the rings faster than a busy machine empties them. */
         bool spins = strcmp(kind->set, "acquire.mode=try") == 0;
         if (!spins) assert_int_equal(history->dropped, 0);
-        /* By a lease of 3 ms somebody may be late: not the lock's fault, and both say so. */
+        /* With a lease of 3 ms a holder may be late. That is not the lock's fault, and neither the
+         * cells nor the history call it a violation. */
         assert_true(history->judgement.verdict != OPLOG_VIOLATED);
         assert_true(stage->exclusion.verdict != VERDICT_VIOLATED);
         if (!kind->wish.renew) assert_int_equal(history->judgement.verdict, OPLOG_CLEAN);
@@ -120,7 +121,8 @@ static bool was_detected(const struct stage *stage) {
     return stage->exclusion.detected > 0 && judged(stage)->recovery.detect_count > 0;
 }
 
-/* What a client learned before it wrote is no violation, and is counted as lost and detected. */
+/* A loss that a client learned of before it wrote is no violation, and is counted as lost and
+ * detected. */
 TEST(test_what_was_learned) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
                                   (struct stage_wish){.renew = true, .until = was_detected},
@@ -183,8 +185,8 @@ static bool judged_expired(const struct stage *stage) {
            stage->exclusion.verdict == VERDICT_EXPIRED;
 }
 
-/* A holder that stands still past its lease is met by others; that is its own affair, and both say
- * so. */
+/* A holder that stands still past its lease is met by others: "expired", not "violated", by the
+ * cells and by the history. */
 TEST(test_a_paused_holder) {
     struct stage *stage =
         run_toy(&toy_mutex, (struct toy_faults){0},
@@ -200,7 +202,8 @@ TEST(test_a_paused_holder) {
     stage_free(stage);
 }
 
-/* Of counted permits nobody can say which one the next grant is, so it measures no recovery. */
+/* Permits have no names, so it is not known whether the next grant got the permit of the paused
+ * holder: no recovery is measured. */
 TEST(test_a_paused_holder_of_a_permit) {
     struct stage *stage = run_toy(&toy_semaphore, (struct toy_faults){0},
                                   (struct stage_wish){.bound = 3, .faults = 1},
@@ -233,7 +236,7 @@ TEST(test_a_session_in_a_pause) {
     }
 }
 
-/* Without, nothing is kept; and nothing is held by what holds nothing. */
+/* There is no history without check.history, nor for a lock without holders (optimistic). */
 TEST(test_where_there_is_none) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){0}, (struct stage_wish){0},
                                   SETS("load.clients=2", "run.duration=50ms"));

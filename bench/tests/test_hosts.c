@@ -66,7 +66,7 @@ TEST(test_the_sums_are_those_of_all_hosts) {
         clients += json_number_value(json_object_get(host, "clients"));
         grants += json_number_value(json_object_get(host, "grants"));
         assert_true(json_is_null(json_object_get(host, "lost")));
-        /* Their clocks are one. */
+        /* All processes have the same clock, so the offset must be 0 within the error. */
         json_int_t offset_ns = json_integer_value(json_object_get(host, "clock_offset_ns"));
         json_int_t error_ns = json_integer_value(json_object_get(host, "clock_error_ns"));
         assert_true(error_ns > 0 && llabs(offset_ns) <= error_ns);
@@ -98,7 +98,7 @@ TEST(test_a_lock_in_memory_is_refused) {
     end_run(&run);
 }
 
-/* Each host would end its window when its own figures are steady. */
+/* Refused, because each host would end its window when its own figures are steady. */
 TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
     struct far_run run;
     struct lb_err err = {0};
@@ -129,7 +129,7 @@ static bool stop_one(void *arg, const struct stage *stage) {
     return false;
 }
 
-/* What the others measured is kept. */
+/* A host is lost during the stage: the measurements of the others are kept. */
 static void check_lost(bool (*look)(void *, const struct stage *), const char *words) {
     struct far_run run;
     struct lb_err err = {0};

@@ -1,5 +1,5 @@
-/* test_hosts_redis: clients of several hosts on one Redis, the hosts joined by sockets: locks that are none are caught although
- * their holders share no memory, and what a host did not tell is never held against a lock.
+/* test_hosts_redis: clients of several hosts on one Redis, the hosts joined by sockets: locks that do not exclude are
+ * caught although their holders share no memory, and missing records of a host never accuse a lock.
  *
  * Needs: servers. */
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "bench/run/stage_history.h"
 #include "bench/tests/hosts_help.h"
 
-/* A link that its process does not outlive: it ends after so many pieces of what was measured. */
+/* A link whose process dies: it exits after so many pieces of its measurements. */
 #define PIECES                                                                                     \
     5 /* of the memory, the histograms, the figures, the log; then the first of the history */
 
@@ -28,7 +28,7 @@ static int serve_some(struct link *link) {
 
 #define LATE_NS (10 * LB_MS_NS)
 
-/* A link whose answers about clocks take their time: the clock of its host is known no better than to half of it. */
+/* A link that delays its answers about clocks: the error of its host's clock is at least half of the delay. */
 static int send_late(struct link *link, int to, const void *bytes, size_t length,
                      int64_t deadline_ns) {
     uint32_t word;
@@ -71,7 +71,7 @@ TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
     end_run(&run);
 }
 
-/* Its last records are missing, and with them the releases of what its clients held: nobody may take them for holders. */
+/* The dead host's last records are missing, among them releases. Its clients must not be taken for holders. */
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;
     struct lb_err err = {0};

@@ -1,5 +1,5 @@
-/* `make install` into a folder of the test's, and the program there as its users have it: in another
- * folder, with an environment that says nothing of this project. */
+/* `make install` into a folder of the test's. The installed program is run as its users run it: in another folder, with
+ * an environment that has nothing of this project. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 

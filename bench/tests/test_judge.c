@@ -79,14 +79,14 @@ TEST(real_locks_must_come_out_clean) {
     assert_non_null(strstr(line, "EXCLUSION VIOLATED by real:"));
     assert_true(judge.admitted_two);
     expect("violated");
-    /* Tokens alone: exclusion held, and what fencing stands on did not. */
+    /* Only the tokens are wrong: the lock excluded, but fencing would not protect data. */
     begin(&real, false, false);
     assert_true(take(&tokens, 8));
     assert_string_equal(line, "FENCING TOKENS WRONG: 2 tokens of real did not grow in 9 grants; it "
                               "admitted one client at a time");
     assert_false(judge.admitted_two);
     expect("violated");
-    /* Free keys that nobody gets break no exclusion, but violations weigh more. */
+    /* Stuck keys do not break exclusion, so a violation weighs more. */
     begin(&real, false, false);
     assert_true(take(&stuck, 8));
     assert_non_null(strstr(line, "STUCK: real left 2 keys"));
@@ -116,7 +116,7 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     take(&clean, 8);
     assert_string_equal(judge_missed(&judge), "unsafe-none");
     expect("control-missed");
-    /* Named, it is a lock like others, */
+    /* A control that is named is judged like a real lock, */
     begin(&none, true, false);
     assert_true(take(&violated, 8));
     expect("violated");
@@ -155,7 +155,7 @@ TEST(elsewhere_a_control_must_show_its_mistake_once) {
         assert_false(judge_is_done(&judge, &of));
         expect(cases[i].caught ? "clean" : "control-missed");
     }
-    /* Without a grant it was not tried. */
+    /* A control that was granted nothing is not missed. */
     begin(&expiring, false, true);
     take(&nothing, 8);
     assert_null(judge_missed(&judge));

@@ -160,8 +160,7 @@ TEST(one_name_shows_one) {
     free_list(&list);
 }
 
-/* What a driver states is shown, and nothing else: as text, as JSON, as a row. */
-/* What a builder adds, as a terminal shows it; malloced. */
+/* The text of a document as a terminal shows it; malloced. */
 static char *shown(void (*build)(struct list *, struct doc *), struct list *list) {
     char *text = NULL;
     size_t size = 0;
@@ -174,6 +173,7 @@ static char *shown(void (*build)(struct list *, struct doc *), struct list *list
     return text;
 }
 
+/* The verdicts that a driver states are shown, and no others: as text, as JSON, as a row. */
 TEST(what_a_lock_is_expected_to_do_is_shown) {
     size_t size = 0;
     struct list list = make_list();
@@ -241,7 +241,7 @@ TEST(the_machine_is_checked) {
     check_results(&denied, "/proc/results");
     assert_int_equal(denied.item[0].status, DOCTOR_MISSING);
     assert_non_null(strstr(denied.item[0].fix, "--out"));
-    /* The results folder may not be there yet, and the doctor leaves nothing behind. */
+    /* The results folder may be missing, and doctor does not make it. */
     struct doctor later = {0};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/results", folder);

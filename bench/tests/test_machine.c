@@ -1,5 +1,5 @@
-/* test_machine: what spoils measurements, with made copies of /proc and /sys: each check is seen to
- * warn, and to be content. */
+/* test_machine: conditions that spoil measurements, in made-up copies of /proc and /sys: each check
+ * warns about a bad one, and is silent about a good one. */
 #include <sys/stat.h>
 
 #include "bench/run/machine.h"

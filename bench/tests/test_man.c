@@ -61,7 +61,7 @@ TEST(each_command_has_a_page_with_each_option) {
     each_command(assert_page);
 }
 
-/* An example that names an option which the command has not would mislead. */
+/* Fails if an example names an option that the command does not have. */
 static void assert_examples(const char *command) {
     struct cli help = cli_run(NULL, ARGS(command, "--help"));
     char *examples = strstr(help.out, "\nexamples:\n"), begin[60];

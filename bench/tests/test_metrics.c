@@ -233,7 +233,7 @@ TEST(only_get_of_metrics_is_answered_and_nobody_can_hold_up_the_others) {
     char *answer = ask_for(watched.port, large);
     assert_has(answer, "HTTP/1.1 431 ");
     free(answer);
-    /* As many as are served at a time, that say nothing: the next one takes the oldest one's place. */
+    /* The greatest number of connections, all of them silent: the next connection takes the place of the oldest one. */
     for (int i = 0; i < SCRAPE_PEERS; i++) {
         idle[i] = connect_to(watched.port);
         assert_true(idle[i] >= 0);

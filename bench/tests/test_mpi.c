@@ -57,7 +57,8 @@ static void check_clocks(const json_t *stage) {
         if (fabs(offset_ns - truth_ns) > error_ns)
             fail_msg("host %d: its clock is %.0f ns ahead, and found was %.0f +- %.0f", i + 1,
                      truth_ns, offset_ns, error_ns);
-        /* By how much the clock was found wrong later it may have begun too early; never by what the clocks are apart. */
+        /* A host may begin too early by the error of its first clock measurement, but not by the whole offset of its
+         * clock. */
         assert_true(fabs(cli_number_at(host, "start_ns")) < 10e9);
         assert_true(cli_number_at(host, "clients") == 2);
     }
@@ -162,8 +163,8 @@ TEST(other_commands_and_too_few_processes_are_refused) {
     cli_free(&cli);
 }
 
-/* While the launcher starts its daemons, and while the hosts still look for each other, there is nothing to save; and nobody
- * may wait for ever. */
+/* Ctrl-C while the launcher starts its daemons, and while the hosts still connect: nothing is saved, and no process may wait
+ * for ever. */
 TEST(ctrl_c_at_the_beginning_ends_the_job) {
     static const char *const moments[] = {"0.3 early-INT", "1 early-INT", "2 early-INT"};
     need_hosts();

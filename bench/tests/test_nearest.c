@@ -1,4 +1,4 @@
-/* test_nearest: which name a slip of the fingers meant, and when to say nothing. */
+/* test_nearest: the name that is suggested for a mistyped one, and words that get no suggestion. */
 #include "bench/base/nearest.h"
 #include "bench/tests/unit.h"
 

@@ -1,5 +1,5 @@
-/* test_no_lock: the workload no-lock on real servers: what one statement counts is in the server in the end, to the last
- * update; GET and SET without a lock lose some; and a lock stands beside them with the requests that it costs.
+/* test_no_lock: the workload no-lock on real servers: in the end the server has every update of one statement; GET and
+ * SET without a lock lose some; and a lock is listed beside them with its requests.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
@@ -8,8 +8,8 @@
 
 static char key[20]; /* of the number that was counted up last */
 
-/* Counts up a number of a server that runs on its own. The updates of all clients. A run in whose window the machine stood
- * still has counted, too: it is done again with another number. */
+/* Counts up a number on a server that runs on its own. Returns the updates of all clients. If the machine stood still
+ * in the window, the run is repeated with another number, since its updates are in the first one. */
 static double count_up(const char *lock, const char *url) {
     char *out = NULL;
     bool stood_still = true;

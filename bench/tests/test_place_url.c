@@ -1,6 +1,6 @@
-/* test_place_url: what a place at a URL tells of its server: the class by which reports group and rank comes
- * from the server's own settings. Real servers, started by us and reached as if they were a user's; what is
- * missing is a loud skip.
+/* test_place_url: the facts of a server at a URL: its durability class, by which reports group and rank, comes from the
+ * server's own settings. Real servers, started by us and reached as if they were a user's; what is missing is a loud
+ * skip.
  * Needs: servers. */
 #include "bench/servers/topo.h"
 #include "bench/tests/stage_help.h"
@@ -91,7 +91,7 @@ TEST(mariadb_tells_when_it_flushes) {
     twice_close(&twice);
 }
 
-/* What one server answers, no other one has agreed to. */
+/* A URL names one server, so the guarantee is that of one server, not of a majority. */
 TEST(one_server_is_no_majority) {
     static const char *const locks[][2] = {{"etcd-mutex", "etcd"}, {"zk-lock", "zookeeper"}};
     for (size_t i = 0; i < 2; i++) {

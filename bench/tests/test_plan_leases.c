@@ -43,7 +43,7 @@ TEST(a_lock_without_leases_runs_once) {
     plan_free(plan);
 }
 
-/* Scripts that read run.json find one lease where it always was. */
+/* A single lease stays a number in run.json, as scripts expect it. */
 TEST(one_lease_is_a_number_and_several_are_an_array) {
     struct lb_err err = {0};
     struct plan *one = load("[acquire]\nlease = 2s\n", "sim", NULL, &err);

@@ -27,7 +27,8 @@ TEST(all_leaves_out_what_cannot_run) {
     struct plan *plan = plan_load(&wish, &err);
     if (!plan) fail_msg("%s", err.text);
     int locks = 0, listed = 0;
-    /* Controls with a workload of their own stay out: this one would not show them. */
+    /* Controls with a workload of their own are left out, because this workload would not expose
+     * them. */
     for (int i = 0; registry_locks()[i]; i++)
         locks += !registry_locks()[i]->about.exposed_by && !registry_locks()[i]->needs;
     assert_true(asked > 0);
@@ -218,8 +219,8 @@ TEST(a_latch_keeps_its_sessions) {
     assert_non_null(strstr(err.text, "load.session"));
 }
 
-/* "all" leaves out who can't do what the workload asks; a named one is told which capability it
- * lacks. */
+/* "all" leaves out locks that lack what the workload needs; for a named lock the error names the
+ * missing capability. */
 TEST(what_a_lock_cannot_do_is_said) {
     static const struct {
         const char *set, *why;
@@ -267,14 +268,13 @@ TEST(topologies_are_chosen_by_name) {
     assert_null(topologies_of(plan, plan->locks[0].lock, 1));
     assert_null(topologies_of(plan, plan->locks[1].lock, 0));
     plan_free(plan);
-    /* Who can run on none of them runs where it always does. */
+    /* A lock that can run on none of the listed topologies runs on its usual one. */
     plan = load("[servers]\ntopology = zookeeper\n", "redis-setnx", NULL, &err);
     assert_string_equal(topologies_of(plan, plan->locks[0].lock, 0), "redis");
     plan_free(plan);
 }
 
-/* Each broken lock comes along with the plan that shows it, owned by the plan that brought it
- * in. */
+/* Each control is added with the plan that exposes it; the plan of the run owns that plan. */
 TEST(exposed_controls_bring_their_workload) {
     struct lb_err err = {0};
     int elsewhere = 0, own = 0;

@@ -1,5 +1,5 @@
-/* test_primitives: the check of each kind of lock is seen to pass with a right toy and to fail with
- * one that is broken in the way that it looks for. */
+/* test_primitives: the check of each kind of lock passes with a right toy, and fails with a toy
+ * that has the mistake which the check looks for. */
 #include <math.h>
 
 #include "bench/tests/toy_help.h"
@@ -103,13 +103,13 @@ TEST(test_permits_up_to_the_bound) {
     stage_free(stage);
 }
 
-/* More wait than the permits are good for. */
+/* True if the idle time is known: more clients wait than there are permits. */
 static bool idle_is_known(const struct stage *stage) {
     return !isnan(stage->result.permit_idle_ns);
 }
 
-/* A permit has no name, so nobody can tell whose release enabled a grant. What can be told is for
- * how long a permit lies idle while others wait for one. */
+/* A permit has no name, so it is not known whose release enabled a grant. But the time is known for
+ * which a permit lies idle while clients wait for one. */
 TEST(test_permits_have_an_idle_time_and_no_handoff) {
     struct stage_wish wish = {.permits = 1, .bound = 2, .until = idle_is_known};
     struct stage *stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms"));

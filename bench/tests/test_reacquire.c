@@ -1,5 +1,5 @@
-/* test_turns: short-term fairness of sequences whose answer is known, and of random ones, counted
- * once more in the plainest way. */
+/* test_reacquire: short-term fairness of sequences whose answer is known, and of random ones,
+ * against a count straight from the definition. */
 #include <math.h>
 
 #include "bench/base/rng.h"

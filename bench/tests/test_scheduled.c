@@ -1,5 +1,6 @@
-/* test_scheduled: the workloads scheduled and once on a real server: a dead instance keeps the job from running until its
- * lease is over, a lock that is given back early runs it twice in a tick, and without a lock several work.
+/* test_scheduled: the workloads scheduled and once on a real server: a dead instance keeps the job from running until
+ * its lease is over; a lock that is released early lets the job run twice in a tick; without a lock several instances
+ * run the job.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"

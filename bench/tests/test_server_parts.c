@@ -22,7 +22,8 @@
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
 
-/* A reader of results refuses less than nothing. */
+/* A figure that became less is not known (NAN), since the readers of results refuse negative
+ * figures. */
 TEST(what_became_less_is_no_growth) {
     assert_true(server_use_each(1000, 3000, 100) == 20);
     assert_true(server_use_each(1000, 1000, 100) == 0);
@@ -232,7 +233,7 @@ TEST(writes_and_memory_of_a_tree_are_summed) {
     assert_true(proc_has_mapped(self, "/test_server_parts"));
     assert_false(proc_has_mapped(self, "/test_server_part"));
     assert_false(proc_has_mapped(self, "/fsync_shim.so"));
-    /* Whoever is not there is not known, and takes not 0. */
+    /* The memory of a process that is gone is not known (-1), not 0. */
     assert_int_equal(proc_written_bytes(&nobody, 1, false), -1);
     assert_int_equal(proc_memory_bytes(&nobody, 1), -1);
 }
@@ -258,8 +259,9 @@ TEST(a_folder_occupies_what_its_files_do) {
     assert_int_equal(folder_bytes(folder), -1);
 }
 
-/* Like PostgreSQL's children right after their start: it leaves its group while the group is ended, and its parent is
- * dead already. Returns the child; the dead leader is not waited for, so that its pid is not used again. */
+/* A child that leaves its process group while the group is being ended, with a parent that is dead already, as
+ * PostgreSQL's children do right after their start. Returns the child; the dead leader is not waited for, so that its
+ * pid is not used again. */
 static pid_t leaving_child(int after_us, atomic_int *go, pid_t *ret_group) {
     int fds[2];
     pid_t child = 0;
@@ -285,7 +287,8 @@ static pid_t leaving_child(int after_us, atomic_int *go, pid_t *ret_group) {
     return child;
 }
 
-/* A child that left before the first look is nobody's any more. One that was stopped is killed. */
+/* A child that left its group before end_group looked is not found and goes on. A child that
+ * end_group stopped must be killed. */
 TEST(who_leaves_its_group_while_it_is_ended_is_killed) {
     atomic_int *go =
         mmap(NULL, sizeof *go, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -306,8 +309,8 @@ TEST(who_leaves_its_group_while_it_is_ended_is_killed) {
     munmap(go, sizeof *go);
 }
 
-/* A child that leads its own group and waits for its end. pid: which one it must have, or 0. Returns -1
- * where this account may not choose a pid. */
+/* A child that leads its own group and waits for its end. pid: the pid that it must get; 0 = any. Returns -1 where this
+ * account may not choose a pid. */
 static pid_t group_leader(pid_t pid) {
     struct clone_args args = {
         .exit_signal = SIGCHLD, .set_tid = pid ? (uintptr_t)&pid : 0, .set_tid_size = pid ? 1 : 0};

@@ -1,5 +1,5 @@
-/* test_server_use: what a lock costs its server: fsyncs and writes a grant, memory and disk a held lock.
- * Only counts are asserted, and no time.
+/* test_server_use: the cost of a lock on its server: fsyncs and written bytes for each grant, memory and disk for each
+ * held lock. Only counts are asserted, and no time.
  * Needs: servers. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
@@ -39,8 +39,8 @@ static void need_all(void) {
     for (int i = 0; all[i]; i++) cli_need(all[i]);
 }
 
-/* Of a server that writes to disk before each answer a grant costs an fsync at least, of one that never does
- * none; the same of the counts of the library that is loaded and of etcd's own. */
+/* On a server that writes to disk before each answer a grant costs at least one fsync; on a server that never does so
+ * it costs none. This holds for the counts of the preloaded library and for etcd's own counts. */
 TEST(fsyncs_are_there_with_sync_and_absent_without) {
     static const char locks[] = "redis-setnx,zk-lock,etcd-mutex,pg-lease,mysql-lease";
     static const char *const each[] = {"redis-setnx", "zk-lock",     "etcd-mutex",
@@ -78,7 +78,8 @@ TEST(a_server_in_memory_writes_nothing) {
     json_decref(run);
 }
 
-/* Nobody knows what NATS does, nor what servers do that are not ours; memory has no servers. */
+/* Not known are the fsyncs of NATS and those of servers at a URL; a lock in memory has no
+ * server. */
 TEST(what_is_not_known_is_null) {
     cli_need("nats");
     json_t *run = run_with("nats-kv,mem-mutex", ARGS(ALONE));
@@ -121,7 +122,8 @@ TEST(all_clients_hold_when_the_window_ends) {
             continue;
         }
         assert_true(cli_number_at(stage, "held.count") == clients);
-        /* Each is null where a server gave memory back meanwhile, as it does where a machine is short of it; hardly all. */
+        /* A figure is null if its server gave memory back meanwhile, as on a machine that is short of memory; not all
+         * of them do. */
         told += is_told(stage, "held.memory_bytes_per_lock");
         told += is_told(stage, "held.disk_bytes_per_lock");
     }

@@ -17,8 +17,8 @@
 static const struct shipped {
     const char *name;
     const char *ask, *answer; /* a word of its protocol; NULL: an open port suffices */
-    /* a script by which somebody without the password, who finds the server at $PORT, is refused; NULL = the server
-     * can ask for none, or lockbench does not have it ask */
+    /* a script that talks to the server at $PORT without the password, and must be refused; NULL = the server can't ask
+     * for a password, or lockbench does not make it ask */
     const char *stranger;
 } shipped[] = {
     {"redis", "PING\r\n", "-NOAUTH", "redis-cli -p $PORT config get dir | grep -q NOAUTH"},
@@ -185,8 +185,8 @@ static void starts_and_stops(void **state) {
     }
 }
 
-/* Told to use a port that a stranger listens on, it comes up on another, and the stranger is never
- * taken for it. */
+/* A server that is told to use a port on which a stranger listens starts on another port, and the
+ * stranger is never taken for the server. */
 static void taken_port_is_retried(void **state) {
     const struct shipped *it = *state;
     struct topo_info info;
@@ -317,7 +317,8 @@ static void killed_server_is_noticed(void **state) {
     assert_false(left_shared_memory(last));
 }
 
-/* An account of the machine that finds the port is no client, and the server is not root's. */
+/* Another account of the machine that finds the port is refused, and the server does not run as
+ * root. */
 static void strangers_are_refused(void **state) {
     const struct shipped *it = *state;
     struct topo_info info;

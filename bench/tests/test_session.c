@@ -1,5 +1,5 @@
 /* test_session: sessions that several clients share, that are opened for each attempt, that are
- * renewed and that are lost; and what the holder learns of it. */
+ * renewed and that are lost; and whether the holder learns of the loss. */
 #include "bench/load/client.h"
 #include "bench/tests/toy_help.h"
 
@@ -26,7 +26,7 @@ TEST(test_a_session_for_each) {
     assert_int_equal(atomic_load(&toy_kept.most_inside), 1);
 }
 
-/* What a driver draws tells its clients apart on a server, also from those of another run with the same seed. */
+/* The random numbers by which a driver names clients on a server must differ between runs with the same seed. */
 TEST(test_the_seed_gives_no_client_its_name) {
     uint64_t drawn[2];
     for (int i = 0; i < 2; i++) {
@@ -57,13 +57,13 @@ TEST(test_clients_share_sessions) {
     assert_int_equal(atomic_load(&toy_kept.connects), 1 + 3 + 1);
     assert_true(atomic_load(&toy_kept.most_inside) > 1);
     for (int i = 0; i < 7; i++) assert_true(stage->grants_per_client[i] > 0);
-    /* An acquire and a release each, whoever's session it was. */
+    /* Each grant has an acquire and a release, on any of the sessions. */
     assert_true(stage->commands >= 2 * stage->result.grants &&
                 stage->commands <= 2 * stage->result.grants + 14);
     stage_free(stage);
 }
 
-/* A lock that takes one call at a time is never shared, whatever the plan says. */
+/* A session of a lock without LB_CAP_SHARE is never shared, whatever the plan says. */
 TEST(test_only_what_can_be_shared_is) {
     struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.clients_per_session = 3},
                                   SETS("load.clients=6", "load.threads=1"));
@@ -86,7 +86,8 @@ TEST(test_a_broken_session_is_left_by_all) {
     stage_free(stage);
 }
 
-/* The settling was right, and the last one out of the lost session has closed it: the next attempt opens it. */
+/* The attempts were settled, and the last client to leave the lost session has closed it: the next attempt opens a new
+ * one. */
 TEST(test_no_call_goes_through_a_session_that_was_lost_while_settling) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.unknown_every = 5, .settling_loses = true},
@@ -162,7 +163,7 @@ TEST(test_what_a_renewal_says_ends_the_hold) {
     assert_sums(stage);
     assert_true(stage->result.lost > 0);
     assert_true(stage->exclusion.detected >= stage->result.lost);
-    /* Nobody wrote after that: what the others wrote is whole. */
+    /* A holder that learned of its loss did not write, so no update of the others is lost. */
     assert_int_equal(stage->exclusion.lost_updates, 0);
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_int_equal(stage->exclusion.grants, stage->exclusion.counter + stage->exclusion.detected);
@@ -182,7 +183,7 @@ TEST(test_a_lost_session_ends_the_hold) {
     assert_int_equal(stage->exclusion.double_holders, 0);
     assert_true(stage->exclusion.detected >= stage->result.lost);
     assert_true(stage->hist[METRIC_HOLD]->min < 40 * LB_MS_NS);
-    /* Who was told of the loss has not called release. */
+    /* A holder that learned of its loss did not call release. */
     assert_int_equal(stage->hist[METRIC_RELEASE]->count, stage->result.grants - stage->result.lost);
     assert_true(atomic_load(&toy_kept.connects) > 4); /* a lost one is opened anew */
     stage_free(stage);
@@ -194,7 +195,7 @@ TEST(test_a_lost_session_ends_the_hold) {
     stage_free(stage);
 }
 
-/* In an open loop, too, a slow connect is the server's: the attempt started when it began to
+/* In an open loop a slow connect counts as the server's time: the attempt starts when it begins to
  * connect. */
 TEST(test_a_slow_connect_is_no_late_start) {
     struct stage *stage = run_toy(
@@ -207,8 +208,7 @@ TEST(test_a_slow_connect_is_no_late_start) {
     stage_free(stage);
 }
 
-/* Clients that sleep until their slots are due when the stage ends early: those slots are no part of
- * it. */
+/* The stage ends early while clients sleep until their slots are due: these slots do not count. */
 TEST(test_slots_after_an_early_end_are_not_due) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.interrupt_at = 5}, (struct stage_wish){0},

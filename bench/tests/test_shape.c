@@ -10,7 +10,8 @@ struct word {
     const char *text, *back; /* back NULL: refused */
 };
 
-/* Whatever a key takes prints as expected; what it refuses leaves the plan as it was. */
+/* A text that a key accepts is printed as expected; a text that it refuses does not change the
+ * plan. */
 static void check_words(const char *section_name, const char *key, const struct word *words,
                         size_t count) {
     int number;

@@ -145,7 +145,7 @@ TEST(what_was_never_granted_is_over_every_limit) {
     struct slo_evidence evidence = {0};
     slo_add_figure(&evidence, INFINITY);
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_BROKEN);
-    evidence.limited = 1; /* ... but who knows whether the lock would have granted it */
+    evidence.limited = 1; /* ... but the lock might have granted the requests */
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
 }
@@ -169,7 +169,8 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
     assert_string_equal(cli_text_at(run, "slo.1.verdict"), "kept");
     assert_string_equal(cli_text_at(run, "verdict"), "clean");
     assert_true(cli_number_at(run, "slo.0.figure") > 0);
-    /* The fourth self-check: what was judged second by second is what was measured. */
+    /* The fourth self-check: the seconds that the promise was judged by have the same counts as the
+     * histograms. */
     assert_string_equal(cli_text_at(run, "stages.0.self_checks.3.name"), "log");
     assert_string_equal(cli_text_at(run, "stages.0.self_checks.3.result"), "passed");
     json_decref(run);

@@ -1,5 +1,5 @@
 /* test_stage: known answers: whole stages on `sim`, `null` and locks of this machine, whose figures
- * can be foretold. No bound here is about speed: each follows from what the script makes
+ * can be predicted. No bound here is about speed: each follows from what the script makes
  * impossible. */
 #include <string.h>
 
@@ -78,8 +78,8 @@ static bool warns_of(const struct stage *stage, const char *words) {
     return has;
 }
 
-/* Whether the pool was too small or we were late: who waits for a client waits for the lock,
- * too. */
+/* A late start is the fault of the load generator, or of a pool that is too small because the lock
+ * keeps its clients waiting. */
 TEST(test_late_starts_are_told_apart) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_false(warns_of(stage, "starts were late"));
@@ -105,8 +105,7 @@ TEST(test_double_grants_are_caught) {
     stage_free(stage);
 }
 
-/* A grant tests the lock if its client had to wait for another holder; of clients with keys of their
- * own, none does. */
+/* A grant tests the lock if its client had to wait for another holder. With a key for each client no grant does. */
 TEST(test_who_waited_put_the_lock_to_the_test) {
     static const char *const keys[] = {"load.keys=1", "load.keys=own"};
     for (int i = 0; i < 2; i++) {
@@ -147,7 +146,8 @@ TEST(test_unknown_is_neither_success_nor_failure) {
     assert_true(stage->result.unknown > 0);
     assert_true(stage->result.ok > 0);
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-    /* Settled: nobody sat out the lease of ten seconds, and nobody came in beside a ghost. */
+    /* The unknown attempts were settled: no client waited for the end of the lease of ten seconds,
+     * and no client entered beside a forgotten grant. */
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_true(stage->result.max_wait_ns < 5 * LB_S_NS);
     assert_string_equal(stage->err.text, "sim: answer lost");
@@ -198,7 +198,8 @@ TEST(test_timed_times_out) {
     stage_free(stage);
 }
 
-/* Three wait while one holds for 30 ms: each handoff's waiter began before the release. */
+/* Three clients wait while one holds for 3 ms, so the waiter of each handoff began to wait before
+ * the release. */
 TEST(test_handoff_is_of_those_who_waited) {
     struct stage *stage = run_stage_of("mem-mutex", SETS("load.clients=4", "load.hold=3ms",
                                                          "run.duration=300ms", "run.warmup=50ms"));
@@ -212,7 +213,8 @@ TEST(test_handoff_is_of_those_who_waited) {
     stage_free(stage);
 }
 
-/* What is in flight at the bell counts: the only attempts of the window end long after it. */
+/* Attempts in progress at the window's end count: the only attempt of the window ends long after
+ * it. */
 TEST(test_what_is_in_flight_is_drained) {
     struct stage *stage = run_stage_of(
         "sim", SETS("load.clients=1", "run.warmup=0", "run.duration=50ms", "sim.service=200ms"));
@@ -223,8 +225,8 @@ TEST(test_what_is_in_flight_is_drained) {
     stage_free(stage);
 }
 
-/* A lock that nobody frees: the drain limit ends the waits, and they are counted. Nothing was granted
- * in the window, so nothing about it is known to be right. */
+/* A lock that nobody frees: the drain limit ends the waits, and they are counted. Nothing was granted in the window, so
+ * nothing was checked. */
 TEST(test_the_drain_limit_ends_waits) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=3", "sim.lose_every=1", "acquire.lease=1h",
@@ -265,8 +267,8 @@ TEST(test_the_drain_is_no_second_of_the_window) {
     stage_free(stage);
 }
 
-/* Nobody was free for the schedule's slots, not even after the cut-off: they are counted all the
- * same. */
+/* No client was free for the slots of the schedule, not even after the cut-off: the slots are
+ * counted nevertheless. */
 TEST(test_slots_that_nobody_came_to) {
     struct stage *stage = run_stage_of(
         "mem-mutex", SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=2s",
@@ -278,8 +280,8 @@ TEST(test_slots_that_nobody_came_to) {
     stage_free(stage);
 }
 
-/* 30 slots for a client that takes 20 ms for each: it comes to about half of them within the window, and
- * to all of them within the promise's limit after it. */
+/* 30 slots for a client that takes 20 ms for each: it starts about half of them within the window, and with a promise
+ * all of them, because slots may then start within the promise's limit after the window. */
 TEST(test_slots_of_a_promise_may_start_after_the_window) {
     const char *const *sets =
         SETS("load.clients=1", "load.arrival=constant:100/s", "load.hold=20ms", "run.warmup=0",
@@ -322,8 +324,8 @@ TEST(test_many_keys_do_not_meet) {
     stage_free(stage);
 }
 
-/* Alone, a client always gets the key again at once; in a queue the others come first, and nobody
- * twice. A machine that stands still may keep one of them away for a while. */
+/* A client that is alone always gets the key again at once; in a queue the other clients come
+ * first. A machine that stands still may keep one of them away for a while. */
 TEST(test_who_comes_next) {
     struct stage *alone = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     assert_true(alone->result.lwss == 1 && alone->result.mttr == 0);
@@ -340,7 +342,7 @@ TEST(test_who_comes_next) {
     stage_free(many);
 }
 
-/* All of the clients' time in the window is in one state or another, whatever they do. */
+/* The times of the clients' states add up to clients x window, whatever the clients do. */
 TEST(test_states_add_up_to_the_window) {
     static const struct {
         const char *lock, *load, *other;
@@ -385,7 +387,7 @@ TEST(test_nobody_waited) {
     stage_free(stage);
 }
 
-/* Chance leaves some requests waiting at the bell, a rate that is too high leaves many. */
+/* Some requests wait at the window's end by chance; a rate that is too high leaves many. */
 TEST(test_requests_that_wait_at_the_bell) {
     struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
     stage->result.due = 1000;
@@ -399,13 +401,14 @@ TEST(test_requests_that_wait_at_the_bell) {
     stage_free(stage);
 }
 
-/* Each thread came to its clock in the short time before the load. */
+/* True if each thread's idle time was measured in the short time before the load. */
 static bool idle_is_known(const struct stage *stage) {
     return stage->result.client_idle_ns_per_s > 0 &&
            !isnan(stage->result.client_cpu_net_ns_per_grant);
 }
 
-/* What an idle program takes is no cost of a grant, and most of it where grants are few. */
+/* The processor time of an idle program is no cost of a grant. If grants are few, it is most of the
+ * processor time. */
 TEST(test_idle_time_is_measured_apart) {
     struct stage *stage = run_stage_as(
         "sim", &(struct stage_wish){.until = idle_is_known},
@@ -430,8 +433,8 @@ static bool at_once(const struct stage *stage) {
     return true;
 }
 
-/* Clients that wait for their next attempt when the window ends early do not wait on: the stage would
- * last until its drain limit. */
+/* Clients that wait for their next attempt are woken when the window ends early; otherwise the stage would last until
+ * its drain limit. */
 TEST(test_an_early_end_wakes_who_waits_for_the_next_attempt) {
     static const char *const waits[] = {"load.think=1h", "load.arrival=constant:0.002/s"};
     for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {

@@ -1,4 +1,4 @@
-/* test_stage_cause: causes are told of figures beyond their bounds alone, and each lock's table names figures
+/* test_stage_cause: a known cause is reported only for a figure beyond its bound, and each lock's table names figures
  * and options that exist. */
 #include <math.h>
 

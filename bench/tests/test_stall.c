@@ -1,4 +1,4 @@
-/* test_stall: what lockbench itself lost is told from what the lock lost. The recorder of stalls with
+/* test_stall: time that lockbench itself lost is told apart from time that the lock lost. The recorder of stalls with
  * given stamps; then whole stages on `sim` whose process is stopped and resumed by a child. */
 #include <math.h>
 #include <signal.h>
@@ -97,10 +97,10 @@ TEST(a_planned_pause_is_excused) {
     assert_int_equal(0, stalls_around(&scene.stalls, 2500 * MS, 2600 * MS));
     stalls_plan(&scene.stalls, 2000 * MS + 5, 3000 * MS);
     beat_at(&scene, 3000 * MS + 7);
-    assert_int_equal(scene.late->count, 1001 + 1); /* what fell due in the pause is left out */
+    assert_int_equal(scene.late->count, 1001 + 1); /* without the beats of the pause */
     assert_true(scene.late->max < MS);
     assert_int_equal(scene.stalls.lost_ns, 7);
-    /* what is not planned counts, also right after a pause */
+    /* a stall that was not planned counts, also right after a pause */
     beat_at(&scene, 3500 * MS);
     assert_int_equal(scene.stalls.lost_ns, 7 + 499 * MS);
     hist_free(scene.late);
@@ -122,8 +122,8 @@ TEST(what_fell_due_in_a_stall_is_known_before_its_beat) {
 
 /* ---- whole stages ---- */
 
-/* The stops of a stage: from 100 ms of its window on, in looks of the supervisor, so that none comes
- * too early. */
+/* The stops of a stage. They are made in looks of the supervisor, from 100 ms after the window's begin on, so that none
+ * comes too early. */
 static struct {
     int times, for_ms; /* still to come, each so long */
     int64_t first_look_ns, last_stop_ns;
@@ -164,7 +164,8 @@ static struct stage *run_with_stops(int times, int for_ms, const char *const *se
     return run_stage_as("sim", &wish, sets);
 }
 
-/* Whether the stage says that we were the limit, and for how long we stood still. */
+/* Fails unless the stage says that the load generator was its limit, and that it stood still for so
+ * long. */
 static void assert_stood_still(const struct stage *stage, int64_t least_ns) {
     if (!stage->result.limited_by) fail_msg("limited_by is null");
     assert_string_equal(stage->result.limited_by, "generator");

@@ -1,5 +1,5 @@
-/* Tests of steal: the line of /proc/stat, whole and cut, and from when on what two readings tell
- * shows. */
+/* Tests of steal: reading the line of /proc/stat, whole and cut, and the threshold from which a
+ * difference of two readings counts. */
 #include "bench/base/clock.h"
 #include "bench/run/steal.h"
 #include "bench/tests/unit.h"

@@ -1,5 +1,5 @@
 /* test_store: the guarded store: known answers by hand, with the trap of fencing the write alone;
- * locks that lose their leases: what is unfenced loses updates, what is fenced rejects every stale
+ * locks that lose their leases: an unfenced store loses updates, a fenced one rejects every stale
  * write. */
 #include <pthread.h>
 
@@ -60,7 +60,7 @@ TEST_WITH(test_the_newer_one_is_still_there, setup, NULL) {
     assert_sum(1, 1, 0, 1, 0);
 }
 
-/* It came in so late that all was over; nobody has come after it. */
+/* Holder 33 enters after holder 34 has left, and no other holder comes after it. */
 TEST_WITH(test_who_comes_in_stale, setup, NULL) {
     leave(visit(34));
     struct visit late = visit(33);
@@ -82,7 +82,8 @@ TEST_WITH(test_an_equal_token_is_taken, setup, NULL) {
     assert_int_equal(visit(7).fence, FENCE_REJECTED);
 }
 
-/* Tokens that go backwards, or that two holders share, do not protect: it must show. */
+/* Tokens that go backwards, or that two holders share, protect no data: the fenced store's counts
+ * must show it. */
 TEST_WITH(test_tokens_that_do_not_grow, setup, NULL) {
     struct visit first = visit(5), second = visit(5);
     leave(second);
@@ -108,8 +109,8 @@ TEST_WITH(test_without_tokens, setup, NULL) {
     assert_sum(1, 0, 1, 1, 1);
 }
 
-/* Several overtaken ones: each is counted, and the value goes back to what the last of them had
- * read. */
+/* Several holders are overtaken: each is counted, and the unfenced value goes back to what the last
+ * of them had read. */
 TEST_WITH(test_many_are_overtaken, setup, NULL) {
     struct visit paused[3];
     for (uint64_t i = 0; i < 3; i++) paused[i] = visit(1 + i);
@@ -137,8 +138,8 @@ TEST_WITH(test_where_the_values_are_elsewhere, setup, NULL) {
     assert_int_equal(store_judge(&key, 1, &counts, &value).lost_updates_fenced, 1);
 }
 
-/* Two were let in by the server in an order, and came back from it in the other: neither is accused
- * for that. */
+/* The server let two holders in, and their answers arrived in the opposite order: that is no
+ * finding against either of them. */
 TEST_WITH(test_who_comes_back_late, setup, NULL) {
     struct visit older = {.token = 1, .fence = FENCE_ACCEPTED},
                  newer = {.token = 2, .fence = FENCE_ACCEPTED};
@@ -165,8 +166,8 @@ static void *crowd(void *arg) {
     return NULL;
 }
 
-/* No lock at all, but tokens that grow: whatever the interleaving, the fenced value loses nothing,
- * and each write that it took was no stale one. */
+/* Without any lock, but with tokens that grow: under any interleaving the fenced value loses no
+ * update, and accepts no stale write. */
 TEST_WITH(test_fenced_holds_without_a_lock, setup, NULL) {
     pthread_t thread[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -219,7 +220,7 @@ TEST(test_several_keys_are_written) {
     stage_free(stage);
 }
 
-/* Holders that hold for longer than their lease lasts, with nobody to tell them. */
+/* Holders that hold for longer than their lease, and are not told when it ends. */
 TEST(test_a_lease_that_ends) {
     struct lb_lock tokenless = without_tokens();
     for (int with = 0; with < 2; with++) {
@@ -295,7 +296,8 @@ static enum lb_outcome short_acquire(struct lb_session *session, const struct lb
     return outcome;
 }
 
-/* Who looks at its clock before it writes does not write late, and says how late it was. */
+/* A holder that looks at its clock before it writes does not write late, and its lateness is
+ * recorded. */
 TEST(test_a_careful_holder) {
     struct lb_lock tokenless = without_tokens(), session = toy_session;
     struct lb_algorithm algorithm = *session.algorithm;
@@ -318,7 +320,7 @@ TEST(test_a_careful_holder) {
     }
 }
 
-/* Nothing is written where no grant is exclusive, and nothing unless it is asked for. */
+/* There is no store for grants that are not exclusive, and none unless the plan asks for it. */
 TEST(test_where_there_is_none) {
     const struct lb_lock *locks[] = {&toy_semaphore, &toy_optimistic, &toy_latch};
     for (int i = 0; i < 3; i++) {

@@ -99,7 +99,7 @@ TEST(a_key_that_is_held_or_being_released_is_in_use) {
     atomic_store(&clients[2].releasing, true); /* a server that is slow to answer it */
     look_until_ms(20000);
     expect(0, 0);
-    /* A dead one's release does not return. */
+    /* A dead client's release never returns, so it does not count as "being released". */
     begin(3600 * LB_S_NS);
     atomic_store(&clients[2].releasing, true);
     clients[2].dead = true;
@@ -125,8 +125,8 @@ TEST(a_key_that_is_granted_again_accuses_nobody) {
     assert_int_equal(passing.idle_ns, 9 * LB_S_NS);
 }
 
-/* A fault, or a grant that somebody may have left behind: for three leases and a second its effects
- * explain who waits. */
+/* A fault, or a grant that a client may have left behind, explains waits for three leases and a
+ * second. */
 TEST(what_a_disturbance_explains) {
     for (int unsure = 0; unsure < 2; unsure++) {
         for (int until_ms = 7000; until_ms <= 9000; until_ms += 2000) {
@@ -142,7 +142,7 @@ TEST(what_a_disturbance_explains) {
             expect(until_ms > 8000, 0);
         }
     }
-    begin(LB_NEVER); /* what is left behind without a lease is left for ever */
+    begin(LB_NEVER); /* a grant without a lease is left behind for ever */
     stuck.disturbed_ns = BEGIN_NS + LB_S_NS;
     look_until_ms(60000);
     expect(0, 0);
@@ -156,7 +156,7 @@ TEST(time_for_which_the_machine_stood_still_does_not_count) {
     expect(0, 0);
 }
 
-/* Whoever rests after a try does not know what it would find. */
+/* A client that rests after a try does not count as waiting for the key. */
 TEST(a_client_that_rests_does_not_wait) {
     begin(3600 * LB_S_NS);
     for (int i = 0; i < CLIENTS; i++) atomic_store(&clients[i].refused_ns, BEGIN_NS + LB_S_NS);

@@ -55,7 +55,7 @@ TEST(a_client_that_is_busy_at_a_tick_leaves_it_out) {
     client.ended_ns = GO_NS + 3 * TICK_NS + 1;
     tick_next(&client);
     assert_int_equal(client.tick, 4);
-    /* One that was so late that its tick's successor has begun does not go back. */
+    /* A client that ran so late that a later tick has begun does not go back to an earlier one. */
     client.ended_ns = GO_NS + 3 * TICK_NS;
     tick_next(&client);
     assert_int_equal(client.tick, 5);
@@ -91,7 +91,7 @@ static bool ran_again(const struct stage *stage) {
     return stage->result.ticks_more > 0;
 }
 
-/* The control of the figure: the lock is without fault, and is given back too early for those who are late. */
+/* The control for this figure: the lock works, but is released before late clients have asked. */
 TEST(a_lock_that_is_given_back_early_runs_the_job_twice_and_is_clean) {
     const struct stage_wish wish = {.until = ran_again};
     struct stage *stage =

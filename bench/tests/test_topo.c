@@ -287,7 +287,7 @@ IN_FOLDER(children_count_as_cpu) {
     int64_t until_ns = lb_now() + 20 * LB_S_NS; /* the second burns 100 ms more */
     while (topo_cpu_ns(topo) < 190 * LB_MS_NS && lb_now() < until_ns) help_nap_ms(5);
     assert_true(topo_cpu_ns(topo) >= 190 * LB_MS_NS);
-    help_nap_ms(5); /* the second burns 100 ms more, or this hangs */
+    help_nap_ms(5); /* until the second child has used 100 ms more */
     topo_stop(topo);
 }
 
@@ -324,7 +324,7 @@ IN_FOLDER(stop_all_stops_all) {
     "leader) echo 7 ;;\n"                                                                          \
     "hang) : >\"$LB_DIR/0/hanging\"; sleep 1000 & sleep 1000 ;;\nesac"
 
-/* What an act's own tools are called, and what to install for them. */
+/* The names of the tools that an act needs, and the packages to install for them. */
 IN_FOLDER(acts_need_their_tools) {
     struct topo_info info =
         made("able", INFO_ONE INFO_ACTS "act_missing=toycli\nact_install=toy-tools|toys\n", ACTS);
@@ -337,7 +337,7 @@ IN_FOLDER(acts_need_their_tools) {
     topo_stop(topo);
 }
 
-/* An act's lines become one; what it says when it fails is the error. */
+/* The lines that an act prints become one line; if the act fails, they are the error. */
 IN_FOLDER(acts_answer_or_explain) {
     struct topo_info info = made("able", INFO_ONE INFO_ACTS, ACTS);
     struct topo *topo = begun(&info, NULL);
@@ -406,7 +406,7 @@ IN_FOLDER(the_folder_of_a_topology_stays_ours) {
     topo_stop(topo);
 }
 
-/* What the owner does until it is killed. */
+/* The activity of the owner until it is killed. */
 static void be_busy(struct topo *topo, int what) {
     struct lb_err err = {0};
     if (what == 0) topo_signal(topo, 0, SIGSTOP);
@@ -457,7 +457,7 @@ IN_FOLDER(killed_owner_leaves_nothing) {
     }
 }
 
-/* Which ports its peers are told, and that the ports are told before the nodes start. */
+/* The ports that the peers are told, which happens before the nodes start. */
 static int told[4];
 static void note_ports(const int *ports, int count, void *arg) {
     assert_int_equal(count, 4);

@@ -1,6 +1,6 @@
-/* What can be done to real servers, and the sign that it was done: acts by their own means,
- * ends, empty starts. A server that is not installed is skipped loudly, and is a failure where
- * CI is set.
+/* Acts on real servers by the servers' own means, ends of servers, and starts with empty data, each
+ * with its sign that it took effect. A server that is not installed is skipped loudly, and is a
+ * failure where CI is set.
  * Needs: servers, minutes. */
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,8 +12,8 @@
 
 /* --- ends --- */
 
-/* Killed on purpose it is no accident; it comes back on its port; without its data if that was
- * thrown away. */
+/* A server that was killed on purpose is not reported as an accident; it comes back on its port,
+ * and without its data if that was removed. */
 static void killed_on_purpose(const char *name) {
     struct topo *topo = started(name, (struct topo_wish){0});
     struct lb_err err = {0};
@@ -43,7 +43,7 @@ static void killed_on_purpose(const char *name) {
         snprintf(marker, sizeof marker, "%s.log", topo_dir(topo, 0));
         assert_int_equal(access(marker, F_OK), 0);
     }
-    /* What ends by itself afterwards is an accident again. */
+    /* If the server ends by itself afterwards, that is an accident again. */
     topo_signal(topo, 0, SIGKILL);
     for (int i = 0; i < 1000 && topo_check(topo, NULL) == 0; i++) help_nap_ms(5);
     assert_int_equal(topo_check(topo, &err), -1);
@@ -189,8 +189,8 @@ static void aim(const int *ports, int count, void *arg) {
     must(wire_aim(arg, 0, ports[0], &err), &err);
 }
 
-/* Writes stop reaching the replicas when their wire to the primary swallows everything: who is
- * promoted then, by hand or by Sentinel, does not know them. */
+/* Writes stop reaching the replicas when their wire to the primary swallows everything: a replica
+ * that is promoted then, by hand or by Sentinel, does not have them. */
 static void replication_is_cut(const char *name) {
     struct lb_err err = {0};
     char text[100];
@@ -259,8 +259,8 @@ TEST(a_cluster_promotes_who_stopped_following) {
     topo_stop(topo);
 }
 
-/* The leader is found; another leads when it is killed; who comes back with nothing becomes a
- * member again. */
+/* The leader is found. When it is killed, another node leads. A node that comes back without data
+ * becomes a member again. */
 static void a_leader_is_lost(struct topo *topo, const char *words, const char *sign) {
     struct lb_err err = {0};
     int first = leader(topo, -1);
@@ -271,7 +271,8 @@ static void a_leader_is_lost(struct topo *topo, const char *words, const char *s
     until_says(topo, first, words, sign);
     int third = 3 - first - second;
     assert_int_equal(topo_check(topo, &err), 0);
-    /* It counts: with it alone the other two are a majority of three. */
+    /* The node that came back counts as a member: with one of the others it is a majority of
+     * three. */
     must(topo_kill(topo, third, &err), &err);
     leader(topo, third);
     until_says(topo, first, words, sign);

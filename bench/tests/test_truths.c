@@ -1,6 +1,6 @@
-/* What is known of these locks, from articles, analyses and their own documentation, comes out of
- * `lockbench check`, each over five seeds: pauses, failovers, lost servers, crashes, lost messages,
- * and locks that are broken on purpose.
+/* `lockbench check` finds the known behaviour of these locks, from articles, analyses and their own
+ * documentation, each over five seeds: pauses, failovers, lost servers, crashes, lost messages, and
+ * locks that are broken on purpose.
  *
  * No time is asserted but lower bounds, orders, and a recovery beyond all reason, which the check
  * calls stuck.
@@ -17,8 +17,8 @@ static json_t *stage_of(const char *name, const char *lock, const char *fault, i
     return stage;
 }
 
-/* Whoever was paused past its lease or session has company when it goes on; with a token its writes
- * are refused. */
+/* A holder that was paused past its lease or session goes on beside a second holder; with a token
+ * its writes are rejected. */
 TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
     static const char *const locks[] = {"redis-setnx", "redis-redlock", "redis-fenced",
                                         "etcd-mutex",  "etcd-lock",     "zk-lock"};
@@ -40,14 +40,14 @@ TEST(a_pause_outlives_every_lease_and_fencing_saves_the_data) {
         unfenced += cli_number_at(cell, "stale_accepted_unfenced");
     }
     assert_true(attempted > 0);
-    assert_true(unfenced > 0); /* what they would have done without a fence */
-    /* Without tokens there is nothing to refuse them by. */
+    assert_true(unfenced > 0); /* stale writes that a store without a fence accepted */
+    /* Without tokens no store can reject the stale writes. */
     const json_t *cell = check_cell(check, "redis-setnx", "pause");
     assert_true(cli_number_at(cell, "stale_accepted_unfenced") > 0);
     json_decref(check);
 }
 
-/* What lives by its connection is nobody else's while the paused client has it. */
+/* A lock that is held by its connection stays the paused client's. */
 TEST(a_pause_does_not_end_what_lives_by_a_connection) {
     cli_need("postgres");
     cli_need("mariadb");
@@ -113,8 +113,8 @@ static double recovery(const json_t *check, const char *lock, const char *figure
     return cli_number_at(cell, path);
 }
 
-/* Databases free at once, Redis when the key's time is up, etcd when the session's lease is,
- * ZooKeeper last. */
+/* After the death of a holder databases free the lock at once, Redis when the key expires, etcd
+ * when the session's lease ends, ZooKeeper last. */
 TEST(what_a_dead_holder_had_comes_free_as_the_theory_says) {
     static const char *const locks[] = {"pg-advisory", "mysql-getlock", "redis-setnx", "etcd-mutex",
                                         "zk-lock"};
@@ -185,7 +185,8 @@ TEST(whoever_misses_the_message_sleeps_to_the_lease_end) {
 }
 
 /* A waiter stands still until its lease is over, and the lock service of etcd 3.4 grants it the
- * lock all the same: it enters after its session has ended, which is called expired. */
+ * lock nevertheless: the waiter enters after its session has ended, and the verdict is
+ * "expired". */
 TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
     cli_need("etcd");
     json_t *check = check_five_seeds("without-look",
@@ -200,7 +201,8 @@ TEST(a_grant_after_the_end_of_its_lease_is_caught_by_looking_again) {
     json_decref(check);
 }
 
-/* What Redis itself counts ends by no client's clock; what clients write as a moment ends by everybody's. */
+/* A lease that Redis counts itself does not depend on the clients' clocks; a lease whose end clients write as a time of
+ * day depends on all of them. */
 TEST(locks_that_write_the_clients_time_need_clocks_that_agree) {
     static const struct {
         const char *lock, *verdict;
@@ -220,7 +222,8 @@ TEST(locks_that_write_the_clients_time_need_clocks_that_agree) {
     json_decref(check);
 }
 
-/* Who compares the end of its session with its own clock leaves in time; who waits to be told does not. */
+/* A client that compares the end of its session with its own clock leaves in time; a client that waits to be told does
+ * not. */
 TEST(a_session_that_nobody_renews_ends) {
     cli_need("etcd");
     cli_need("zookeeper");
@@ -267,7 +270,7 @@ TEST(every_broken_lock_is_caught) {
     json_decref(more);
 }
 
-/* The same mistake where each of the servers is a group that fails over. */
+/* The same mistake on a topology in which each server is a group that fails over. */
 TEST(redissons_redlock_is_caught_on_groups_too) {
     cli_need("redis-sentinel-groups");
     json_t *check =

@@ -46,7 +46,8 @@ TEST(any_bytes_are_taken_by_json) {
     }
 }
 
-/* What a server says goes into the result, and a result without the reason of a failure is none. */
+/* A server's error goes into the result, so it must become valid text: a result that can't be
+ * written would lose the reason of the failure. */
 TEST(an_error_is_valid_whatever_a_server_said) {
     struct lb_err err = {0};
     err_set(&err, LB_EXIT_MACHINE, "the server said: %s", "\xff\xfe\xe9\x9b");

@@ -59,7 +59,8 @@ TEST(mistakes_are_named) {
     }
 }
 
-/* What a certificate or another address forbids is left out, and what needs a hand on the server; each is said. */
+/* Scenarios that a certificate or a second address does not allow are left out, and so are faults of the server itself;
+ * each is reported. */
 TEST(what_is_left_out_is_said) {
     struct cli cli = cli_run(NULL, ARGS("verify", "redis-setnx", "--full", "--dry-run", "--url",
                                         "redis=redis+cluster://127.0.0.1:1"));
@@ -72,7 +73,7 @@ TEST(what_is_left_out_is_said) {
 
 /* What most servers are tried with here: the suite, and the shortest scenarios with and without a wire. */
 #define SHORT "conformance,none,wire-reset"
-/* All that verify does, with and without hands on clients and connections. */
+/* All columns of verify, with and without faults of clients and connections. */
 #define LONG                                                                                       \
     SHORT ",pause,holder-kill,waiter-kill,starved-renewal,wire-delay,wire-cut,wire-one-way,"       \
           "lost-reply,server-restart"
@@ -169,7 +170,7 @@ TEST(two_servers_behind_one_address_are_caught) {
     cli_down(&up[1]);
 }
 
-/* A server at whose address some words of requests mean something else. */
+/* A server behind a relay that changes some words of the requests. */
 static json_t *verify_liar(const char *backend, const char *lock, struct liar *liar,
                            const char *faults) {
     char option[200], lying[200];
@@ -202,7 +203,7 @@ TEST(a_set_nx_that_always_says_ok_is_caught) {
     json_decref(check);
 }
 
-/* Leases of a thousand times their length never end. */
+/* The relay makes leases a thousand times longer, so they never end in the test. */
 TEST(a_server_that_ignores_px_is_caught) {
     struct liar liar = {.words = {{"$2\r\nPX\r\n", "$2\r\nEX\r\n"}}};
     json_t *check = verify_liar("redis", "redis-setnx", &liar, "conformance,holder-kill");

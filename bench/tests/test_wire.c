@@ -1,5 +1,5 @@
-/* test_wire: the wire passes everything on where it is told nothing, and each fault acts: seen by
- * its counters and by what the far end received. */
+/* test_wire: the wire passes everything on unless it has a fault, and each fault acts: by its
+ * counters, and by the bytes that the far end received. */
 #include <poll.h>
 
 #include "bench/tests/wire_help.h"
@@ -94,7 +94,7 @@ TEST(delays_and_keeps_the_order) {
         HELP_UNTIL(help_count(&rig, WIRE_REQUESTS).read_bytes == (uint64_t)i + 1);
     }
     struct wire_count before = help_count(&rig, WIRE_REQUESTS);
-    bool in_time = lb_now() < sent_ns + 300 * LB_MS_NS; /* else the machine was too busy to look */
+    bool in_time = lb_now() < sent_ns + 300 * LB_MS_NS; /* else the look came too late */
     if (in_time) assert_int_equal(before.forwarded_bytes, 0);
     help_pass(late.server, late.client, "the other way is not delayed");
     help_comes(late.server, text);
@@ -131,7 +131,7 @@ TEST(the_end_comes_after_the_delayed_bytes) {
     rig_down(&rig);
 }
 
-/* An end is as far away as bytes are, also when nothing else is under way. */
+/* The end of a connection is delayed as its bytes are, also when no bytes are under way. */
 TEST(the_end_is_delayed_too) {
     struct rig rig;
     rig_up(&rig);
@@ -147,9 +147,9 @@ TEST(the_end_is_delayed_too) {
     rig_down(&rig);
 }
 
-/* Half of a round trip each way: all bytes of a long question and of its answer come, in their order, and no
- * answer sooner than that. What is under way does not hold up what follows: the question is read to its end before
- * its first byte is due. */
+/* Half of a round trip each way: all bytes of a long question and of its answer come, in their order, and no answer
+ * sooner than that. Bytes under way do not hold up the next ones: the question is read to its end before its first byte
+ * is due. */
 TEST(a_round_trip_takes_what_was_asked_for) {
     enum { TRIP_MS = 40, LONG = 100000 };
     struct rig rig;
@@ -217,7 +217,7 @@ TEST(swallows_both_ways) {
     HELP_UNTIL(help_count(&rig, WIRE_BOTH).swallowed_bytes == 14);
     shutdown(pair.client, SHUT_WR); /* not even an end */
     HELP_UNTIL(help_sign(&rig, fault).struck == 3);
-    /* Who comes now is accepted, and the server does not learn of it. */
+    /* A new connection is accepted, but not passed to the server. */
     int client = wire_connect(wire_port(rig.wire, 0));
     assert_true(client >= 0);
     help_send(client, "anybody?");
@@ -229,7 +229,8 @@ TEST(swallows_both_ways) {
     assert_int_equal(help_count(&rig, WIRE_BOTH).forwarded_bytes, before.forwarded_bytes);
     assert_int_equal(help_sign(&rig, fault).bytes, 22);
     assert_int_equal(help_sign(&rig, fault).matched, 3);
-    /* Those that lost bytes can't go on; who lost none does. */
+    /* When the fault is lifted, connections that lost bytes are reset; one that lost none goes
+     * on. */
     help_lift(&rig, fault);
     assert_int_equal(help_read(pair.server, &byte, 1), -ECONNRESET);
     assert_int_equal(help_read(client, &byte, 1), -ECONNRESET);
@@ -264,8 +265,8 @@ TEST(swallows_one_way) {
     rig_down(&rig);
 }
 
-/* Who connects and waits for the server's first words, and lost nothing, is connected when it is
- * over. */
+/* A client that connected during the fault, and sent nothing that was lost, is connected to the
+ * server when the fault is lifted. */
 TEST(who_came_while_requests_were_swallowed_may_go_on) {
     struct rig rig;
     rig_up(&rig);

@@ -141,7 +141,7 @@ TEST(what_is_no_file_is_named) {
     }
 }
 
-/* Whatever bytes come, it returns: found or refused, under the sanitizers. */
+/* With any bytes the reader returns, with a result or an error; the sanitizers watch it. */
 TEST(rubbish_is_survived) {
     static const char alphabet[] = "[]=:;# \t\r\nab1.\"\\\xef\xbb\xbf\xff";
     uint32_t seed = 1;

@@ -26,7 +26,7 @@ struct toy_faults {
     bool nothing_is_locked;                              /* any holder: granted at once */
     /* from this release on, releases do nothing */
     int64_t stuck_after;
-    /* each n-th renewal finds the grant given away */
+    /* at each n-th renewal the server has given the grant away */
     int64_t evict_every;
     int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
     bool silent;                /* ... and nobody is told */
@@ -35,7 +35,7 @@ struct toy_faults {
     uint64_t residue;           /* what is left on the server */
     bool deaf;                  /* a release says that all is well, whatever the server said */
     bool later_first;           /* the last who came is served first */
-    int64_t connect_ns;         /* what opening a session takes besides */
+    int64_t connect_ns;         /* additional time for opening a session */
     int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
     bool shuts_out_second;      /* the second client is never granted anything */
 };
@@ -154,8 +154,9 @@ static inline enum lb_outcome toy_wait(struct lb_session *session,
 
 /* ---- mutex: leases, renewal, re-entry, several keys, shared sessions ---- */
 
-/* What stands in a key's owner: the client + 1 and a number of its own. Without the number a thief that was
- * kept waiting would take the key from a holder that had released it and got it again. */
+/* The owner word of a key: the client + 1, and a number that is new for each grant. Without the number a client that
+ * was delayed while it took over an ended lease could take the key from a holder that has released it and got it
+ * again. */
 static inline uint64_t toy_word(struct toy_shared *shared, uint64_t owner) {
     return (uint64_t)(1 + atomic_fetch_add(&shared->takes, 1)) << 32 | owner;
 }
@@ -164,8 +165,9 @@ static inline bool toy_owns(struct toy_shared *shared, uint32_t key, uint64_t ow
     return (uint32_t)atomic_load(&shared->key[key].owner) == owner;
 }
 
-/* The lease's end is 0 or LB_NEVER while there is no lease that could end: whoever takes a key sets
- * it last, and one thief at a time takes it from a holder whose lease is over. */
+/* lease_end_ns is 0 or LB_NEVER while there is no lease that could end. A client that takes a key
+ * sets it last, and only one client at a time can take the key from a holder whose lease is
+ * over. */
 static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t owner,
                             int64_t lease_ns) {
     int64_t now_ns = lb_now();
@@ -248,7 +250,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     }
     int64_t number = 1 + atomic_fetch_add(&shared->acquires, 1);
     if (number == toy.interrupt_at) __atomic_store_n(&no_interrupts, 1, __ATOMIC_RELAXED);
-    /* with several: the first key's */
+    /* of several keys, the first one's token */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
     atomic_fetch_add(&shared->granted[request->client % TOY_CLIENTS], 1);
     bool ends = session->lock->caps & LB_CAP_LEASE;
@@ -550,7 +552,7 @@ static const struct lb_lock toy_mutex = {
     .algorithm = &toy_mutex_algorithm,
 };
 
-/* What its grants end by is not the client's to know: its session. */
+/* Grants end with the session; the lease's end is not known to the client. */
 static const struct lb_algorithm toy_session_algorithm = {
     TOY_FUNCTIONS,
     .acquire = toy_acquire,

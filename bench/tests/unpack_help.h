@@ -24,8 +24,8 @@ static inline int unpack_remove(void **state) {
 }
 
 /* The program of a server that compose/unpack-server knows, in a folder that the account of the servers reaches. Skips
- * the test loudly outside CI, and where the packages can't be had; but Valkey must be had in CI. unpack_remove ends what this
- * began. */
+ * the test loudly outside CI, and where the packages can't be had; but in CI a missing Valkey fails the test.
+ * unpack_remove removes the folder. */
 static inline const char *unpack_need(const char *server) {
     char command[PATH_MAX + 100];
     int place = 0;
