@@ -1,4 +1,4 @@
-/* bad_kinds: see bad_kinds.h. One part of shared memory a key; who waits polls. */
+/* bad_kinds: see bad_kinds.h. Each key has a part of the shared memory; a waiter polls. */
 #include "drivers/tests/bad_kinds.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static bool enter_mutex(struct lb_session *session, const struct lb_request *req
     return true;
 }
 
-/* Forgets a part that has ended by itself. */
+/* Forgets a share that has ended by itself. */
 static void end_share(const struct lb_session *session, struct part *part, struct share *share) {
     if (has(session, KIND_READER_STAYS) && share->reads) return;
     if (has(session, KIND_ENDS_ALL) && share->reads) memset(part->share, 0, sizeof part->share);
@@ -242,7 +242,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
     bool once = request->deadline_ns <= lb_now(), queued = false;
     grant->lease_end_ns = LB_NEVER;
     for (;;) {
-        /* Who holds it already does not stand in the queue for it. */
+        /* A client that holds the lock already does not queue for it. */
         bool turn = !queues || request->held > 0 || first(session, request, part);
         if (turn && enter(session, request, part, grant)) break;
         if (once) return LB_BUSY;
@@ -290,7 +290,7 @@ static enum lb_outcome release_mutex(struct lb_session *session, const struct lb
     return LB_OK;
 }
 
-/* What the grant held, and no longer does; 0 = nothing. */
+/* Takes the slot away from the grant. Returns it; 0 = the grant held nothing. */
 static uint32_t give_up(struct lb_grant *grant) {
     struct kinds_grant *mine = grant->data;
     uint32_t slot = mine->slot;
@@ -341,7 +341,7 @@ static enum lb_outcome release_optimistic(struct lb_session *session,
     return LB_OK;
 }
 
-/* Writes what its acquire read long ago, if it is not atomic. */
+/* With KIND_WRITES_ANYWAY it writes the version that its acquire read long ago. */
 static enum lb_outcome release_atomic(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
     if (has(session, KIND_WRITES_ANYWAY)) part_of(session, request)->version = grant->token;

@@ -1,7 +1,7 @@
 /* bad_kinds: locks of every primitive in this process's memory that are right, and can be told to
- * be wrong in one way each: what the conformance suite's checks for modes, permits, counts and
- * versions must notice. For fibers of one thread and forked clients that are killed; they are in no
- * list. */
+ * be wrong in one way each: each mistake must be noticed by the conformance suite's checks for
+ * modes, permits, counts and versions. For fibers of one thread and forked clients that are killed;
+ * they are in no list. */
 #ifndef DRIVERS_TESTS_BAD_KINDS_H
 #define DRIVERS_TESTS_BAD_KINDS_H
 
@@ -18,7 +18,7 @@ enum kind_fault {
     KIND_BLIND,        /* residue sees nothing */
     KIND_LEAVES,       /* a waiter that gives up leaves its place in the queue */
     KIND_ONE_KEY,      /* all keys are one lock */
-    KIND_SPINS,        /* who waits neither returns nor lets others run */
+    KIND_SPINS,        /* a waiter neither returns nor lets others run */
     /* re-entry, shared sessions */
     KIND_FREES_AT_ONCE, /* the first release frees what was taken several times */
     KIND_NOT_TWICE,     /* its holder finds it busy */

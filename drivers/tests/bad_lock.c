@@ -85,7 +85,7 @@ static enum lb_outcome bad_acquire(struct lb_session *session, const struct lb_r
     int64_t deaf_ns = LB_NEVER; /* until when the cut-off is not heard */
     for (;;) {
         if (is_free(session, slot) && slot->ghosts > 0) {
-            /* The turn is a ghost's, which will never release it. */
+            /* It is the turn of a waiter that gave up, which will never release the lock. */
             slot->ghosts--;
             slot->held = true;
             slot->token = ++shared->grants;
@@ -96,7 +96,7 @@ static enum lb_outcome bad_acquire(struct lb_session *session, const struct lb_r
         if (once) return fault == BAD_TRY_TIMES_OUT ? LB_TIMEOUT : LB_BUSY;
         now_ns = lb_now();
         if (now_ns >= deadline_ns) break;
-        /* Even the deaf one ends in the end, so that the program does. */
+        /* Even the deaf lock's wait ends after some time, so that the program ends. */
         if (lb_stopping() && deaf_ns == LB_NEVER)
             deaf_ns = now_ns + (fault == BAD_DEAF ? 3 * LB_S_NS : 0);
         if (now_ns >= deaf_ns) break;

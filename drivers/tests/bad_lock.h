@@ -1,5 +1,5 @@
-/* bad_lock: a lock in this process's memory that is right, and can be told to be wrong in one way:
- * what the conformance suite must notice. For fibers of one thread; it is in no list. */
+/* bad_lock: a lock in this process's memory that is right, and can be told to make one mistake,
+ * which the conformance suite must notice. For fibers of one thread; it is in no list. */
 #ifndef DRIVERS_TESTS_BAD_LOCK_H
 #define DRIVERS_TESTS_BAD_LOCK_H
 
@@ -36,7 +36,7 @@ enum bad_fault {
 
 extern const struct lb_lock lock_bad;
 
-/* redis-setnx with one thing wrong, for what is lost on the way. */
+/* redis-setnx with one mistake, for checks of lost requests and answers. */
 enum bad_redis_fault {
     BAD_REDIS_NOTHING,
     BAD_REDIS_CERTAIN,     /* an acquire in doubt is called busy */
@@ -52,11 +52,11 @@ enum bad_redis_fault {
     BAD_REDIS_FAULTS
 };
 
-/* redis-latch and pg-optimistic that take "no answer" for "no". */
+/* redis-latch and pg-optimistic that treat a missing answer as a refusal. */
 struct lb_lock bad_redis_latch(void);
 struct lb_lock bad_pg_optimistic(void);
 
-/* zk-lock that keeps the end of its session to itself. */
+/* zk-lock that does not tell the holder of the end of its session. */
 struct lb_lock bad_zk_lock(void);
 
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault);

@@ -1,5 +1,4 @@
-/* bad_pg: pg-optimistic that takes a write without an answer for one that was refused. See
- * bad_lock.h. */
+/* bad_pg: pg-optimistic that treats a write without an answer as refused. See bad_lock.h. */
 #include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
 

@@ -1,4 +1,4 @@
-/* bad_redis: redis-setnx with one thing wrong each. See bad_lock.h. */
+/* bad_redis: redis-setnx with one mistake each. See bad_lock.h. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
 
-/* The mistake of clients that take "no answer" for "no". */
+/* The mistake of clients that treat a missing answer as a refusal. */
 static enum lb_outcome certain_acquire(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
     enum lb_outcome outcome =

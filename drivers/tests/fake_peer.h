@@ -1,6 +1,6 @@
 /* fake_peer: a server on loopback that plays a script to one client: it waits for words, answers in
- * pieces, late, in part, or not at all. For what no real server does on demand. It speaks no
- * protocol; it runs on a thread of its own. */
+ * pieces, late, in part, or not at all. It is for behaviour that no real server shows on demand. It
+ * speaks no protocol; it runs on a thread of its own. */
 #ifndef DRIVERS_TESTS_FAKE_PEER_H
 #define DRIVERS_TESTS_FAKE_PEER_H
 
@@ -20,12 +20,12 @@ struct peer_step {
 struct fake_peer;
 
 /* Plays count steps to the first client that comes, then waits silently for its end. Steps are
- * borrowed. It aborts the program if it can't be set up: tests have nothing better to do. */
+ * borrowed. Aborts the program if it can't be set up. */
 struct fake_peer *fake_peer_start(const struct peer_step *steps, int count);
 int fake_peer_port(const struct fake_peer *peer);
 
-/* Ends it, whatever it does. The text is all that it has read, NUL-terminated; the caller frees
- * it. */
+/* Ends the peer at any point of its script. Returns all that it has read, NUL-terminated; the
+ * caller frees it. */
 char *fake_peer_stop(struct fake_peer *peer);
 
 #endif

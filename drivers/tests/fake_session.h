@@ -1,5 +1,5 @@
-/* fake_session: one session of a lock with a fake peer in the server's place: what the driver makes
- * of answers that no real server gives on demand. Header only, for test programs. */
+/* fake_session: one session of a lock with a fake peer in the server's place, to test how the
+ * driver handles answers that no real server gives on demand. Header only, for test programs. */
 #ifndef DRIVERS_TESTS_FAKE_SESSION_H
 #define DRIVERS_TESTS_FAKE_SESSION_H
 
@@ -10,15 +10,15 @@
 
 #define FAKE_EARLIER 1000 /* commands of the connections before: connect may add to them */
 
-/* What was done and what came of it; looked at outside of the fiber, whence cmocka must not
- * jump. */
+/* The calls to make, and their results. Assertions look at the results outside of the fiber,
+ * because cmocka must not jump out of one. */
 struct fake_session {
     const struct lb_lock *lock;
     const char *key;
     const char *const *sets;   /* options, NULL at the end; NULL = none */
     int64_t wait_ns, lease_ns; /* wait 0 = try */
     bool release, renew;       /* after an acquire that was granted */
-    bool settle;               /* instead of all that */
+    bool settle;               /* calls settle instead of acquire */
     bool setup;                /* the lock's setup belongs to connect */
     bool refused;              /* connect is to fail */
     int64_t connect_ns;        /* it may take; 0 = 20 s */
@@ -95,7 +95,7 @@ static inline void fake_address(struct fake_session *fake, const char *scheme,
     if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
 }
 
-/* Plays steps to a session. What the peer read; the caller frees it. */
+/* Plays steps to a session. Returns all that the peer read; the caller frees it. */
 static inline char *fake_play(struct fake_session *fake, const char *scheme,
                               const struct peer_step *steps, int count) {
     struct lb_err err = {0};

@@ -122,7 +122,8 @@ struct live_client {
     size_t state_bytes, lock_bytes;
 };
 
-/* Of the place's plan, which may name several locks of the backend, the which-th. */
+/* Prepares a client of the which-th lock of the place's plan, which may name several locks of the
+ * backend. */
 static inline void live_client_init_as(struct live_client *client, const struct live_place *live,
                                        int which, const char *key) {
     const struct lb_lock *lock = live->plan->locks[which].lock;
@@ -211,7 +212,8 @@ static inline enum lb_outcome live_settle(struct live_client *client) {
                                                    &client->grant);
 }
 
-/* Makes what the client's key needs, and checks that it did; and takes it away. */
+/* live_arm makes the objects that the client's key needs, live_disarm removes them. Both check that
+ * the call succeeded. */
 static inline void live_arm(struct live_client *client) {
     struct lb_err err = {0};
     CHECK(client->session.lock->algorithm->arm(&client->session, &client->request, &err) == 0, "%s",
@@ -278,7 +280,7 @@ static inline void foreign_start(struct foreign *foreign, const char *const *arg
     foreign->from = out[0];
 }
 
-/* The next line that it writes, "" after 20 s without one. */
+/* The next line that the foreign client writes; "" after 20 s without one. */
 static inline const char *foreign_hear(const struct foreign *foreign) {
     static char line[300];
     size_t len = 0;

@@ -1,5 +1,5 @@
-/* nats_jwt: what a NATS server needs so that its clients come with credentials files, and such a file: keys and JWTs as
- * NATS's tool nsc makes them (github.com/nats-io/jwt, version 2). Header only: the test of .creds uses it. */
+/* nats_jwt: the settings of a NATS server whose clients log in with credentials files, and such a file: keys and JWTs
+ * as NATS's tool nsc makes them (github.com/nats-io/jwt, version 2). Header only: the test of .creds uses it. */
 #ifndef DRIVERS_TESTS_NATS_JWT_H
 #define DRIVERS_TESTS_NATS_JWT_H
 
@@ -13,7 +13,7 @@
 #define JWT_KEY_BYTES 32
 #define JWT_TEXT_BYTES 2048
 
-/* The first byte of a public key says whose it is. */
+/* The first byte of a public key says what it belongs to. */
 enum jwt_who { JWT_OPERATOR = 14 << 3, JWT_ACCOUNT = 0, JWT_USER = 20 << 3, JWT_SEED = 18 << 3 };
 
 struct jwt_key {
@@ -67,7 +67,7 @@ static inline struct jwt_key jwt_key(enum jwt_who who, int digit) {
     return key;
 }
 
-/* The issuer says of the subject what stands in the JSON object `nats`. */
+/* Makes a JWT in which the issuer states the JSON object `nats` about the subject. */
 static inline void jwt_make(const struct jwt_key *issuer, const struct jwt_key *subject,
                             const char *nats, char jwt[JWT_TEXT_BYTES]) {
     static const char header[] = "{\"typ\":\"JWT\",\"alg\":\"ed25519-nkey\"}";

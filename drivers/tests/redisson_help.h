@@ -1,6 +1,6 @@
 /* redisson_help: what the tests of Redisson's locks share: another client, played by hand over a
- * connection of its own, and ears for all that is published and all that is done. Header only,
- * since each test is a program.
+ * connection of its own, and connections that hear all that is published and see all commands.
+ * Header only, since each test is a program.
  *
  * Debian has no Redisson. So the other client here types Redisson's scripts, as its sources have
  * them, and the state that ours leaves on the server is compared with what those sources say, field
@@ -21,7 +21,7 @@ static struct arena arena;
 static struct place *place;
 static redisContext *hand, *ear, *eye; /* asks; has subscribed to everything; sees every command */
 
-/* A text of its own for a while. */
+/* Formats a text, which is valid until the eighth further call. */
 __attribute__((format(printf, 1, 2))) static inline const char *text_of(const char *format, ...) {
     static char texts[8][4096];
     static int turn;
@@ -83,7 +83,7 @@ static inline const char *say_on(redisContext *context, const char *format, ...)
              (long long)(most));                                                                   \
     } while (0)
 
-/* Waits until the server says it: for what comes a moment later. */
+/* Waits until the server gives this answer, for changes that come a moment later. */
 #define MUST_SAY_SOON(trial, wanted, ...)                                                          \
     do {                                                                                           \
         int64_t until_ns_ = trial_soon();                                                          \
@@ -141,7 +141,7 @@ static inline const char *heard(void) {
              heard_, wanted_);                                                                     \
     } while (0)
 
-/* The next line of MONITOR with this text in it; "" if the server has done no such thing. */
+/* The next line of MONITOR with this text in it; "" if the server has run no such command. */
 static inline const char *seen(const char *part) {
     static char line[4096], last[40];
     static int calls;

@@ -1,5 +1,5 @@
-/* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. No timing is
- * asserted but "not before". */
+/* test_backoff: drivers/backoff.c: the delays, their jitter, and the sleep's ends. The only timing
+ * that is asserted is that a sleep does not end too early. */
 #include "bench/engine/loop.h"
 #include "bench/option/option.h"
 #include "bench/tests/unit.h"
@@ -123,7 +123,7 @@ TEST(test_sleep_ends_at_the_cutoff) {
     assert_false(sleeps.more);
 }
 
-/* The four rows of an option table that each polling lock takes over. */
+/* An option table with the four rows that each polling lock takes from backoff.h. */
 struct polling {
     int64_t before;
     struct backoff_options poll;

@@ -1,14 +1,13 @@
-/* test_clean: whatever way a run at --url ends, `lockbench clean` afterwards leaves the server with exactly
- * what it held before, things of other people with similar names among it; a run that could tidy up itself
- * needs no clean. RANDOM_KILLS=50 ends so many runs of each server, at random moments; RANDOM_SEED=N repeats
- * the moments of an earlier test.
+/* test_clean: however a run at --url ends, after `lockbench clean` the server holds exactly what it held before, also
+ * other people's keys with similar names; a run that could tidy up itself needs no clean. RANDOM_KILLS=50 ends so many
+ * runs of each server, at random moments; RANDOM_SEED=N repeats the moments of an earlier test.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"
 
 #define KILLS 3        /* the first run is whole, the others get SIGKILL and Ctrl-C in turn */
-#define LATEST_MS 1500 /* after its start a run is ended */
+#define LATEST_MS 1500 /* a run is ended at most so long after its start */
 #define QUIET_S 10     /* for sessions of killed clients to end */
 
 /* A server, what others keep there, and how to list all that it holds. */
@@ -105,7 +104,7 @@ static const struct guest_case cases[] = {
     {"nats", "nats", "nats-kv", "contended", NATS_KEEP, NATS_LIST},
     /* One client at a time: several on three servers of Debian's version are not kept apart. */
     {"nats-3", "nats", "nats-kv", "uncontended", NATS_KEEP, NATS_LIST},
-    /* Of what it can't list, all must have an end of its own. */
+    /* lockbench can't list memcached's keys, so all of them must expire by themselves. */
     {"memcached", "memcached", "memcached-add", "contended",
      MEMCACHED("set mine 0 0 1\\r\\n1\\r\\n"),
      MEMCACHED("lru_crawler metadump all\\r\\n") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
@@ -162,7 +161,7 @@ static char *backend_url(const char *backend, const struct live_place *live) {
     return text;
 }
 
-/* The janitor says it, a moment after the program has ended. */
+/* True if the janitor has written what is left, which it does a moment after the program's end. */
 static bool is_told(void *path) {
     char *text = cli_read(path);
     bool told = strstr(text, "left on ") && strstr(text, "`lockbench clean --url ");
@@ -176,7 +175,7 @@ static bool waits_to_be_told(struct cli *cli) {
     return is_told(cli->err_path);
 }
 
-/* Whether what keys share stays, and is told: another run's keys could not be told from this one's. */
+/* True if a run leaves objects that keys share, and says so, because another run may use them. */
 static bool stays(const struct guest_case *at) {
     return strcmp(at->backend, "nats") == 0;
 }
@@ -220,7 +219,7 @@ static struct ending run_and_end(const struct host *host, int signal) {
     ending.told = cut_off && waits_to_be_told(&cli);
     if (!signal) assert_code(&cli, 0);
     if (!signal) assert_true(began);
-    /* Where several servers are one of them may not know of the bucket yet. */
+    /* With several servers, one of them may not know of the bucket yet. */
     bool sure = strcmp(at->server, "nats") == 0;
     if (!signal && sure) assert_has(cli.err, "left on ");
     cli_free(&cli);
@@ -236,8 +235,8 @@ static void clean_url(const char *url) {
     cli_free(&cli);
 }
 
-/* Fails unless the server holds that, or will soon: it notices the end of a killed client in its own
- * time. What such a client had asked for last may be made after the first clean, so it is cleaned again. */
+/* Fails unless the server holds `before` within QUIET_S, because it notices the end of a killed client only after some
+ * time. The last request of such a client may be carried out after the first clean, so clean runs again. */
 static void assert_holds(const struct host *host, const char *before, const struct ending *ending) {
     int64_t until_ns = lb_now() + QUIET_S * LB_S_NS;
     char *now = shell(&host->live, host->at->list);
@@ -275,8 +274,9 @@ static void close_host(struct host *host) {
     if (host->live.place) live_close(&host->live);
 }
 
-/* Makes what others keep there, and lists all. The script waits a second for the answer; three servers that make a
- * stream may need longer, and it would look like something that a run left. To be freed. */
+/* Makes other people's keys on the server, and lists all keys. The script waits a second for the answer. Three servers
+ * may need longer to make a stream, which would then look as if a run had left it, so the listing is repeated. To be
+ * freed. */
 static char *keep_and_list(const struct host *host) {
     const struct guest_case *at = host->at;
     int64_t until_ns = lb_now() + QUIET_S * LB_S_NS;
@@ -470,7 +470,7 @@ TEST(keys_behind_a_prefix_are_found_on_etcd) {
 
 /* ---- many keys ---- */
 
-/* More than could be made ready one by one in the time that clients have to connect. */
+/* More keys than could be prepared one by one in the time that clients have to connect. */
 TEST(many_keys_are_made_ready_and_removed) {
     static const char *const no_sets[] = {NULL};
     static const struct {
@@ -530,7 +530,7 @@ TEST(a_guest_asks_for_its_own_names_only) {
     live_close(&live);
 }
 
-/* Asks a lock what is left of two keys, of which the second has something. */
+/* Asks a lock for the residue of two keys, of which only the second one has left something. */
 static void look_for_left(void *arg) {
     const struct live_place *live = arg;
     const struct lb_own_keys own = {.count = 2, .bound = 3};

@@ -5,9 +5,10 @@
  *
  * A lock is tried with all its checks on its first topology, and with the basic ones on each
  * further one. Checks mostly wait, for leases, sessions and silent servers. So the suite is in
- * parts, each some locks on one topology with servers of its own, which bench/tests/run starts side
- * by side. --parts lists them, with "servers" behind the name of each that needs some. A backend
- * that is missing here is skipped with what to install; in CI (CI=true) that is a failure. */
+ * parts, which bench/tests/run starts side by side: each part has some locks on one topology, with
+ * servers of its own. --parts lists them, with "servers" behind the name of each that needs some. A
+ * backend that is missing here is skipped with what to install; in CI (CI=true) that is a
+ * failure. */
 #define _GNU_SOURCE
 
 #include <jansson.h>
@@ -26,22 +27,23 @@
     { "64 clients all get it", "a machine with few processors is too slow for 64 such programs" }
 #define NPM_PACKAGES "sh drivers/exec/examples/node_modules.sh 2>&1"
 
-/* Locks whose options make another lock of them; they get the whole suite once more. */
+/* Options that change a lock's algorithm: the lock gets the whole suite once more with each of
+ * them. */
 static const struct variant {
     const char *lock, *set;
     unsigned more_caps; /* that the option brings */
     unsigned less_caps; /* that it takes away */
-    /* why it is not tried over wires that break and with servers that die; NULL = it is */
+    /* why the checks with breaking wires and dying servers are left out; NULL = they are not */
     const char *only_near;
     struct {
         const char *check, *why;
-    } exempt[EXEMPT_MAX]; /* checks that it is not tried with */
+    } exempt[EXEMPT_MAX]; /* checks that are left out for it */
     const char *name;     /* of the part, without blanks; NULL = the option */
     const char *topology; /* NULL = the lock's first */
     const char *file,
-        *install; /* what it needs besides, and the package that has it; may be NULL */
+        *install; /* a file that it needs, and the package that has the file; may be NULL */
     const char
-        *prepare; /* a command that brings what it needs, or says what hinders it; may be NULL */
+        *prepare; /* a command that installs what it needs, or prints why it can't; may be NULL */
 } variants[] = {
     {.lock = "etcd-mutex", .set = "watch_from=now"},
     {.lock = "mem-rwlock", .set = "prefer=writer"},
@@ -113,7 +115,8 @@ static const struct solo {
     {"zk-herd", "its node has the name of the node that the other recipes have theirs under"},
 };
 
-/* What locks fail now and then on a further topology, for what its servers do and the driver states. */
+/* Checks that a lock fails now and then on a further topology, because of a behaviour of its servers that the driver
+ * states. */
 #define TWO_IN_FLIGHT                                                                              \
     "a cluster of nats-server 2.9 accepts two writes that build on the same sequence"
 #define READ_BEHIND                                                                                \
@@ -157,7 +160,8 @@ static struct arena arena;
 
 /* --- one part --- */
 
-/* Runs a variant's command. What hinders it, the last line that it prints, into text; NULL if nothing does. */
+/* Runs a variant's command. Returns NULL if it succeeds; else text, with the last line that it printed as the
+ * reason. */
 static const char *prepare(const char *command, char *text, size_t size) {
     FILE *said = popen(command, "r");
     snprintf(text, size, "can't run: %s", command);
@@ -215,8 +219,8 @@ static void test_close(void **state) {
     place = NULL;
 }
 
-/* Whether a check failed for want of an answer in time, which servers on a machine that stands
- * still owe. */
+/* True if a check failed because an answer did not come in time, as on a machine that stands
+ * still. */
 static bool is_late(const char *failure) {
     return strstr(failure, " gave unknown") || strstr(failure, " gave broken") ||
            strstr(failure, " gave timeout");
@@ -365,7 +369,7 @@ static const struct part *main_part(const struct lb_lock *lock) {
     return NULL;
 }
 
-/* How many checks of a lock are not everybody's. */
+/* The number of a lock's checks that not every lock gets. */
 static int count_own_checks(const struct lb_lock *lock) {
     const char *reason;
     int count = 0;
@@ -374,7 +378,7 @@ static int count_own_checks(const struct lb_lock *lock) {
     return count;
 }
 
-/* Asks the program itself, since what people run is that. */
+/* Asks the program itself for its locks, since people run the program. */
 static void test_all_covered(void **state) {
     (void)state;
     const char *program = getenv("LOCKBENCH_PROGRAM");
@@ -468,7 +472,8 @@ static void add_parts(const char *only_lock) {
     }
 }
 
-/* As bench/tests/run takes them. A client that is a program, and locks that live by sessions of seconds, take minutes. */
+/* The needs of a part, in the words of bench/tests/run. A part takes minutes if its clients are programs, or if its
+ * locks depend on sessions of seconds. */
 static const char *needs_of(const struct part *part) {
     static const char *const slow[] = {"zookeeper", "etcd"};
     if (!part->topology) return "";

@@ -1,5 +1,5 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
- * for it. A suite that was never seen to fail is a decoration.
+ * for it. A check that no mistake makes fail is useless.
  * Needs: servers, minutes. */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,7 +109,7 @@ static const struct conform_check *check_of(const char *name) {
 
 static struct conform_result result;
 
-/* Runs one check of a lock at a place. Whether it passed; else why not is in result. */
+/* Runs one check of a lock at a place. True if it passed; otherwise result has the reason. */
 static bool passes(const struct lb_lock *lock, const char *const *sets, struct place **place,
                    const struct conform_check *check) {
     struct lb_err err = {0};
@@ -184,7 +184,7 @@ static void must_catch(const struct lb_lock *lock, int fault, const char *check)
 TEST(test_each_fault_is_caught) {
     bool seen[BAD_FAULTS] = {[BAD_NOTHING] = true},
          kinds_seen[KIND_FAULTS] = {[KIND_RIGHT] = true, [KIND_SPINS] = true};
-    trial_patience_ns = LB_S_NS; /* wrong locks let us wait */
+    trial_patience_ns = LB_S_NS; /* checks of wrong locks wait until the limit */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         must_catch(&lock_bad, faults[i].fault, faults[i].check);
         seen[faults[i].fault] = true;
@@ -202,14 +202,15 @@ TEST(test_each_fault_is_caught) {
     }
 }
 
-/* Whether a check that fails says that two held at once: only then it is not tried once more. */
+/* True if a failed check says that two clients held at once; only then the check is not tried once
+ * more. */
 static bool overlaps(const struct lb_lock *lock, int fault, const char *check) {
     must_catch(lock, fault, check);
     return result.overlap;
 }
 
-/* What a failed check left locked is not in the way of the next one: each of the checks behind it
- * would wait for as long as it may. */
+/* A key that a failed check left locked does not block the next checks, which otherwise would all
+ * wait until their limits. */
 TEST(test_one_failed_check_does_not_stop_the_others) {
     char set[32];
     const char *sets[] = {set, NULL};
@@ -274,7 +275,8 @@ static struct place *open_real(const struct lb_lock *lock) {
     return open_bad(lock, NULL);
 }
 
-/* A lock without PX fails one check after the other: not each of them waits for all it may. */
+/* A lock without PX fails check after check; after the first failures the others must not wait
+ * until their limits. */
 TEST(test_a_lock_that_has_failed_is_not_waited_for) {
     static const char check[] = "renewal of what is lost says so";
     struct lb_lock wrong = bad_redis_lock(BAD_REDIS_NO_LEASE);
@@ -293,8 +295,8 @@ static const struct {
     enum bad_redis_fault fault;
     const char *check;
 } redis_faults[] = {
-    /* First, on a server without keys: what another wrong lock left there may expire between the two
-     * counts and hide the key that is too many. */
+    /* This one comes first, on a server without keys: a key of another wrong lock might expire between the two counts,
+     * and so hide the additional key. */
     {BAD_REDIS_SIDE_KEY, "no more is on the server than before"},
     {BAD_REDIS_CERTAIN, "an answer cut off is in doubt, then settled"},
     {BAD_REDIS_CERTAIN, "an answer cut in the middle is in doubt, then settled"},
@@ -324,7 +326,7 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
             fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
         must_fail(&wrong, NULL, &place, name, (int)redis_faults[i].fault);
-        /* That one left the server where it was when the check failed. */
+        /* The failed check left the server in an unknown state, so a fresh one is started. */
         if (check_of(name)->needs & CONFORM_OWNED) {
             place_close(place);
             place = open_real(&right);
@@ -352,7 +354,7 @@ TEST(test_no_answer_taken_for_no_is_caught) {
     must_fail_there(bad_pg_optimistic(), "a write cut off is in doubt", 4 * LB_S_NS);
 }
 
-/* After the others: a check that nothing wrong was caught by is a decoration. */
+/* Runs after the other tests: fails for each check that has caught no wrong lock. */
 TEST(test_every_check_was_seen_to_fail) {
     for (int i = 0; conform_checks[i].name; i++) {
         if (caught[i]) continue;

@@ -1,6 +1,6 @@
 /* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server
- * checks them, the lock-delay after a holder's expiry and none after its release, and what a lost
- * session tells.
+ * checks them, the lock-delay after a holder's expiry and none after its release, and how a holder
+ * learns that its session is lost.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -30,7 +30,7 @@ static enum lb_outcome check(struct live_client *guard, const char *sequencer) {
     return chubby_check(&guard->session, sequencer);
 }
 
-/* What is on the server below the lock, and what leases. */
+/* The number of things that the lock has on the server: keys below it, and leases. */
 static uint64_t things_left(struct live_client *client) {
     struct lb_residue residue = {0};
     struct lb_err err = {0};
@@ -153,8 +153,8 @@ static void note_loss(struct lb_session *session) {
     losses++;
 }
 
-/* As if its machine were gone: the session is kept alive no more, and nothing else is heard of
- * it. */
+/* As if the client's machine were gone: nothing keeps the session alive any more, and the client
+ * sends nothing. */
 static void vanish(struct live_client *client) {
     etcd_session_of(&client->session)->keep_due_ns = LB_NEVER;
     lb_wake(etcd_session_of(&client->session)->keeper);
@@ -174,7 +174,7 @@ LIVE(&chubby, delay_after_an_expiry) {
     open_client(&other, arg);
     open_client(&reader, arg);
     reader.request.shared = true;
-    /* None after a release, nor after the polite end of a session. */
+    /* No lock-delay after a release, nor after a session that its client ended. */
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
     CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
@@ -187,7 +187,7 @@ LIVE(&chubby, delay_after_an_expiry) {
     uint64_t generation = holder.grant.token;
     vanish(&holder);
     wait_for_expiry(&other, sequencer_of(&holder));
-    /* The trace alone keeps everybody out, until the server ends it. */
+    /* The key that the dead holder left keeps all clients out until the server deletes it. */
     CHECK(live_acquire(&other, 0) == LB_BUSY, "a writer within the lock-delay");
     CHECK(live_acquire(&reader, 0) == LB_BUSY, "a reader within the lock-delay");
     CHECK(live_release(&holder) == LB_LOST, "the release of a lock that had expired");
@@ -196,7 +196,7 @@ LIVE(&chubby, delay_after_an_expiry) {
     CHECK(other.grant.token > generation, "generations grow");
     CHECK(live_release(&other) == LB_OK, "%s", other.session.err.text);
 
-    /* A dead reader keeps writers out so long, and no readers. */
+    /* A dead reader keeps writers out for the lock-delay, but not readers. */
     live_hang_up(&holder);
     live_connect(&holder);
     holder.request.shared = true;
@@ -252,7 +252,8 @@ LIVE(&chubby, silence_is_jeopardy) {
     while (!losses && lb_now() < until_ns) {
         int64_t seen_ns = lb_now();
         lb_sleep_until(seen_ns + 10 * LB_MS_NS);
-        /* Never before the grace period is over: nobody else can have it until then. */
+        /* The loss must not be reported before the grace period is over: until then no other client
+         * can get the lock. */
         CHECK(!losses || lb_now() >= e->alive_until_ns + e->grace_ns,
               "given up within the grace period");
     }

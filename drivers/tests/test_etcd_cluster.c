@@ -70,7 +70,7 @@ LIVE(&live, the_leader_dies) {
     CHECK(outcome == LB_OK, "%s: %s", lb_outcome_name(outcome), holder.session.err.text);
     CHECK(live_acquire(&waiter, SOON) == LB_OK, "%s", waiter.session.err.text);
     CHECK(live_release(&waiter) == LB_OK, "%s", waiter.session.err.text);
-    /* Whose member is gone moves on to the next. */
+    /* A client whose member is gone moves on to the next one. */
     CHECK(live_acquire(&orphan, 0) != LB_OK, "from a dead server");
     live_hang_up(&orphan);
     live_connect(&orphan);

@@ -22,7 +22,7 @@ static void wait_for_it(void *arg) {
     waiter->outcome = live_acquire(&waiter->client, SOON);
 }
 
-/* Has it the lock, or does the server watch the key for it? */
+/* True if the waiter has the lock, or if the server watches the key for it. */
 static bool settled(const struct waiter *waiter) {
     return waiter->outcome != LB_OUTCOMES ||
            (etcd_session_of(&waiter->client.session)->watch_on &&
@@ -63,7 +63,7 @@ LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
     CHECK(winners == 1, "one of them gets it");
     if (winners == 1) {
         CHECK(waiters[winner].client.grant.token > token, "tokens grow");
-        /* Whoever held it before deletes nothing now. */
+        /* A second release of the earlier grant deletes nothing. */
         CHECK(live_release(&holder) == LB_LOST, "the second release of one grant");
         CHECK(live_acquire(&holder, 0) == LB_BUSY, "%s", holder.session.err.text);
         CHECK(live_release(&waiters[winner].client) == LB_OK);
@@ -90,8 +90,8 @@ LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
     live_client_done(&holder);
 }
 
-/* A server with much to do takes a watch up late, and then sends all the deletions since its revision at once: more than
- * the waiter has memory for. The last one of them may be the last that ever comes. */
+/* A busy server starts a watch late, and then sends all the deletions since the watch's revision at once: more than the
+ * waiter's buffer holds. The waiter must notice the last one, since no other may follow. */
 LIVE(&live, a_crowd_of_events_wakes_the_waiter) {
     struct live_client holder, waiter;
     live_come(&holder, &live, "many");

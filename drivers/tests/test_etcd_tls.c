@@ -132,7 +132,7 @@ TEST(clean_reaches_it_too) {
     cli_free(&cli);
 }
 
-/* As a user does who has this server: is its lock a lock? */
+/* `verify` on this server, as its user runs it. */
 TEST(verify_passes) {
     tls_verify("etcd", "etcd-mutex", BYNAME, URL, FILES, true);
 }

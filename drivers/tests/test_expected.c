@@ -1,6 +1,6 @@
-/* test_expected: what drivers state of their locks under faults: whether it is there, whether it
- * agrees with what the same tables claim, and whether each fault has its workload. Whether it is
- * true, lockbench check finds out. */
+/* test_expected: the verdicts that drivers state for their locks under faults: they are there, they
+ * agree with the claims of the same tables, and each fault has its workload. `lockbench check`
+ * finds out whether they are true. */
 #include "bench/base/home.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
@@ -43,8 +43,8 @@ TEST(test_each_fault_has_its_workload) {
     }
 }
 
-/* A latch is made anew for each round, and who awaits it asks again by itself: that it stays shut
- * can't be seen, so it must not be stated. */
+/* A latch is made anew for each round, and its awaiters ask again by themselves. So no run can show
+ * that a latch stays shut, and "stuck" must not be stated for it. */
 static bool shows_stuck(const struct lb_lock *lock) {
     return lock->primitive != LB_LATCH;
 }
@@ -60,7 +60,7 @@ TEST(test_nobody_states_what_nobody_sees) {
     }
 }
 
-/* What the short tour runs: there is no lock that has nothing to say of it. */
+/* The scenarios of the short tour: each lock states a verdict for each of them. */
 TEST(test_what_everybody_states) {
     static const enum lb_scenario of_all[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
                                               LB_SCENARIO_HOLDER_KILL};
@@ -110,7 +110,7 @@ TEST(test_claims_agree) {
             fail_msg("%s: pause, against its claim", lock->name);
         bool fails_over = worst(lock, LB_SCENARIO_MINORITY_LOST) == LB_EXPECT_SAFE;
         bool claimed = lock->claims & LB_CLAIM_SAFE_FAILOVER;
-        /* What a cluster adds to a database (Galera) is no claim of the lock, which does not know it. */
+        /* A guarantee that a cluster (Galera) adds to a database is no claim of the lock. */
         bool own = lock->about.guarantee == LB_ON_MAJORITY;
         if (claimed != fails_over && (claimed || own))
             fail_msg("%s: minority-lost, against its claim", lock->name);
@@ -128,8 +128,8 @@ TEST(test_claims_agree) {
     }
 }
 
-/* Only a lock that renews, or whose driver keeps a session alive, can be late with that: a program of `exec` renews its
- * own session, which no injection reaches. Only a lock whose waiters are told can miss being told. */
+/* Only a lock that renews its lease, or whose driver keeps a session alive, can be starved of renewals; a program of
+ * `exec` renews its own session, which no injection reaches. Only a lock whose waiters get messages can lose one. */
 TEST(test_faults_meet_what_they_are_of) {
     for (int i = 0; registry_locks()[i]; i++) {
         const struct lb_lock *lock = registry_locks()[i];

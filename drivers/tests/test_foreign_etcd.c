@@ -1,6 +1,6 @@
 /* etcd-mutex and etcd-lock against the real foreign client, `etcdctl lock`: each excludes the
- * other, both ways; what stands on the server meanwhile; and what becomes of
- * the lock when its lease or the server goes.
+ * other, both ways; the keys on the server meanwhile; and what happens to the lock if its lease
+ * ends or the server dies.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -188,7 +188,7 @@ static void revoke_when_queued(void *arg) {
     ETCDCTL(handover->live, "lease", "revoke", lease);
 }
 
-/* A lease that ends under us is LOST to a holder, and no lock to a waiter. */
+/* If our lease ends, a holder gets LOST, and a waiter does not get the lock. */
 static void a_lease_ends(void *arg) {
     const struct live_place *live = arg;
     struct live_client holder, waiter;
@@ -225,8 +225,8 @@ static void ask(void *arg) {
     asker->outcome = live_acquire(&asker->client, SOON);
 }
 
-/* The whole process stands still, as when it is stopped, until its lease is over: a yes that the
- * server said before is none any more. */
+/* The whole process stands still, as if stopped, until its lease is over: a grant that the server
+ * sent before must not count. */
 static void a_process_that_was_away(void *arg) {
     const struct live_place *live = arg;
     struct asker asker;
@@ -235,7 +235,7 @@ static void a_process_that_was_away(void *arg) {
     asker.client.session.lease_ns = 2 * LB_S_NS;
     live_connect(&asker.client);
     CHECK(live_release(&asker.client) == LB_LOST, "nothing was held");
-    /* Until it is caught with its question on the way. */
+    /* Repeats until the client's request is on its way when the process stops. */
     for (int tries = 0; tries < 200; tries++) {
         uint64_t commands = asker.client.session.commands;
         asker.outcome = LB_OUTCOMES;
@@ -276,7 +276,7 @@ static void an_attempt_is_settled(void *arg) {
     CHECK(keys_there(live) == 0);
     CHECK(live_settle(&ours) == LB_OK, "once more is harmless");
 
-    /* As if the attempt had succeeded: what it left goes, although its session lives. */
+    /* As if the attempt had succeeded: settling removes its key, although its session lives. */
     CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
     CHECK(lock->algorithm->settle(&other.session, &ours.request, &ours.grant) == LB_OK, "%s",
           other.session.err.text);
@@ -366,8 +366,8 @@ static void users_and_passwords(void *arg) {
     as_root = false;
 }
 
-/* What a waiter is told whose lease ends in the queue, before the holder lets go. Its keeper asks
- * far too rarely to notice. */
+/* A waiter whose lease ends while it is in the queue, before the holder releases. The keeper of its
+ * session asks too rarely to notice. */
 struct dead_waiter {
     const struct live_place *live;
     struct live_client holder, waiter, third;
@@ -408,8 +408,8 @@ static void the_dead_are_not_granted(void *arg) {
     CHECK(dead.outcome == LB_BROKEN, "the waiter was told %s", lb_outcome_name(dead.outcome));
 }
 
-/* Why the key is looked up: etcd 3.4 grants to the dead. A lock of the third is held at the same
- * time. */
+/* The reason why the driver looks the key up: etcd 3.4 grants the lock to a waiter whose lease has
+ * ended, while a third client can hold it. */
 static void the_bare_service_grants_to_the_dead(void *arg) {
     struct dead_waiter dead = {.live = arg};
     let_waiter_die(&dead);
@@ -422,7 +422,7 @@ static void the_bare_service_grants_to_the_dead(void *arg) {
           lb_outcome_name(dead.outcome));
 }
 
-/* An own lease for each grant, which goes with it. */
+/* Each grant has a lease of its own, which ends with the grant. */
 static void a_lease_for_each_grant(void *arg) {
     const struct live_place *live = arg;
     struct service_options {
@@ -453,7 +453,7 @@ static void a_lease_for_each_grant(void *arg) {
     live_client_done(&two);
 }
 
-/* What somebody leaves is seen, and what is only the asker's own is not. */
+/* The residue has what other clients left, and not the asking client's own lease. */
 static void what_is_left_is_counted(void *arg) {
     const struct live_place *live = arg;
     const struct lb_lock *lock = live->plan->locks[0].lock;

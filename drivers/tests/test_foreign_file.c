@@ -83,8 +83,8 @@ static void ours_excludes_theirs(struct trial *trial) {
     MUST(trial, got, "flock(1) was not woken");
 }
 
-/* foreign_end kills: `flock` dies, but what it ran keeps the file open, as people have found
- * out. */
+/* foreign_end kills `flock`. Without --close, the command that it ran would keep the file open, and
+ * so the lock. */
 static void killed_holder(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -221,8 +221,7 @@ static void stale_files(struct trial *trial) {
     MUST(trial, leave_file(&key, "elsewhere.example", dead_pid(), 1), "can't write");
     MUST_GIVE(ours, actor_acquire(ours, &key, lb_now() + 200 * LB_MS_NS), LB_TIMEOUT);
     MUST(trial, unlink(path_of(&key, ".lockfile")) == 0, "the other host's file is gone");
-    /* What a session that died left beside its lock goes when the next one sets up; the living keep
-     * theirs. */
+    /* The next setup removes the files of sessions that died, and keeps those of living ones. */
     char dead[640], alive[640];
     snprintf(dead, sizeof dead, "%s/.lockbench-%ld-0-%s.owner", place->dir, dead_pid(), host);
     snprintf(alive, sizeof alive, "%s/.lockbench-%ld-9999-%s.owner", place->dir, (long)getpid(),
@@ -281,7 +280,8 @@ static void hold_briefly(struct actor *client) {
     client->outcome = lock->algorithm->release(&client->session, &client->request, &client->grant);
 }
 
-/* All find it stale at the same time: each may remove it, and not what came after it. */
+/* All clients find the file stale at the same time: each may remove that file, but not the one that
+ * replaced it. */
 static void many_find_it_stale(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *finders[FINDERS];
@@ -299,7 +299,7 @@ static void many_find_it_stale(struct trial *trial) {
     }
 }
 
-/* Names that are alike when written as a file's are still two locks. */
+/* Names that would look alike as file names are still different locks. */
 static void names_apart(struct trial *trial) {
     static const char *const names[] = {"a/b", "a_b", "a%2Fb", "a%2fb", "a//b"};
     struct actor *clients[5];

@@ -1,6 +1,6 @@
 /* nats-kv against the real foreign client, libnats: its kv.Create and kv.Update and ours exclude
- * each other, both ways; what stands in the bucket meanwhile; and what its kv.Delete, which states
- * no sequence, does.
+ * each other, both ways; the entries in the bucket meanwhile; and the effect of its kv.Delete,
+ * which states no sequence.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -14,7 +14,7 @@ static struct live_place live;
 static natsConnection *connection;
 static jsCtx *jetstream;
 
-/* What the driver keeps of a grant, as far as a test makes one up. */
+/* The part of the driver's grant data that a test fills in itself. */
 struct kv_grant {
     char owner[17];
     uint64_t expected, sequence;
@@ -105,7 +105,8 @@ LIVE(&live, ours_holds) {
     live_client_done(&ours);
 }
 
-/* Why our delete states the sequence: theirs does not, and frees what we hold. We are told. */
+/* The reason why our delete states the sequence: theirs does not, and so frees a lock that we hold.
+ * Our next call reports the loss. */
 LIVE(&live, their_delete_frees_anybodys) {
     struct live_client ours, other;
     live_come(&ours, &live, KEY);
@@ -140,14 +141,15 @@ LIVE(&live, ours_ages_out) {
     CHECK(revision > ours.grant.token, "it never ended");
     CHECK(lb_now() >= ours.grant.lease_end_ns, "it ended before the lease that we were told");
     CHECK(live_release(&ours) == LB_LOST, "%s", ours.session.err.text);
-    /* Theirs ages out too, which nobody tells: we find it. */
+    /* Their entry ages out too, without a message: our waiter finds that the key is free. */
     CHECK(live_acquire(&ours, SOON) == LB_OK, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
     kvStore_Destroy(kv);
     live_client_done(&ours);
 }
 
-/* What an attempt in doubt left is deleted; what is still on its way comes to nothing. */
+/* Settling deletes the entry of an attempt in doubt, and a write that arrives later has no
+ * effect. */
 LIVE(&live, an_attempt_is_settled) {
     struct live_client ours, other;
     live_come(&ours, &live, KEY);

@@ -1,5 +1,5 @@
 /* test_foreign_redis: redis-setnx against redis-cli, which takes the same lock by hand as redis.io
- * tells: each excludes the other, and what stands on the server is what the documentation says.
+ * tells: each excludes the other, and the key on the server is as the documentation says.
  * Needs: servers. */
 #include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
@@ -88,7 +88,7 @@ static void ours_excludes_by_hand(struct trial *trial) {
     MUST_SAY(trial, "OK", "set %s by-hand NX PX 60000", key.name);
 }
 
-/* What people do at three in the morning. */
+/* A key that somebody deletes by hand is lost to its holder. */
 static void deleted_by_hand_is_lost(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -99,7 +99,7 @@ static void deleted_by_hand_is_lost(struct trial *trial) {
     MUST_GIVE(ours, actor_renew(ours, LB_S_NS), LB_LOST);
     MUST_GIVE(ours, actor_release(ours), LB_LOST);
     MUST_SAY(trial, "by-hand", "get %s", key.name);
-    /* Another type under the same name is no lock, and is said so. */
+    /* A key of another type is no lock, and the error says so. */
     MUST_SAY(trial, "1", "del %s", key.name);
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
     MUST_SAY(trial, "1", "del %s", key.name);
@@ -108,7 +108,7 @@ static void deleted_by_hand_is_lost(struct trial *trial) {
     MUST(trial, strstr(ours->session.err.text, "WRONGTYPE"), "says '%s'", ours->session.err.text);
 }
 
-/* Forgotten scripts are sent again, and so counted. */
+/* A script that the server has forgotten is sent again, and the additional command is counted. */
 static void forgotten_scripts(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);

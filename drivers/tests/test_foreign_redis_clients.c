@@ -96,7 +96,7 @@ static void ours_excludes_theirs(struct trial *trial) {
     MUST_GIVE(ours, actor_release(ours), LB_OK);
 }
 
-/* The late one frees nothing of the next one's, whoever is late. */
+/* A late release never frees the next holder's lock, whichever of the two clients is late. */
 static void leases_end(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);

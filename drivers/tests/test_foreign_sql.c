@@ -46,7 +46,7 @@ struct handover {
     const struct foreign *foreign;
 };
 
-/* Lets go only when the server says that somebody waits. */
+/* Releases only when the server reports a waiter. */
 static void foreign_lets_go(void *arg) {
     const struct handover *handover = arg;
     int64_t until_ns = lb_now() + 20 * LB_S_NS;

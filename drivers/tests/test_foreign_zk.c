@@ -1,6 +1,6 @@
 /* zk-lock against a foreign client that plays Curator's protocol by hand, on ZooKeeper's bare C
  * client: each excludes the other, both ways; the nodes look as Curator's InterProcessMutex makes
- * them; and what becomes of the lock when its session or the server goes.
+ * them; and what happens to the lock if its session ends or the server dies.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -167,8 +167,8 @@ LIVE(&zk, exclude_each_other) {
     live_client_done(&ours);
 }
 
-/* Names of other recipes in the same folder: Curator's read-write lock sorts behind, and so it must
- * here. */
+/* Nodes of other recipes in the same folder: Curator sorts the nodes of its read-write lock behind
+ * those of the mutex, and so must our driver. */
 LIVE(&zk, other_recipes_nodes) {
     struct stranger stranger;
     struct live_client ours;
@@ -205,7 +205,7 @@ static void end_when_queued(void *arg) {
     end_session_of(theft->victim);
 }
 
-/* A session that ends under us is LOST to a holder, and no lock to a waiter. */
+/* If our session ends, a holder gets LOST, and a waiter does not get the lock. */
 LIVE(&zk, a_session_ends) {
     struct stranger stranger;
     struct live_client holder, waiter;

@@ -1,4 +1,4 @@
-/* test_gate: one fiber at a time passes, first come first served; who gives up is out of the
+/* test_gate: one fiber at a time passes, first come first served; a fiber that gives up leaves the
  * queue. */
 #include "bench/engine/loop.h"
 #include "bench/tests/unit.h"
@@ -66,7 +66,7 @@ TEST(test_first_come_first_served) {
     assert_int_equal(scene.most, 1);
 }
 
-/* Who leaves and comes again at once does not overtake those who wait. */
+/* A fiber that leaves and comes again at once does not overtake those that wait. */
 static void comes_again(void *arg) {
     pass(arg, "1", LB_MS_NS);
     pass(arg, "2", 0);

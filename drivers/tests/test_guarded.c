@@ -1,6 +1,6 @@
-/* The guarded stores that backends keep for their locks' tokens, on real servers: what a smaller
- * token may not do, what an equal or greater one may, whatever comes between; and that nothing is
- * left when it is dropped. One lock of each store.
+/* The guarded stores that backends keep for their locks' tokens, on real servers: a smaller token
+ * is refused, and an equal or greater one accepted, whatever happens between; and a dropped store
+ * leaves nothing. One lock of each store.
  * Needs: servers. */
 #include "drivers/store.h"
 #include "drivers/tests/live_help.h"
@@ -55,7 +55,7 @@ static void try_tokens(struct pair *pair) {
     GIVES(put(&pair->older, 33, 1), LB_OK); /* the same again is a write too */
     CHECK(value_of(&pair->newer) == 1);
 
-    /* From the moment that the newer one is there the older can do nothing. */
+    /* As soon as the newer token is installed, the older one is refused. */
     GIVES(install(&pair->newer, 34, &value), LB_OK);
     CHECK(value == 1);
     GIVES(put(&pair->older, 33, 9), LB_LOST);
@@ -98,7 +98,7 @@ static void take_turns(void *arg) {
     running--;
 }
 
-/* Nobody has a lock, and whatever comes between, no write that was taken is lost. */
+/* Clients without a lock write in turn: no accepted write is lost, under any interleaving. */
 static void try_crowd(const struct live_place *live, const char *key) {
     struct live_client clients[CROWD];
     struct lb_fiber *fibers[CROWD];

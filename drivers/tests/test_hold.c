@@ -1,6 +1,5 @@
-/* test_hold: `lockbench hold` and `run --key` on real servers, beside clients that are not ours: while
- * the command runs they meet the lock under the name that `lockbench list LOCK --key` tells, and when it
- * has ended the lock is free.
+/* test_hold: `lockbench hold` and `run --key` on real servers, beside clients that are not ours: while the command runs
+ * they meet the lock under the name that `lockbench list LOCK --key` tells, and after its end the lock is free.
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
@@ -99,7 +98,7 @@ TEST(psql_meets_it) {
     static const char *const no_sets[] = {NULL};
     struct live_place live = live_open("pg-advisory", no_sets);
     LIVE_NEEDS(&live);
-    /* The number that `list` prints is the one that excludes. */
+    /* `list` prints the number that the lock uses. */
     struct cli list = cli_run(NULL, ARGS("list", "pg-advisory", "--key", KEY));
     assert_code(&list, 0);
     snprintf(script, sizeof script, "%llu", number);
@@ -329,7 +328,7 @@ TEST(a_lost_lock_ends_the_command) {
     assert_says(&cli, "the lock is lost");
     assert_true(has_file(told));
     cli_free(&cli);
-    /* One that nobody notices before the release, because the command is too fast. */
+    /* A loss that is noticed only at the release, because the command is too fast. */
     struct cli late = hold_on(&redis, "redis-setnx",
                               ARGS("--", "sh", "-c", "redis-cli -p $PORT del " KEY " >/dev/null"));
     assert_code(&late, 123);
@@ -382,7 +381,8 @@ TEST(a_server_that_is_not_there_is_said_so) {
     cli_free(&cli);
 }
 
-/* A lock that lives by its connection: nobody renews anything, and still the holder learns it. */
+/* A lock that is held by its connection: nothing is renewed, but the holder still learns of the
+ * loss. */
 TEST(a_killed_server_ends_the_command) {
     static const char *const no_sets[] = {NULL};
     char *ready = cli_path("ready-too");

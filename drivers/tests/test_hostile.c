@@ -1,6 +1,6 @@
-/* test_hostile: a server that is none, for each backend: silent, endless, of random bytes, of absurd lengths, nested
- * deeply, slow, closing. A session must end with one clear line within the limit of its connect, in little memory.
- * Each try has a process of its own, whose memory is known and whose crash is seen. */
+/* test_hostile: for each backend a peer that is no such server: silent, endless, of random bytes, of absurd lengths,
+ * nested deeply, slow, closing. A session must end with one clear line within the limit of its connect, in little
+ * memory. Each try has a process of its own, whose memory is known and whose crash is seen. */
 #define _GNU_SOURCE
 #include "drivers/tests/fake_session.h"
 

@@ -1,5 +1,5 @@
-/* test_key_names: what a key of each lock is called on its server, and the numbers that names have.
- * That the servers hold these names is test_hold's and the foreign clients' business. */
+/* test_key_names: the name of a key on each lock's server, and the numbers of names. That the
+ * servers hold these names is test_hold's and the foreign clients' business. */
 #include <string.h>
 
 #include "bench/tests/unit.h"

@@ -1,6 +1,6 @@
 /* test_live_redis: sessions on real Redis topologies while these change: a slot moves between the
  * nodes of a cluster, Sentinels or somebody by hand promote a replica, replicas and servers of five
- * hang or die; and what a cluster makes of a script whose keys are in two slots.
+ * hang or die; and how a cluster handles a script whose keys are in two slots.
  * Needs: servers. */
 #include "bench/conform/conform_actor.h"
 #include "bench/conform/conform_place.h"
@@ -63,7 +63,7 @@ __attribute__((format(printf, 2, 3))) static const char *cli(int node, const cha
     return answer[turn];
 }
 
-/* A client's way through a failover: what breaks, the core opens anew. */
+/* Acquires during a failover: a session that breaks is opened again, as the core does. */
 static bool acquire_somehow(struct trial *trial, struct actor *client,
                             const struct trial_key *key) {
     int64_t until_ns = trial_soon() + 60 * LB_S_NS;
@@ -83,8 +83,8 @@ static int holder_of(unsigned slot) {
     return slot <= 5460 ? 0 : slot <= 10922 ? 1 : 2; /* as the topology's script has it */
 }
 
-/* A script that is given its owner's id as a key, as some libraries do: an id has a slot of its own.
- * As an argument, or with the key's tag, the same id is taken. */
+/* A script that gets its owner's id as a key, as some libraries do, is refused, because the id has a slot of its own.
+ * As an argument, or with the key's tag, the same id is accepted. */
 static void ids_are_no_keys(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
@@ -157,8 +157,9 @@ TEST_WITH(test_slot_moves, NULL, close_scene) {
     play("redis-setnx", "redis-cluster", NULL, slot_moves);
 }
 
-/* The cluster itself promotes the replica of a primary that died, which comes back as a replica: clients find the
- * slots where they are. What the dead one had granted last, its replica may not know: no lock, but the driver's way. */
+/* The cluster itself promotes the replica of a primary that died, which comes back as a replica: clients find the slots
+ * where they are. The replica may not know the last grants of the dead primary, so the test is of the driver's
+ * reconnecting, not of exclusion. */
 static void cluster_fails_over(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *client = actor_new(trial);
@@ -274,8 +275,8 @@ TEST_WITH(test_group_fails_over, NULL, close_scene) {
 
 /* --- a primary and replicas, without sentinels --- */
 
-/* Somebody promotes a replica by hand: who was connected to the old primary finds the new one,
- * whether the old one is gone or has become a replica. */
+/* Somebody promotes a replica by hand: a client of the old primary finds the new one, whether the
+ * old one is gone or has become a replica. */
 static void replica_is_promoted(struct trial *trial) {
     struct topo *topo = scene.place->topo;
     struct trial_key key = trial_key();
@@ -321,7 +322,7 @@ static void replicas_hang(struct trial *trial) {
     topo_signal(scene.place->topo, 1, SIGSTOP);
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK); /* the other one has it */
     topo_signal(scene.place->topo, 2, SIGSTOP);
-    /* Not extended, since no replica knows of it; but not lost either. */
+    /* The renewal is not counted, since no replica has it; but the grant is not lost either. */
     int64_t end_ns = client->grant.lease_end_ns;
     MUST_GIVE(client, actor_renew(client, 60 * LB_S_NS), LB_OK);
     MUST(trial, client->grant.lease_end_ns == end_ns, "a renewal that no replica has counts");
@@ -352,7 +353,8 @@ static void wait_for_key(struct trial *trial, int node, const struct trial_key *
     }
 }
 
-/* The second server of five hangs: whom a client asks meanwhile is the difference. */
+/* The second server of five hangs. The variants differ in whether a client asks the others
+ * meanwhile. */
 static void second_hangs(struct trial *trial, bool others_are_asked) {
     struct topo *topo = scene.place->topo;
     struct trial_key key = trial_key();
@@ -411,7 +413,7 @@ static void servers_fall(struct trial *trial) {
     MUST_GIVE(client, actor_acquire(client, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
     topo_signal(topo, 4, SIGSTOP);
-    /* Two answer: not enough to be sure of anything. Three do. */
+    /* With two answers the outcome is unknown; three are enough. */
     MUST_GIVE(client, actor_acquire(client, &key, TRIAL_TRY), LB_UNKNOWN);
     MUST_GIVE(client, actor_settle(client), LB_UNKNOWN);
     actor_close(client);
@@ -421,8 +423,8 @@ static void servers_fall(struct trial *trial) {
     MUST_GIVE(client, actor_settle(client), LB_OK);
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
-    /* Those that come back are asked again; what the late one had been told to set, it was told to
-     * release. */
+    /* Servers that come back are asked again. The late server had been sent the release after the
+     * acquire, so it holds nothing. */
     topo_signal(topo, 3, SIGCONT);
     MUST(trial, topo_restart(topo, 0, &err) == 0, "%s", err.text);
     int64_t until_ns = trial_soon();

@@ -1,5 +1,5 @@
-/* test_memcached_peer: what memcached-add sends and what it makes of answers: flags in any order,
- * the rule of whole seconds, answers that are odd, cut or missing. */
+/* test_memcached_peer: the requests of memcached-add, and how it handles answers: flags in any
+ * order, the rule of whole seconds, answers that are odd, cut or missing. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
@@ -147,8 +147,8 @@ TEST(test_cut_anywhere) {
 }
 
 TEST(test_settling) {
-    /* The fake session's owner is unknown to it, as its grant is fresh: so the value is
-     * another's. */
+    /* The fake session's grant is new, so it has no owner id: any value in the answer counts as
+     * another client's. */
     struct fake_session nothing = fake_new(), anothers = fake_new(), odd = fake_new();
     nothing.settle = anothers.settle = odd.settle = true;
     free(FAKE_PLAY(&nothing, "memcached", {.await = "mg k v c\r\n", .say = "EN\r\n"}));

@@ -1,6 +1,6 @@
-/* test_mysql_galera: the locks of MariaDB on three real nodes of one Galera cluster: what belongs to a node excludes
- * nobody at the others, and what is written excludes everywhere; through one node all exclude. What the loss of a node,
- * or of the other nodes, does to them.
+/* test_mysql_galera: the locks of MariaDB on three real nodes of one Galera cluster: a lock that belongs to a node does
+ * not exclude clients of other nodes, and a lock that is a written row excludes everywhere; through one node all
+ * exclude. Then the loss of a node, or of the other nodes.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 400

@@ -150,7 +150,7 @@ TEST(nothing_is_said_to_a_server_that_offers_no_tls) {
     free(heard);
 }
 
-/* As a user does who has this server: is its lock a lock? */
+/* `verify` on this server, as its user runs it. */
 TEST(verify_passes) {
     tls_verify("mariadb", "mysql-getlock", BYNAME, URL, SIGNED, true);
 }

@@ -78,7 +78,7 @@ LIVE(&live, the_leader_dies) {
     open_client(&orphan, (uint32_t)leader);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     CHECK(topo_kill(topo, leader, &err) == 0, "%s", err.text);
-    /* Whose server is gone moves on to one that serves, and finds the lock held. */
+    /* A client whose server is gone moves on to one that serves, and finds the lock held. */
     CHECK(live_acquire(&orphan, 0) != LB_OK, "from a dead server");
     enum lb_outcome outcome = acquire_at_last(&orphan);
     CHECK(outcome == LB_BUSY, "%s: %s", lb_outcome_name(outcome), orphan.session.err.text);

@@ -1,5 +1,5 @@
-/* test_nats_peer: what nats-kv sends and what it makes of answers: cut into pieces, between PINGs,
- * odd, stale, long, or missing. */
+/* test_nats_peer: the requests of nats-kv, and how it handles answers: cut into pieces, between
+ * PINGs, odd, stale, long, or missing. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"

@@ -1,12 +1,12 @@
-/* test_pg_pooled: PostgreSQL's locks behind a real PgBouncer: in transaction mode what belongs to a session is no
- * lock, and what belongs to a transaction or to a row is; in session mode all are.
+/* test_pg_pooled: PostgreSQL's locks behind a real PgBouncer: in transaction mode locks of a session do not exclude,
+ * and locks of a transaction or a row do; in session mode all exclude.
  * Needs: servers. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
 #include "bench/tests/check_help.h"
 
-/* Of three seeds the worst counts: a session lock behind the pooler may also be stuck before two
- * clients hold it, with its session's lock left in a session of the server that nobody is given. */
+/* The worst of three seeds counts: a session lock behind the pooler may also get stuck before two
+ * clients hold it, if it stays in a server session that the pooler gives to no client. */
 TEST(transaction_mode_voids_session_locks) {
     static const char *const safe[] = {
         "pg-advisory-xact", "pg-row",  "pg-nowait", "pg-lease",    "pg-table",

@@ -1,6 +1,7 @@
-/* test_pg_replicas: PostgreSQL's locks on a primary with a synchronous and an asynchronous standby: when the primary dies,
- * the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on purpose, has
- * not; what lives in a session is lost in both cases. What happens without one of the three servers while nobody acts.
+/* test_pg_replicas: PostgreSQL's locks on a primary with a synchronous and an asynchronous standby: when the primary
+ * dies, the promoted synchronous standby has each row that was acknowledged, and the asynchronous one, behind on
+ * purpose, has not; what lives in a session is lost in both cases. Then the loss of one of the three servers without a
+ * failover.
  * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 300
@@ -46,8 +47,8 @@ TEST(what_the_asynchronous_standby_loses_the_synchronous_one_keeps) {
     json_decref(check);
 }
 
-/* Without the synchronous standby no commit returns, and what commits nothing goes on. The asynchronous one is not
- * missed. */
+/* Without the synchronous standby no commit returns, and locks that commit nothing go on. Without the asynchronous one
+ * all locks go on. */
 TEST(a_commit_waits_for_the_synchronous_standby_alone) {
     cli_need("postgres-replicas");
     json_t *check = check_in("pg-advisory,pg-lease", "minority-lost", "1..1", "fault.target=1");

@@ -16,7 +16,7 @@ static void query(struct live_client *client, const char *sql, char *ret_text, s
     PQclear(result);
 }
 
-/* Another owner took the lock and died, and its time is up. */
+/* Leaves the row of an owner that died, and whose time is over. */
 static void leave_dead_row(struct live_client *by) {
     query(
         by,

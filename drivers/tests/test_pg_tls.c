@@ -111,7 +111,7 @@ TEST(files_of_libpq_are_read) {
     TLS_RUN("postgres", "pg-advisory", cases);
 }
 
-/* As a user does who has this server: is its lock a lock? */
+/* `verify` on this server, as its user runs it. */
 TEST(verify_passes) {
     tls_verify("postgres", "pg-advisory", BYNAME, URL, SIGNED, true);
 }

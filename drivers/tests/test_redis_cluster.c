@@ -1,6 +1,6 @@
-/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and what a session makes
- * of MOVED and ASK, with fake peers for nodes: a real cluster moves no slot on demand in the middle
- * of a command. */
+/* test_redis_cluster: slots by known answers, CLUSTER NODES in every form, and how a session
+ * follows MOVED and ASK, with fake peers for nodes: a real cluster moves no slot on demand in the
+ * middle of a command. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"
@@ -34,7 +34,8 @@ TEST(test_names_fall_in_their_slot) {
         size_t other_len =
             redis_tagged(other, sizeof other, "", names[i], strlen(names[i]), ":timeout");
         assert_int_equal(one_len, strlen(one));
-        /* An empty tag, or one that ends early, is the name's own fault. */
+        /* Not for a name whose tag would be empty or end early ("", "a}b"): its keys may have
+         * different slots. */
         if (names[i][0] && names[i][0] != 'a')
             assert_int_equal(redis_slot(one, one_len), redis_slot(other, other_len));
     }
@@ -223,7 +224,7 @@ TEST(test_ask) {
     free(seen[1]);
 }
 
-/* A map that is longer than what is kept of an answer is not believed as far as it goes. */
+/* A map that is longer than the room for an answer is not used at all, not even its first part. */
 TEST(test_a_long_map) {
     static char answer[9100];
     int len = snprintf(answer, sizeof answer,
@@ -237,7 +238,8 @@ TEST(test_a_long_map) {
     assert_non_null(strstr(fake.err.text, "longer than"));
 }
 
-/* Nodes that send each other's clients around: it ends, and nothing was done. */
+/* A node that answers each command with MOVED to itself, and a map that says the same: the command
+ * ends, and nothing was done. */
 TEST(test_moved_for_ever) {
     struct pair pair = {.text = {""}};
     char *seen[2];

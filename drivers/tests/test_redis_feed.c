@@ -1,6 +1,6 @@
 /* test_redis_feed: a connection for subscriptions, where messages come unasked: many of them at
- * once, more than one read takes, and the connection's end along with the last. None may lie there
- * until the wait's time is over. */
+ * once, more than one read takes, and the connection's end along with the last. No message may stay
+ * unread until the wait's time is over. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/redis/redis_impl.h"

@@ -1,4 +1,4 @@
-/* test_redis_peer: what redis-setnx makes of answers that are odd, cut or missing. */
+/* test_redis_peer: how redis-setnx handles answers that are odd, cut or missing. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
@@ -159,7 +159,7 @@ TEST(test_the_servers_own_comparisons) {
         struct fake_session fake = fake_new();
         fake.setup = fake.renew = true;
         fake.sets = (const char *const[]){cases[i].release, "renew=ifeq", NULL};
-        /* The setup asks with a key of nobody's. */
+        /* The setup asks with a key that no client uses. */
         char *seen = FAKE_PLAY(
             &fake, "redis", LOADED, {.await = "lockbench-probe-", .say = ":0\r\n"},
             {.await = "lockbench-probe-", .say = "$-1\r\n"}, {.await = "NX", .say = "+OK\r\n"},

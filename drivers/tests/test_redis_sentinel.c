@@ -1,5 +1,5 @@
-/* test_redis_sentinel: finding the primary by what sentinels say, with fake peers for both: answers
- * that real ones give only in the moments of a failover. */
+/* test_redis_sentinel: finding the primary by the answers of sentinels, with fake peers for both:
+ * answers that real ones give only in the moments of a failover. */
 #include "drivers/tests/fake_session.h"
 
 #include "drivers/registry.h"
@@ -21,7 +21,7 @@ static void scene_start(struct scene *scene) {
     for (int i = 0; i < PEERS; i++) {
         scene->peer[i] = fake_peer_start(scene->steps[i], 6);
         scene->port[i] = fake_peer_port(scene->peer[i]);
-        /* What is not in the script is silence. */
+        /* Steps that a test does not set wait for ever, so the server is silent. */
         for (int s = 0; s < 6; s++) scene->steps[i][s].await = "never";
     }
 }
@@ -163,7 +163,7 @@ TEST(test_several_groups) {
     scene_done(&scene);
 }
 
-/* A group whose primary nobody knows is one of those of which a majority is wanted. */
+/* A group whose primary no sentinel knows counts among the groups of which a majority is needed. */
 TEST(test_an_unknown_group_counts) {
     struct scene scene;
     scene_start(&scene);
@@ -191,8 +191,8 @@ TEST(test_names_of_groups_must_be_there) {
     }
 }
 
-/* What was the primary refuses: nothing was done, and the connection is no good any more. So it is with a group's:
- * otherwise the session would ask a replica from then on. */
+/* A server that is no longer the primary refuses the command: nothing was done, and the session must be opened again,
+ * also with groups. Otherwise it would ask a replica from then on. */
 TEST(test_a_primary_no_more) {
     static const char *const names[] = {"/mymaster", "/mymaster,two"};
     for (int i = 0; i < 2; i++) {

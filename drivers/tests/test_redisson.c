@@ -1,18 +1,18 @@
-/* test_redisson: Redisson's mutexes on a real server: what each script leaves there, field by
- * field, and another client, played by hand, that holds while ours waits and waits while ours
- * holds.
+/* test_redisson: Redisson's mutexes on a real server: the state that each script leaves there,
+ * field by field, and another client, played by hand, that holds while ours waits and waits while
+ * ours holds.
  * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
 #include <signal.h>
 
-/* As Redisson 3 and 4 have them: KEYS name; ARGV lease, holder. */
+/* The script of Redisson 3 and 4: KEYS name; ARGV lease, holder. */
 #define THEIR_LOCK                                                                                           \
     "if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then "      \
     "redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; " \
     "return redis.call('pttl', KEYS[1]);"
-/* As clients before the latch have it, which may be on the same server. KEYS name, channel; ARGV
- * message, lease, holder. */
+/* The script of older clients, without the unlock latch; they may use the same server. KEYS name,
+ * channel; ARGV message, lease, holder. */
 #define THEIR_OLD_UNLOCK                                                                           \
     "if (redis.call('hexists', KEYS[1], ARGV[3]) == 0) then return nil; end; "                     \
     "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "                                \
@@ -119,7 +119,7 @@ static void they_hold_ours_waits(struct trial *trial) {
     MUST(trial, ours->session.wakeups == before + 1, "one message woke it %d times",
          (int)(ours->session.wakeups - before));
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
-    /* No message: by the end of their lease. */
+    /* Without a message the waiter gets the lock when their lease ends. */
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     they_lock(key.name, 300);
     MUST_GIVE(ours, actor_acquire(ours, &key, LB_NEVER), LB_OK);
@@ -306,8 +306,8 @@ static void sharded_channel(struct trial *trial) {
         MUST((trial), strcmp(said_, "OK") == 0, "line %d: the server said '%s'", __LINE__, said_); \
     } while (0)
 
-/* A slot that moves to another node takes its channels' subscribers away: who waits there would
- * hear nothing any more, and must learn it. */
+/* When a slot moves to another node, the old node drops its channels' subscribers: a waiter would
+ * hear nothing any more, and must notice that. */
 static void slot_moves(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *waiter = actor_new(trial);

@@ -57,7 +57,7 @@ static void semaphore(struct trial *trial) {
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
     MUST(trial, actor_is_busy(two) && actor_is_busy(three), "ours do not wait for them");
     SAY("EVAL %s 2 %s redisson_sc:{%s} 2", THEY_RELEASE, key.name, key.name);
-    /* Two permits: for the one that wants two, or the one that wants one. */
+    /* Two permits are free now: for the client that wants two, or for the one that wants one. */
     int64_t until_ns = trial_soon();
     while (actor_is_busy(two) && actor_is_busy(three) && lb_now() < until_ns)
         trial_sleep_until(lb_now() + LB_MS_NS);
@@ -139,7 +139,8 @@ static void permit_ends(struct trial *trial) {
     MUST_SAY(trial, "1", "ZCARD {%s}:timeout", key.name);
     MUST_SAY(trial, "(nil)", "ZSCORE {%s}:timeout 0123456789abcdef", key.name);
     MUST_HEAR(trial, "redisson_sc:{%s}=1", key.name); /* theirs went back */
-    /* One of ours that has ended is given back by whoever comes, and is ours no more. */
+    /* A permit of ours that has ended is freed by the next client that asks, and is not ours any
+     * more. */
     MUST_GIVE(ours, actor_release(ours), LB_OK);
     ours->request.lease_ns = 200 * LB_MS_NS;
     MUST_GIVE(ours, actor_acquire(ours, &key, trial_soon()), LB_OK);
@@ -191,7 +192,7 @@ static void latch(struct trial *trial) {
     MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_OK);
     MUST_HEAR(trial, "redisson_countdownlatch__channel__{%s}=0", key.name);
     MUST_HAVE(trial, "");
-    /* Below zero nothing happens, nobody is told. */
+    /* Below zero nothing changes, and no message is sent. */
     MUST_GIVE(late, actor_release(late), LB_OK);
     MUST_HAVE(trial, "");
     MUST_HEAR(trial, "%s", "");
@@ -210,7 +211,7 @@ static void latch(struct trial *trial) {
 
 #define SERVERS 5
 
-/* What each of the servers says. */
+/* Checks the answer of each of the servers. */
 static void on_all(struct trial *trial, const char *wanted, const char *format, const char *name,
                    int line) {
     for (int i = 0; i < SERVERS; i++) {
@@ -258,8 +259,8 @@ static void multi(struct trial *trial) {
     ON_ALL("0", "EXISTS %s", keys[0].name);
     MUST_GIVE(other, actor_acquire(other, &keys[0], TRIAL_TRY), LB_OK);
     MUST_GIVE(other, actor_release(other), LB_OK);
-    /* While all are collected each has twice the time that this may take; then all get the
-     * lease. */
+    /* While the locks are collected, each has a lease of twice the wait; when all are held, they
+     * get the lease that was asked for. */
     ours->request.lease_ns = 60 * LB_S_NS;
     actor_begin_take(ours, trial_soon());
     const char *channel = text_of("redisson_lock__channel:{%s}", keys[1].name);

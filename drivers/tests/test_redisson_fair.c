@@ -75,15 +75,16 @@ static void fair_order(struct trial *trial) {
     MUST_SAY(trial, "zset", "TYPE %s", timeouts_of(&key));
     MUST_SAY(trial, text_of("%s %s %s", a, b, c), "LRANGE %s 0 -1", queue_of(&key));
     MUST_SAY(trial, text_of("%s %s %s", a, b, c), "ZRANGE %s 0 -1", timeouts_of(&key));
-    /* Each is believed alive for its wait (30 s) after the one before it, the first after the
-     * lease. */
+    /* Each waiter counts as alive until its wait (30 s) after the time of the waiter before it; the
+     * first one until its wait after the lease. */
     long long now = wall_ms(), lease = 60000, wait = trial_patience_ns / LB_MS_NS;
     MUST_LIE(trial, now + lease + wait - 20000, now + lease + wait, "ZSCORE %s %s",
              timeouts_of(&key), a);
     MUST_LIE(trial, now + lease + 2 * wait - 20000, now + lease + 2 * wait, "ZSCORE %s %s",
              timeouts_of(&key), b);
     long long before = atoll(SAY("ZSCORE %s %s", timeouts_of(&key), c));
-    /* Only the head is told, on a channel of its own; the others' time is shortened by its wait. */
+    /* Only the head of the queue gets a message, on a channel of its own; the times of the others
+     * become shorter by its wait. */
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(first, actor_end(first), LB_OK);
     MUST_HEAR(trial, "redisson_lock__channel:{%s}:%s=0", key.name, a);
@@ -118,7 +119,7 @@ static void wait_for_nothing(struct actor *client) {
     }
 }
 
-/* Whoever gives up leaves the queue, also if its time has passed before it could ask. */
+/* A waiter that gives up leaves the queue, also if its time is over before it could ask. */
 static void fair_gives_up_at_once(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);
@@ -156,7 +157,7 @@ static void fair_behind_them(struct trial *trial) {
     MUST_SAY_SOON(trial, "", "KEYS *");
 }
 
-/* A head that never comes: its place is worth what it said that it would wait. */
+/* A head of the queue that is dead keeps its place until the end of the wait that it stated. */
 static void fair_dead_head(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
@@ -177,7 +178,7 @@ static void fair_give_up(struct trial *trial) {
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
     if (!holder || !ours) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    /* In front of them: they move up, in time too. */
+    /* Ours waits in front of them and gives up: they move up, and their time becomes shorter. */
     actor_begin_acquire(ours, &key, lb_now() + 300 * LB_MS_NS);
     MUST_SAY_SOON(trial, "1", "LLEN %s", queue_of(&key));
     they_queue(&key, 60000);
@@ -196,7 +197,8 @@ static void fair_give_up(struct trial *trial) {
     MUST_GIVE(holder, actor_release(holder), LB_OK);
 }
 
-/* The end of a run: no time for answers, but no place in the queue is left and nobody listens. */
+/* The cut-off of a run leaves no time for answers, but no place in the queue and no subscription
+ * may stay. */
 static void fair_cut_off(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *ours = actor_new(trial);
@@ -209,8 +211,8 @@ static void fair_cut_off(struct trial *trial) {
     MUST(trial, actor_idle_by(ours, trial_soon()), "a wait goes on although the run was cut off");
     MUST(trial, ours->outcome != LB_OK, "a waiter got ok while another holds");
     atomic_store(&trial->cutoff_ns, LB_NEVER);
-    /* On a busy machine it may have been on its way to ask once more: then that is in doubt, and
-     * settled. */
+    /* On a busy machine the waiter may just have asked once more: then the outcome is unknown, and
+     * is settled. */
     if (ours->outcome == LB_UNKNOWN) {
         actor_close(ours);
         MUST(trial, actor_open(ours), "can't connect again: %s", ours->err.text);
@@ -220,8 +222,8 @@ static void fair_cut_off(struct trial *trial) {
     MUST_SAY_SOON(trial, "", "PUBSUB CHANNELS");
 }
 
-/* The real client is told that it freed what had expired; ours learns the truth, and tells the head
- * too. */
+/* The real client is told that it freed a lock which had expired. Ours gets LOST, and sends the
+ * head of the queue its message, too. */
 static void fair_expired(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *ours = actor_new(trial);
@@ -344,7 +346,7 @@ static void rw_writer(struct trial *trial) {
     MUST_SAY(trial, "2", "HLEN %s", key.name);
     MUST_HEAR(trial, "%s", "");
     MUST_GIVE(reader, actor_end(reader), LB_TIMEOUT);
-    /* Who comes new gets in. */
+    /* A new reader gets in. */
     MUST_GIVE(reader, actor_acquire(reader, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(reader, actor_release(reader), LB_OK);
     ours->request.shared = true;

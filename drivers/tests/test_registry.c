@@ -44,7 +44,8 @@ static bool is_class(const char *text) {
     return !text || durability_from(text) != DURABILITY_UNKNOWN;
 }
 
-/* Who has a server leaves it to the server's script; who has none states it. */
+/* A backend with servers leaves its durability to the script of the topology; one without states
+ * it. */
 TEST(test_backends_state_their_durability) {
     for (int i = 0; registry_backends()[i]; i++) {
         const struct lb_backend *backend = registry_backends()[i];
@@ -116,7 +117,7 @@ TEST(test_backends_are_whole) {
     }
 }
 
-/* What people are told of a lock, whichever it is. */
+/* The facts that each lock's table must have for people. */
 TEST(test_facts_are_there) {
     int count = 0;
     for (int i = 0; registry_locks()[i]; i++) {

@@ -1,5 +1,6 @@
 /* The server-side SQL locks when things go wrong: sessions killed, servers killed and stopped, the
- * run cut off, wrong passwords. No call may hang; each says what it knows; a new session works.
+ * run cut off, wrong passwords. No call may hang; its outcome must not claim more than the client
+ * knows; a new session works.
  * Needs: servers. */
 #define _GNU_SOURCE /* for RTLD_NEXT */
 #include "drivers/tests/sql_help.h"
@@ -294,8 +295,8 @@ static void a_wrong_password_is_one_clear_line(struct bad_luck *luck) {
     live_run(wrong_password, luck);
 }
 
-/* A time limit may strike when the answer has begun: then the error comes where the row would have
- * been. */
+/* A statement's time limit may end it after its answer has begun: then the error comes in the place
+ * of the row. */
 static void a_limit_that_strikes_late_is_a_timeout(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client client;
@@ -326,8 +327,8 @@ enum lb_outcome maria_run(struct lb_session *session, MYSQL_STMT *statement, str
     return lb_fail(session, LB_TIMEOUT, "mariadb: Query execution was interrupted (error 1317)");
 }
 
-/* The server cancels a release before it acts: ours holds on, and says that it can't know. Its session must
- * then be closed, as every unknown outcome has it, and the lock is free. */
+/* The server cancels a release before it acts: our client still holds, and the outcome is unknown. After an unknown
+ * outcome the session is closed, and then the lock is free. */
 static void cancelled_release(void *arg) {
     struct bad_luck *luck = arg;
     struct live_client holder, next;

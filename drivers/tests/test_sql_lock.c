@@ -1,5 +1,5 @@
-/* The lock algorithms of the SQL databases over a database that answers what it is told to: what is
- * asked in which order, what is rolled back, what each answer makes of the attempt. The real
+/* The lock algorithms of the SQL databases over a database that answers what it is told to: the
+ * order of the statements, the rollbacks, and the outcome that each answer leads to. The real
  * databases are in test_foreign_sql and the conformance suite. */
 #include "drivers/sql_lock.h"
 
@@ -222,7 +222,7 @@ LIVE(NULL, transaction_waits) {
         CHECK(tx_release(&f) == LB_OK);
         PLAYED();
     }
-    { /* a deadlock's victim, and the server's own limit on what shall wait for ever: again */
+    { /* a deadlock's victim, and the server's own limit on an endless wait: asked again */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK, LB_BUSY, 0, {0}},
                {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
                {SQL_LOCK, LB_TIMEOUT, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
@@ -422,7 +422,7 @@ LIVE(NULL, lease) {
 LIVE(NULL, sweeps) {
     struct fixture f;
     fixture_init(&f, &table);
-    { /* a try sweeps too, else nobody might; and takes what that freed */
+    { /* a try sweeps too, or no client might; and it takes the row that the sweep freed */
         SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_SWEEP, LB_OK, 2, {0}},
                {SQL_TAKE, LB_OK, 1, {0}});
         f.request.deadline_ns = 0;
@@ -520,12 +520,13 @@ LIVE(NULL, preparing) {
     /* Another session made the table at the same moment: ours failed, and it is there. */
     CHECK(begin(&f, 2, 1, &err) == 0, "%s", err.text);
     CHECK(f.session.err.code == 0);
-    /* What stands in the way is said, not what follows from it. */
+    /* The error names the cause, not its consequence. */
     CHECK(begin(&f, 3, 2, &err) != 0);
     CHECK(strcmp(err.text, "no right to create") == 0, "%s", err.text);
     CHECK(begin(&f, 3, 0, &err) != 0);
     CHECK(strcmp(err.text, "no such table") == 0, "%s", err.text);
-    /* The connection broke at the first statement: that is said. */
+    /* The connection broke at the first statement: that error is reported, and no other statement
+     * runs. */
     CHECK(begin(&f, 3, 0, &err) != 0);
     db.schema_runs = 0;
     db.dead = true;

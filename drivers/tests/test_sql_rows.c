@@ -1,7 +1,7 @@
 /* The locks that live in rows against people who use the same rows by hand, through psql and the
  * mariadb shell: each excludes the other, both ways; the rows look as they should; a dead owner's
- * row is swept; who deadlocks with us is served; nothing but a release or a hand clears a flag. And
- * the controls fail in the way that they are there for.
+ * row is swept; a stranger in a deadlock with us gets its lock; only a release, or somebody by
+ * hand, clears a flag. And each control shows its mistake.
  * Needs: servers. */
 #include "drivers/postgres/pg_session.h"
 #include "drivers/sql_lock.h"
@@ -213,14 +213,14 @@ static void table(void *arg) {
     SAYS(&foreign, words->table, "stranger/");
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
 
-    /* What others delete is lost to us, and we are told. */
+    /* A row that others delete is lost to us, and our calls say so. */
     CHECK(live_acquire(&ours, 20 * LB_S_NS) == LB_OK, "%s", ours.session.err.text);
     foreign_say(&foreign, "DELETE FROM lockbench_table WHERE name = 'it''s'");
     SAYS(&foreign, words->table, "none");
     CHECK(live_renew(&ours) == LB_LOST);
     CHECK(live_release(&ours) == LB_LOST);
 
-    /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
+    /* A dead owner's row: first no client sweeps it, then the client that wants the lock does. */
     struct sql_options patient = *(const struct sql_options *)ours.session.options,
                        diligent = patient;
     patient.sweep = SQL_SWEEP_NOBODY;
@@ -264,7 +264,7 @@ static void lease(void *arg) {
     CHECK(live_acquire(&ours, 30 * LB_MS_NS) == LB_TIMEOUT, "%s", ours.session.err.text);
     CHECK(live_release(&ours) == LB_LOST);
     SAYS(&foreign, words->lease, "stranger/2/held");
-    /* It dies, that is: nobody renews. */
+    /* The stranger dies: its lease is not renewed. */
     foreign_say(&foreign,
                 "UPDATE lockbench_lease SET expire_at = '2001-01-01' WHERE name = 'it''s'");
     SAYS(&foreign, words->lease, "stranger/2/free");
@@ -304,7 +304,7 @@ static void versions(void *arg) {
     live_client_done(&ours);
 }
 
-/* What sets the flag by hand, what clears it, and that nothing else does: no time, no end of its holder. */
+/* The flag is set and cleared by hand, and by nothing else: neither by time nor by the end of its holder. */
 static void flag(void *arg) {
     struct dialect *words = arg;
     struct foreign foreign;
@@ -331,7 +331,8 @@ static void flag(void *arg) {
     live_hang_up(&ours);
     CHECK(live_acquire(&other, 300 * LB_MS_NS) == LB_TIMEOUT, "%s", other.session.err.text);
     SAYS(&foreign, words->flag, as_ours(&ours, "set"));
-    /* It did not die: what it could not clear over a dead connection is in doubt, and settled over another one. */
+    /* The holder did not die: its release over a dead connection has an unknown outcome, and is settled over a new
+     * one. */
     CHECK(live_release(&ours) == LB_UNKNOWN, "it must be settled");
     live_connect(&ours);
     CHECK(live_settle(&ours) == LB_OK, "%s", ours.session.err.text);
@@ -377,8 +378,9 @@ static void query(struct live_client *ours, const char *sql) {
 }
 
 /* A holds "mine", the stranger holds "it's" and waits for "mine"; A asks for "it's". The server
- * finds the circle and ends A's attempt, since the stranger looks for none; A's transaction goes,
- * with "mine" in it, so that the stranger comes to its end, and then A to its turn. */
+ * finds the deadlock and ends A's attempt, since the stranger's deadlock_timeout is long. A's
+ * transaction is rolled back, and "mine" with it, so that the stranger finishes, and then A gets
+ * "it's". */
 static void deadlock(void *arg) {
     struct foreign foreign, watcher;
     struct live_client ours;

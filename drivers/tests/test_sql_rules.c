@@ -1,4 +1,4 @@
-/* What the SQL drivers decide without a server: URLs, error numbers, names, times. */
+/* The decisions of the SQL drivers that need no server: URLs, error numbers, names, times. */
 #include "bench/tests/unit.h"
 #include "drivers/mariadb/getlock_rules.h"
 #include "drivers/mariadb/maria_impl.h"

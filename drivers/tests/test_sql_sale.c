@@ -1,5 +1,5 @@
-/* What a lock sells in the transaction that holds its row: stock and order come with the release, and with nothing
- * else. A server's error between grant and release undoes both and gives up the lock, and the release says so.
+/* Sales in the transaction that holds the lock's row: stock and order are written by the release, and by nothing else.
+ * A server's error between grant and release undoes both and gives up the lock, and the release says so.
  * Needs: servers. */
 #include "drivers/store.h"
 #include "drivers/tests/sql_help.h"

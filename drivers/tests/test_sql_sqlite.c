@@ -82,7 +82,7 @@ static void table(void *arg) {
     SAYS(foreign, "SELECT owner FROM lockbench_table", "stranger");
     CHECK(sqlite_say(foreign, "DELETE FROM lockbench_table") == SQLITE_OK);
 
-    /* A dead owner's row: nobody sweeps, or whoever wants the lock does. */
+    /* A dead owner's row: first no client sweeps it, then the client that wants the lock does. */
     struct sql_options patient = *(const struct sql_options *)ours.session.options,
                        diligent = patient;
     patient.sweep = SQL_SWEEP_NOBODY;

@@ -9,8 +9,8 @@
 #include "drivers/tests/fake_peer.h"
 #include "drivers/wait.h"
 
-/* What happened on the fiber, to be looked at outside of it: cmocka must not jump away from
- * there. */
+/* The results of the calls on the fiber. Assertions look at them outside of the fiber, because
+ * cmocka must not jump out of one. */
 struct talk {
     int port;
     const char *host;
@@ -136,7 +136,7 @@ TEST(test_a_line_longer_than_the_buffer) {
     PLAY(&t, {.await = "hello", .say = text});
     assert_int_equal(t.outcome[0], LB_UNKNOWN);
     assert_string_equal(t.session.err.text, "fake: answer too long");
-    /* The longest that fits does. */
+    /* The longest line that fits is read. */
     text[STREAM_BUFFER_BYTES - 2] = '\r';
     text[STREAM_BUFFER_BYTES - 1] = '\n';
     struct talk fits = {.lines = 2};
@@ -148,7 +148,7 @@ TEST(test_a_line_longer_than_the_buffer) {
 }
 
 TEST(test_what_nobody_reads_is_in_doubt) {
-    /* More than the sockets' buffers hold: some of it has left when the time is over. */
+    /* More bytes than the sockets' buffers hold: a part of them is sent when the time is over. */
     struct talk t = {.big_bytes = 64 * 1024 * 1024, .patience_ns = 200 * LB_MS_NS, .lines = 1};
     PLAY(&t, {.delay_ms = 1000});
     assert_int_equal(t.sent, LB_UNKNOWN);

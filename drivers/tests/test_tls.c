@@ -251,7 +251,7 @@ TEST(nats_over_tls) {
 
 /* --- servers of ours --- */
 
-/* What cluster nodes and Sentinels tell of each other is reached by TLS, too. */
+/* The addresses that cluster nodes and Sentinels give of each other are reached by TLS, too. */
 TEST(every_topology_that_offers_it_runs_with_tls) {
     static const char *const runs[][2] = {{"redis", "redis-setnx"},
                                           {"redis-replicas", "redis-wait"},

@@ -140,7 +140,7 @@ TEST(test_public_form) {
         char out[64];
         assert_string_equal(url_public(cases[i][0], out, sizeof out), cases[i][1]);
     }
-    /* Cut, never run over. */
+    /* A buffer that is too small gets a cut text, and is never overrun. */
     char small[12];
     assert_string_equal(url_public("redis://u:secret@h", small, sizeof small), "redis://u:*");
 }

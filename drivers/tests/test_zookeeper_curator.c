@@ -57,7 +57,7 @@ static void ours_begins(struct taking *taking, struct live_client *client) {
     taking->fiber = lb_spawn("taker", take, taking);
 }
 
-/* It waits until it has it. */
+/* Waits until our client has the lock. */
 static void ours_has(struct taking *taking) {
     lb_join(taking->fiber);
     CHECK(taking->outcome == LB_OK, "%s: %s", lb_outcome_name(taking->outcome),
@@ -95,8 +95,7 @@ static const char *hear(const struct foreign *foreign) {
         CHECK(strcmp(line_, (wanted)) == 0, "heard '%s', not '%s'", line_, (wanted));              \
     } while (0)
 
-/* A node's name begins so, goes on with a UUID if it is Curator's, and ends with that and ten
- * digits. */
+/* True if a node's name is one of Curator's: "_c_", a UUID, then `end` and ten digits. */
 static bool looks_like(const char *name, const char *end) {
     static const char uuid[] = "_c_xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx-";
     size_t head = sizeof uuid - 1, middle = strlen(end);
@@ -109,7 +108,7 @@ static bool looks_like(const char *name, const char *end) {
     return strspn(name + head + middle, "0123456789") == 10;
 }
 
-/* That many nodes are there, and all look so. */
+/* Checks that the path has `count` nodes, and that all of them look so. */
 static void nodes_look(struct stranger *stranger, const char *path, int count, const char *end) {
     CHECK(stranger_counts(stranger, path) == count, "%d nodes in %s, not %d", stranger->count, path,
           count);
@@ -289,7 +288,7 @@ static void a_writer_becomes_a_reader(void *arg) {
     OURS_GIVES(live_release(&ours), LB_OK);
     CHECK(stranger_counts(&third, path) == 2);
     tell(&java, "X acquire write %s 50", path);
-    HEARS(&java, "X busy"); /* so W has not come in either: it would have been heard of */
+    HEARS(&java, "X busy"); /* W has not come in either, or its line would have come first */
     CHECK(stranger_counts(&third, path) == 2);
     ours.request.held = 1;
     ours.request.shared = true;
@@ -297,7 +296,7 @@ static void a_writer_becomes_a_reader(void *arg) {
     HEARS(&java, "W acquired");
     tell(&java, "W release");
     HEARS(&java, "W released");
-    /* The other way round would wait for itself. */
+    /* A reader that also wants to write would wait for itself, so it is refused. */
     ours.request.held = 0;
     OURS_GIVES(live_acquire(&ours, SOON), LB_OK);
     ours.request.held = 1;
@@ -335,7 +334,8 @@ static void semaphore_both_ways(void *arg) {
     HEARS(&java, "B busy");
     nodes_look(&third, leases, 3, "lease-");
 
-    /* Ours wants two: it waits with the lock in its hand, and Curator's next one at the lock. */
+    /* Ours wants two permits: it holds the semaphore's inner lock while it waits, and the next
+     * Curator client waits for that inner lock. */
     ours_begins(&taking, &two);
     CHECK(stranger_awaits(&third, leases, 4), "ours does not wait for a permit");
     nodes_look(&third, locks, 1, "lock-");
@@ -415,8 +415,8 @@ static void several_keys_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
-/* Waits until somebody watches the node: a WriteLock whose predecessor goes between its list and
- * its watch sleeps for ever, and that is no matter of ours. */
+/* Waits until a client watches the node. If its predecessor's node goes between its list and its
+ * watch, a WriteLock sleeps for ever; that flaw is not under test here. */
 static bool is_watched(const char *path) {
     const struct zk_server *server = zk.place->server.state;
     static char answer[65536];
@@ -469,8 +469,9 @@ static void recipe_both_ways(void *arg) {
     stranger_goes(&third);
 }
 
-/* kazoo's own node names are none of Curator's: given Curator's as a pattern it respects Curator's
- * clients, and they do not see it. With Curator's node name in its place it is one of them. */
+/* kazoo's own node names differ from Curator's. If it gets Curator's names as a pattern, it
+ * respects Curator's clients, but they do not see its nodes. If it uses Curator's node name itself,
+ * each sees the other. */
 static void kazoo_as_far_as_it_goes(void *arg) {
     (void)arg;
     static const char path[] = "/lockbench/kazoo";
@@ -488,7 +489,7 @@ static void kazoo_as_far_as_it_goes(void *arg) {
     CHECK(stranger_awaits(&third, path, 2), "kazoo does not wait");
     OURS_GIVES(live_release(&ours), LB_OK);
     HEARS(&kazoo, "A acquired");
-    OURS_GIVES(live_acquire(&ours, 0), LB_OK); /* the one-sidedness */
+    OURS_GIVES(live_acquire(&ours, 0), LB_OK); /* ours does not see kazoo's node */
     OURS_GIVES(live_release(&ours), LB_OK);
     tell(&kazoo, "A release");
     HEARS(&kazoo, "A released");

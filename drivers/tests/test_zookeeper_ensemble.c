@@ -1,5 +1,5 @@
-/* Three ZooKeeper servers: what they say of themselves; a lock outlives the leader's death and the
- * server that its session talks to; and without a majority nobody is let in.
+/* Three ZooKeeper servers: their facts about themselves; a lock outlives the leader's death and the
+ * server that its session talks to; and without a majority no client gets a lock.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
@@ -44,8 +44,8 @@ static int leader(void) {
     return -1;
 }
 
-/* Waits until all nodes serve. One that an earlier test brought back may still be joining: whoever
- * kills another one then takes the majority away, for longer than a session lasts. */
+/* Waits until all nodes serve. A server that an earlier test restarted may still be joining; a test
+ * that then killed another one would take the majority away, for longer than a session lasts. */
 static void await_all(void) {
     int64_t until_ns = lb_now() + 3 * SOON;
     int serving = 0;
@@ -85,8 +85,8 @@ LIVE(&zk, says_what_it_is) {
     CHECK(fact("version")[0] != '\0');
 }
 
-/* Asks once, as often as it takes to be heard: an ensemble that has just lost a server may hang up
- * on a client that it had let in a moment before. */
+/* Asks until there is an answer, because an ensemble that has just lost a server may close the
+ * connection of a client that it had accepted a moment before. */
 static enum lb_outcome asks(struct live_client *client, int64_t wait_ns) {
     int64_t until_ns = lb_now() + SOON;
     for (;;) {
@@ -150,8 +150,8 @@ static void note_loss(struct lb_session *session) {
     told = session;
 }
 
-/* Two of three are gone: no grant; the holder hears that by its clock its session is over. They
- * come back, and so does the service. */
+/* Two of three servers are gone: no client gets a grant, and the holder learns by its own clock
+ * that its session is over. When they come back, locks are granted again. */
 LIVE(&zk, no_majority_no_lock) {
     struct live_client holder, other;
     await_all();

@@ -1,5 +1,5 @@
-/* What the ZooKeeper locks do by themselves on a real server: who is woken by a release, order,
- * bounds, several clients on one session, a session that is over, and what is left behind.
+/* The ZooKeeper locks among themselves on a real server: the waiters that a release wakes, order,
+ * bounds, several clients on one session, a session that is over, and residue.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
@@ -105,7 +105,8 @@ LIVE(&zk, one_session_for_all) {
             int most = crowd(&host, 1, 1, order);
             CHECK(most == 1, "%s: %d on one session were in at once", locks[i], most);
             bool fair = host.session.lock->caps & LB_CAP_FAIR;
-            /* The first to find no parent has to make it, and may be overtaken then. */
+            /* The first client that finds no parent node has to make it, and may be overtaken
+             * meanwhile. */
             for (int k = 0; fair && round > 0 && k < CROWD; k++)
                 CHECK(order[k] == k, "%s: client %d came in at place %d", locks[i], order[k], k);
         }
@@ -175,7 +176,7 @@ static uint64_t wakeups_of_a_release(const char *lock) {
         lb_sleep_until(lb_now() + LB_MS_NS);
         for (int i = 0; i < CROWD; i++) in += waiters[i].outcome == LB_OK;
     }
-    /* All that this release sets off has happened when every watch is set again. */
+    /* When every watch is set again, all effects of this release have happened. */
     for (int i = 0; i < CROWD; i++) {
         const struct zk_session *z = zk_session_of(&waiters[i].client.session);
         for (int64_t until_ns = lb_now() + SOON; waiters[i].outcome != LB_OK &&
@@ -226,7 +227,7 @@ static void end_session_of(const struct live_client *client) {
     stranger_goes(&thief);
 }
 
-/* The holder hears of it by itself, without asking; once; and then holds nothing. */
+/* The holder is told without asking, and only once; after that it holds nothing. */
 LIVE(&zk, a_holder_hears_of_its_loss) {
     static const char *const locks[] = {"zk-lock",  "zk-rwlock", "zk-semaphore",
                                         "zk-multi", "zk-recipe", "zk-herd"};
@@ -255,8 +256,8 @@ LIVE(&zk, a_holder_hears_of_its_loss) {
     }
 }
 
-/* A server that is not heard of for as long as a session lasts: by our clock the lock is lost,
- * whatever it thinks. The control goes on. */
+/* A server that is silent for as long as a session lasts: by our clock the lock is lost, whatever
+ * the server thinks. The control does not notice. */
 LIVE(&zk, a_silent_server_is_a_loss) {
     struct live_client holder, deaf;
     comes(&holder, "zk-lock", "silence");
@@ -292,9 +293,8 @@ static void hold_for_a_while(void *arg) {
     sleeper->told_first = told == &sleeper->client->session;
 }
 
-/* The whole process stands still for longer than its sessions last, as when it is stopped: a holder
- * hears of its loss before its sleep is over, and a yes that the server said before is none any
- * more. */
+/* The whole process stands still for longer than its sessions last, as if stopped: a holder learns
+ * of its loss before its sleep is over, and a grant that the server sent before must not count. */
 LIVE(&zk, a_process_that_was_away) {
     struct live_client holder, asker, other;
     struct waiter waiter = {.outcome = LB_OUTCOMES};
@@ -310,7 +310,7 @@ LIVE(&zk, a_process_that_was_away) {
     comes(&asker, "zk-lock", "asked"); /* makes the parents */
     CHECK(live_acquire(&asker, SOON) == LB_OK && live_release(&asker) == LB_OK);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
-    /* Until it is caught with its last question on the way. */
+    /* Repeats until the client's last request is on its way when the process stops. */
     for (int tries = 0; tries < 200; tries++) {
         uint64_t asked = waiter.client.session.commands + 2;
         waiter.outcome = LB_OUTCOMES;
@@ -393,8 +393,8 @@ LIVE(&zk, what_is_left_is_found) {
     }
 }
 
-/* The C recipe's clients of one session: one that is in doubt whether its node was made takes none
- * of another's. */
+/* Clients of one session of the C recipe: a client that does not know whether its node was made
+ * must not take another client's node. */
 LIVE(&zk, clients_of_a_session_know_their_nodes) {
     struct stranger third;
     struct live_client host;

@@ -1,4 +1,4 @@
-/* What the ZooKeeper locks decide without a server: paths, node names, their order. */
+/* The decisions of the ZooKeeper locks that need no server: paths, node names, their order. */
 #include "bench/tests/unit.h"
 #include "drivers/zookeeper/names.h"
 
@@ -93,7 +93,7 @@ TEST(the_recipes_names) {
     assert_string_equal(base, "x-ffffffffffffffff-");
 }
 
-/* Sorts as Curator does (stable, by text), for comparison. Where own stands in order[]. */
+/* Sorts as Curator does (stable, by text), for comparison. Returns the place of own in order[]. */
 static int sort(char *const *names, int count, const char *own, zk_order_fn *key, int *order) {
     for (int i = 0; i < count; i++) {
         int at = i;

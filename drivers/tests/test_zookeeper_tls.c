@@ -199,7 +199,7 @@ TEST(a_missing_stunnel_is_named) {
     cli_free(&cli);
 }
 
-/* As a user does who has this server: is its lock a lock? */
+/* `verify` on this server, as its user runs it. */
 TEST(verify_passes) {
     tls_verify("zookeeper", "zk-lock", BYNAME, URL, SIGNED, false);
 }

@@ -18,13 +18,13 @@
 #define FILES SIGNED CLIENT
 #define STRANGER SIGNED " tls_cert=stranger.pem tls_key=stranger.key"
 
-/* what a run.json says of it, */
+/* the words of a run.json for it, */
 #define BOTH_VERIFIED "\"tls_verified\": \"host name and authority\""
 #define AUTHORITY_VERIFIED "\"tls_verified\": \"authority\""
 #define NOTHING_VERIFIED "\"tls_verified\": \"nothing\""
 #define CERTIFIED "\"tls_client_certificate\": \"yes\""
 
-/* and what a run says that got a certificate of another host. */
+/* and the words of a run that got a certificate of another host. */
 #define ASKS_FOR_HOST "write a host of the certificate"
 
 static struct tls_server {
@@ -194,8 +194,9 @@ static inline void tls_run(const char *backend, const char *lock, const struct t
     }
 }
 
-/* What `verify` does without a hand on the server, and with one on its connections, which lead through a
- * wire: the certificate is the server's all the same. url is by name. */
+/* The parts of `verify` that need no control of the server, and those that act on its connections. The latter lead
+ * through a wire, but the certificate is the server's. wired: the wire scenarios must be safe or expired. url is by
+ * name. */
 static inline void tls_verify(const char *backend, const char *lock, int server, const char *url,
                               const char *sets, bool wired) {
     static const char *const scenarios[] = {"wire-reset", "wire-cut", NULL};
@@ -216,7 +217,7 @@ static inline void tls_verify(const char *backend, const char *lock, int server,
     json_t *check = check_result(cli_path("verified"));
     check_assert(check, lock, "conformance", "safe");
     check_assert(check, lock, "none", "safe");
-    /* What a reset and a cut do to this lock is known of it without TLS; here nothing may have failed. */
+    /* The exact verdicts after a reset and a cut are tested without TLS; here "safe" and "expired" will do. */
     for (int i = 0; wired && scenarios[i]; i++) {
         if (!strstr("safe expired", check_verdict_of(check, lock, scenarios[i])))
             check_assert(check, lock, scenarios[i], "safe");

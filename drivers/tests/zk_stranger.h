@@ -101,7 +101,8 @@ static inline void stranger_goes(struct stranger *stranger) {
     zookeeper_close(stranger->handle);
 }
 
-/* How many children a node has; their names are in text. 0 when there is no such node either. */
+/* The number of a node's children, whose names are then in text; 0 also if there is no such
+ * node. */
 static inline int stranger_counts(struct stranger *stranger, const char *path) {
     int rc = ASK(stranger, zoo_aget_children(stranger->handle, path, 0, on_names, stranger));
     CHECK(rc == ZOK || rc == ZNONODE, "%s: %s", path, zerror(rc));
