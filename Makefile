@@ -211,7 +211,7 @@ tsan: ## the tests of threads under ThreadSanitizer
 	@$(BUILD) VARIANT=tsan $(THREADED:%=.build/tsan/%)
 	@bench/tests/run .build/tsan $(THREADED)
 FUZZ_SECONDS ?= 600
-fuzz: ## the readers of result files, URLs, workloads and servers' answers on inputs that nobody thought of, FUZZ_SECONDS (600) each
+fuzz: ## the readers of result files, URLs, workloads and servers' answers on generated inputs, FUZZ_SECONDS (600) each
 	@compose/install fuzz
 	@$(BUILD) VARIANT=fuzz CC=clang $(FUZZ:%.c=.build/fuzz/%)
 	@bench/fuzz/run .build/fuzz/bench/fuzz $(FUZZ_SECONDS)

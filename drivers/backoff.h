@@ -58,7 +58,7 @@ extern const struct lb_known_cause backoff_causes[];
             .below = 0.8,                                                                          \
             .cause =                                                                               \
                 "whoever releases asks again at once while the others sleep between two tries, "   \
-                "so few clients get most of the grants, and acquire p50 is theirs",                \
+                "so few clients get most of the grants, and acquire p50 is the time of those few", \
             .option = (longest)                                                                    \
     }
 

@@ -25,7 +25,7 @@ const struct lb_option sql_poll_options[] = {POLL, {0}};
 
 const struct lb_option sql_table_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0, "waiters,nobody",
-     "who deletes the rows of dead owners: whoever finds the lock held, or a job of your own"},
+     "who deletes the rows of dead owners: clients that find the lock held, or a job of your own"},
     SWEEP_EVERY("sweep=waiters"),
     POLL,
     {0},
@@ -34,8 +34,8 @@ const struct lb_option sql_table_options[] = {
 const struct lb_option sql_swept_options[] = {
     {"sweep", LB_OPT_CHOICE, offsetof(struct sql_options, sweep), "waiters", 0, 0,
      "waiters,nobody,one",
-     "who deletes the rows of dead owners: whoever finds the lock held, a job of your own, or one "
-     "sweeper beside the first client, in a session of its own, and nobody while that client is dead"},
+     "who deletes the rows of dead owners: clients that find the lock held, a job of your own, or "
+     "one sweeper in a session beside the first client's (none while that client is dead)"},
     SWEEP_EVERY("sweep=waiters, sweep=one"),
     POLL,
     {0},

@@ -20,7 +20,10 @@ static enum lb_outcome run_on_row(struct lb_session *session, enum sql_role role
         enum lb_outcome outcome = sql_run(session, role, sql_soon(session), answer);
         if (outcome != LB_OK || answer->rows > 0) return outcome;
         if (adds == ADDS_MAX)
-            return lb_fail(session, LB_REFUSED, "%s: its row does not stay", session->lock->name);
+            return lb_fail(session, LB_REFUSED,
+                           "%s: its row is missing again after each insert: keep other programs "
+                           "from deleting it",
+                           session->lock->name);
         outcome = sql_run(session, SQL_ADD, sql_soon(session), answer);
         if (outcome != LB_OK && outcome != LB_BUSY) return outcome;
     }

@@ -148,7 +148,9 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         if (tried.missing) {
             struct sql_answer answer;
             if (adds++ == ADDS_MAX * keys_of(request))
-                return lb_fail(session, LB_REFUSED, "%s: its row does not stay",
+                return lb_fail(session, LB_REFUSED,
+                               "%s: its row is missing again after each insert: keep other "
+                               "programs from deleting it",
                                session->lock->name);
             outcome = sql_run(session, SQL_ADD, sql_soon(session), &answer);
             if (outcome == LB_OK) continue;

@@ -23,7 +23,10 @@ static enum lb_outcome change_guarded(struct lb_session *session, const struct l
         if (outcome == LB_OK && ret_value) *ret_value = entry.value;
         if (outcome != LB_BUSY) return outcome;
     }
-    return lb_fail(session, LB_REFUSED, "%s: its guarded value does not stay", session->lock->name);
+    return lb_fail(
+        session, LB_REFUSED,
+        "%s: other clients changed its guarded value during each of %d tries to write it",
+        session->lock->name, TRIES_MAX);
 }
 
 enum lb_outcome store_cas_install(struct lb_session *session, const struct lb_request *request,

@@ -198,7 +198,7 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
                *unread = strpbrk(at ? at : text, "?#"); /* a password may have a '#' */
     if (unread)
         return err_set(err, LB_EXIT_USAGE,
-                       "URL '%s': nothing reads what stands behind the '%c': leave it out",
+                       "URL '%s': the text behind '%c' is not used: leave it out",
                        url_public(text, shown, sizeof shown), *unread);
     *ret_url = url;
     return 0;

@@ -1,4 +1,4 @@
-/* capacity_json: writes capacity.json, as results/README.md documents it. */
+/* capacity_json: writes capacity.json, as results/FIELDS.md documents it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -26,7 +26,7 @@ const char *probe_limit_text(enum probe_limit limit) {
         NULL, "the generator's own timers were late (a busy machine)",
         "the host of this virtual machine took its processors' time (steal)",
         "the generator's threads had no time left",
-        "arrivals waited for a free client: more of them (--set load.clients=N) would tell"};
+        "arrivals waited for a free client: use more clients (--set load.clients=N)"};
     return words[limit];
 }
 

@@ -268,8 +268,8 @@ static void bound_by_capacity(const struct search *search, struct search_answer 
     answer->low = fmin(answer->low, answer->load);
     if (answer->load > search->ask.capacity_per_s)
         answer->why =
-            "it is above what the closed loop before the search did: as many were granted "
-            "within a probe";
+            "the answer is above the throughput of the closed loop before the search: a probe "
+            "granted as many a second";
 }
 
 /* The answer if the greatest load of the range kept the promise often enough. */

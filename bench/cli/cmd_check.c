@@ -199,7 +199,9 @@ static int conclude_check(const struct matrix *matrix, const struct result *resu
         return LB_EXIT_MACHINE;
     }
     if (missed_in_ci(matrix)) {
-        fprintf(stderr, "lockbench: CI: what is left out above is a failure here\n");
+        fprintf(stderr,
+                "lockbench: in CI, cells that are left out because something is missing (see "
+                "above) are a failure\n");
         return LB_EXIT_MACHINE;
     }
     return LB_EXIT_OK;

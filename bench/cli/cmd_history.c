@@ -113,7 +113,8 @@ static int check_args(struct wish *wish, struct lb_err *err) {
         return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
     }
     if (wish->commit)
-        return err_set(err, LB_EXIT_USAGE, "history: --commit says what is appended: add --append");
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: --commit names the commit of appended runs: add --append");
     if (wish->file && wish->names.count > 0)
         return err_set(err, LB_EXIT_USAGE,
                        "history: two files: %s and %s; runs are appended with --append", wish->file,

@@ -51,14 +51,15 @@ static void print_judgement(const char *path, const struct oplog_file *file,
         printf("  %llu operations found no room and are missing\n",
                (unsigned long long)book->dropped);
     }
-    if (!book->whole) printf("  it was cut off: what was held then counts as released\n");
+    if (!book->whole)
+        printf("  the history was cut off: grants that were open at its end count as released\n");
     if (judgement->clash == CLASH_NONE) return;
     struct hold witness[OPLOG_WITNESSES];
     struct oplog_line lines[EXPLAIN_LINES];
     for (int i = 0; i < judgement->witness_count; i++)
         witness[i] = book->holds[judgement->witness[i]];
     int count = oplog_explain(rules, judgement, witness, lines);
-    printf("  what contradicts itself, in seconds from the window's begin:\n");
+    printf("  operations that contradict each other (times in seconds from the window's begin):\n");
     for (int i = 0; i < count; i++) print_line(rules, &lines[i]);
 }
 

@@ -71,7 +71,8 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
     MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
     MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
          "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
-    MUST(trial, victim->session.err.code != 0, "in doubt without a reason");
+    MUST(trial, victim->session.err.code != 0,
+         "the outcome is in doubt, but the driver gave no reason");
     clear_up(trial, victim, other, &key, outcome);
 }
 

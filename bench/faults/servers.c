@@ -79,7 +79,8 @@ static struct nodes choose_nodes(struct faults *faults, const struct plan_fault 
     default:
         add_nodes(faults, &nodes, 1);
     }
-    if (nodes.count == 0) err_set(&nodes.err, LB_EXIT_MACHINE, "there is no such server that runs");
+    if (nodes.count == 0)
+        err_set(&nodes.err, LB_EXIT_MACHINE, "the target names no server that is running");
     return nodes;
 }
 

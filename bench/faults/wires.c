@@ -124,7 +124,7 @@ enum fault_tried fault_wire_begin(struct faults *faults, struct fault_section *s
     uint64_t ends =
         plan->target == TARGET_REPLICATION ? faults->reach.peer_ends : faults->reach.client_ends;
     if (!faults->reach.wire || ends == 0) {
-        fault_log_not(faults, section, "there is no such wire of lockbench's own");
+        fault_log_not(faults, section, "lockbench has no wire for this target");
         return FAULT_DONE;
     }
     bool one = plan->target != TARGET_ALL && plan->target != TARGET_REPLICATION;

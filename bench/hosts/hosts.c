@@ -126,7 +126,7 @@ void hosts_tell(struct hosts *hosts, int host, const struct message *message) {
     int64_t left_ns = hosts->host[host].heard_ns + HOST_SILENT_NS - lb_now();
     if (send_message(hosts, host + 1, message, left_ns > SEND_LEAST_NS ? left_ns : SEND_LEAST_NS) !=
         0)
-        hosts_lose(hosts, host, "what was sent to it did not arrive");
+        hosts_lose(hosts, host, "a message to it did not arrive");
 }
 
 void hosts_tell_all(struct hosts *hosts, const struct message *message) {

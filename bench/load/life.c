@@ -277,8 +277,10 @@ static int open_in_turn(struct client *client, struct lb_err *err) {
     const struct shared *shared = client->worker->shared;
     struct gate *gate = &client->worker->opening[client->index % CLIENTS_OPENING];
     if (!gate_enter(gate, shared->connect_deadline_ns))
-        return err_set(err, LB_EXIT_MACHINE,
-                       "its turn to connect did not come: the clients before it took too long");
+        return err_set(
+            err, LB_EXIT_MACHINE,
+            "the client's turn to connect did not come in time: the clients before it took too "
+            "long");
     int64_t begin_ns = lb_now();
     int failed = session_open(client->session, shared->connect_deadline_ns, err);
     if (!failed) client->stats->connect_ns = lb_now() - begin_ns;

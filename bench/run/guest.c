@@ -254,7 +254,7 @@ int guests_arrive(struct guests *guests, const struct place_url *at, const struc
         return -1;
     }
     guests->item[guests->count++] = guest;
-    say_left(at, plan, "what this run made, since it was cut off", guest->words);
+    say_left(at, plan, "data that this run made, because the run was cut off", guest->words);
     janitor_words(JANITOR_ADD, guest->words);
     guest_foretell(at, plan, false, line);
     tell_line(guests, line);

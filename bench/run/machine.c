@@ -126,7 +126,7 @@ static void look_load(const char *root, struct machine_fact *fact) {
     if (load <= BUSY_BEFORE * seen.online) return;
     DETAIL(fact, "%.2f in the last minute, for %d processors: something else was busy", load,
            seen.online);
-    advise(fact, "end what else runs, or measure later");
+    advise(fact, "end the other programs, or measure later");
 }
 
 /* What the host of a virtual machine takes shows up as latency of whatever was to run. The kernel
@@ -168,8 +168,7 @@ static void look_swap(const char *root, struct machine_fact *fact) {
     fact->value = json_integer((json_int_t)used_bytes);
     DETAIL(fact, "%.0f MB used", used_bytes / MB);
     if (used_bytes < MB) return;
-    DETAIL(fact, "%.0f MB used: what comes back from the disk has waited for milliseconds",
-           used_bytes / MB);
+    DETAIL(fact, "%.0f MB of swap used: reading a page back takes milliseconds", used_bytes / MB);
     advise(fact, "free memory, then as root: swapoff -a");
 }
 

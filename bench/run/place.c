@@ -308,7 +308,7 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err) {
         .backend = backend, .urls = place->urls, .options = ask->lock->backend_options};
     int failed;
     if (wires_of(ask) && !backend->topologies) {
-        failed = err_set(err, LB_EXIT_USAGE, "no wire leads to what has no server");
+        failed = err_set(err, LB_EXIT_USAGE, "the lock has no server, so no wire can lead to it");
     } else if (ask->url) {
         snprintf(place->topology, sizeof place->topology, "url");
         place->started_by = "url";

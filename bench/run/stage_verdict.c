@@ -102,17 +102,16 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
     if (stage_stood_still(stage)) {
         add_stood_still(warnings, stage);
     } else if (timers_were_late(stage)) {
-        warn(
-            warnings,
-            "generator-limited: the engine's own timers were late by %.1f ms at p99: fewer clients, more "
-            "threads or an idler machine would tell more",
-            late_ms(stage, METRIC_HICCUP));
+        warn(warnings,
+             "generator-limited: lockbench's own timers were late by %.1f ms at p99: use fewer "
+             "clients, more threads or a less busy machine",
+             late_ms(stage, METRIC_HICCUP));
     }
     /* A lock in our own memory is itself what the threads run. */
     if (lock->backend->topologies && stage_is_busy(stage))
         warn(warnings,
-             "generator-limited: its %d threads were busy for %.0f %% of the window: more of them "
-             "(load.threads) or another machine would tell more",
+             "generator-limited: lockbench's %d threads were busy for %.0f %% of the window: use "
+             "more threads (load.threads) or another machine",
              stage->threads, 100 * busy_share(stage));
     if (stage_lost_cpu(stage))
         warn(
@@ -123,8 +122,8 @@ static void add_limits(json_t *warnings, const struct stage *stage, const struct
     if (!stage_stood_still(stage) && starts_were_late_for_no_reason(stage, lock))
         warn(
             warnings,
-            "generator-limited: starts were late by %.1f ms at p99 although clients were free: an idler "
-            "machine would tell more",
+            "generator-limited: starts were late by %.1f ms at p99 although clients were free: use "
+            "a less busy machine",
             late_ms(stage, METRIC_LAG));
 }
 
@@ -185,7 +184,7 @@ static void add_stale_writes(json_t *warnings, const struct stage_store *store) 
         snprintf(fence, sizeof fence, "a check of tokens rejected %llu and let %llu pass",
                  (unsigned long long)sum->stale_rejected_fenced,
                  (unsigned long long)sum->stale_accepted_fenced);
-    warn(warnings, "stale writes: %llu overwrote what a later holder had been let in to change; %s",
+    warn(warnings, "stale writes: %llu overwrote a value after a later holder had got the lock; %s",
          (unsigned long long)sum->stale_accepted_unfenced, fence);
 }
 
@@ -289,11 +288,10 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     json_t *warnings = json_array();
     double blocked_ns = stage->result.blocked_ns_max; /* NAN where blocking is by design */
     if (blocked_ns > 10 * LB_MS_NS && !(ask->lock->lock->caps & LB_CAP_BLOCKS_THREAD))
-        warn(
-            warnings,
-            "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): latencies of "
-            "that moment are ours, not the server's",
-            blocked_ns / 1e6);
+        warn(warnings,
+             "a fiber kept its loop for %.1f ms (the driver blocking, or the machine busy): the "
+             "latencies of that moment arose in lockbench, not in the server",
+             blocked_ns / 1e6);
     add_starved(warnings, stage, ask->plan);
     add_left_behind(warnings, stage);
     add_stale_writes(warnings, &stage->store);

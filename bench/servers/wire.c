@@ -195,14 +195,14 @@ int wire_aim(struct wire *wire, int end, int server_port, struct lb_err *err) {
 
 /* Why a fault makes no sense; NULL if it makes sense. */
 static const char *fault_mistake(const struct wire_fault *fault) {
-    if (!fault->ends) return "it is for no end";
+    if (!fault->ends) return "the fault names no end of the wire";
     if (fault->pid_count < 0 || fault->pid_count > WIRE_PIDS_MAX)
         return "it is for too many processes";
     if (fault->by_ns < 0 || fault->jitter_ns < 0) return "its delay is below zero";
     if (fault->kind == WIRE_RATE && fault->rate == 0) return "its rate is zero";
     if (fault->kind != WIRE_DROP) return NULL;
     if (!fault->holding || fault->holding_len > WIRE_HOLDING_MAX)
-        return "what the message holds has up to 64 bytes";
+        return "the text to look for in a message is missing or longer than 64 bytes";
     return fault->then == WIRE_THEN_SWALLOW ? "after a dropped message it goes on, is reset or cut"
                                             : NULL;
 }

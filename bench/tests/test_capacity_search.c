@@ -357,7 +357,7 @@ TEST(no_answer_is_above_what_was_ever_granted) {
 TEST(an_answer_above_the_closed_loop_says_so) {
     struct search_answer answer = beyond_capacity(100, 130);
     assert_true(answer.load > 100 && answer.load < 130);
-    assert_non_null(strstr(answer.why, "above what the closed loop"));
+    assert_non_null(strstr(answer.why, "above the throughput of the closed loop"));
 }
 
 TEST(a_growing_backlog_is_a_broken_promise) {

@@ -455,7 +455,7 @@ TEST(test_what_is_not_there_is_said) {
                            "fault.2.target=all", "fault.2.first=20ms", UNTIL_ENOUGH)));
     assert_int_equal(stage->faults.count, 2);
     assert_sign(&stage->faults.events[0], false, "no server that lockbench started");
-    assert_sign(&stage->faults.events[1], false, "no such wire");
+    assert_sign(&stage->faults.events[1], false, "no wire for this target");
     assert_int_equal(stage->faults.events[1].section, 1);
     json_t *json = fault_log_json(&stage->faults, stage->window_begin_ns);
     assert_true(json_is_null(json_object_get(json_array_get(json, 0), "process")));

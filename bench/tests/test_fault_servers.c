@@ -48,7 +48,7 @@ TEST(a_fault_that_never_acted_is_told) {
         2);
     assert_stage_is(run, "complete", "clean");
     assert_has(cli_text_at(run, "warnings.0"), "the fault wire-cut of [fault] never acted");
-    assert_has(cli_text_at(run, "warnings.0"), "there is no such wire");
+    assert_has(cli_text_at(run, "warnings.0"), "lockbench has no wire for this target");
     json_decref(run);
 }
 
@@ -173,8 +173,8 @@ TEST(what_a_server_cannot_do_is_said) {
                             "[fault.2]\nkind = wire-reset\ntarget = replication\nfirst = 100ms\n",
         2);
     assert_stage_is(run, "complete", "clean");
-    assert_fault(run, 0, "server-pause", false, "no such server");
-    assert_fault(run, 1, "wire-reset", false, "no such wire");
+    assert_fault(run, 0, "server-pause", false, "names no server that is running");
+    assert_fault(run, 1, "wire-reset", false, "no wire for this target");
     json_decref(run);
 }
 

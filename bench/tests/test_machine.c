@@ -47,7 +47,7 @@ TEST(each_check_warns_and_is_content) {
         {"steal_before", "/proc/stat", "cpu 50 0 40 1000 9 0 0 10 0 0\n",
          "cpu 50 0 49 1000 9 0 0 1 0 0\n", "took 10 %"},
         {"swap_before_bytes", "/proc/meminfo", MEMINFO "SwapFree: 397600 kB\n",
-         MEMINFO "SwapFree: 500000 kB\n", "100 MB used"},
+         MEMINFO "SwapFree: 500000 kB\n", "100 MB of swap used"},
     };
     make_file("/proc/self/cgroup", "0::/\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

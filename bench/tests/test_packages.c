@@ -21,10 +21,10 @@ static void lacks(const char *text, const char *part) {
 TEST(without_a_compiler_it_says_so_and_stops) {
     struct cli cli = cli_shell("bash", BEGIN "stub dnf; try $ROOT/compose/install run; ls");
     assert_has(cli.out, "exit 1");
-    assert_has(cli.out, "lockbench: to have it: dnf install ");
+    assert_has(cli.out, "lockbench: to install it: dnf install ");
     assert_has(cli.out, " gcc ");
     assert_has(cli.out, " jansson-devel ");
-    assert_has(cli.out, "lockbench: to have it, install: ");
+    assert_has(cli.out, "lockbench: install these yourself: ");
     assert_has(cli.out, "ZooKeeper's jars");
     assert_has(cli.out, "so this ends here");
     lacks(cli.out, "apt-get");
@@ -65,7 +65,7 @@ TEST(install_no_calls_nothing) {
                                 "ln -s /bin/true bin/dpkg-query; "
                                 "try INSTALL=no $ROOT/compose/install run; ls");
     assert_has(cli.out, "INSTALL=no, so nothing is installed");
-    assert_has(cli.out, "to have it: apt-get install ");
+    assert_has(cli.out, "to install it: apt-get install ");
     lacks(cli.out, "called-");
     cli_free(&cli);
 }

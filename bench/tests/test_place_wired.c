@@ -212,7 +212,7 @@ TEST(where_no_wire_can_be_is_an_error) {
     static const struct {
         const char *lock, *topology, *why;
     } cases[] = {{"redis-setnx", "redis-cluster", "their own addresses"},
-                 {"file-flock", NULL, "no wire leads"}};
+                 {"file-flock", NULL, "no wire can lead to it"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct wired wired;
         wired_up(&wired, cases[i].lock, cases[i].topology);

@@ -17,7 +17,7 @@ static int add_step(struct ladder *ladder, int64_t step, struct lb_err *err) {
     for (int i = 0; i < ladder->count; i++) {
         if (ladder->steps[i] == step) {
             return err_set(err, LB_EXIT_USAGE,
-                           "%lld is there twice; run.repeat measures a stage again",
+                           "%lld is there twice; to measure a stage again, set run.repeat",
                            (long long)step);
         }
     }

@@ -22,7 +22,7 @@ static int read_leases(const struct lb_option *option, const char *text, void *v
         for (int i = 0; i < count; i++) {
             if (found_ns[i] == lease_ns)
                 return err_set(err, LB_EXIT_USAGE,
-                               "%s is there twice; run.repeat measures a stage again", word);
+                               "%s is there twice; to measure a stage again, set run.repeat", word);
         }
         if (count == PLAN_LADDER_MAX)
             return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);

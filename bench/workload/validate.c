@@ -179,7 +179,8 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
         {strpbrk(plan->key_prefix, " \t,'\"\\*?") != NULL, 0, "load", "key_prefix",
          "no blanks, commas, quotes, backslashes, '*' or '?'"},
         {*plan->key_prefix && plan->store == STORE_BACKEND, 0, "load", "key_prefix",
-         "what check.store = backend makes may have other names: leave out one of the two"},
+         "the keys of check.store = backend may have names without this prefix: leave out "
+         "one of the two"},
         {plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2, 0, "acquire", "key_order",
          "one key has no order: set acquire.keys_at_once = 2"},
     };

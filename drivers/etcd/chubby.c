@@ -117,7 +117,8 @@ static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadl
     struct etcd_session *e = etcd_session_of(session);
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
     const Etcdserverpb__KeyValue *seen = etcd_first(answer, 0);
-    if (!seen) return lb_fail(session, LB_UNKNOWN, "etcd: busy, but nobody holds it");
+    if (!seen)
+        return lb_fail(session, LB_UNKNOWN, "etcd: the lock is refused, but no holder is shown");
     return etcd_wait_deleted(session, seen, answer->header->revision, ETCD_FROM_NOW, deadline_ns);
 }
 
@@ -250,11 +251,12 @@ enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) 
 static const struct lb_option chubby_options[] = {
     {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9,
      NULL,
-     "so long nobody gets a lock whose holder's session expired, in whole seconds; the default is as long as "
-     "a request of the dead may be on its way (etcd.command_timeout); 0 = no delay"},
+     "how long a lock stays closed after its holder's session expired, in whole seconds; the "
+     "default is as long as a dead client's request may be on its way (etcd.command_timeout); 0 = "
+     "no delay"},
     {"grace", LB_OPT_DURATION, offsetof(struct chubby_options, grace_ns), "5s", 0, 60e9, NULL,
-     "so long after its lease's end by our clock a session that the server does not answer is hoped for "
-     "before it is lost; at most lock_delay"},
+     "how long after the end of its lease, by the client's clock, a session without an answer is "
+     "kept before it counts as lost; at most lock_delay"},
     {0},
 };
 

@@ -193,9 +193,9 @@ static void take_line(struct exec_child *child, const char *line, size_t len) {
         if (event && strcmp(event, "lost") == 0)
             lb_session_lost(child->owner);
         else
-            babbles(child, "told of an event that is not 'lost'", line);
+            babbles(child, "sent an event other than 'lost'", line);
     } else if (!child->waiter || child->answer) {
-        babbles(child, "answered what it was not asked", line);
+        babbles(child, "sent an answer without a request", line);
     } else {
         child->answer = json_incref(object);
     }

@@ -68,7 +68,8 @@ static enum lb_outcome ask(struct lb_session *session, json_t *request, int64_t 
     }
     if (outcome == LB_OUTCOMES) {
         char said[160];
-        snprintf(said, sizeof said, "answered with the outcome '%.60s', which is none here",
+        snprintf(said, sizeof said,
+                 "answered with the outcome '%.60s', which this request cannot have",
                  word ? word : "");
         outcome = exec_child_give_up(child, said);
     } else if (outcome == LB_OK && ret_answer) {
@@ -335,7 +336,7 @@ const struct lb_lock lock_exec_session = {
     .about = {.compatible = "whatever the program's library is compatible with",
               .order = "the library's",
               .hazards =
-                  "those of the library, as one that tells late or never that its session is over",
+                  "those of the library; some report late or never that their session is over",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,

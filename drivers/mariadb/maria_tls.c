@@ -124,7 +124,8 @@ const char *maria_tls_advice(unsigned number, const char *message,
             return ": check the user and password of the URL; where the account requires a certificate set tls_cert";
         return ": check the user and password of the URL, and the certificate of tls_cert";
     case CR_AUTH_PLUGIN_CANNOT_LOAD:
-        return ": the account's way to log in is a plugin that this libmariadb has not: give the account another";
+        return ": the account logs in by a plugin that this libmariadb lacks; give the account "
+               "another plugin";
     default:
         return "";
     }

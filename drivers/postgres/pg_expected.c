@@ -3,7 +3,7 @@
 #include "drivers/postgres/backend.h"
 
 #define POOLED_TRANSACTION                                                                         \
-    [LB_SCENARIO_POOLED] = SAFE("the pooler leaves a transaction its session until it ends")
+    [LB_SCENARIO_POOLED] = SAFE("a transaction keeps its server session until it ends")
 
 /* primary-lost promotes the synchronous standby, standby-behind the asynchronous one, which is behind; minority-lost
  * kills one of the three servers, and nobody promotes. Sessions live in the memory of the server that died. */

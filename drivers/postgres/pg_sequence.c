@@ -111,7 +111,9 @@ static enum lb_outcome sequence_acquire(struct lb_session *session,
         if (outcome != LB_OK) return outcome;
         if (answer.rows > 0) break;
         if (makes == MAKES_MAX)
-            return lb_fail(session, LB_REFUSED, "pg-sequence: its sequence does not stay");
+            return lb_fail(session, LB_REFUSED,
+                           "pg-sequence: its sequence is missing again after each CREATE SEQUENCE: "
+                           "keep other programs from dropping it");
         outcome = make_sequence(session, request);
         if (outcome != LB_OK) return outcome;
     }

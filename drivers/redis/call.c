@@ -349,7 +349,7 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
     const char *hint =
         strncmp(text, "CROSSSLOT", 9) == 0
-            ? ": of a cluster's script all keys need one {tag}, and ids are arguments"
+            ? ": in a cluster all keys of a script need the same {tag}; pass ids as arguments"
             : "";
     enum lb_outcome outcome = LB_BROKEN;
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {

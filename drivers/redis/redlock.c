@@ -64,7 +64,7 @@ static struct votes ask_owner_checked(struct lb_session *session, const struct l
 static enum lb_outcome no_majority(struct lb_session *session, const struct votes *votes,
                                    bool unsure) {
     return lb_fail(session, unsure ? LB_UNKNOWN : LB_BROKEN,
-                   "redis: %d of %d servers answer, a majority is %d", votes->yes + votes->no,
+                   "redis: %d of %d servers answered; a majority is %d", votes->yes + votes->no,
                    votes->count, majority(votes->count));
 }
 
@@ -134,8 +134,9 @@ int redlock_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_e
             "them, redis+sentinel://host1,host2,host3/name1,name2,name3",
             session->lock->name);
     if (up < majority(count))
-        return err_set(err, LB_EXIT_MACHINE, "redis: %d of %d servers are there, a majority is %d",
-                       up, count, majority(count));
+        return err_set(err, LB_EXIT_MACHINE,
+                       "redis: only %d of %d servers can be reached; a majority is %d", up, count,
+                       majority(count));
     return 0;
 }
 

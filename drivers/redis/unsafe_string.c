@@ -166,7 +166,7 @@ static enum lb_outcome get_del_release(struct lb_session *session, const struct 
 static const struct lb_option get_del_options[] = {
     BACKOFF_OPTIONS(struct get_del_options, string.poll, "1ms", "64ms"),
     {"gap", LB_OPT_DURATION, offsetof(struct get_del_options, gap_ns), "2ms", 0, 10e9, NULL,
-     "from the GET's answer to the DEL: a collector's pause, a slow network"},
+     "time from the GET's answer to the DEL, as from a garbage collection or a slow network"},
     {0},
 };
 

@@ -83,7 +83,7 @@ TEST(what_is_wrong_has_its_line) {
          "tls_ca=nothing.pem",
          1,
          {"etcd.tls_ca", "No such file"}},
-        {"a parameter", SERVER, URL "/?verify=no", FILES, 1, {"nothing reads what stands behind"}},
+        {"a parameter", SERVER, URL "/?verify=no", FILES, 1, {"the text behind '?' is not used"}},
     };
     TLS_RUN("etcd", "etcd-mutex", cases);
 }

@@ -104,7 +104,8 @@ static void ids_are_no_keys(struct trial *trial) {
     MUST(trial, strncmp(reply->value.text, "CROSSSLOT ", 10) == 0, "refused with %s",
          reply->value.text);
     MUST_GIVE(client, redis_refuse(session, reply), LB_REFUSED);
-    MUST(trial, strstr(session->err.text, "hash to the same slot: of a cluster's script all keys"),
+    MUST(trial,
+         strstr(session->err.text, "hash to the same slot: in a cluster all keys of a script"),
          "the reason is: %s", session->err.text);
     words[1].text = tagged;
     const struct redis_word all[] = {words[0], words[1], {id, 0}};

@@ -116,7 +116,7 @@ TEST(what_is_wrong_has_its_line) {
          URL "/?ssl-mode=none",
          FILES,
          1,
-         {"nothing reads what stands behind"}},
+         {"the text behind '?' is not used"}},
     };
     TLS_RUN("mariadb", "mysql-getlock", cases);
 }

@@ -173,7 +173,8 @@ TEST(test_an_unknown_group_counts) {
     scene.steps[1][1].await = "get-master-addr-by-name\r\n$3\r\none\r\n";
     struct fake_session fake = scene_play_lock(&scene, "/one,two,three", "unsafe-redisson-redlock");
     assert_true(fake.connected != 0);
-    assert_string_equal(fake.err.text, "redis: 1 of 3 servers are there, a majority is 2");
+    assert_string_equal(fake.err.text,
+                        "redis: only 1 of 3 servers can be reached; a majority is 2");
     scene_done(&scene);
 }
 

@@ -74,7 +74,7 @@ TEST(redis_over_tls) {
          "tls_verify=full",
          1,
          {"rediss://"}},
-        {"what nothing reads", 4, "redis://127.0.0.1:%d?timeout=5", NULL, 1, {"nothing reads"}},
+        {"what nothing reads", 4, "redis://127.0.0.1:%d?timeout=5", NULL, 1, {"is not used"}},
     };
     TLS_RUN("redis", "redis-setnx", cases);
     tls_start(0, "byname", REDIS "tls-auth-clients optional\nEND");

@@ -112,7 +112,7 @@ TEST(what_is_wrong_has_its_line) {
          FILES,
          1,
          {"write zookeepers://"}},
-        {"a parameter", SERVER, URL "?sasl=yes", FILES, 1, {"nothing reads what stands behind"}},
+        {"a parameter", SERVER, URL "?sasl=yes", FILES, 1, {"the text behind '?' is not used"}},
         {"plain URL", SERVER, "zookeeper://localhost:%d", NULL, 2, {"write zookeepers://"}},
     };
     leave_nodes();
