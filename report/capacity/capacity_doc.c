@@ -95,9 +95,8 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     doc_figure(doc, lock->probe_count);
     const char *why = lock->why ? lock->why : "";
     doc_cell(doc, "%s",
-             lock->violated
-                 ? "EXCLUSION VIOLATED: it let two in during the search, so it is no lock"
-                 : why);
+             lock->violated ? "EXCLUSION VIOLATED during the search: do not use it as a lock"
+                            : why);
     doc_set_tone(doc, lock->violated ? TONE_BAD : *why ? TONE_WARN : TONE_PLAIN);
     if (lock->violated && *why) doc_span(doc, DOC_DETAIL, "%s", why);
 }
@@ -126,7 +125,9 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
                      lock->limited_by == CAPACITY_LIMIT_GENERATOR ? "the load generator"
                      : lock->limited_by == CAPACITY_LIMIT_RANGE   ? "the most that was tried"
                                                                   : limits[lock->limited_by]);
-        if (lock->violated) doc_span(doc, DOC_PLAIN, "; it let two in, so it is no lock");
+        if (lock->violated)
+            doc_span(doc, DOC_PLAIN,
+                     "; exclusion was violated during the search: do not use it as a lock");
     }
     doc_end(doc);
     doc_page_chart(doc, "probes");

@@ -20,15 +20,15 @@ struct chart {
 
 static const struct chart charts[] = {
     {"ratio", "Ratios", "How far from the best: figure by figure",
-     "Each lock with its interval, and how many times worse than the best of its durability it is. What the "
-     "interval stands on is said below it.",
+     "Each lock with its interval, and how many times worse than the best of its durability it is. "
+     "The basis of the interval is below it.",
      NULL, 0},
     {"percentiles", "Latency", "Latency: how long, and how often longer",
      "Each curve climbs to the right into the rare, slow grants. Low and flat is good.",
      "Percentiles", IN_LATENCY},
     {"difference", "Difference", "Difference: one lock against another",
-     "Two locks' curves, one taken from the other: where the line leaves zero, and its band with it, they "
-     "differ.",
+     "Two locks' curves, one taken from the other: the locks differ where the line and its band do "
+     "not touch zero.",
      NULL, 0},
     {"series", "Over time", "Over time: did it stay so?",
      "Rates and percentiles interval by interval of the measured window, with what was done to clients, "

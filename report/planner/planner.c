@@ -118,7 +118,7 @@ static int check_ask(const struct planner_ask *ask, struct lb_err *err) {
     return err_set(
         err, LB_EXIT_USAGE,
         due ? "plan: without a rate nothing falls due: promise acquire, or say --rate"
-            : "plan: who comes at a rate waits from when it was due: promise acquire_due");
+            : "plan: with --rate a request waits from when it is due: promise acquire_due");
 }
 
 struct planner *planner_make(struct capacity *const *files, int file_count,

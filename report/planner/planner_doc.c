@@ -53,7 +53,9 @@ static char *evidence_text(const struct planner_answer *answer, char *text, size
 
 static const struct doc_column columns[] = {
     {.title = "lock"},
-    {.title = "verdict", .help = "and the margin: what is kept for certain over what is asked for"},
+    {.title = "verdict",
+     .help = "the verdict, and the margin: the load that certainly keeps the promise (too much: "
+             "certainly breaks it), divided by the load asked for"},
     {.title = "guarantee"},
     {.title = "topology"},
     {.title = "durability", .words = true},

@@ -247,7 +247,8 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     bounds_of_probes(ask, answer);
     if (isnan(answer->carries) && isnan(answer->breaks))
         return refuse_answer(answer, ask, NAN,
-                             "measured for %s, and no probe tells of another limit", lock->slo);
+                             "measured for %s, and its probes do not decide the limit asked for",
+                             lock->slo);
     if (fill_verdict(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s",
                      lock->slo) != 0)
         return -1;
@@ -334,7 +335,7 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
         rc = refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and %s keys, and the model does not describe this lock: its "
-            "waits were %.2g times those foretold",
+            "waits were %.2g times the predicted ones",
             lock->hold, lock->keys, factor);
     } else {
         return 0;
@@ -364,8 +365,8 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     if (!(tail <= PLANNER_MODEL))
         return refuse_answer(
             answer, ask, NAN,
-            "measured with hold %s and %s keys, and the model does not describe this lock's far end: at "
-            "%.3g/s it was %.2g times that foretold",
+            "measured with hold %s and %s keys, and the model does not describe this lock's tail: "
+            "at %.3g/s it was %.2g times the predicted one",
             lock->hold, lock->keys, most, tail);
     /* The measured part of a hold beyond its own time. */
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
@@ -375,9 +376,9 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
     if (fill_verdict(
             answer, PLANNER_UNKNOWN,
-            "measured with hold %s and %.0f key%s; M/D/1 with a handoff of %.3g ms foretold its waits by a "
-            "factor of %.2g",
-            lock->hold, keys, keys > 1 ? "s" : "", lock->handoff_ns / 1e6, factor) != 0)
+            "measured with hold %s and %.0f key%s; its waits were %.2g times those that M/D/1 "
+            "predicts with a handoff of %.3g ms",
+            lock->hold, keys, keys > 1 ? "s" : "", factor, lock->handoff_ns / 1e6) != 0)
         return -1;
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
         return refuse_answer(answer, ask, 2 * ask->rate,
@@ -397,7 +398,7 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
     if (isnan(ask->rate) || isnan(ask->clients) || same(pool, ask->clients)) return 1;
     if (isnan(pool))
         return refuse_answer(answer, ask, NAN,
-                             "the measurement does not say of how many clients it is");
+                             "the measurement does not state its number of clients");
     if (ask->clients > PLANNER_RANGE * pool)
         return refuse_answer(
             answer, ask, NAN,
@@ -408,7 +409,8 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
     if (ask->clients < pool && !(ask->clients >= busy))
         return refuse_answer(
             answer, ask, NAN,
-            "measured with %.0f clients; %.0f might all be busy, and who comes then would wait for one",
+            "measured with %.0f clients; %.0f may all be busy, and a request would then wait for a "
+            "free client",
             pool, ask->clients);
     return fill_verdict(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
 }
@@ -423,7 +425,7 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .breaks = NAN,
                                    .margin = NAN};
     if (lock->violated)
-        return fill_verdict(ret, PLANNER_UNKNOWN, "two held it at once in this search");
+        return fill_verdict(ret, PLANNER_UNKNOWN, "exclusion was violated in this search");
     if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file of an older build */
         return refuse_answer(ret, ask, NAN,
                              "%s is of an older method of lockbench capacity, and is not used",

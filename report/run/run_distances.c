@@ -102,7 +102,7 @@ static void add_distance_columns(struct doc *doc, const struct reach *reach) {
         doc, &(struct doc_column){
                  .title = "\xc3\x97 rtt",
                  .help = "how many times the added round trip the figure grew by, from the nearest "
-                         "to the farthest: what needs one round trip has 1",
+                         "to the farthest: 1 = the figure needs one round trip",
                  .right = true});
 }
 
@@ -140,9 +140,10 @@ void run_distances(const struct report *report, struct doc *doc) {
     doc_say(
         doc, TONE_PLAIN,
         "A wire of lockbench's own adds a round trip between clients and servers (servers.rtt). \xc3\x97 rtt: how "
-        "many of the added round trips the figure grew by. Between no wire and +0 lies what the wire itself "
-        "costs; it is taken off from nothing. The ranking changes where of two locks of one durability the "
-        "better one nearest by is the worse one farthest away.");
+        "many of the added round trips the figure grew by. The difference between no wire and +0 "
+        "is the cost of the wire itself; no figure is corrected by it. The ranking changes if, of "
+        "two locks with the same durability, the better one at the nearest servers is the worse "
+        "one at the farthest.");
     for (int i = 0; reach_find(report, i, &reach, &err); i++) {
         add_reach(doc, report, &reach);
         free(reach.groups);

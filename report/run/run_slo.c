@@ -77,8 +77,7 @@ static void say_counts(const struct report *report, struct doc *doc) {
             broken > 0   ? TONE_BAD
             : kept < all ? TONE_WARN
                          : TONE_GOOD,
-            "Promises: %d kept, %d broken, %d of which it is not known.", kept, broken,
-            all - kept - broken);
+            "Promises: %d kept, %d broken, %d unsure.", kept, broken, all - kept - broken);
 }
 
 void run_slo_verdict(const struct report *report, struct doc *doc) {

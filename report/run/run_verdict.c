@@ -349,7 +349,7 @@ static void say_limited(struct doc *doc, const struct report *report) {
     if (limited == 0) return;
     doc_say(doc, TONE_WARN,
             "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
-            "machine was late. Of such a stage %s: run it again on a less busy machine before you "
+            "machine was late. In such a stage %s: run it again on a less busy machine before you "
             "decide.",
             limited, stages, words_help(WORDS_LIMITED));
 }

@@ -69,7 +69,7 @@ static const struct {
     {WORDS_LIMITED,
      "the times include delays of the load generator or of the machine, most of all p99 and beyond"},
     {WORDS_IDLE_FAULT,
-     "a fault of its workload never acted, so its verdict is of a load without it"},
+     "a fault of its workload never acted, so the verdict is about a load without the fault"},
     {WORDS_BOUND,
      "with 95 % confidence the true rate of overlaps is below this; n: the grants during "
      "which another client waited"},
@@ -79,7 +79,9 @@ static const struct {
     {"level", "too close for a difference: within 5 %, or the repeats have a value in common"},
     {"its state is",
      "what is left of a granted lock when its server or machine fails (durability)"},
-    {"guarantee", "where the truth lives, which decides what can make two clients disagree"},
+    {"guarantee",
+     "where the lock's state is decided, and so which failure can make two clients disagree about "
+     "it"},
 };
 
 const char *words_help(const char *word) {

@@ -295,7 +295,7 @@ function decide() {
     recovery: recovery([150e6, 160e6, 170e6, 180e6, 195e6, 260e6], 0, 200e6) });
   add('zk-lock', 4, {}, { fault: 'kill', recovery: recovery([4.1e9, 4.4e9, 5.2e9], 4e9, 6e9, { theory: 'session 4.0 s + up to 2.0 s', unrecovered: 1 }) });
   add('pg-advisory', 4, {}, { steady: { asked: true, reached: false, after_s: null, slope: -0.03 }, warnings: ['never steady: its slope was -3 % a second'] });
-  add('pg-advisory', 8, { limited: 'generator-limited: the engine\'s own timers were late by 3.1 ms at p99' });
+  add('pg-advisory', 8, { limited: 'generator-limited: lockbench\'s own timers were late by 3.1 ms at p99' });
   // Two round trips of one lock, one of the other.
   for (const rtt of [5e6, 0, null]) {
     for (const [name, trips, own] of [['redis-setnx', 1, 90 * us], ['pg-advisory', 2, 30 * us]]) {
@@ -388,7 +388,7 @@ function locks(count) {
   for (let i = 0; i < count; i++) {
     for (const clients of [1, 16]) {
       for (let repeat = 0; repeat < (count < 5 ? 7 : 3); repeat++) {
-        const odd = { 8: { limited: 'generator-limited: the engine\'s own timers were late by 3.1 ms at p99' }, 9: { violated: true }, 10: { failed: true, error: 'could not connect: Connection refused' } }[i];
+        const odd = { 8: { limited: 'generator-limited: lockbench\'s own timers were late by 3.1 ms at p99' }, 9: { violated: true }, 10: { failed: true, error: 'could not connect: Connection refused' } }[i];
         add(i, clients, { repeat, ...odd });
       }
     }

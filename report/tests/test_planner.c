@@ -240,7 +240,7 @@ TEST(the_model_answers_near_what_was_measured) {
                       odd = {.hold = "lognormal:1ms:0.5"};
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
     judged(&usual, ask, PLANNER_CARRIES, true,
-           "M/D/1 with a handoff of 0.5 ms foretold its waits by a factor of 1.1", NULL);
+           "its waits were 1.1 times those that M/D/1 predicts with a handoff of 0.5 ms", NULL);
     ask.rate = 390;
     judged(&usual, ask, PLANNER_TOO_MUCH, true, "by the model the promise is broken from", NULL);
     ask.rate = 100;
@@ -300,7 +300,7 @@ TEST(clients_answer_within_twice) {
     ask.clients = 5; /* at most 200/s * (1 + 20 ms) = 4.2 of them are busy */
     judged(&usual, ask, PLANNER_CARRIES, false, "measured with 64 clients", NULL);
     ask.clients = 4;
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "4 might all be busy", "--set load.clients=4");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "4 may all be busy", "--set load.clients=4");
 }
 
 TEST(other_questions_are_refused) {
@@ -422,7 +422,7 @@ TEST(what_was_measured_last_answers) {
             fail_msg("case %zu: measurement %d, exit code %d", i, taken, code);
     }
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
-    judged(&violated, ask, PLANNER_UNKNOWN, false, "two held it at once in this search", NULL);
+    judged(&violated, ask, PLANNER_UNKNOWN, false, "exclusion was violated in this search", NULL);
 }
 
 /* The answer of an older method would be another one today: it is named but not used, and the

@@ -32,7 +32,7 @@ function draw({ data, state, theme, choice }) {
   if (shown.length === 0) return { empty: `No lock that is shown has ${name} at several distances under this load.` };
   const names = endLabels(theme, shown, true), steps = groups.map(({ rtt }) => away(rtt));
   return {
-    note: groups[0].rtt === null ? `Between "no wire" and "+0" lies what the wire itself costs, which is taken off from nothing.` : '',
+    note: groups[0].rtt === null ? `The difference between "no wire" and "+0" is the cost of the wire itself; no figure is corrected by it.` : '',
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item', formatter: ({ seriesName, value, dataIndex }) => `<b>${escape(seriesName)}</b><br>${steps[dataIndex]}: ${format(value)} ${key === 'throughput_per_s' ? 'grants/s' : ''}`,
