@@ -161,8 +161,10 @@ TEST(test_out_of_range_is_counted_apart) {
 
 /* The lowest and the highest slot are known whatever came first, also a value beyond the range. */
 TEST(test_lowest_and_highest_slot) {
-    static const int64_t orders[][3] = {{MINUTE_NS + 1, 5, 7000}, {7000, MINUTE_NS + 1, 5},
-                                        {5, 7000, MINUTE_NS + 1}, {7000, 5, MINUTE_NS + 1}};
+    static const int64_t orders[][3] = {{MINUTE_NS + 1, 5, 7000},
+                                        {7000, MINUTE_NS + 1, 5},
+                                        {5, 7000, MINUTE_NS + 1},
+                                        {7000, 5, MINUTE_NS + 1}};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct hist *h = new_hist(HIST_DIGITS, MINUTE_NS);
         for (int n = 0; n < 3; n++) hist_record(h, orders[i][n]);
