@@ -33,7 +33,7 @@ static int read_distances(const struct lb_option *option, const char *text, void
         for (int i = 0; i < count; i++) {
             if (distance_same(&found[i], &one))
                 return err_set(err, LB_EXIT_USAGE,
-                               "a value is listed twice; to measure a stage again, set run.repeat");
+                               "a value is there twice; to measure a stage again, set run.repeat");
         }
         if (count == PLAN_LADDER_MAX)
             return err_set(err, LB_EXIT_USAGE, "more than %d steps", PLAN_LADDER_MAX);
