@@ -62,8 +62,8 @@ static void check_comparisons(const char *program, const char *release, bool las
     "--lock", "redis-setnx", "--set", other, "--set", how, "--set", "redis-setnx.renew=ifeq"
     char *out = cli_path("renewed-%s", release);
     struct cli cli = cli_run(NULL, ARGS("run", "contended", COMPARING, "--set", "load.clients=4",
-                                        "--set", "run.duration=3s", "--set", "run.warmup=0",
-                                        "--set", "load.hold=900ms", "--set", "acquire.lease=300ms",
+                                        "--set", "run.duration=6s", "--set", "run.warmup=0",
+                                        "--set", "load.hold=2500ms", "--set", "acquire.lease=1s",
                                         "--set", "acquire.renew=yes", "--out", out));
     assert_code(&cli, 0);
     json_t *run = cli_result(out);

@@ -169,9 +169,10 @@ TEST(ctrl_c_at_the_beginning_ends_the_job) {
     static const char *const moments[] = {"0.3 early-INT", "1 early-INT", "2 early-INT"};
     need_hosts();
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
-        struct cli cli = run_on_hosts(
-            &(struct net_wish){.hurt = moments[i]},
-            ARGS("run", "smoke", "--lock", "null", "--set", "run.duration=60s", "--no-page"));
+        struct cli cli =
+            run_on_hosts(&(struct net_wish){.hurt = moments[i]},
+                         ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6", "--set",
+                              "run.duration=60s", "--no-page"));
         assert_code(&cli, 130);
         cli_free(&cli);
     }
