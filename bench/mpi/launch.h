@@ -10,7 +10,8 @@
  * has an exit code other than 0. */
 #define LAUNCH_LAST_WORDS "lockbench-hosts: the job is ended; exit code "
 
-/* Runs command (NULL-terminated argv) and waits for its end. Returns the exit code of the job. */
+/* Runs command (NULL-terminated argv) and waits for its end. Returns the exit code of the job; 130 if
+ * it was interrupted and told none. */
 int launch(char **command);
 
 #endif

@@ -155,7 +155,10 @@ TEST(a_malformed_file_is_told_by_its_line) {
 TEST(a_topology_is_asked_no_oftener_for_more_repetitions) {
     char *home = cli_path("asked"), *local = cli_path("asked/compose/local"), env[400];
     char *asked = cli_path("asked/times"), *script = cli_path("asked/compose/local/redis");
-    if (lb_unavailable(registry_backend("redis"))) skip();
+    if (lb_unavailable(registry_backend("redis"))) {
+        print_message("[ SKIPPED ] this build has no Redis: install libhiredis-dev\n");
+        skip();
+    }
     snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
     assert_int_equal(
         mkdir(home, 0755) | mkdir(cli_path("asked/compose"), 0755) | mkdir(local, 0755), 0);
