@@ -8,19 +8,17 @@
 #define CYCLES 40
 #define LOOP_FILES 2 /* the stack of a thread with a loop of its own */
 
-static void cycle_often(struct actor *client) {
-    client->request.deadline_ns = trial_soon();
-    for (int i = 0; i < CYCLES; i++) {
+static void cycle_often(struct actor *client, const struct trial_key *key) {
+    struct trial *trial = client->trial;
+    for (int i = 0; i < CYCLES && !trial_failed(trial); i++) {
         const char *what = "acquire";
-        actor_job_acquire(client);
-        if (client->outcome == LB_OK) {
+        enum lb_outcome outcome = actor_acquire(client, key, trial_soon());
+        if (outcome == LB_OK) {
             what = "release";
-            actor_job_release(client);
+            outcome = actor_release(client);
         }
-        if (client->outcome == LB_OK) continue;
-        trial_fail(client->trial, "%s %d of %d of a free lock gave %s: %s", what, i + 1, CYCLES,
-                   lb_outcome_name(client->outcome), client->session.err.text);
-        return;
+        MUST(trial, outcome == LB_OK, "%s %d of %d of a free lock gave %s: %s", what, i + 1, CYCLES,
+             lb_outcome_name(outcome), client->session.err.text);
     }
 }
 
@@ -28,14 +26,13 @@ void conform_again(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *one = actor_new(trial), *other = actor_new(trial);
     if (!one || !other) return;
-    if (!actor_use_key(one, &key) || !actor_use_key(other, &key)) return;
-    actor_do(one, cycle_often);
-    if (!trial_failed(trial)) actor_do(other, cycle_often);
+    cycle_often(one, &key);
+    cycle_often(other, &key);
     /* A session may be closed several times, and another may follow. */
     actor_close(one);
     actor_close(one);
     MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
-    if (!trial_failed(trial)) actor_do(one, cycle_often);
+    cycle_often(one, &key);
 }
 
 static void describe(struct actor *client) {

@@ -106,7 +106,7 @@ static const struct variant {
 };
 
 /* Instead of conform_impatient, for locks whose client is a program: several processes have to run before it answers. */
-static const char *const of_programs[] = {"answer_timeout=4s", NULL};
+static const char *const of_programs[] = {"answer_timeout=10s", NULL};
 
 /* Locks that get servers of their own, and why. */
 static const struct solo {
