@@ -17,6 +17,15 @@ void perf_print(const char *what, const char *goal, double *ratios, int count) {
     fflush(stdout);
 }
 
+void perf_print_ratios(const char *pair, const char *each, int clients, const char *rate_goal,
+                       const char *cpu_goal, double *rates, double *cpus) {
+    char what[80];
+    snprintf(what, sizeof what, "%s, %ss/s, %d conn.", pair, each, clients);
+    perf_print(what, rate_goal, rates, PERF_ROUNDS);
+    snprintf(what, sizeof what, "%s, CPU a %s, %d conn.", pair, each, clients);
+    perf_print(what, cpu_goal, cpus, PERF_ROUNDS);
+}
+
 int perf_clients(int wanted) {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return wanted;

@@ -12,6 +12,10 @@
  * ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
+/* Two such lines, over PERF_ROUNDS rounds: of the pair's rates and of its CPU, `each` "command" or "cycle". */
+void perf_print_ratios(const char *pair, const char *each, int clients, const char *rate_goal,
+                       const char *cpu_goal, double *rates, double *cpus);
+
 /* Returns `wanted`, or fewer if the hard limit on open files lets one process of ours, or a server, have no more
  * clients. */
 int perf_clients(int wanted);
@@ -24,7 +28,7 @@ int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
 int perf_threads(struct lb_err *err); /* what a second thread adds */
 int perf_redis(struct lb_err *err);   /* against redis-benchmark */
 int perf_floor(struct lb_err *err);   /* against a bare epoll loop, up to 20,000 clients */
-int perf_pg(struct lb_err *err);      /* against pgbench */
+int perf_pg(struct lb_err *err);      /* against pgbench and a bare epoll loop */
 int perf_ping(struct lb_err *err);    /* acquire against an empty round trip */
 int perf_crowd(struct lb_err *err);   /* 2,000 to 20,000 clients: memory, time */
 int perf_wire(struct lb_err *err);    /* a round trip through the wire against a direct one */

@@ -101,16 +101,6 @@ static int our_figures(const struct ours *ours, int clients, struct figures *ret
     return 0;
 }
 
-/* One printed line a figure: one's by the other's, over the rounds. */
-static void print_ratios(const char *whose, int clients, const char *rate_goal,
-                         const char *cpu_goal, double *rates, double *cpus) {
-    char what[80];
-    snprintf(what, sizeof what, "%s, commands/s, %d conn.", whose, clients);
-    perf_print(what, rate_goal, rates, PERF_ROUNDS);
-    snprintf(what, sizeof what, "%s, CPU a command, %d conn.", whose, clients);
-    perf_print(what, cpu_goal, cpus, PERF_ROUNDS);
-}
-
 static void print_last_pair(int clients, const struct figures *ours, const struct figures *theirs) {
     printf("    last pair, %d connections: %.0f against %.0f commands/s, %.1f against %.1f us of "
            "client CPU a command\n",
@@ -119,15 +109,15 @@ static void print_last_pair(int clients, const struct figures *ours, const struc
 
 static int bare_figures(const struct ours *ours, const char *port, const char *sha1, int clients,
                         bool in_order, struct figures *ret_figures, struct lb_err *err) {
-    const struct floor_ask ask = {.port = atoi(port),
-                                  .password = getenv("REDISCLI_AUTH"),
-                                  .release_sha1 = sha1,
-                                  .connections = clients,
-                                  .in_order = in_order,
-                                  .warmup_ns = ours->plan->warmup_ns,
-                                  .duration_ns = ours->plan->duration_ns};
+    const struct floor_server server = {.port = atoi(port),
+                                        .password = getenv("REDISCLI_AUTH"),
+                                        .release_sha1 = sha1,
+                                        .connections = clients,
+                                        .in_order = in_order,
+                                        .warmup_ns = ours->plan->warmup_ns,
+                                        .duration_ns = ours->plan->duration_ns};
     struct floor_figures floor;
-    if (floor_run(&ask, &floor, err) != 0) return -1;
+    if (floor_redis(&server, &floor, err) != 0) return -1;
     *ret_figures = (struct figures){floor.rate_per_s, floor.cpu_ns};
     return 0;
 }
@@ -150,10 +140,10 @@ static int compare_with_benchmark(const struct ours *ours, const char *port, con
     }
     print_last_pair(clients, &mine, &theirs);
     bool one = clients == 1;
-    print_ratios("redis-setnx / redis-benchmark", clients, one ? "none" : "at least 1.3",
-                 one ? "none" : "at most 0.65", rates, cpus);
-    print_ratios("bare epoll loop / redis-benchmark", clients, "none", "none", bare_rates,
-                 bare_cpus);
+    perf_print_ratios("redis-setnx / redis-benchmark", "command", clients,
+                      one ? "none" : "at least 1.3", one ? "none" : "at most 0.65", rates, cpus);
+    perf_print_ratios("bare epoll loop / redis-benchmark", "command", clients, "none", "none",
+                      bare_rates, bare_cpus);
     return 0;
 }
 
@@ -172,9 +162,10 @@ static int compare_with_floor(const struct ours *ours, const char *port, const c
         }
     }
     print_last_pair(clients, &mine, &bare[0]);
-    print_ratios("redis-setnx / bare epoll loop", clients, "at least 0.9", "at most 1.25", rates[0],
-                 cpus[0]);
-    print_ratios("redis-setnx / in order", clients, "none", "none", rates[1], cpus[1]);
+    perf_print_ratios("redis-setnx / bare epoll loop", "command", clients, "at least 0.9",
+                      "at most 1.25", rates[0], cpus[0]);
+    perf_print_ratios("redis-setnx / in order", "command", clients, "none", "none", rates[1],
+                      cpus[1]);
     return 0;
 }
 
