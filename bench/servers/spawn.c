@@ -112,6 +112,8 @@ char *spawn_info(const char *script, struct lb_err *err) {
     pid_t pid = fork();
     if (pid == 0) {
         child_common(null, pipe_fds[1], pipe_fds[1]);
+        setpgid(0, 0); /* Ctrl-C at the terminal must reach lockbench alone */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execle("/bin/sh", "sh", script, "info", (char *)NULL, (char *const *)env.list);
         _exit(127);
     }
@@ -124,7 +126,7 @@ char *spawn_info(const char *script, struct lb_err *err) {
         result = read_text(pipe_fds[0], text, lb_now() + 10 * LB_S_NS, err);
         if (result != 0) {
             err_prefix(err, "%s info", script);
-            kill(pid, SIGKILL);
+            kill(-pid, SIGKILL);
         }
         while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
         }

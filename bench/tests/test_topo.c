@@ -93,6 +93,14 @@ IN_FOLDER(info_refuses_what_is_wrong) {
     assert_int_equal(err.code, LB_EXIT_USAGE);
 }
 
+/* So that Ctrl-C at the terminal reaches lockbench alone, which would otherwise report that the script failed. */
+IN_FOLDER(info_runs_in_a_process_group_of_its_own) {
+    struct topo_info info =
+        made("one", INFO_ONE "summary=$(cut -d' ' -f5 /proc/$$/stat)\n", "exit 0 #%s");
+    assert_int_not_equal(strtol(info.summary, NULL, 10), 0);
+    assert_int_not_equal(strtol(info.summary, NULL, 10), getpgrp());
+}
+
 IN_FOLDER(missing_server_is_named) {
     struct topo_info info =
         made("absent", INFO_ONE "missing=fooserver\ninstall=foo-server|foo foo-tools|foo\n",
