@@ -1,7 +1,7 @@
 /* test_mpi: lockbench-hosts under mpirun, on three hosts that are network namespaces with clocks of their own
  * (bench/tests/hosts_net).
  *
- * Needs: servers, minutes. */
+ * Needs: servers, 4 minutes. */
 #define _GNU_SOURCE
 /* hosts_net ends the job after 100 s, looks for 60 s for what is left, and cleans up. */
 #define CLI_LIMIT_S 200

@@ -1,6 +1,6 @@
 /* `lockbench verify` against answers that are known: real servers are locks, and servers that only speak the
  * protocol are caught, each with its verdict and its reason.
- * Needs: servers, minutes. */
+ * Needs: servers, 7 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
 #include "bench/tests/check_help.h"

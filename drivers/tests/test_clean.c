@@ -1,7 +1,7 @@
 /* test_clean: however a run at --url ends, after `lockbench clean` the server holds exactly what it held before, also
  * other people's keys with similar names; a run that could tidy up itself needs no clean. RANDOM_KILLS=50 ends so many
  * runs of each server, at random moments; RANDOM_SEED=N repeats the moments of an earlier test.
- * Needs: servers, minutes. */
+ * Needs: servers, 3 minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"

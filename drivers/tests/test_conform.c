@@ -477,9 +477,9 @@ static void add_parts(const char *only_lock) {
 static const char *needs_of(const struct part *part) {
     static const char *const slow[] = {"zookeeper", "etcd"};
     if (!part->topology) return "";
-    if (strncmp(part->locks[0]->name, "exec", 4) == 0) return " servers+minutes";
+    if (strncmp(part->locks[0]->name, "exec", 4) == 0) return " servers+3minutes";
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
-        if (strcmp(part->topology, slow[i]) == 0) return " servers+minutes";
+        if (strcmp(part->topology, slow[i]) == 0) return " servers+3minutes";
     }
     return " servers";
 }

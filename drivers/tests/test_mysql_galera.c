@@ -1,7 +1,7 @@
 /* test_mysql_galera: the locks of MariaDB on three real nodes of one Galera cluster: a lock that belongs to a node does
  * not exclude clients of other nodes, and a lock that is a written row excludes everywhere; through one node all
  * exclude. Then the loss of a node, or of the other nodes.
- * Needs: servers, minutes. */
+ * Needs: servers, 4 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 400
 #include "bench/tests/check_help.h"

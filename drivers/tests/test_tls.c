@@ -1,7 +1,7 @@
 /* test_tls: Redis, memcached and NATS over TLS, with accounts, on real servers with right and wrong certificates: a
  * run succeeds and says what it was encrypted with, or ends with one line that says what to do. No connection is made
  * unencrypted instead, and no line has the secret.
- * Needs: servers, minutes. */
+ * Needs: servers, 3 minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"

@@ -4,7 +4,7 @@
  *
  * Without node, Chromium or a bundle the test is skipped, and says what to install; with CI=true it
  * fails.
- * Needs: a browser, minutes. */
+ * Needs: a browser, 4 minutes. */
 #include "report/check/check.h"
 #include "report/tests/report_help.h"
 #include "results/stats/quantile.h"
