@@ -94,7 +94,7 @@ void planner_doc(const struct planner *planner, struct doc *doc) {
                 planner->unsafe == 1 ? "" : "s");
     doc_say(
         doc, TONE_PLAIN,
-        "In order of fitness, not by speed: what carries the load, then the stronger guarantee, "
-        "the more durable, the greater margin. A margin is the load that keeps the promise for "
-        "certain over the one asked for.");
+        "The order is not by speed: the locks that carry the load come first, then the stronger "
+        "guarantee, the more durable setting and the greater margin. The margin is the load at "
+        "which the lock certainly keeps the promise, divided by the load that was asked for.");
 }

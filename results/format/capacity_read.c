@@ -100,8 +100,8 @@ static const struct result_field lock_fields[] = {
     LOCK(COUNT, clients, "clients",
          .help = "by rate: the pool of clients; by clients: the greatest number that was allowed"),
     LOCK(FLAG, violated, "violated",
-         .help = "two clients held at once in a stage of the search: it is no lock, whatever "
-                 "load it carries"),
+         .help = "in a stage of the search two clients held the lock at the same time, so that the "
+                 "load which it carried does not count"),
     LOCK(REAL, saturated_per_s, "saturated_per_s", .unit = "1/s",
          .help =
              "throughput of the closed loop before a search by rate; `why` says so if the answer "

@@ -58,7 +58,7 @@ struct capacity_lock {
     enum capacity_limit limited_by;
     double threads, processes, clients; /* clients: the pool of a search by rate */
     double quantile, limit_ns;
-    /* two clients held at once in a probe: the lock is no lock, whatever load it carries */
+    /* two clients held the lock at the same time in a probe: the load which it carried does not count */
     bool violated;
     /* grants a second of the closed loop before the search; NAN: none, or an older file */
     double saturated_per_s;
