@@ -10,13 +10,12 @@ import { say, serve, servers, sleep, versionOf } from "./serve.mjs";
 
 const held = new Map();
 let client;
+let ttlS; // of every grant's lease: the workload's
 
-const seconds = (ms) => Math.ceil(ms / 1000);
-
-async function take({ key, lease }, waitMs) {
+async function take({ key }, waitMs) {
   const asked = Date.now();
   for (;;) {
-    const lock = client.lock(key).ttl(seconds(lease));
+    const lock = client.lock(key).ttl(ttlS);
     try {
       await lock.acquire();
       held.set(key, lock);
@@ -42,8 +41,9 @@ await serve({
       credentials: tls ? { rootCertificate: readFileSync(process.env.LOCKBENCH_CA) } : undefined,
     });
     const status = await client.maintenance.status();
+    ttlS = Math.ceil(lease / 1000);
     // etcd looks for ended leases twice a second.
-    return { outcome: "ok", version: `etcd3 ${versionOf("etcd3")} on etcd ${status.version}`, lease: 1000 * seconds(lease) + 1000 };
+    return { outcome: "ok", version: `etcd3 ${versionOf("etcd3")} on etcd ${status.version}`, lease: 1000 * ttlS + 1000 };
   },
   try: (asked) => take(asked, 0),
   acquire: (asked) => take(asked, asked.deadline),

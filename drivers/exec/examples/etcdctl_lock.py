@@ -114,8 +114,9 @@ class Client:
         os.environ["ETCDCTL_API"] = "3"
         self.ping(asked)
         version = etcdctl("version").split()[2]
+        self.ttl_s = math.ceil(asked["lease"] / 1000)
         # etcd looks for ended leases twice a second.
-        return {"outcome": "ok", "version": f"etcdctl {version}", "lease": math.ceil(asked["lease"] / 1000) * 1000 + 1000}
+        return {"outcome": "ok", "version": f"etcdctl {version}", "lease": self.ttl_s * 1000 + 1000}
 
     def acquire(self, asked):
         if asked["deadline"] is None:
@@ -133,7 +134,7 @@ class Client:
 
     def take(self, asked, end, before):
         """Waits until `end`. `before` has the keys that were in the queue before that."""
-        grant = Grant(name_of(asked["key"]), math.ceil(asked["lease"] / 1000))
+        grant = Grant(name_of(asked["key"]), self.ttl_s)
         if grant.holds(end and max(0, end - time.monotonic())):
             self.held[asked["key"]] = grant
             return {"outcome": "ok"}
