@@ -17,10 +17,11 @@ char *server_log_path(const char *dir, char path[LOG_PATH_MAX]) {
     return path;
 }
 
-/* Reads the end of the log into tail (TAIL_BYTES). Returns its length. */
+/* Reads the end of the log into tail (TAIL_BYTES). Returns its length: 0 also where there is no log. */
 static size_t read_tail(const char *dir, char *tail) {
     char path[LOG_PATH_MAX];
     int fd = open(server_log_path(dir, path), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    tail[0] = '\0';
     if (fd < 0) return 0;
     off_t end = lseek(fd, 0, SEEK_END);
     ssize_t len =

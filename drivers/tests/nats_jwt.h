@@ -51,7 +51,7 @@ static inline void jwt_seal(unsigned char *bytes, size_t len, char *out) {
     jwt_base32(bytes, len + 2, out);
 }
 
-/* A key pair that is the same in each test run: digit makes it another one. */
+/* A key pair that is the same in each test run: digit makes it another one. The caller frees `pair`. */
 static inline struct jwt_key jwt_key(enum jwt_who who, int digit) {
     struct jwt_key key;
     unsigned char seed[2 + JWT_KEY_BYTES + 2], name[1 + JWT_KEY_BYTES + 2] = {(unsigned char)who};

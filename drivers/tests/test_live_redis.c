@@ -63,13 +63,14 @@ __attribute__((format(printf, 2, 3))) static const char *cli(int node, const cha
     return answer[turn];
 }
 
-/* Acquires during a failover: a session that breaks is opened again, as the core does. */
+/* Acquires during a failover: a session that breaks is opened again, as the core does. A session that is open stays: it
+ * may find the new primary by itself. */
 static bool acquire_somehow(struct trial *trial, struct actor *client,
                             const struct trial_key *key) {
     int64_t until_ns = trial_soon() + 60 * LB_S_NS;
     while (lb_now() < until_ns && !trial_failed(trial)) {
-        if (actor_open(client) && actor_acquire(client, key, lb_now() + LB_S_NS) == LB_OK)
-            return true;
+        bool open = client->connected || actor_open(client);
+        if (open && actor_acquire(client, key, lb_now() + LB_S_NS) == LB_OK) return true;
         actor_close(client);
         trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     }

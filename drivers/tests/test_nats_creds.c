@@ -40,6 +40,9 @@ static void start_server(void) {
     write_creds("no-seed", user_jwt, "");
     jwt_make(&other, &user, any, user_jwt);
     write_creds("wrong-issuer", user_jwt, user.seed);
+    EVP_PKEY_free(operator.pair);
+    EVP_PKEY_free(account.pair);
+    EVP_PKEY_free(system_account.pair);
     snprintf(
         script, sizeof script,
         "PATH=$PATH:/usr/sbin; cat >$DIR/conf <<END\nlisten: \"127.0.0.1:$PORT\"\n"
