@@ -96,6 +96,12 @@ static void *writer_main(void *arg) {
     return NULL;
 }
 
+static void join_writer(struct oplog_writer *writer) {
+    atomic_store(&writer->ends, true);
+    if (writer->running) pthread_join(writer->thread, NULL);
+    writer->running = false;
+}
+
 static int write_header(struct oplog_writer *writer, const struct oplog_header *header) {
     if (pwrite(writer->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header) return 0;
     return err_set(&writer->err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path,
@@ -151,12 +157,6 @@ failed:
     return NULL;
 }
 
-static void join_writer(struct oplog_writer *writer) {
-    atomic_store(&writer->ends, true);
-    if (writer->running) pthread_join(writer->thread, NULL);
-    writer->running = false;
-}
-
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
                      uint64_t dropped, struct lb_err *err) {
     join_writer(writer);
@@ -182,6 +182,7 @@ void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *ru
 
 void oplog_writer_free(struct oplog_writer *writer) {
     if (!writer) return;
+    join_writer(writer);
     if (writer->nameless) {
         fclose(writer->nameless);
     } else if (writer->fd >= 0) {

@@ -76,6 +76,7 @@ void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *ru
  * before oplog_writer_stop. dropped: how many records that host dropped. 0, or -1 with err. */
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
                      uint64_t dropped, struct lb_err *err);
+/* Ends the writer's thread, which reads the rings, if oplog_writer_stop has not done so. */
 void oplog_writer_free(struct oplog_writer *writer);
 
 /* A file that is open for reading. */

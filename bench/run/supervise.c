@@ -455,11 +455,13 @@ static void tidy_server(struct supervisor *sup) {
 /* A load host sends what it measured, and the judge adds it up. */
 static void exchange_parts(struct supervisor *sup) {
     struct lb_err err = {0};
-    if (!sup->with.hosts || sup->stage->status == STAGE_FAILED) return;
+    if (!sup->with.hosts) return;
     if (!stage_hosts_judges(&sup->with)) {
         harvest_close_log(&sup->harvest);
+        /* also of a stage that failed: a thread of the history reads what is freed with the stage */
         stage_history_stop(sup->stage, sup->shared);
     }
+    if (sup->stage->status == STAGE_FAILED) return;
     int failed =
         stage_hosts_judges(&sup->with)
             ? stage_pieces_gather(sup->with.hosts, sup->stage, sup->shared, &sup->harvest, &err)

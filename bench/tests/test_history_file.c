@@ -1,5 +1,6 @@
 /* test_history_file: rings that run full, that lose nothing with a killed process, and files that
  * are cut off, foreign, or have no room. */
+#include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -94,6 +95,26 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
     oplog_close(&file);
+}
+
+static int thread_count(void) {
+    DIR *threads = opendir("/proc/self/task");
+    int count = -2; /* . and .. */
+    assert_non_null(threads);
+    while (readdir(threads)) count++;
+    closedir(threads);
+    return count;
+}
+
+/* A stage that fails frees its writer without completing the file. */
+TEST_WITH(test_no_thread_outlives_its_writer, setup, teardown) {
+    struct lb_err err = {0};
+    int before = thread_count();
+    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    assert_non_null(writer);
+    assert_int_equal(thread_count(), before + 1);
+    oplog_writer_free(writer);
+    assert_int_equal(thread_count(), before);
 }
 
 /* Nobody empties the ring: a grant that finds no room is dropped and counted, and the release of a
