@@ -89,6 +89,7 @@ static int is_history(const struct dirent *entry) {
     return len > 8 && strcmp(entry->d_name + len - 8, ".history") == 0;
 }
 
+/* Judges all histories of the folder, also when one of them can't be read: then -1, with the err of the first such. */
 static int judge_folder(const char *path, enum oplog_verdict *worst, struct lb_err *err) {
     struct dirent **entries;
     int count = scandir(path, &entries, is_history, alphasort), failed = 0;
@@ -98,12 +99,15 @@ static int judge_folder(const char *path, enum oplog_verdict *worst, struct lb_e
                          "%s has no history; runs with check.history = yes have", path);
     }
     for (int i = 0; i < count; i++) {
+        struct lb_err why = {0};
         char *file = NULL;
-        if (!failed && asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0) {
+        if (asprintf(&file, "%s/%s", path, entries[i]->d_name) < 0) {
             file = NULL;
-            failed = err_set(err, LB_EXIT_MACHINE, "out of memory");
+            err_set(&why, LB_EXIT_MACHINE, "out of memory");
+        } else {
+            judge_file(file, worst, &why);
         }
-        if (!failed) failed = judge_file(file, worst, err);
+        if (why.code && !failed) failed = err_set(err, why.code, "%s", why.text);
         free(file);
         free(entries[i]);
     }

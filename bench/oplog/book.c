@@ -307,15 +307,17 @@ static int64_t session_end_ns(const struct book *book, const struct hold *hold) 
     return end_ns;
 }
 
-/* The grants that were still held when the records ended. */
+/* The grants that were still held when the records ended. Where records are missing, the client may have released, or
+ * may have been killed. */
 static void close_open(struct book *book) {
+    bool complete = book->whole && book->dropped == 0;
     for (uint32_t c = 0; c < book->rules.clients; c++) {
         struct book_client *client = &book->clients[c];
         for (int i = 0; i < client->open_count; i++) {
             struct hold *hold = &book->holds[client->open[i]];
             hold->ended = OPLOG_UNKNOWN;
             hold->released_ns = LB_NEVER;
-            if (client->dead || !book->whole) {
+            if (client->dead || !complete) {
                 hold->flags |= client->dead ? HOLD_DEAD : HOLD_OPEN;
                 if (client->last_ns > hold->from_ns) hold->to_ns = client->last_ns;
             } else {

@@ -108,7 +108,8 @@ static int write_header(struct oplog_writer *writer, const struct oplog_header *
                    strerror(errno));
 }
 
-static struct oplog_header header_of(const struct oplog *history) {
+static struct oplog_header header_of(const struct oplog *history, const struct oplog_rules *rules,
+                                     const char *lock) {
     struct oplog_header header = {.magic = OPLOG_MAGIC,
                                   .version = 1,
                                   .byte_order = BYTE_ORDER_MARK,
@@ -116,10 +117,13 @@ static struct oplog_header header_of(const struct oplog *history) {
                                   .record_bytes = sizeof(struct oplog_record)};
     for (int i = 0; i <= history->threads; i++)
         header.dropped += atomic_load(&history->rings[i].dropped);
+    header.rules = *rules;
+    snprintf(header.lock, sizeof header.lock, "%s", lock);
     return header;
 }
 
 struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
+                                        const struct oplog_rules *rules, const char *lock,
                                         struct lb_err *err) {
     struct oplog_writer *writer = calloc(1, sizeof *writer);
     if (!writer) {
@@ -134,7 +138,7 @@ struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
         writer->nameless = tmpfile();
         writer->fd = writer->nameless ? fileno(writer->nameless) : -1;
     }
-    struct oplog_header header = header_of(history);
+    struct oplog_header header = header_of(history, rules, lock);
     if (writer->fd < 0) {
         err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path, strerror(errno));
         goto failed;
@@ -157,6 +161,11 @@ failed:
     return NULL;
 }
 
+void oplog_writer_flush(struct oplog_writer *writer) {
+    join_writer(writer);
+    if (!writer->err.code) take_all(writer, true);
+}
+
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,
                      uint64_t dropped, struct lb_err *err) {
     join_writer(writer);
@@ -170,12 +179,9 @@ int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *rec
 
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
                        const char *lock, struct lb_err *err) {
-    join_writer(writer);
-    if (!writer->err.code) take_all(writer, true);
-    struct oplog_header header = header_of(writer->history);
+    oplog_writer_flush(writer);
+    struct oplog_header header = header_of(writer->history, rules, lock);
     header.whole = writer->err.code == 0;
-    header.rules = *rules;
-    snprintf(header.lock, sizeof header.lock, "%s", lock);
     write_header(writer, &header);
     if (writer->err.code) *err = writer->err;
 }

@@ -37,7 +37,9 @@ struct oplog_rules {
     /* a grant may end this long after its connection was cut; LB_NEVER = it does not end for that
      * reason */
     int64_t cut_ns;
-    int64_t begin_ns; /* begin of the window; reported times count from here */
+    /* begin of the window; reported times count from here. Where the window never began, or the program was killed:
+     * when the history began. */
+    int64_t begin_ns;
     int64_t end_ns;
 };
 
@@ -63,9 +65,16 @@ _Static_assert(sizeof(struct oplog_header) == 168, "the file's layout");
 
 struct oplog_writer;
 
-/* Starts to write. path: NULL = a file without a name. The rules in the header may still change:
- * oplog_writer_stop writes them again. Returns NULL with err. */
-struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path, struct lb_err *err);
+/* Starts to write. path: NULL = a file without a name. rules and lock are in the header from the start, so that the
+ * history of a program that is killed can be judged; oplog_writer_stop writes them again, because the window's times are
+ * known only then. Returns NULL with err. */
+struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path,
+                                        const struct oplog_rules *rules, const char *lock,
+                                        struct lb_err *err);
+
+/* Moves all records to the file, so that the rings are empty. To be called when no thread writes into the rings any
+ * more; an error shows when the writer stops. */
+void oplog_writer_flush(struct oplog_writer *writer);
 
 /* Moves the remaining records and completes the file; to be called when no thread writes into the
  * rings any more. Errors go to err, and records that the file could not take stay in the rings. The

@@ -10,6 +10,15 @@
 
 #define CENTERS_MAX 64 /* moments around which the timeline is drawn */
 
+/* The rules, as far as they are known now. The times of a window that never began are those of the history's begin,
+ * from which all times are then reported. */
+static struct oplog_rules rules_now(const struct stage_history *history,
+                                    const struct shared *shared) {
+    struct oplog_rules rules = trace_rules(shared);
+    if (rules.begin_ns == LB_NEVER) rules.begin_ns = rules.end_ns = history->begin_ns;
+    return rules;
+}
+
 void stage_history_begin(struct stage *stage, const struct shared *shared, const char *hlog_path) {
     if (!shared->oplog) return;
     stage->history = calloc(1, sizeof *stage->history);
@@ -22,7 +31,10 @@ void stage_history_begin(struct stage *stage, const struct shared *shared, const
         const char *name = strrchr(path, '/');
         snprintf(history->file, sizeof history->file, "%.127s", name ? name + 1 : path);
     }
-    history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->err);
+    history->begin_ns = lb_now();
+    history->rules = rules_now(history, shared);
+    history->writer = oplog_writer_start(shared->oplog, *path ? path : NULL, &history->rules,
+                                         shared->lock->lock->name, &history->err);
 }
 
 /* The client was killed after leaving its cell, so its grant was being released or already
@@ -40,13 +52,15 @@ static void bury_leaving(struct shared *shared, uint32_t index, const struct cli
 }
 
 /* Records the death of killed clients of this host. The acquire that such a client was waiting for may have been
- * granted. */
-static void record_deaths(struct shared *shared) {
+ * granted. Thousands of clients may have died at once, and a death that found no room would leave its client's grant
+ * open for ever: so the ring is emptied for each. */
+static void record_deaths(struct shared *shared, struct oplog_writer *writer) {
     int64_t now_ns = lb_now();
     int end, first = shared_own_clients(shared, &end);
     for (int i = first; i < end; i++) {
         const struct client_stats *client = &shared->client[i];
         if (!client->dead) continue;
+        oplog_writer_flush(writer);
         bury_leaving(shared, (uint32_t)i, client);
         oplog_mishap(shared->oplog, OPLOG_DEATH, (uint32_t)i, 1, now_ns, now_ns);
         int64_t waiting_ns = atomic_load(&client->waiting_ns);
@@ -249,16 +263,16 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
 void stage_history_stop(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
-    record_deaths(shared);
-    history->rules = trace_rules(shared);
+    record_deaths(shared, history->writer);
+    history->rules = rules_now(history, shared);
     oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
 }
 
 void stage_history_end(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
-    record_deaths(shared);
-    history->rules = trace_rules(shared);
+    record_deaths(shared, history->writer);
+    history->rules = rules_now(history, shared);
     bool tells = history->error_ns <= UINT32_MAX;
     history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
     oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);

@@ -14,6 +14,7 @@ struct stage_history {
     bool judged;
     struct lb_err err; /* why it is incomplete, or was not judged */
     struct oplog_rules rules;
+    int64_t begin_ns; /* when it began */
     int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
     bool cut_off;     /* operations of a load host are missing: the host was lost */
     bool

@@ -75,7 +75,7 @@ static void judged(const struct oplog_file *file, bool rings, struct book *book,
 
 TEST_WITH(test_there_and_back, setup, teardown) {
     struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     assert_non_null(writer);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
     oplog_mishap(history, OPLOG_STALL, 1, 2, 50, 60);
@@ -111,7 +111,7 @@ static int thread_count(void) {
 TEST_WITH(test_no_thread_outlives_its_writer, setup, teardown) {
     struct lb_err err = {0};
     int before = thread_count();
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     assert_non_null(writer);
     oplog_writer_free(writer);
     /* A joined thread is listed for a moment longer. */
@@ -164,7 +164,7 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     int status;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status));
-    struct oplog_writer *writer = oplog_writer_start(history, NULL, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, NULL, &rules, "a-lock", &err);
     assert_non_null(writer);
     oplog_mishap(history, OPLOG_DEATH, 0, 4, 95000, 95000);
     oplog_writer_stop(writer, &rules, "a-lock", &err);
@@ -192,7 +192,7 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
     small = old;
     small.rlim_cur = 16384;
     setrlimit(RLIMIT_FSIZE, &small);
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
     oplog_writer_stop(writer, &rules, "a-lock", &err);
     setrlimit(RLIMIT_FSIZE, &old);
@@ -216,7 +216,7 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
 
 TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
     struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     struct oplog_record in = acquire(0, 10), later = acquire(1, 20), out = release(1, 30);
     assert_true(oplog_granted(&history->rings[0], &in));
     assert_true(oplog_granted(&history->rings[0], &later));
@@ -240,6 +240,40 @@ TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
     assert_int_equal(oplog_open(&file, path, &err), 0);
     assert_int_equal(file.count, 2);
     oplog_close(&file);
+}
+
+/* The program was killed: nobody completed the file. */
+TEST_WITH(test_a_file_of_a_killed_program, setup, teardown) {
+    struct lb_err err = {0};
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
+    struct oplog_record in = acquire(0, 10);
+    assert_true(oplog_granted(&history->rings[0], &in));
+    oplog_writer_flush(writer);
+    struct oplog_file file;
+    if (oplog_open(&file, path, &err) != 0) fail_msg("%s", err.text);
+    assert_int_equal(file.count, 1);
+    assert_false(file.header.whole);
+    assert_string_equal(file.header.lock, "a-lock");
+    assert_memory_equal(&file.header.rules, &rules, sizeof rules);
+    oplog_close(&file);
+    oplog_writer_free(writer);
+}
+
+/* A grant that is open at the end accuses nobody where records are missing: its release, or the death of its client,
+ * may be among them. */
+TEST_WITH(test_an_open_grant_where_records_are_missing, setup, teardown) {
+    struct lb_err err = {0};
+    struct book book;
+    struct judgement judgement;
+    struct oplog_record records[] = {acquire(0, 10), acquire(1, 20), release(1, 30)};
+    for (uint64_t dropped = 0; dropped < 2; dropped++) {
+        assert_int_equal(book_begin(&book, &rules, &err), 0);
+        assert_int_equal(book_add(&book, records, 3, &err), 0);
+        book_end(&book, dropped, true);
+        assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
+        assert_int_equal(judgement.verdict, dropped ? OPLOG_CLEAN : OPLOG_VIOLATED);
+        book_done(&book);
+    }
 }
 
 static void assert_refused(const void *data, size_t size, int code) {
@@ -273,7 +307,7 @@ TEST_WITH(test_a_pipe_is_no_history, setup, teardown) {
 TEST_WITH(test_a_name_commands_no_terminal, setup, teardown) {
     struct oplog_file file;
     struct lb_err err = {0};
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     oplog_writer_stop(writer, &rules, "a\x1b[2J\xc2\x9b\xe2\x80\xae\xffz", &err);
     oplog_writer_free(writer);
     assert_int_equal(oplog_open(&file, path, &err), 0);
@@ -286,7 +320,7 @@ TEST_WITH(test_what_is_no_history, setup, teardown) {
     struct oplog_header header;
     assert_refused("", 0, LB_EXIT_USAGE);
     assert_refused("LBHISTRY", 8, LB_EXIT_USAGE);
-    struct oplog_writer *writer = oplog_writer_start(history, path, &err);
+    struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     oplog_writer_stop(writer, &rules, "a-lock", &err);
     oplog_writer_free(writer);
     FILE *in = fopen(path, "r");
@@ -313,7 +347,7 @@ TEST_WITH(test_what_is_no_history, setup, teardown) {
     struct oplog_file file;
     assert_int_equal(oplog_open(&file, "/nowhere/at-all", &err), -1);
     err.code = 0;
-    assert_null(oplog_writer_start(history, "/nowhere/at-all", &err));
+    assert_null(oplog_writer_start(history, "/nowhere/at-all", &rules, "a-lock", &err));
     assert_int_equal(err.code, LB_EXIT_MACHINE);
 }
 

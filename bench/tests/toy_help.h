@@ -36,6 +36,7 @@ struct toy_faults {
     bool deaf;                  /* a release says that all is well, whatever the server said */
     bool later_first;           /* the last who came is served first */
     int64_t connect_ns;         /* additional time for opening a session */
+    int64_t shut_after;         /* from this session on the server lets nobody in */
     int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
     bool shuts_out_second;      /* the second client is never granted anything */
 };
@@ -89,8 +90,9 @@ static inline void toy_close(struct lb_server *server) {
 
 static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     (void)deadline_ns;
-    (void)err;
     struct toy_shared *shared = session->server->shared;
+    if (toy.shut_after > 0 && atomic_load(&shared->connects) >= toy.shut_after)
+        return err_set(err, LB_EXIT_MACHINE, "the toy lets nobody in");
     struct lb_rng rng = session->rng;
     if (session->core) atomic_store(&shared->drawn, rng_u64(&rng));
     atomic_fetch_add(&shared->connects, 1);

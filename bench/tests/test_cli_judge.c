@@ -1,0 +1,46 @@
+/* test_cli_judge: `lockbench judge` on the histories of real runs: of one that ended well, of one that was killed, and
+ * of a folder in which one history can't be read. */
+#define _GNU_SOURCE
+#include "bench/tests/cli_help.h"
+
+TEST(test_a_run_is_judged_again) {
+    char *folder = cli_path("run");
+    struct cli run =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex,mem-ticket", "--set",
+                           "check.history=yes", "--set", "run.duration=200ms", "--out", folder));
+    assert_code(&run, LB_EXIT_OK);
+    struct cli judge = cli_run(NULL, ARGS("judge", folder));
+    assert_code(&judge, LB_EXIT_OK);
+    assert_has(judge.out, "mem-mutex");
+    assert_has(judge.out, "mem-ticket");
+    assert_lacks(judge.out, "cut off");
+    cli_free(&judge);
+    /* One that can't be read does not keep the others from being judged. */
+    cli_write(cli_path("run/000-a.history"), "LBHISTRY");
+    judge = cli_run(NULL, ARGS("judge", folder));
+    assert_code(&judge, LB_EXIT_USAGE);
+    assert_has(judge.err, "000-a.history is not a history of lockbench");
+    assert_has(judge.out, "mem-ticket");
+    cli_free(&judge);
+    cli_free(&run);
+}
+
+TEST(test_a_run_that_was_killed_is_judged) {
+    struct cli run;
+    char *folder = cli_path("killed");
+    cli_start(&run, NULL,
+              ARGS("run", "smoke", "--lock", "mem-mutex", "--set", "check.history=yes", "--set",
+                   "run.duration=60s", "--out", folder));
+    cli_until(&run, cli_has_second, cli_path("killed/000-mem-mutex-c1-r0.hlog"), "a second");
+    kill(run.pid, SIGKILL);
+    cli_wait(&run);
+    assert_code(&run, CLI_KILLED + SIGKILL);
+    struct cli judge = cli_run(NULL, ARGS("judge", folder));
+    assert_code(&judge, LB_EXIT_OK);
+    assert_has(judge.out, "mem-mutex, mutex of");
+    assert_has(judge.out, "the history was cut off");
+    cli_free(&judge);
+    cli_free(&run);
+}
+
+TEST_MAIN(cli_setup, cli_teardown)
