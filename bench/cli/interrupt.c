@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "bench/base/err.h"
+#include "bench/base/hangup.h"
 #include "bench/servers/topo.h"
 
 static volatile sig_atomic_t count;
@@ -22,9 +23,6 @@ const volatile sig_atomic_t *interrupt_watch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    /* A closed terminal ends a run like Ctrl-C, but not under nohup. */
-    struct sigaction old;
-    if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-        sigaction(SIGHUP, &action, NULL);
+    hangup_handle(&action);
     return &count;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
+#include "bench/base/hangup.h"
 
 #define GRACE_NS                                                                                   \
     (5 *                                                                                           \
@@ -46,11 +48,11 @@ static void read_line(struct launched *job) {
     job->ended_ns = lb_now();
 }
 
-/* Passes on what the launcher prints, and looks for the last words. */
-static void pass_errors(struct launched *job) {
+/* Waits for what the launcher prints, passes it on, and looks for the last words. Returns whether there was any. */
+static bool pass_errors(struct launched *job, int wait_ms) {
     char bytes[4096];
     struct pollfd at = {.fd = job->errors, .events = POLLIN};
-    if (poll(&at, 1, LOOK_MS) != 1) return;
+    if (poll(&at, 1, wait_ms) != 1) return false;
     ssize_t got = read(job->errors, bytes, sizeof bytes);
     if (got == 0) {
         close(job->errors);
@@ -66,6 +68,7 @@ static void pass_errors(struct launched *job) {
         }
     }
     if (got > 0) fwrite(bytes, 1, (size_t)got, stderr);
+    return got > 0;
 }
 
 /* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. */
@@ -84,12 +87,16 @@ static int watch(struct launched *job) {
     int status = 0;
     for (;;) {
         if (job->errors >= 0)
-            pass_errors(job);
+            pass_errors(job, LOOK_MS);
         else
             lb_nap(LOOK_MS * LB_MS_NS);
         pass_interrupts(job);
         end_launcher(job);
         if (waitpid(job->pid, &status, WNOHANG) == job->pid) break;
+    }
+    /* What the launcher printed last is still in the pipe. Processes that it left behind may hold the pipe open, so its
+     * end is not waited for. */
+    while (job->errors >= 0 && pass_errors(job, 0)) {
     }
     if (job->code >= 0) return job->code;
     /* mpirun that could not start its daemons since it was told to end exits with 0. */
@@ -125,7 +132,7 @@ int launch(char **command) {
     struct sigaction action = {.sa_handler = note_interrupt};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    hangup_handle(&action);
     job.pid = fork();
     if (job.pid == 0) {
         close(errors[0]);

@@ -194,6 +194,41 @@ TEST(a_job_that_was_interrupted_is_no_success) {
     cli_free(&cli);
 }
 
+/* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
+TEST(the_last_words_are_never_lost) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program};
+    struct cli cli = cli_run(
+        &how,
+        ARGS(
+            "launch", "sh", "-c",
+            "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2"));
+    assert_code(&cli, 3);
+    assert_true(strlen(cli.err) > 60000);
+    cli_free(&cli);
+}
+
+static void ignore_hangup(void *unused) {
+    (void)unused;
+    signal(SIGHUP, SIG_IGN);
+}
+
+TEST(under_nohup_a_closed_terminal_ends_nothing) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program, .prepare = ignore_hangup};
+    struct cli cli;
+    cli_start(&cli, &how,
+              ARGS("launch", "sh", "-c",
+                   "trap 'exit 9' USR1; touch \"$0\"; n=0; "
+                   "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
+                   cli_path("started")));
+    for (int i = 0; i < 600 && access(cli_path("started"), F_OK) != 0; i++) cli_nap_ms(100);
+    kill(cli.pid, SIGHUP);
+    cli_wait(&cli);
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
 /* The launcher says so itself. */
 TEST(too_few_slots_are_told_and_nothing_is_left) {
     need_hosts();
