@@ -232,7 +232,6 @@ struct start {
 static int prepare_start(const struct spawn *spawn, struct start *start, int flags,
                          struct lb_err *err) {
     char log_path[LOG_PATH_MAX], library[LOG_PATH_MAX];
-    start->null = start->log = -1;
     snprintf(start->copy, sizeof start->copy, "%s.run", spawn->dir);
     snprintf(library, sizeof library, "%s.library", spawn->dir);
     if (janitor_start(err) != 0 || copy_script(spawn->script, start->copy, err) != 0) return -1;
@@ -276,7 +275,7 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
 }
 
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
-    struct start start = {0};
+    struct start start = {.null = -1, .log = -1};
     pid_t pid = -1;
     if (prepare_start(spawn, &start, O_APPEND, err) == 0)
         pid = fork_script(spawn, &start, -1, (const char *const[]){"run", NULL, NULL}, err);
@@ -286,7 +285,7 @@ pid_t spawn_server(const struct spawn *spawn, struct lb_err *err) {
 
 char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err) {
-    struct start start = {0};
+    struct start start = {.null = -1, .log = -1};
     int pipe_fds[2] = {-1, -1}, status = 0, failed = 1;
     pid_t pid = -1;
     char *text = malloc(TEXT_MAX);

@@ -2,7 +2,9 @@
  * with its sign that it took effect. A server that is not installed is skipped loudly, and is a
  * failure where CI is set.
  * Needs: servers, minutes. */
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "bench/servers/topo_clock.h"
@@ -77,6 +79,24 @@ TEST(unknown_acts_are_refused) {
     assert_string_equal(text, "untouched");
     err = (struct lb_err){0};
     assert_int_equal(topo_clock(topo, 0, LB_S_NS, &err), -1);
+    topo_stop(topo);
+}
+
+/* Where no pipe can be had the act fails, and no descriptor of anybody else is closed. */
+TEST(an_act_without_a_descriptor_fails) {
+    struct topo *topo = started("redis", (struct topo_wish){0});
+    struct lb_err err = {0};
+    struct rlimit old, none;
+    int spare = dup(STDERR_FILENO), input = dup2(spare, STDIN_FILENO);
+    getrlimit(RLIMIT_NOFILE, &old);
+    none = old;
+    none.rlim_cur = (rlim_t)spare;
+    close(spare); /* all descriptors below are in use */
+    setrlimit(RLIMIT_NOFILE, &none);
+    int failed = topo_act(topo, "evict", NULL, NULL, 0, &err);
+    setrlimit(RLIMIT_NOFILE, &old);
+    assert_int_equal(failed, -1);
+    assert_true(fcntl(input, F_GETFD) >= 0);
     topo_stop(topo);
 }
 
