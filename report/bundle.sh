@@ -9,7 +9,7 @@ mkdir -p "$out"
 
 give_up() {
     echo "report: $1: the HTML report will have its tables but no charts ($2)" >&2
-    [ -z "${CI:-}" ] || exit 1
+    [ "${CI:-false}" = false ] || exit 1
     for file in check.js licences.txt bundle.js; do
         [ ! -s "$out/$file" ] || rm "$out/$file"
         # An old date: what is made from it is not made again, and the next make tries again.
@@ -25,7 +25,7 @@ installed=$here/node_modules/.package-lock.json
 failed=$out/npm-failed
 if [ ! -e "$installed" ] || [ "$here/package-lock.json" -nt "$installed" ]; then
     # Without a network npm would wait at every make: a failure counts for an hour, except in CI.
-    if [ -z "${CI:-}" ] && [ -n "$(find "$failed" -newer "$here/package-lock.json" -mmin -60 2>/dev/null)" ]; then
+    if [ "${CI:-false}" = false ] && [ -n "$(find "$failed" -newer "$here/package-lock.json" -mmin -60 2>/dev/null)" ]; then
         give_up "npm ci failed within the last hour" "rm $failed, then make, to try again"
     fi
     echo "report: fetching the charts' code with npm" >&2

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/ci.h"
 #include "bench/base/home.h"
 #include "bench/base/output.h"
 #include "bench/cli/alternate.h"
@@ -136,12 +137,11 @@ static int show_end(const struct wish *wish, const struct run_end *end, const ch
     return code == LB_EXIT_OK && lost ? LB_EXIT_MACHINE : code;
 }
 
-/* In CI a lock that is left out is a failure, since nobody reads what a job has left out. */
+/* In CI a lock that is left out is a failure. */
 static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
-    const char *ci = getenv("CI");
     size_t i;
     json_t *skip;
-    if (!ci || strcmp(ci, "true") != 0) return false;
+    if (!in_ci()) return false;
     json_array_foreach(plan->skipped, i, skip) {
         const char *install = json_string_value(json_object_get(skip, "install"));
         if (!install) continue; /* the lock does not suit this workload: nothing is missing */

@@ -22,6 +22,8 @@
 
 #include <cmocka.h>
 
+#include "bench/base/ci.h"
+
 static struct CMUnitTest unit_tests[200] __attribute__((unused));
 static size_t unit_test_count __attribute__((unused));
 
@@ -42,12 +44,6 @@ static size_t unit_test_count __attribute__((unused));
 /* What main returns, for a program that has more to do there than TEST_MAIN. */
 #define run_all_tests(setup, teardown)                                                             \
     _cmocka_run_group_tests("tests", unit_tests, unit_test_count, setup, teardown)
-
-/* True in CI, where nothing may be skipped that can be installed. */
-static inline bool in_ci(void) {
-    const char *ci = getenv("CI");
-    return ci && *ci && strcmp(ci, "false") != 0;
-}
 
 /* Skips the test, since something is missing here; in CI the test fails. */
 __attribute__((format(printf, 1, 2))) static inline void skip_for(const char *format, ...) {

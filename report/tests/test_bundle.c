@@ -33,7 +33,7 @@ TEST(test_without_node) {
     struct stat status;
     char path[128];
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(bundle("CI="), 0);
+        assert_int_equal(bundle(again ? "CI=false" : "CI="), 0);
         for (size_t i = 0; i < 2; i++) {
             snprintf(path, sizeof path, "%s/out/%s", folder, files[i]);
             assert_int_equal(stat(path, &status), 0);
