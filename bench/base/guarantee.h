@@ -20,6 +20,9 @@ enum lb_guarantee {
 /* "host", ... */
 const char *lb_guarantee_name(enum lb_guarantee guarantee);
 
+/* "one host", ...: in people's words; "not stated" for LB_GUARANTEES. */
+const char *lb_guarantee_text(enum lb_guarantee guarantee);
+
 /* LB_GUARANTEES for NULL and for any other word. */
 enum lb_guarantee lb_guarantee_from(const char *name);
 

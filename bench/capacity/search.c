@@ -268,8 +268,8 @@ static void bound_by_capacity(const struct search *search, struct search_answer 
     answer->low = fmin(answer->low, answer->load);
     if (answer->load > search->ask.capacity_per_s)
         answer->why =
-            "the answer is above the throughput of the closed loop before the search: a probe "
-            "granted as many a second";
+            "the answer is above the throughput of the closed loop that ran first, because a probe "
+            "granted at least as many requests a second";
 }
 
 /* The answer if the greatest load of the range kept the promise often enough. */
@@ -326,7 +326,8 @@ struct search_answer search_answer(const struct search *search) {
             "the probes differ too much: give it more time (--time), or use a less busy machine");
     if (which == POINTS_TOLD && any_limited(search))
         answer.why =
-            "too few probes were free of a busy machine to leave the others out: it may carry less";
+            "too few probes had a load generator that was fast enough, so probes with a slow one count "
+            "too: the lock may carry less";
     if (which == POINTS_BEYOND) {
         answer.limit = SEARCH_BY_GENERATOR;
         answer.high = INFINITY;

@@ -1,11 +1,9 @@
 /* cell_schedule: see cell_schedule.h. */
 #include "bench/check/cell_schedule.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "bench/base/clock.h"
 #include "bench/check/cell_result.h"
@@ -60,11 +58,6 @@ static char *run_folder(const struct schedule *schedule, const struct wanted *of
     snprintf(text, size, "cells/%s.%s.%llu%s", cell->lock->name, matrix->columns[cell->column].name,
              (unsigned long long)of->seed, of->again ? ".again" : "");
     return text;
-}
-
-static int make_folder(const char *path, struct lb_err *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
 }
 
 static int url_words(const struct cell_schedule_ask *ask, const char **argv, int count) {
@@ -127,7 +120,7 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
              run_folder(schedule, of, folder, sizeof folder));
     snprintf(log, sizeof log, "%s/log", out);
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
-    if (make_folder(out, err)) return -1;
+    if (jobs_make_folder(out, err)) return -1;
     const char *argv[ARGS_MAX] = {NULL};
     if (ask->matrix->columns[cell->column].suite)
         suite_words(ask, cell, out, argv);
@@ -297,7 +290,7 @@ int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
     int result = -1;
     jobs_init(&schedule.jobs, ask->program, ask->capacity);
     snprintf(folder, sizeof folder, "%s/cells", ask->folder);
-    if (make_folder(folder, err)) return -1;
+    if (jobs_make_folder(folder, err)) return -1;
     schedule.runs = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.runs);
     schedule.open = calloc((size_t)ask->matrix->cell_count + 1, sizeof *schedule.open);
     if (!schedule.runs || !schedule.open) {

@@ -196,9 +196,10 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
                                max_ns / 1e9, theory_ns / 1e9);
     }
     if (needs_fault && stays_away(run, stage, acted_s)) {
-        return verdict_because(why, CHECK_STUCK,
-                               "nobody was granted anything after the fault, until %.0f s later",
-                               stage->duration_s - acted_s);
+        return verdict_because(
+            why, CHECK_STUCK,
+            "no client got a grant in the %.0f s from the fault to the end of the window",
+            stage->duration_s - acted_s);
     }
     if (verdict_is(stage->verdict, VERDICT_EXPIRED) ||
         verdict_is(stage->history_verdict, VERDICT_EXPIRED))

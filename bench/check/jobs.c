@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,11 @@ void jobs_init(struct jobs *jobs, const char *program, int capacity) {
     *jobs = (struct jobs){.program = program ? program : "/proc/self/exe",
                           .capacity = capacity,
                           .grace_ns = JOBS_GRACE_S * LB_S_NS};
+}
+
+int jobs_make_folder(const char *path, struct lb_err *err) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
 }
 
 bool jobs_fit(const struct jobs *jobs, int weight) {

@@ -29,18 +29,13 @@ int alternate_side_of(int i, int side_count) {
     return side_count < 2 ? 0 : (i ^ i / 2) & 1;
 }
 
-static int make_folder(const char *path, struct lb_err *err) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return 0;
-    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s", path, strerror(errno));
-}
-
 /* folder/base/03. */
 static int run_folder(const struct alternate *alternate, const struct alternate_side *side,
                       int number, char *path, size_t size, struct lb_err *err) {
     char parent[600];
     const char *slash = *side->name ? "/" : "";
     snprintf(parent, sizeof parent, "%s%s%s", alternate->ask->folder, slash, side->name);
-    if (make_folder(parent, err) != 0) return -1;
+    if (jobs_make_folder(parent, err) != 0) return -1;
     int used =
         snprintf(path, size, "%s/%0*d", parent, alternate->ask->repeat > 100 ? 3 : 2, number);
     if (used < 0 || (size_t)used >= size)

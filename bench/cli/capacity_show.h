@@ -4,7 +4,7 @@
 
 #include "bench/capacity/capacity_run.h"
 
-/* For capacity_run_ask.news; arg is a struct progress. On a terminal only. */
+/* For capacity_run_ask.news; arg is a struct progress. Nothing with --progress=none. */
 void capacity_show_probe(void *arg, const struct capacity_run_news *news);
 
 #endif

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "bench/check/cell_result.h"
 #include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {
     return matrix->columns[cell->column].name;
@@ -39,9 +39,8 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
                 why, news->again ? "; once more" : "");
     }
     if (!show->terminal) return;
-    struct winsize window;
     char line[300];
-    int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 ? window.ws_col : 80;
+    int columns = terminal_columns(stderr);
     snprintf(line, sizeof line, "%d of %d  %s x %s: %s (%.1f s)", news->done, news->known,
              news->cell->lock->name, fault_of(matrix, news->cell), check_verdict_name(verdict),
              (double)news->took_ns / 1e9);

@@ -55,8 +55,9 @@ static const struct arg args[] = {
      "LOAD"},
     {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
-      .help = "time for the probes of each lock; default: 150s, or up to 10m as the promise and a "
-              "slow lock need; up to half as much is added if a busy machine spoils probes"},
+      .help =
+          "time for the probes of each lock; default: 150s, up to 10m for a long limit, a high quantile "
+          "or a slow lock; up to half as much is added if a busy machine spoils probes"},
      "TIME"},
     {{"set", ARG_KEYS, offsetof(struct wish, sets), .max = SETS_MAX,
       .help = "set a key of the workload (capacity), or of a lock's section; repeatable"},

@@ -58,11 +58,8 @@ static const char *crash_of(const struct lb_lock *lock, char *text, size_t size)
 }
 
 static const char *guarantee_of(const struct lb_lock *lock, char *text, size_t size) {
-    static const char *const words[] = {"one host", "one server",
-                                        "a primary with replicas behind it",
-                                        "a majority of servers", "none"};
     (void)text, (void)size;
-    return is_control(lock) ? NULL : words[lock->about.guarantee];
+    return is_control(lock) ? NULL : lb_guarantee_text(lock->about.guarantee);
 }
 
 static const char *exposed_as(const struct lb_lock *lock) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/plain_word.h"
 #include "bench/run/place.h"
 #include "drivers/url.h"
 
@@ -13,9 +14,7 @@
 
 /* Writes a word quoted, so that a shell takes it as one word. */
 static void put_quoted(FILE *out, const char *text) {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+";
-    if (*text && text[strspn(text, plain)] == '\0') {
+    if (*text && text[strspn(text, PLAIN_WORD)] == '\0') {
         fputs(text, out);
         return;
     }

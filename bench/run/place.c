@@ -278,7 +278,8 @@ int place_check_faults(const struct plan *plan, const char *url, struct lb_err *
         if (wire && place_wire_check_url(url, err) != 0) return -1;
     }
     if (!plan_acts_on(plan, ON_SERVERS)) return 0;
-    return err_set(err, LB_EXIT_USAGE, "it needs a hand on the server, which is not lockbench's");
+    return err_set(err, LB_EXIT_USAGE,
+                   "the fault needs control of the server, which lockbench did not start");
 }
 
 int place_check_acts(const struct plan *plan, const struct place_ask *ask, struct lb_err *err) {

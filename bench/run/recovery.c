@@ -307,7 +307,8 @@ static void put_theory(struct sum *sum) {
         return;
     case LB_CRASH_AT_ONCE:
         if (until) {
-            snprintf(r->theory, sizeof r->theory, "its connection lives: when %s", until);
+            snprintf(r->theory, sizeof r->theory,
+                     "its connection stays open: the lock is freed when %s", until);
             r->theory_min_ns = 0;
             r->theory_max_ns = longest_ns + slack_ns;
         } else {

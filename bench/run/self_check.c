@@ -141,15 +141,17 @@ static const struct self_check checks[] = {
     {"states", "what clients did adds up to clients x window (Little's law), within 2 %",
      "some time of the clients is not accounted for", true, check_states},
     {"arrivals",
-     "the arrivals have the distribution that was asked for (constant: nanoseconds from "
-     "its place; poisson: A2 of Anderson and Darling)",
+     "the arrivals have the distribution that was asked for (the figure: of constant arrivals the "
+     "greatest distance from the planned time in ns, of Poisson arrivals A2 of Anderson and Darling)",
      "the load was another one than asked for: please report", false, check_gaps},
-    {"arrival-count", "as many arrivals fell due as rate x window, a part of these",
+    {"arrival-count",
+     "the number of arrivals is rate x window, up to chance (the figure: the difference, as a share)",
      "the load was another one than asked for: please report", false, check_due},
     {"stationary",
      "the seconds do not rise or fall by more than a tenth of their mean (Mann-Kendall)",
      "the figures depend on how long the stage ran", false, check_stationary},
-    {"independent", "a second does not tell the next one (lag-1 correlation)",
+    {"independent",
+     "the value of one second does not predict that of the next second (lag-1 correlation)",
      "intervals that were made from the seconds of this stage are too narrow", false,
      check_independent},
     {NULL, NULL, NULL, false, NULL}};

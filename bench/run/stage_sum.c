@@ -227,7 +227,7 @@ static void sum_reacquired(struct stage *stage, const struct shared *shared) {
     stage->result.mttr = reacquired.mttr;
 }
 
-/* What killed clients left undone is no fault of the lock's. */
+/* What killed clients left undone was not caused by the lock. */
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];

@@ -74,7 +74,7 @@ static void add_stood_still(json_t *warnings, const struct stage *stage) {
                  result->stood_still_ns / 1e9, (double)stage->window_ns / 1e9, longest_ns / 1e9);
     if (result->stalled > 0)
         snprintf(slots, sizeof slots,
-                 ", and %.0f of %.0f slots fell due meanwhile or waited behind those",
+                 ", and %.0f of %.0f arrivals fell due meanwhile or waited behind those",
                  result->stalled, result->due);
     warn(
         warnings,
@@ -237,7 +237,7 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
     warn(
         warnings,
         "this machine's wall clock stepped by %+.3g s in all, at most %.3g s at once, while the stage "
-        "ran: servers here that time leases by it ended them %s by that, which is no fault of the lock",
+        "ran: servers on this machine that time leases by the wall clock ended leases %s by as much; the lock is not the cause",
         step_s, (double)stage->wall_largest_ns / 1e9, step_s >= 0 ? "early" : "late");
 }
 
@@ -272,16 +272,18 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
     if (ask->plan->arrival.kind == ARRIVAL_CLOSED) return;
     double missed = stage->result.missed - (double)stage->stalled_missed;
     if (backlog_grew(missed, stage->result.due))
-        warn(warnings,
-             "%.0f of %.0f slots could not be started before the window's end: the lock does not "
-             "carry this rate with %d clients",
-             missed, stage->result.due, stage->clients);
+        warn(
+            warnings,
+            "%.0f of %.0f arrivals could not be started before the window's end: the lock does not "
+            "carry this rate with %d clients",
+            missed, stage->result.due, stage->clients);
     if (starts_were_late(stage) && pool_was_busy(stage))
-        warn(warnings,
-             "starts were late by %.1f ms at p99: %.0f of %.0f slots fell due while all %sclients "
-             "were busy",
-             late_ms(stage, METRIC_LAG), stage->result.queued, stage->result.due,
-             stage->threads > 1 ? "their thread's " : "");
+        warn(
+            warnings,
+            "starts were late by %.1f ms at p99: %.0f of %.0f arrivals fell due while all %sclients "
+            "were busy",
+            late_ms(stage, METRIC_LAG), stage->result.queued, stage->result.due,
+            stage->threads > 1 ? "their thread's " : "");
 }
 
 json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {

@@ -86,7 +86,7 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
                  evidence->batch_count, share.effective);
     } else {
         snprintf(answer->basis, sizeof answer->basis,
-                 "%s%.3f..%.3f %% are over it; %d seconds, worth %.0f samples", few,
+                 "%s%.3f..%.3f %% are over the limit; %d seconds, worth %.0f samples", few,
                  100 * (1 - share.high), 100 * (1 - share.low), evidence->batch_count,
                  share.effective);
     }
@@ -129,7 +129,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
     }
     if (n == 1) {
         snprintf(answer->basis, sizeof answer->basis,
-                 "one run alone: how sure that is, only repeats tell");
+                 "of one run: only repeats can show how certain the verdict is");
     } else if (all == PROMISE_UNSURE) {
         snprintf(answer->basis, sizeof answer->basis, "the %d repeats disagree", n);
     } else {

@@ -142,7 +142,7 @@ TEST(keys_that_contradict_each_other_are_refused) {
                {{"load.rates=1e3"}, "load.rates"},
                {{"load.rates="}, "the value is missing"},
                {{"load.sweep=sideways"}, "as-listed, up, down, shuffled or mirror"},
-               {{"run.steady=1%", "run.duration=5s"}, "ten seconds"},
+               {{"run.steady=1%", "run.duration=5s"}, "only a stage of 10 s or more"},
                {{"run.steady=0"}, "run.steady"},
                {{"run.steady=200%"}, "run.steady"},
                {{"run.steady=yes"}, "per cent"}};
@@ -169,7 +169,7 @@ TEST(rates_that_no_key_carries_are_flagged) {
                                             "load.hold=10ms", "load.keys=1", "load.clients=8"};
     struct plan *plan = load(NULL, "sim", sets, &err);
     if (!plan) fail_msg("%s", err.text);
-    assert_true(warned(plan, "150/s and load.hold ask for 1.5 times"));
+    assert_true(warned(plan, "at 150 requests a second load.hold takes 1.5 times"));
     plan_free(plan);
     const char *const fewer[SETS_MAX + 1] = {"load.arrival=poisson:10/s", "load.rates=50,90",
                                              "load.hold=10ms", "load.keys=1", "load.clients=8"};

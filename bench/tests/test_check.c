@@ -321,7 +321,8 @@ TEST(a_server_at_a_url_is_checked) {
         cli_run(NULL, ARGS("check", "redis-setnx", "--fault", "none,wire-cut,server-restart",
                            "--url", option, "--out", out));
     assert_code(&cli, 0);
-    assert_has(cli.err, "left out: redis-setnx x server-restart: it needs a hand on the server");
+    assert_has(cli.err,
+               "left out: redis-setnx x server-restart: the fault needs control of the server");
     json_t *check = check_result(out);
     check_assert(check, "redis-setnx", "none", "safe");
     check_assert(check, "redis-setnx", "wire-cut", "expired");

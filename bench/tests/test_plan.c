@@ -140,7 +140,7 @@ TEST(wrong_input_is_one_clear_line) {
                 "load.arrival = closed"),
         REFUSED("[load]\ntick = 1s\nkeys = 2\n", ".ini:2: load.tick", "load.keys = 1"),
         REFUSED("[load]\ntick = 1s\nkeys = own\n", ".ini:2: load.tick", "load.keys = 1"),
-        REFUSED("[load]\ntick = 1s\nthink = 1s\n", ".ini:3: load.think", "shorter"),
+        REFUSED("[load]\ntick = 1s\nthink = 1s\n", ".ini:3: load.think", "below load.tick"),
         REFUSED("[load]\nkeys = 1 zipf:1\n", ".ini:2: load.keys", "two keys or more"),
         REFUSED("[servers]\ndurability = synk\n", ".ini:2: servers.durability", "'sync'"),
         REFUSED("[workload]\nname = ../x\n", ".ini:2: workload.name"),

@@ -130,7 +130,7 @@ TEST(without_seconds_the_repeats_decide) {
     slo_add_figure(&evidence, 0.95);
     struct slo_answer one = slo_judge(&threshold, &evidence);
     assert_int_equal(one.verdict, PROMISE_KEPT);
-    assert_non_null(strstr(one.basis, "one run alone"));
+    assert_non_null(strstr(one.basis, "of one run: only repeats"));
     slo_add_figure(&evidence, 0.85);
     struct slo_answer two = slo_judge(&threshold, &evidence);
     assert_int_equal(two.verdict, PROMISE_UNSURE);

@@ -91,7 +91,7 @@ TEST(test_late_starts_are_told_apart) {
         stage, "generator-limited: starts were late by 5.0 ms at p99 although clients were free"));
     assert_false(warns_of(stage, "clients were busy"));
     stage->result.queued = 500;
-    assert_true(warns_of(stage, "500 of 1000 slots fell due while all clients were busy"));
+    assert_true(warns_of(stage, "500 of 1000 arrivals fell due while all clients were busy"));
     assert_false(warns_of(stage, "were free"));
     stage_free(stage);
 }
@@ -397,7 +397,7 @@ TEST(test_requests_that_wait_at_the_bell) {
     stage->result.missed = 60;
     assert_false(warns_of(stage, "does not carry this rate"));
     stage->result.missed = 70; /* more than two standard deviations of 1,000 arrivals */
-    assert_true(warns_of(stage, "70 of 1000 slots could not be started"));
+    assert_true(warns_of(stage, "70 of 1000 arrivals could not be started"));
     stage_free(stage);
 }
 

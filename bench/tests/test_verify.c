@@ -66,7 +66,7 @@ TEST(what_is_left_out_is_said) {
                                         "redis=redis+cluster://127.0.0.1:1"));
     assert_code(&cli, 0);
     assert_has(cli.out, "wire-cut           left out: no wire can lead to redis+cluster://");
-    assert_has(cli.out, "server-restart     left out: it needs a hand on the server");
+    assert_has(cli.out, "server-restart     left out: the fault needs control of the server");
     assert_has(cli.out, "redis-setnx                          conformance");
     cli_free(&cli);
 }

@@ -245,9 +245,9 @@ static char *targets_text(enum injection kind, char *text, size_t size) {
     size_t used = 0;
     for (int target = 0; target <= TARGET_NODE; target++) {
         if (!(traits[kind].targets & (1u << target))) continue;
-        char name[20];
+        char name[32];
         if (target == TARGET_NODE) {
-            snprintf(name, sizeof name, "a number");
+            snprintf(name, sizeof name, "a node's number (from 0)");
         } else {
             text_choice_name(TARGETS, target, name, sizeof name);
         }
@@ -264,26 +264,30 @@ int fault_check(const struct plan_fault *fault, const char **ret_key, struct lb_
     const char *name = injection_name(kind);
     if (!(traits[kind].targets & (1u << fault->target))) {
         *ret_key = "target";
-        return err_set(err, LB_EXIT_USAGE, "%s hits none of these; allowed: %s", name,
+        return err_set(err, LB_EXIT_USAGE, "%s can't have this target; allowed: %s", name,
                        targets_text(kind, targets, sizeof targets));
     }
     if (fault->for_ns == 0 &&
         (kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE)) {
         *ret_key = "for";
-        return err_set(err, LB_EXIT_USAGE, "%s ends: say for how long it lasts", name);
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s must end: set how long it lasts, for = 2s for example", name);
     }
     if (kind == INJECT_SERVER_EMPTY && fault->for_ns == 0) {
         *ret_key = "for";
-        return err_set(err, LB_EXIT_USAGE, "a server comes back empty: say after how long");
+        return err_set(err, LB_EXIT_USAGE,
+                       "a server comes back empty: set after how long, for = 2s for example");
     }
     if ((kind == INJECT_CLOCK || kind == INJECT_CLIENT_CLOCK) && fault->by_ns == 0) {
         *ret_key = "by";
-        return err_set(err, LB_EXIT_USAGE, "say how far the clock jumps: 60s or -60s, say");
+        return err_set(err, LB_EXIT_USAGE,
+                       "set how far the clock jumps: by = 60s or by = -60s, for example");
     }
     if (kind == INJECT_WIRE_DELAY && (fault->by_ns < 0 || fault->by_ns + fault->jitter_ns == 0)) {
         *ret_key = "by";
-        return err_set(err, LB_EXIT_USAGE,
-                       "say how much later each byte comes: by = 50ms, or jitter, say");
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "set by or jitter above 0: how much later each byte comes, by = 50ms for example");
     }
     return 0;
 }

@@ -103,8 +103,9 @@ static int check_ticks(const struct draft *draft, struct lb_err *err) {
         return refuse_key(draft, err, "load", 0, "tick",
                           "all clients want the one job of a tick: set load.keys = 1");
     if (plan->think.mean_ns >= plan->tick_ns)
-        return refuse_key(draft, err, "load", 0, "think",
-                          "with load.tick it is how late a client is: set it shorter than a tick");
+        return refuse_key(
+            draft, err, "load", 0, "think",
+            "with load.tick, load.think is how long after a tick a client starts: set it below load.tick");
     return 0;
 }
 
@@ -140,7 +141,7 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
          "one ladder at a time: load.clients has %d steps"},
         {plan->steady_percent > 0 && plan->duration_ns < STEADY_LEAST_NS, 0, "run", "steady",
-         "that takes ten seconds to tell at the least: set run.duration = 60s, say"},
+         "only a stage of 10 s or more can show whether it is steady: set run.duration = 60s, for example"},
         {!closed && plan->think.mean_ns > 0, 0, "load", "think",
          "with open arrival the schedule alone says when a client goes on; set think = 0"},
     };
@@ -204,7 +205,7 @@ static void warn_overload(struct draft *draft) {
     if (busy >= 1) {
         add_warning(
             draft,
-            "%.6g/s and load.hold ask for %.2g times the time that the keys have: the queue only grows",
+            "at %.6g requests a second load.hold takes %.2g times the time that the keys have: the queue grows without end",
             rate_per_s, busy);
     }
 }

@@ -62,7 +62,8 @@ static bool put_commands(const struct redis_command *commands, int count, int ho
 static enum lb_outcome enter_node(struct lb_session *session, struct redis_node *node,
                                   int64_t deadline_ns) {
     if (!gate_enter(&node->gate, deadline_ns))
-        return lb_fail(session, LB_BROKEN, "redis: no turn in time");
+        return lb_fail(session, LB_BROKEN,
+                       "redis: another request had the connection until the deadline");
     if (node->conn && !node->conn->dead) return LB_OK;
     struct lb_err err = {0};
     if (!node->conn && redis_node_reach(session, node, deadline_ns, &err) == 0) return LB_OK;

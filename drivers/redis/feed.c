@@ -32,7 +32,8 @@ enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word
     struct redis_conn *conn = &feed->conn;
     int64_t deadline_ns = redis_answer_deadline(conn->session);
     if (!gate_enter(&feed->gate, deadline_ns))
-        return lb_fail(conn->session, LB_BROKEN, "redis: no turn in time");
+        return lb_fail(conn->session, LB_BROKEN,
+                       "redis: another request had the connection until the deadline");
     enum lb_outcome outcome = LB_BROKEN;
     conn_begin();
     if (conn->dead) {

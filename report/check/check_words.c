@@ -16,7 +16,9 @@ static const struct {
     [CHECK_SAFE] = {".", "one holder at a time in every grant, and grants continued"},
     [CHECK_EXPIRED] =
         {"E", "a holder outlived its lease or session: only a fencing token saves the data"},
-    [CHECK_STUCK] = {"S", "no client got the key for longer than the theory allows"},
+    [CHECK_STUCK] =
+        {"S",
+         "the next grant came much later than the theory allows, or a free key was not granted again"},
     [CHECK_VIOLATED] =
         {"V",
          "two holders inside their leases, wrong fencing tokens, or the lock's state was lost"},

@@ -43,13 +43,12 @@ static const struct chart charts[] = {
      "grants.",
      NULL, 0},
     {"distance", "Distance", "The distance to the server: what round trips cost",
-     "The same load with a longer round trip between clients and servers (servers.rtt). What needs two of "
-     "them climbs twice as fast.",
+     "The same load with a longer round trip between clients and servers (servers.rtt). A figure that "
+     "needs two round trips grows twice as fast.",
      NULL, 0},
     {"rates", "Rates", "Latency against the offered rate: where it breaks",
-     "An open loop: requests come at a rate, whatever the lock does. Flat, then a wall: left of the wall is "
-     "what it "
-     "carries. The dashed line is the promise, the band what the search found.",
+     "An open loop: requests come at a rate, whatever the lock does. The latency "
+     "stays low until the rate is greater than the lock carries; then it rises steeply. The dashed line is the promise, the band what the search found.",
      NULL, 0},
     {"handoff", "Handoff", "Handoff: from one holder to the next",
      "From the release call of a holder to the grant of the next waiter: what caps the grants of one key. "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/plain_word.h"
 #include "report/doc/number.h"
 #include "report/planner/planner.h"
 #include "results/stats/queue.h"
@@ -70,17 +71,13 @@ static int fill_verdict(struct planner_answer *answer, enum planner_verdict verd
 /* Names come from a file, and people copy the command into a shell, so only plain names are
  * used. */
 static bool is_plain_name(const char *text) {
-    return text && *text &&
-           text[strspn(
-               text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")] == '\0';
+    return text && *text && text[strspn(text, PLAIN_NAME)] == '\0';
 }
 
 /* Reads the next word of a command line as a shell does, quoted or not. 0 at the end, and for a
  * word that shell_command would not write. */
 static size_t word_length(const char *at) {
-    if (*at != '\'')
-        return strspn(at,
-                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=.,:/@%+");
+    if (*at != '\'') return strspn(at, PLAIN_WORD);
     const char *end = strchr(at + 1, '\'');
     return end ? (size_t)(end + 1 - at) : 0;
 }
@@ -179,8 +176,10 @@ static int weigh(struct planner_answer *answer, const struct planner_ask *ask) {
     }
     if (isnan(answer->breaks)) {
         bool generator = answer->lock->limited_by == CAPACITY_LIMIT_GENERATOR;
-        return refuse_answer(answer, ask, 2 * load, "%sno more than %s%s was shown%s", by, carries,
-                             unit, generator ? ", since the load generator was the limit" : "");
+        return refuse_answer(
+            answer, ask, 2 * load,
+            "%sthe promise is kept up to %s%s, and nothing is known about a greater load%s", by,
+            carries, unit, generator ? ", since the load generator was the limit" : "");
     }
     if (fill_verdict(answer, PLANNER_CLOSE,
                      "%sbetween %s%s, where the promise is kept, and %s%s, where it is broken", by,
@@ -323,7 +322,7 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
                ask->keys > PLANNER_RANGE * keys || ask->keys < keys / PLANNER_RANGE) {
         rc = refuse_answer(
             answer, ask, NAN,
-            "measured with hold %s and %s key%s: more than twice as far off as may be concluded",
+            "measured with hold %s and %s key%s: one of them is more than a factor of 2 from what was asked, and the model is not used beyond that",
             lock->hold, lock->keys, keys > 1 ? "s" : "");
     } else if (!lock->modelled || !(lock->wait_predicted_ns > 0) ||
                !(lock->wait_measured_ns >= 0)) {

@@ -199,9 +199,10 @@ static void add_caveats(struct doc *doc) {
         {"Polling trades handoff for load.",
          "A longer back-off lowers the commands for each grant and raises handoff; both depend "
          "on options of the lock."},
-        {"A median needs its executor.",
-         "With many clients at one throughput the mean wait is fixed; the sharing of threads "
-         "moves the median. The report names threads and fibers with the numbers."},
+        {"A median depends on its executor.",
+         "The number of clients and the throughput fix the mean wait, but not the median: that "
+         "also depends on how clients share threads. The report names threads and fibers with "
+         "the numbers."},
     };
     doc_section(doc, "caveats", "What the numbers do not mean");
     doc_set_only(doc, DOC_HTML);

@@ -122,13 +122,7 @@ enum durability words_durability(const struct run_stage *stage) {
 }
 
 const char *words_guarantee_text(const char *guarantee) {
-    static const char *const words[LB_GUARANTEES + 1] = {[LB_ON_ONE_HOST] = "one host",
-                                                         [LB_ON_ONE_NODE] = "one server",
-                                                         [LB_ON_ASYNC_REPLICA] = "async replicas",
-                                                         [LB_ON_MAJORITY] = "a majority",
-                                                         [LB_NO_GUARANTEE] = "no guarantee",
-                                                         [LB_GUARANTEES] = "not stated"};
-    return words[lb_guarantee_from(guarantee)];
+    return lb_guarantee_text(lb_guarantee_from(guarantee));
 }
 
 const char *words_guarantee(const struct run_stage *stage) {

@@ -134,9 +134,12 @@ TEST(what_was_measured_answers) {
     judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
     ask.rate = 500;
     judged(&usual, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
-    judged(&limited, ask, PLANNER_UNKNOWN, false,
-           "no more than 400/s was shown, since the load generator", " --most 1000");
-    judged(&ranged, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", " --most 1000");
+    judged(
+        &limited, ask, PLANNER_UNKNOWN, false,
+        "the promise is kept up to 400/s, and nothing is known about a greater load, since the load generator",
+        " --most 1000");
+    judged(&ranged, ask, PLANNER_UNKNOWN, false,
+           "the promise is kept up to 400/s, and nothing is known", " --most 1000");
     ask.rate = 420;
     judged(
         &usual, ask, PLANNER_CLOSE, false, "between 400/s, where the promise is kept, and 440/s",
@@ -199,7 +202,8 @@ TEST(another_limit_is_read_from_the_probes) {
     judged(&usual, ask, PLANNER_CARRIES, false, "kept up to 400/s", NULL);
     ask.limit_ns = 1e9;
     ask.rate = 440; /* its quantile would be within a second, but 40 of 1000 never started */
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown", "--most 880");
+    judged(&usual, ask, PLANNER_UNKNOWN, false,
+           "the promise is kept up to 400/s, and nothing is known", "--most 880");
 }
 
 /* A probe that was so bad that it has no figures broke its promise and all stricter ones. One lucky
@@ -225,8 +229,8 @@ TEST(bad_and_lucky_probes_mislead_nobody) {
            "between 200/s, where the promise is kept, and 400/s", "lockbench capacity");
     ask.rate = 450;
     ask.limit_ns = 21e6; /* about a looser promise the probe without figures says nothing */
-    judged(&lost, ask, PLANNER_UNKNOWN, false, "no more than 400/s was shown",
-           "lockbench capacity");
+    judged(&lost, ask, PLANNER_UNKNOWN, false,
+           "the promise is kept up to 400/s, and nothing is known", "lockbench capacity");
     ask.limit_ns = 40e6;
     ask.rate = 100;
     judged(&odd, ask, PLANNER_CLOSE, false, "contradict each other: kept at 400/s, broken at 300/s",
@@ -250,9 +254,11 @@ TEST(the_model_answers_near_what_was_measured) {
     judged(&odd, ask, PLANNER_UNKNOWN, false, "of which the model of a hot key says nothing",
            "--hold 2ms");
     ask.hold_ns = 2.1e6;
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--hold 2.1ms");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than a factor of 2 from what was asked",
+           "--hold 2.1ms");
     ask.hold_ns = 0.4e6;
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--hold 0.4ms");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than a factor of 2 from what was asked",
+           "--hold 0.4ms");
     ask.hold_ns = 1e6;
     ask.keys = 2;
     judged(&usual, ask, PLANNER_CARRIES, true, "measured with hold 1ms and 1 key;", NULL);
@@ -260,7 +266,8 @@ TEST(the_model_answers_near_what_was_measured) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "no rate above 400/s was measured",
            "--keys 2 --most 1640");
     ask.keys = 3;
-    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than twice as far off", "--keys 3");
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "more than a factor of 2 from what was asked",
+           "--keys 3");
 }
 
 /* The answers of the model are those of M/D/1: at the load that it gives, the p99 of the wait is
@@ -328,7 +335,7 @@ TEST(other_questions_are_refused) {
     /* A name that a shell would run is in no command. */
     const struct made evil = {.lock = "a;reboot"};
     ask = (struct planner_ask){ASK, .rate = 200, .hold_ns = 100e6};
-    judged(&evil, ask, PLANNER_UNKNOWN, false, "more than twice", NULL);
+    judged(&evil, ask, PLANNER_UNKNOWN, false, "more than a factor of 2", NULL);
 }
 
 static const struct made many[] = {
