@@ -7,7 +7,7 @@
 
 #define NEWS_NS LB_S_NS
 #define EXCHANGES 100            /* of one measurement, before the load and after it ... */
-#define EXCHANGES_IN_WINDOW 20   /* ... and while it runs */
+#define EXCHANGES_IN_LOAD 20     /* ... and while it runs */
 #define GO_NS (200 * LB_MS_NS)   /* for the word to reach all hosts before the load begins */
 #define ANSWER_NS (60 * LB_S_NS) /* for the judge's word after everybody was to be ready */
 #define LOOK_NS (200 * LB_MS_NS) /* between two looks while this host waits */
@@ -107,7 +107,7 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 static void keep_talking(struct stage_hosts *with) {
     if (lb_now() - with->news_ns < JUDGE_TALKS_NS) return;
     with->news_ns = lb_now();
-    hosts_measure_clocks(with->hosts, EXCHANGES_IN_WINDOW);
+    hosts_measure_clocks(with->hosts, EXCHANGES_IN_LOAD);
 }
 
 /* Waits for one host to be ready. 0, or -1 with err, and then the host is in trouble or lost, or the run was
@@ -244,7 +244,7 @@ int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *
 
 /* ---- while the load runs ---- */
 
-static int look_as_judge(struct stage_hosts *with, bool in_window, struct lb_err *err) {
+static int look_as_judge(struct stage_hosts *with, struct lb_err *err) {
     struct hosts *hosts = with->hosts;
     int failed = 0;
     for (int i = 0; i < hosts->count; i++) {
@@ -263,15 +263,15 @@ static int look_as_judge(struct stage_hosts *with, bool in_window, struct lb_err
         with->told = true;
         failed = err_set(err, LB_EXIT_MACHINE, "%s", why);
     }
-    if (in_window) keep_talking(with);
+    keep_talking(with);
     return failed;
 }
 
-int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool in_window,
-                     bool *ret_end, struct lb_err *err) {
+int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
+                     struct lb_err *err) {
     struct message message;
     if (!with->hosts) return 0;
-    if (hosts_judges(with->hosts)) return look_as_judge(with, in_window, err);
+    if (hosts_judges(with->hosts)) return look_as_judge(with, err);
     if (report_news(with, shared, err) != 0 || hosts_check_judge(with->hosts, err) != 0) return -1;
     int got = hosts_wait(with->hosts, &message, 0, err);
     if (got < 0) return -1;

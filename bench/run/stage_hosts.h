@@ -49,10 +49,10 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err);
 
 /* To be called every 50 ms at least while the stage runs. A load host reports its grants each second, and learns
- * whether the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once; in_window:
- * and measures the clocks every 10 s. */
-int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool in_window,
-                     bool *ret_end, struct lb_err *err);
+ * whether the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once. It measures
+ * the clocks every 10 s, and so the hosts hear that it lives. */
+int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
+                     struct lb_err *err);
 
 /* The judge ends the window of all hosts. */
 void stage_hosts_end(struct stage_hosts *with);

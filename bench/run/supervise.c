@@ -52,8 +52,7 @@ struct supervisor {
     struct wall wall;
     struct server_use use;
     struct stage_hosts with; /* the other hosts of the run */
-    bool in_window;
-    bool cut; /* the drain limit came before everybody had drained */
+    bool cut;                /* the drain limit came before everybody had drained */
     struct harvest harvest;
     int seen_interrupts;
 };
@@ -88,7 +87,7 @@ static void end_early(struct supervisor *sup) {
 static void watch_hosts(struct supervisor *sup) {
     struct lb_err err = {0};
     bool ends = false;
-    bool failed = stage_hosts_look(&sup->with, sup->shared, sup->in_window, &ends, &err) != 0;
+    bool failed = stage_hosts_look(&sup->with, sup->shared, &ends, &err) != 0;
     if (ends) err_set(&err, LB_EXIT_INTERRUPTED, "the judging host ended the stage");
     if (!failed && !ends) return;
     spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
@@ -312,7 +311,6 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
     struct topo *topo = sup->ask->topo;
     int64_t cpu_begin_ns = topo ? topo_cpu_ns(topo) : -1, batched_ns = begin_ns;
     sup->harvest.from_ns = begin_ns;
-    sup->in_window = true;
     for (;;) {
         int64_t now_ns = lb_now(), end_ns = atomic_load(&sup->shared->window_end_ns);
         if (now_ns >= end_ns) break;
@@ -331,7 +329,6 @@ static void supervise_window(struct supervisor *sup, int64_t begin_ns) {
         if (has_enough(sup)) end_early(sup);
         supervise_turn(sup, end_ns);
     }
-    sup->in_window = false;
     faults_end(&sup->faults);
     int64_t cpu_end_ns = topo ? topo_cpu_ns(topo) : -1;
     sup->stage->server_cpu_ns =

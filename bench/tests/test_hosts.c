@@ -155,6 +155,39 @@ TEST(test_a_host_that_stands_still_is_given_up) {
     check_lost(stop_one, "nothing came from it for 10 s");
 }
 
+/* How often the judge asked for a time after it had said when the load begins, as its link saw it: so far, and when the
+ * window began; -1 = not yet. */
+static int clock_words = -1, words_before_window = -1;
+
+static int send_counted(struct link *link, int to, const void *bytes, size_t length,
+                        int64_t deadline_ns) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    if (word == WORD_GO) clock_words = 0;
+    if (word == WORD_CLOCK && clock_words >= 0) clock_words++;
+    return pipe_send(link, to, bytes, length, deadline_ns);
+}
+
+/* The supervisor asks this for the first time when the window has begun. */
+static bool window_began(void *arg, const struct stage *stage) {
+    (void)arg, (void)stage;
+    if (words_before_window < 0) words_before_window = clock_words;
+    return true;
+}
+
+/* A load host gives up when it hears nothing for 40 s, and a warm-up may be longer. */
+TEST(test_the_judge_speaks_in_the_warm_up_too) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &no_wish, "null",
+              SETS("load.clients=3", "load.think=1ms", "run.warmup=12s", "run.duration=30s"));
+    run.link.link.send = send_counted;
+    const struct stage *stage = go(&run, window_began, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_true(words_before_window > 0);
+    end_run(&run);
+}
+
 static int serve_another(struct link *link) {
     struct hosts hosts = {.link = link, .count = link->count - 1};
     struct lb_err err = {0};
