@@ -85,8 +85,9 @@ void hosts_tell(struct hosts *hosts, int host, const struct message *message);
 /* To all of them. */
 void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
-/* The next message of a host by the deadline, without news: these are kept in host->grants. 1, or 0 when none came. A
- * host that was silent for HOST_SILENT_NS before the deadline is not waited for: it is lost. */
+/* The next message of a host by the deadline, without news, which are kept in host->grants, and without late answers
+ * about its clock. 1, or 0 when none came. A host that was silent for HOST_SILENT_NS before the deadline is not waited
+ * for: it is lost. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
 
 /* Puts a message back, for the next call of hosts_hear. At most one of each host. */
@@ -96,7 +97,7 @@ void hosts_keep(struct hosts *hosts, int host, const struct message *message);
 void hosts_expect(struct hosts *hosts);
 
 /* Measures the offset of each host's clock, with so many exchanges at least; a load host answers them in
- * hosts_wait. */
+ * hosts_wait. A host whose message was put back is not measured, but it hears that the judge lives. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
 /* Marks each host as lost whose clock was not measured since then (by lb_now()), because its times can't be

@@ -130,7 +130,8 @@ static int await_host(struct stage_hosts *with, int host, enum moment moment, in
             continue;
         free(message.blob);
         if (message.word == WORD_READY && message.value[0] == (int64_t)moment) return 0;
-        if (message.word == WORD_TROUBLE)
+        /* A host whose load ended early still drains, and its figures say why. */
+        if (message.word == WORD_TROUBLE && moment < MOMENT_DRAINED)
             return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1,
                            hosts->host[host].name, message.text);
     }
@@ -160,14 +161,15 @@ static int meet_as_judge(struct stage_hosts *with, enum moment moment, int64_t d
     return failed;
 }
 
-static int report_ready(struct stage_hosts *with, enum moment moment, const struct lb_err *trouble,
-                        struct lb_err *err) {
-    struct message message = {.word = trouble ? WORD_TROUBLE : WORD_READY, .value = {moment}};
-    if (trouble) {
-        message.value[0] = trouble->code;
-        snprintf(message.text, sizeof message.text, "%.230s", trouble->text);
-    }
+static int report_trouble(struct stage_hosts *with, const struct lb_err *trouble,
+                          struct lb_err *err) {
+    struct message message = {.word = WORD_TROUBLE, .value = {trouble->code}};
+    snprintf(message.text, sizeof message.text, "%.230s", trouble->text);
     return hosts_report(with->hosts, &message, err);
+}
+
+static int report_ready(struct stage_hosts *with, enum moment moment, struct lb_err *err) {
+    return hosts_report(with->hosts, &(struct message){.word = WORD_READY, .value = {moment}}, err);
 }
 
 static int report_news(struct stage_hosts *with, const struct shared *shared, struct lb_err *err) {
@@ -219,8 +221,12 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
     if (!with->hosts) return 0;
     if (hosts_judges(with->hosts)) return meet_as_judge(with, moment, deadline_ns, err);
     struct message on;
-    if (report_ready(with, moment, trouble, err) != 0) return -1;
-    if (trouble) return err_set(err, trouble->code, "%s", trouble->text);
+    with->loads = false;
+    if (trouble) {
+        if (report_trouble(with, trouble, err) != 0) return -1;
+        return err_set(err, trouble->code, "%s", trouble->text);
+    }
+    if (report_ready(with, moment, err) != 0) return -1;
     return wait_for(with, WORD_ON, lb_after(deadline_ns, ANSWER_NS), &on, err);
 }
 
@@ -230,6 +236,7 @@ int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *
     if (!hosts_judges(with->hosts)) {
         if (wait_for(with, WORD_GO, lb_now() + ANSWER_NS, &go, err) != 0) return -1;
         *ret_go_ns = go.value[0];
+        with->loads = true;
         return 0;
     }
     int64_t go_ns = lb_now() + GO_NS;
@@ -249,7 +256,7 @@ static int look_as_judge(struct stage_hosts *with, struct lb_err *err) {
     int failed = 0;
     for (int i = 0; i < hosts->count; i++) {
         struct message message;
-        if (hosts->host[i].has_kept || hosts_hear(hosts, i, &message, 0) != 1) continue;
+        if (hosts_hear(hosts, i, &message, 0) != 1) continue;
         if (message.word != WORD_TROUBLE) {
             hosts_keep(hosts, i, &message);
             continue;
@@ -278,12 +285,19 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
     if (got == 0) return 0;
     free(message.blob);
     *ret_end = message.word == WORD_END || message.word == WORD_LEAVE;
-    if (*ret_end) return 0;
+    if (*ret_end) {
+        with->loads = false;
+        return 0;
+    }
     with->has_kept = true;
     with->kept = message;
     return 0;
 }
 
-void stage_hosts_end(struct stage_hosts *with) {
+void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why) {
     if (stage_hosts_judges(with)) hosts_tell_all(with->hosts, &(struct message){.word = WORD_END});
+    if (!with->loads) return;
+    struct lb_err unheard = {0}; /* the next look says that the judge does not listen */
+    with->loads = false;
+    report_trouble(with, why, &unheard);
 }

@@ -18,6 +18,7 @@ struct stage_hosts {
     struct hosts *hosts; /* NULL = one host does everything, and no function below does anything */
     int64_t news_ns;     /* when news was last sent, or clocks were last measured */
     bool told;           /* the loss of a host was told */
+    bool loads;          /* of a load host: its load goes on, and it has reported no trouble */
     bool has_kept;       /* a word of the judge that came before this host waited for it */
     struct message kept;
     const volatile sig_atomic_t
@@ -54,7 +55,8 @@ int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *
 int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
                      struct lb_err *err);
 
-/* The judge ends the window of all hosts. */
-void stage_hosts_end(struct stage_hosts *with);
+/* The window of this host ends early. The judge ends it on all hosts. A load host reports why to the judge, unless the
+ * judge ended it. */
+void stage_hosts_end(struct stage_hosts *with, const struct lb_err *why);
 
 #endif

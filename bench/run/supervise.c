@@ -77,7 +77,7 @@ static void sleep_to(int64_t when_ns) {
 static void end_early(struct supervisor *sup) {
     int64_t now_ns = lb_now();
     struct shared *shared = sup->shared;
-    stage_hosts_end(&sup->with);
+    stage_hosts_end(&sup->with, &sup->stage->err);
     if (atomic_load(&shared->window_end_ns) > now_ns) atomic_store(&shared->window_end_ns, now_ns);
     int64_t cutoff_ns = now_ns + sup->ask->plan->drain_ns;
     if (atomic_load(&shared->cutoff_ns) > cutoff_ns) atomic_store(&shared->cutoff_ns, cutoff_ns);
@@ -163,6 +163,10 @@ static void tell_armed(const struct supervisor *sup, int64_t *told_ns) {
     *told_ns = lb_now();
 }
 
+int64_t stage_connect_limit_ns(const struct stage_ask *ask) {
+    return CONNECT_NS + ask->clients * CONNECT_EACH_NS;
+}
+
 /* Waits until all clients of this host are connected. -1: the stage has failed and says why. */
 static int connect_clients(struct supervisor *sup) {
     struct shared *shared = sup->shared;
@@ -203,11 +207,6 @@ static int meet_hosts(struct supervisor *sup, enum moment moment, int64_t deadli
     return -1;
 }
 
-/* How long so many clients may take to open their sessions. */
-static int64_t connect_limit_ns(int clients) {
-    return CONNECT_NS + clients * CONNECT_EACH_NS;
-}
-
 /* Waits until all clients are connected, on every host, and the first one has pinged. -1: the stage has failed and
  * says why. */
 static int get_ready(struct supervisor *sup) {
@@ -216,8 +215,7 @@ static int get_ready(struct supervisor *sup) {
     int failed = connect_clients(sup);
     /* The hosts began when they were asked, after their clocks were measured. */
     if (stage_hosts_judges(&sup->with))
-        deadline_ns =
-            lb_now() + connect_limit_ns(sup->stage->clients) + shared->arm_ns + HOSTS_MORE_NS;
+        deadline_ns = lb_now() + stage_connect_limit_ns(sup->ask) + shared->arm_ns + HOSTS_MORE_NS;
     if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
     if (stage_hosts_has_first(&sup->with))
@@ -506,7 +504,7 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
     shared->one_key &= shared->readers == 0;
     shared->patience_ns = ask->promise.limit_ns;
-    shared->connect_deadline_ns = lb_now() + connect_limit_ns(ask->clients);
+    shared->connect_deadline_ns = lb_now() + stage_connect_limit_ns(ask);
     if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
     struct lb_rng rng;
     rng_seed_unique(&rng);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "bench/run/stage_hosts.h"
 #include "bench/run/stage_log.h"
 #include "bench/tests/hosts_help.h"
 
@@ -186,6 +187,115 @@ TEST(test_the_judge_speaks_in_the_warm_up_too) {
     if (!stage) fail_msg("%s", err.text);
     assert_true(words_before_window > 0);
     end_run(&run);
+}
+
+/* A worker process of a rank: its other child is the janitor. */
+static pid_t worker_of(pid_t rank) {
+    char path[100], name[32];
+    int child;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", rank, rank);
+    FILE *children = fopen(path, "re");
+    while (children && fscanf(children, "%d", &child) == 1) {
+        snprintf(path, sizeof path, "/proc/%d/comm", child);
+        FILE *comm = fopen(path, "re");
+        bool known = comm && fgets(name, sizeof name, comm);
+        if (comm) fclose(comm);
+        if (!known || strncmp(name, "lockbench-janit", 15) == 0) continue;
+        fclose(children);
+        return child;
+    }
+    fail_msg("rank %d has no worker process", rank);
+    return 0;
+}
+
+static bool kill_worker(void *arg, const struct stage *stage) {
+    struct far_run *run = arg;
+    (void)stage;
+    if (++run->looks == LOOKS) kill(worker_of(run->pids[2]), SIGKILL);
+    return false;
+}
+
+/* As on one host: the stage ends, and what all hosts measured is kept. */
+TEST(test_a_worker_process_that_dies_ends_the_stage_and_its_host_is_not_lost) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
+    const struct stage *stage = go(&run, kill_worker, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_int_equal(stage->status, STAGE_PARTIAL);
+    if (!strstr(stage->err.text, "host 2 (") || !strstr(stage->err.text, "worker process"))
+        fail_msg("%s", stage->err.text);
+    assert_true(stage->window_ns < 30 * LB_S_NS);
+    const json_t *host = json_array_get(stage->result.hosts, 1);
+    assert_true(json_number_value(json_object_get(host, "grants")) > 0);
+    assert_true(json_is_null(json_object_get(host, "lost")));
+    end_run(&run);
+}
+
+/* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the judge. */
+static int serve_in_trouble(struct link *link) {
+    struct lb_err err = {0};
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    struct message ready = {.word = WORD_READY, .value = {MOMENT_DRAINED}}, answer;
+    int failed = !hosts;
+    if (!failed)
+        hosts_report(hosts, &(struct message){.word = WORD_TROUBLE, .text = "a trouble"}, &err);
+    if (!failed) failed = hosts_report(hosts, &ready, &err);
+    while (!failed && hosts_wait(hosts, &answer, lb_now() + MEET_NS, &err) == 1) {
+        if (answer.word == WORD_LEAVE) break;
+        failed = hosts_report(hosts, &ready, &err);
+    }
+    hosts_free(hosts);
+    return failed;
+}
+
+/* What the judge hears while it measures clocks is put back. Its host must hear something all the same, or it gives
+ * up. */
+TEST(test_a_host_whose_word_was_put_back_hears_the_judge_and_is_not_lost) {
+    struct pipe_link link;
+    struct lb_err err = {0};
+    struct message message;
+    char why[300];
+    bool ends;
+    pid_t pids[2] = {0};
+    int status = -1;
+    assert_int_equal(pipe_link_fork(&link, 2, serve_in_trouble, pids), 0);
+    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, &err);
+    if (!hosts) fail_msg("%s", err.text);
+    assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
+    assert_int_equal(message.word, WORD_TROUBLE);
+    hosts_keep(hosts, 0, &message);
+    clock_words = 0;
+    link.link.send = send_counted;
+    hosts_measure_clocks(hosts, 20);
+    assert_true(clock_words > 0);
+    struct stage_hosts with = {.hosts = hosts, .news_ns = lb_now(), .interrupts = &no_interrupts};
+    assert_int_equal(stage_hosts_look(&with, NULL, &ends, &err), -1);
+    assert_non_null(strstr(err.text, "a trouble"));
+    /* As if it had been heard only now: the host is ready after it all the same. */
+    hosts_keep(hosts, 0, &message);
+    err.code = 0;
+    assert_int_equal(stage_hosts_meet(&with, MOMENT_DRAINED, NULL, lb_now() + MEET_NS, &err), 0);
+    assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
+    assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
+    hosts_keep(hosts, 0, &message);
+    hosts_measure_clocks(hosts, 20);
+    hosts_tell(hosts, 0, &(struct message){.word = WORD_ON});
+    /* First what was put back; then no late answer about the clock, but the next word. */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
+        assert_int_equal(message.word, WORD_READY);
+    }
+    hosts_free(hosts);
+    assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
+    assert_int_equal(status, 0);
+    close(link.fds[1]);
+}
+
+/* The judge waits for the hosts by this limit, and the hosts for their clients. */
+TEST(test_more_clients_have_longer_to_connect) {
+    struct stage_ask few = {.clients = 10}, many = {.clients = 10000};
+    assert_true(stage_connect_limit_ns(&many) > stage_connect_limit_ns(&few));
 }
 
 static int serve_another(struct link *link) {
