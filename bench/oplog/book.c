@@ -261,10 +261,10 @@ int book_add_file(struct book *book, const struct oplog_file *file, struct lb_er
 
 int book_add_rings(struct book *book, const struct oplog *history, struct lb_err *err) {
     for (int i = 0; i <= history->threads; i++) {
-        const struct oplog_ring *ring = &history->rings[i];
-        uint64_t head = atomic_load(&ring->head);
-        for (uint64_t tail = atomic_load(&ring->tail); tail < head; tail++) {
-            if (book_add(book, &ring->records[tail & (ring->room - 1)], 1, err) != 0) return -1;
+        const struct oplog_record *records;
+        uint64_t tail = atomic_load(&history->rings[i].tail);
+        for (size_t count; (count = oplog_rest(&history->rings[i], &tail, &records)) > 0;) {
+            if (book_add(book, records, count, err) != 0) return -1;
         }
     }
     return 0;

@@ -114,10 +114,9 @@ static struct oplog_header header_of(const struct oplog *history, const struct o
                                   .version = 1,
                                   .byte_order = BYTE_ORDER_MARK,
                                   .header_bytes = sizeof header,
-                                  .record_bytes = sizeof(struct oplog_record)};
-    for (int i = 0; i <= history->threads; i++)
-        header.dropped += atomic_load(&history->rings[i].dropped);
-    header.rules = *rules;
+                                  .record_bytes = sizeof(struct oplog_record),
+                                  .dropped = oplog_dropped(history),
+                                  .rules = *rules};
     snprintf(header.lock, sizeof header.lock, "%s", lock);
     return header;
 }

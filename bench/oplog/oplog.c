@@ -88,6 +88,20 @@ void oplog_mishap(struct oplog *history, enum oplog_kind kind, uint32_t first, u
     oplog_note(&history->rings[history->threads], &record);
 }
 
+size_t oplog_rest(const struct oplog_ring *ring, uint64_t *tail, const struct oplog_record **ret) {
+    uint64_t at = *tail & (ring->room - 1), count = atomic_load(&ring->head) - *tail;
+    if (count > ring->room - at) count = ring->room - at;
+    *ret = &ring->records[at];
+    *tail += count;
+    return count;
+}
+
+uint64_t oplog_dropped(const struct oplog *history) {
+    uint64_t dropped = 0;
+    for (int i = 0; i <= history->threads; i++) dropped += atomic_load(&history->rings[i].dropped);
+    return dropped;
+}
+
 const char *oplog_outcome_name(enum oplog_outcome outcome) {
     static const char *const names[] = {"ok",      "busy",    "timeout", "lost",
                                         "unknown", "refused", "broken"};

@@ -110,6 +110,13 @@ void oplog_note(struct oplog_ring *ring, const struct oplog_record *record);
 void oplog_mishap(struct oplog *oplog, enum oplog_kind kind, uint32_t first, uint32_t count,
                   int64_t from_ns, int64_t to_ns);
 
+/* The records of a ring that lie side by side from *tail on, and moves *tail past them; 0 = there are no more. To be
+ * called when no thread writes into the ring any more. */
+size_t oplog_rest(const struct oplog_ring *ring, uint64_t *tail, const struct oplog_record **ret);
+
+/* How many records found no room, in all rings. */
+uint64_t oplog_dropped(const struct oplog *oplog);
+
 /* "ok", "busy", ...: the names of the drivers' outcomes. */
 const char *oplog_outcome_name(enum oplog_outcome outcome);
 

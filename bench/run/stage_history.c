@@ -193,12 +193,6 @@ static int read_back(struct book *book, struct stage_history *history,
     return failed;
 }
 
-static uint64_t dropped_of(const struct oplog *history) {
-    uint64_t dropped = 0;
-    for (int i = 0; i <= history->threads; i++) dropped += atomic_load(&history->rings[i].dropped);
-    return dropped;
-}
-
 /* Whether the key was handed over from the first hold to the second: the second client asked before the holder called
  * release, and got the key next. A grant that was lost, or never released, was handed to nobody. */
 static bool is_handoff(const struct hold *before, const struct hold *hold) {
@@ -238,7 +232,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     int failed = book_begin(&book, &history->rules, &err);
     if (!failed) failed = read_back(&book, history, shared);
     if (!failed) {
-        history->dropped = dropped_of(shared->oplog);
+        history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, !stage->stuck && !history->cut_off);
         if (shared->split) failed = find_handoffs(stage, &book, &err);

@@ -16,7 +16,8 @@ struct stage_history {
     struct oplog_rules rules;
     int64_t begin_ns; /* when it began */
     int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
-    bool cut_off;     /* operations of a load host are missing: the host was lost */
+    bool
+        cut_off; /* operations of a load host may be missing: the host was lost, or could not record them all */
     bool
         unresolved; /* handoffs are shorter than these clocks can tell, and none is in the result */
     uint64_t ops, dropped;

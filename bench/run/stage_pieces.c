@@ -22,7 +22,9 @@ enum piece {
     PIECE_HISTOGRAMS,
     PIECE_STAGE,
     PIECE_LOG,
-    PIECE_HISTORY, /* several; value[1] = operations that were dropped before it */
+    PIECE_HISTORY, /* several */
+    /* value[1] = operations that were dropped; text = why the history is incomplete, value[2] = its exit code */
+    PIECE_HISTORY_END,
     PIECE_LAST
 };
 
@@ -108,22 +110,55 @@ static int deliver_log(struct hosts *hosts, const char *path, struct lb_err *err
     return failed;
 }
 
-static int deliver_history(struct hosts *hosts, const struct stage *stage, struct lb_err *err) {
-    struct oplog_file file;
+static int send_records(struct hosts *hosts, const struct oplog_record *records, size_t count,
+                        struct lb_err *err) {
     int failed = 0;
-    if (!stage->history || !stage->history->writer) return 0;
-    if (oplog_reopen(&file, stage->history->writer, err) != 0) return -1;
-    for (size_t at = 0; at < file.count && !failed; at += RECORDS_AT_ONCE) {
-        size_t count = file.count - at < RECORDS_AT_ONCE ? file.count - at : RECORDS_AT_ONCE;
-        struct message message = {
-            .word = WORD_PARTS,
-            .value = {PIECE_HISTORY, at == 0 ? (int64_t)file.header.dropped : 0},
-            .blob = (void *)(uintptr_t)(file.records + at),
-            .blob_bytes = count * sizeof *file.records};
-        failed = hosts_report(hosts, &message, err);
+    for (size_t at = 0; at < count && !failed; at += RECORDS_AT_ONCE) {
+        size_t some = count - at < RECORDS_AT_ONCE ? count - at : RECORDS_AT_ONCE;
+        failed = send_piece(hosts, PIECE_HISTORY, (void *)(uintptr_t)(records + at),
+                            some * sizeof *records, err);
     }
+    return failed;
+}
+
+/* What the history's file has. why: the reason when it can't be read back. */
+static int deliver_file(struct hosts *hosts, const struct stage_history *history,
+                        struct lb_err *why, struct lb_err *err) {
+    struct oplog_file file;
+    if (!history->writer || oplog_reopen(&file, history->writer, why) != 0) return 0;
+    int failed = send_records(hosts, file.records, file.count, err);
     oplog_close(&file);
     return failed;
+}
+
+/* What the file could not take. */
+static int deliver_rings(struct hosts *hosts, const struct oplog *oplog, struct lb_err *err) {
+    for (int i = 0; i <= oplog->threads; i++) {
+        const struct oplog_record *records;
+        uint64_t tail = atomic_load(&oplog->rings[i].tail);
+        for (size_t count; (count = oplog_rest(&oplog->rings[i], &tail, &records)) > 0;) {
+            if (send_records(hosts, records, count, err) != 0) return -1;
+        }
+    }
+    return 0;
+}
+
+static int deliver_history(struct hosts *hosts, const struct stage *stage,
+                           const struct shared *shared, struct lb_err *err) {
+    struct lb_err why = {0};
+    if (!shared->oplog) return 0;
+    if (!stage->history) {
+        err_set(&why, LB_EXIT_MACHINE, "out of memory for the history");
+    } else {
+        why = stage->history->err;
+        if (deliver_file(hosts, stage->history, &why, err) != 0) return -1;
+    }
+    if (deliver_rings(hosts, shared->oplog, err) != 0) return -1;
+    struct message end = {
+        .word = WORD_PARTS,
+        .value = {PIECE_HISTORY_END, (int64_t)oplog_dropped(shared->oplog), why.code}};
+    snprintf(end.text, sizeof end.text, "%.230s", why.text);
+    return hosts_report(hosts, &end, err);
 }
 
 int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
@@ -139,7 +174,7 @@ int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
             return -1;
     }
     if (deliver_log(hosts, hlog_path, err) != 0) return -1;
-    if (deliver_history(hosts, stage, err) != 0) return -1;
+    if (deliver_history(hosts, stage, shared, err) != 0) return -1;
     return send_piece(hosts, PIECE_LAST, NULL, 0, err);
 }
 
@@ -268,7 +303,20 @@ static int take_history(struct gathering *all, struct message *message, struct l
         records[i].end_ns = our_time(clock, offset_ns, records[i].end_ns);
         records[i].lease_end_ns = our_time(clock, offset_ns, records[i].lease_end_ns);
     }
-    return oplog_writer_add(history->writer, records, count, (uint64_t)message->value[1], err);
+    return oplog_writer_add(history->writer, records, count, 0, err);
+}
+
+/* A host that could not record all its operations: which of its grants were released is not known. */
+static int take_history_end(struct gathering *all, const struct message *message,
+                            struct lb_err *err) {
+    struct stage_history *history = all->stage->history;
+    if (!history || !history->writer) return 0;
+    if (message->value[2] != 0) {
+        history->cut_off = true;
+        err_set(&history->err, (int)message->value[2], "host %d (%s): %s", all->host + 1,
+                all->hosts->host[all->host].name, message->text);
+    }
+    return oplog_writer_add(history->writer, NULL, 0, (uint64_t)message->value[1], err);
 }
 
 static int take_piece(struct gathering *all, struct message *message, struct lb_err *err) {
@@ -283,6 +331,8 @@ static int take_piece(struct gathering *all, struct message *message, struct lb_
         return take_log(all, message, err);
     case PIECE_HISTORY:
         return take_history(all, message, err);
+    case PIECE_HISTORY_END:
+        return take_history_end(all, message, err);
     default:
         all->whole[all->host] = true;
         return 0;

@@ -2,7 +2,9 @@
  * caught although their holders share no memory, and missing records of a host never accuse a lock.
  *
  * Needs: servers. */
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "bench/run/stage_history.h"
 #include "bench/tests/hosts_help.h"
@@ -91,6 +93,57 @@ TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
     end_run(&run);
+}
+
+/* A disk that is full after so many bytes of a file: that of a host's history; files of another kind are longer. */
+static rlim_t disk_bytes;
+
+/* The host has read the plan, and so it has written the file of the plan. */
+static int send_and_fill(struct link *link, int to, const void *bytes, size_t length,
+                         int64_t deadline_ns) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    const struct rlimit limit = {disk_bytes, disk_bytes};
+    if (word == WORD_READY) setrlimit(RLIMIT_FSIZE, &limit);
+    return pipe_send(link, to, bytes, length, deadline_ns);
+}
+
+static int serve_on_a_small_disk(struct link *link) {
+    if (link->self == 2) {
+        signal(SIGXFSZ, SIG_IGN);
+        link->send = send_and_fill;
+    }
+    return serve(link);
+}
+
+/* Host 2 can't write more than so much of its history. */
+static void check_small_disk(rlim_t bytes, const char *words) {
+    struct far_run run;
+    struct lb_err err = {0};
+    disk_bytes = bytes;
+    begin_run(&run, &(struct far_wish){.serve = serve_on_a_small_disk}, "redis-setnx",
+              SETS("load.clients=6", "load.keys=4", "load.hold=20ms", "run.duration=3s",
+                   "acquire.lease=60s"));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    const struct stage_history *history = stage->history;
+    assert_non_null(history);
+    assert_true(history->judged && history->ops > 0);
+    assert_int_equal(history->judgement.violations, 0);
+    assert_int_equal(history->judgement.expired, 0);
+    assert_true(history->cut_off);
+    if (!strstr(history->err.text, "host 2 (") || !strstr(history->err.text, words))
+        fail_msg("the history's error: %s", history->err.text);
+    assert_true(any_text_has(stage->result.warnings, words));
+    end_run(&run);
+}
+
+TEST(test_a_host_whose_disk_becomes_full_accuses_nobody_and_says_so) {
+    check_small_disk(4096, "the history ends early");
+}
+
+TEST(test_a_host_that_can_write_no_history_says_so) {
+    check_small_disk(100, "cannot write");
 }
 
 /* One client a host: no host's memory sees two holders. */
