@@ -95,9 +95,11 @@ static int take_seconds(struct self_facts *facts, const struct stage *stage) {
     bool open = stage->offered_per_s > 0;
     facts->seconds = malloc((size_t)(stage->second_count + 1) * sizeof *facts->seconds);
     if (!facts->seconds) return -1;
-    for (int i = 0; i + 1 < stage->second_count && !stage->seconds[i + 1].draining; i++)
-        facts->seconds[facts->second_count++] =
-            open ? stage->seconds[i].due_mean_ns : (double)stage->seconds[i].ok;
+    for (int i = 0; i + 1 < stage->second_count && !stage->seconds[i + 1].draining; i++) {
+        double value = open ? stage->seconds[i].due_mean_ns : (double)stage->seconds[i].ok;
+        if (isnan(value)) continue; /* then that of no second is known */
+        facts->seconds[facts->second_count++] = value;
+    }
     return 0;
 }
 

@@ -84,7 +84,9 @@ struct stage_ask {
 
 struct stage_second {
     double t_s;
-    int64_t ok, acquire_p50_ns, acquire_p99_ns;
+    int64_t ok;
+    /* -1 = not known: the log of a load host is incomplete, and then due_mean_ns is NAN */
+    int64_t acquire_p50_ns, acquire_p99_ns;
     double due_mean_ns; /* of acquire_due; 0 = none */
     bool draining;      /* not a second of the window, but what came after it; only ok is known */
 };

@@ -16,15 +16,15 @@
 #define RECORDS_AT_ONCE 20000     /* of a history, in a message of a megabyte */
 #define PATH_BYTES 800
 
-/* What a load host sends, each in a message. */
+/* What a load host sends, each in a message. Of a log, and of a history's end: text = why it is missing or incomplete,
+ * value[2] = its exit code; 0 = it is whole. */
 enum piece {
     PIECE_MEMORY,
     PIECE_HISTOGRAMS,
     PIECE_STAGE,
     PIECE_LOG,
-    PIECE_HISTORY, /* several */
-    /* value[1] = operations that were dropped; text = why the history is incomplete, value[2] = its exit code */
-    PIECE_HISTORY_END,
+    PIECE_HISTORY,     /* several */
+    PIECE_HISTORY_END, /* value[1] = operations that were dropped */
     PIECE_LAST
 };
 
@@ -93,18 +93,30 @@ static int deliver_piece(struct hosts *hosts, enum piece piece, piece_writer *wr
     return failed;
 }
 
-static int deliver_log(struct hosts *hosts, const char *path, struct lb_err *err) {
+/* A piece that may be incomplete, and why. */
+static int send_flawed(struct hosts *hosts, struct message *message, const struct lb_err *why,
+                       struct lb_err *err) {
+    message->word = WORD_PARTS;
+    message->value[2] = why->code;
+    snprintf(message->text, sizeof message->text, "%.230s", why->text);
+    return hosts_report(hosts, message, err);
+}
+
+static int deliver_log(struct hosts *hosts, const struct stage *stage, const char *path,
+                       struct lb_err *err) {
+    struct lb_err why = stage->log_err;
     FILE *file = fopen(path, "re");
     char *bytes = NULL;
     long length = -1;
-    int failed = 0;
     if (file && fseek(file, 0, SEEK_END) == 0) length = ftell(file);
     if (length >= 0) bytes = malloc((size_t)length + 1);
     if (bytes) rewind(file);
-    if (!bytes || fread(bytes, 1, (size_t)length, file) != (size_t)length)
-        failed = err_set(err, LB_EXIT_MACHINE, "its log can't be read back");
-    else
-        failed = send_piece(hosts, PIECE_LOG, bytes, (size_t)length, err);
+    if (!bytes || fread(bytes, 1, (size_t)length, file) != (size_t)length) {
+        length = 0;
+        err_set(&why, LB_EXIT_MACHINE, "its log can't be read back");
+    }
+    struct message log = {.value = {PIECE_LOG}, .blob = bytes, .blob_bytes = (size_t)length};
+    int failed = send_flawed(hosts, &log, &why, err);
     free(bytes);
     if (file) fclose(file);
     return failed;
@@ -154,11 +166,8 @@ static int deliver_history(struct hosts *hosts, const struct stage *stage,
         if (deliver_file(hosts, stage->history, &why, err) != 0) return -1;
     }
     if (deliver_rings(hosts, shared->oplog, err) != 0) return -1;
-    struct message end = {
-        .word = WORD_PARTS,
-        .value = {PIECE_HISTORY_END, (int64_t)oplog_dropped(shared->oplog), why.code}};
-    snprintf(end.text, sizeof end.text, "%.230s", why.text);
-    return hosts_report(hosts, &end, err);
+    struct message end = {.value = {PIECE_HISTORY_END, (int64_t)oplog_dropped(shared->oplog)}};
+    return send_flawed(hosts, &end, &why, err);
 }
 
 int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
@@ -173,7 +182,7 @@ int stage_pieces_deliver(struct hosts *hosts, const struct stage *stage,
         if (deliver_piece(hosts, pieces[i].piece, pieces[i].write, stage, shared, err) != 0)
             return -1;
     }
-    if (deliver_log(hosts, hlog_path, err) != 0) return -1;
+    if (deliver_log(hosts, stage, hlog_path, err) != 0) return -1;
     if (deliver_history(hosts, stage, shared, err) != 0) return -1;
     return send_piece(hosts, PIECE_LAST, NULL, 0, err);
 }
@@ -198,10 +207,20 @@ struct gathering {
     bool whole[HOSTS_MAX];                     /* all its pieces came */
     int64_t lag[HOSTS_MAX], hiccup[HOSTS_MAX]; /* p99 */
     struct host_log log[HOSTS_MAX];
+    bool logs_missing; /* the log of a host, or some of it */
 };
 
 static struct clock_offset clock_of(const struct gathering *all, int host) {
     return clock_at(&all->hosts->host[host].clock, atomic_load(&all->shared->window_begin_ns));
+}
+
+/* Why a host's log or history is incomplete goes to ret, unless that has an error already. False: it is whole. */
+static bool take_flaw(const struct gathering *all, const struct message *message,
+                      struct lb_err *ret) {
+    if (message->value[2] == 0) return false;
+    err_set(ret, (int)message->value[2], "host %d (%s): %s", all->host + 1,
+            all->hosts->host[all->host].name, message->text);
+    return true;
 }
 
 static int take_memory(struct gathering *all, const struct message *message, struct lb_err *err) {
@@ -274,15 +293,19 @@ static void name_log(const struct gathering *all, int host, char *path) {
     snprintf(path, PATH_BYTES, "%.*s.host-%d.hlog", stem, own, host + 1);
 }
 
-static int take_log(struct gathering *all, const struct message *message, struct lb_err *err) {
+/* The stage goes on without the log. */
+static void take_log(struct gathering *all, const struct message *message) {
     char path[PATH_BYTES];
-    if (!all->harvest->ask->hlog_path) return 0;
+    all->logs_missing |= take_flaw(all, message, &all->stage->log_err);
+    all->logs_missing |= !all->harvest->ask->hlog_path;
+    if (!all->harvest->ask->hlog_path) return;
     name_log(all, all->host, path);
     FILE *file = fopen(path, "we");
     size_t bytes = message->blob_bytes;
     bool written = file && (bytes == 0 || fwrite(message->blob, bytes, 1, file) == 1);
     if (file && fclose(file) != 0) written = false;
-    return written ? 0 : err_set(err, LB_EXIT_MACHINE, "cannot write %s", path);
+    all->logs_missing |= !written;
+    if (!written) err_set(&all->stage->log_err, LB_EXIT_MACHINE, "cannot write %s", path);
 }
 
 static int64_t our_time(const struct clock_series *clock, int64_t offset_ns, int64_t theirs_ns) {
@@ -290,35 +313,38 @@ static int64_t our_time(const struct clock_series *clock, int64_t offset_ns, int
     return theirs_ns - clock_at(clock, theirs_ns - offset_ns).offset_ns;
 }
 
+/* Adds operations of a host to the history, which is cut off where that fails. */
+static void add_history(struct stage_history *history, const struct oplog_record *records,
+                        size_t count, uint64_t dropped) {
+    if (oplog_writer_add(history->writer, records, count, dropped, &history->err) != 0)
+        history->cut_off = true;
+}
+
 /* The operations of a host, by our clock. */
-static int take_history(struct gathering *all, struct message *message, struct lb_err *err) {
+static void take_history(struct gathering *all, struct message *message) {
     const struct clock_series *clock = &all->hosts->host[all->host].clock;
     int64_t offset_ns = clock_of(all, all->host).offset_ns;
     struct oplog_record *records = message->blob;
     size_t count = message->blob_bytes / sizeof *records;
     struct stage_history *history = all->stage->history;
-    if (!history || !history->writer) return 0;
+    if (!history || !history->writer) return;
     for (size_t i = 0; i < count; i++) {
         records[i].begin_ns = our_time(clock, offset_ns, records[i].begin_ns);
         records[i].end_ns = our_time(clock, offset_ns, records[i].end_ns);
         records[i].lease_end_ns = our_time(clock, offset_ns, records[i].lease_end_ns);
     }
-    return oplog_writer_add(history->writer, records, count, 0, err);
+    add_history(history, records, count, 0);
 }
 
-/* A host that could not record all its operations: which of its grants were released is not known. */
-static int take_history_end(struct gathering *all, const struct message *message,
-                            struct lb_err *err) {
+/* Of a host that could not record all its operations it is not known which grants were released. */
+static void take_history_end(struct gathering *all, const struct message *message) {
     struct stage_history *history = all->stage->history;
-    if (!history || !history->writer) return 0;
-    if (message->value[2] != 0) {
-        history->cut_off = true;
-        err_set(&history->err, (int)message->value[2], "host %d (%s): %s", all->host + 1,
-                all->hosts->host[all->host].name, message->text);
-    }
-    return oplog_writer_add(history->writer, NULL, 0, (uint64_t)message->value[1], err);
+    if (!history || !history->writer) return;
+    if (take_flaw(all, message, &history->err)) history->cut_off = true;
+    add_history(history, NULL, 0, (uint64_t)message->value[1]);
 }
 
+/* 0, or -1 with err: figures of the host are missing. */
 static int take_piece(struct gathering *all, struct message *message, struct lb_err *err) {
     switch ((enum piece)message->value[0]) {
     case PIECE_MEMORY:
@@ -328,34 +354,40 @@ static int take_piece(struct gathering *all, struct message *message, struct lb_
     case PIECE_STAGE:
         return take_facts(all, message, err);
     case PIECE_LOG:
-        return take_log(all, message, err);
+        take_log(all, message);
+        return 0;
     case PIECE_HISTORY:
-        return take_history(all, message, err);
+        take_history(all, message);
+        return 0;
     case PIECE_HISTORY_END:
-        return take_history_end(all, message, err);
+        take_history_end(all, message);
+        return 0;
     default:
         all->whole[all->host] = true;
         return 0;
     }
 }
 
-/* All pieces of one host. 0, or -1 with err. */
+/* All pieces of one host, also after one that is of no use: the host's next word is not one of them. 0, or -1 with
+ * err. */
 static int take_host(struct gathering *all, struct lb_err *err) {
     struct hosts *hosts = all->hosts;
     struct lb_err why = {0};
     int64_t deadline_ns = lb_now() + GATHER_NS;
-    while (!all->whole[all->host] && !why.code) {
-        struct message message;
+    bool ended = false;
+    while (!all->whole[all->host] && !ended) {
+        struct message message = {.blob = NULL};
         if (hosts_hear(hosts, all->host, &message, deadline_ns) != 1) {
             hosts_lose(hosts, all->host, "its figures did not come in time");
             err_set(&why, LB_EXIT_MACHINE, "%s", hosts->host[all->host].why);
+            ended = true;
         } else if (message.word == WORD_PARTS) {
             take_piece(all, &message, &why);
         } else if (message.word == WORD_TROUBLE) {
             err_set(&why, (int)message.value[0], "%s", message.text);
+            ended = true;
         }
-        if (why.code && all->hosts->host[all->host].lost) break;
-        if (message.blob) free(message.blob);
+        free(message.blob);
     }
     if (!why.code && all->facts[all->host].error[0])
         err_set(&why, all->facts[all->host].code, "%s", all->facts[all->host].error);
@@ -403,6 +435,14 @@ static void mend_second(struct stage *stage, int index, struct hist *const *merg
     second->acquire_p50_ns = hist_quantile(merged[METRIC_ACQUIRE], 0.5);
     second->acquire_p99_ns = hist_quantile(merged[METRIC_ACQUIRE], 0.99);
     second->due_mean_ns = hist_mean(merged[METRIC_ACQUIRE_DUE]);
+}
+
+/* The quantiles that a second has are those of some hosts only. */
+static void forget_quantiles(struct stage *stage) {
+    for (int i = 0; i < stage->second_count; i++) {
+        stage->seconds[i].acquire_p50_ns = stage->seconds[i].acquire_p99_ns = -1;
+        stage->seconds[i].due_mean_ns = NAN;
+    }
 }
 
 /* Adds up the hosts' logs, interval by interval, and writes the stage's own. Each log is read once. */
@@ -495,6 +535,7 @@ int stage_pieces_gather(struct hosts *hosts, struct stage *stage, struct shared 
         if (stage->history && !all->whole[all->host]) stage->history->cut_off = true;
     }
     add_logs(all);
+    if (all->logs_missing) forget_quantiles(stage);
     for (int i = 0; i < hosts->count; i++) json_array_append_new(table, host_json(all, i));
     stage->result.hosts = run_stage_keep(&stage->result, table);
     free(all);

@@ -78,6 +78,8 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     double seconds = 0;
     for (int k = 0; k < stage->second_count; k++) seconds += (double)stage->seconds[k].ok;
     assert_true(seconds == (double)stage->hist[METRIC_ACQUIRE]->count);
+    const json_t *second = json_array_get(result->series, 0);
+    assert_true(json_is_integer(json_object_get(second, "acquire_p50_ns")));
     const json_t *check;
     json_array_foreach(result->self_checks, i, check) {
         const char *name = json_string_value(json_object_get(check, "name"));
@@ -85,6 +87,24 @@ TEST(test_the_sums_are_those_of_all_hosts) {
         if (strcmp(found, "failed") == 0) fail_msg("self-check %s", name);
     }
     check_logs(&run);
+    end_run(&run);
+}
+
+/* As on one host: what is measured does not need the logs. */
+TEST(test_logs_that_cannot_be_written_cost_no_figures) {
+    struct far_run run;
+    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "load.think=1ms"));
+    snprintf(run.hlog, sizeof run.hlog, "%s/missing/stage.hlog", run.folder);
+    for (int i = 0; i < 2; i++) {
+        struct lb_err err = {0};
+        stage_free(run.stage);
+        const struct stage *stage = go(&run, NULL, &err);
+        if (!stage) fail_msg("%s", err.text);
+        if (stage->status != STAGE_COMPLETE) fail_msg("stage %d: %s", i + 1, stage->err.text);
+        assert_int_not_equal(stage->log_err.code, 0);
+        for (int client = 0; client < 6; client++)
+            assert_true(stage->grants_per_client[client] > 0);
+    }
     end_run(&run);
 }
 

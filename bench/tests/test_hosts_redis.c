@@ -126,12 +126,15 @@ static void check_small_disk(rlim_t bytes, const char *words) {
                    "acquire.lease=60s"));
     const struct stage *stage = go(&run, NULL, &err);
     if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
     const struct stage_history *history = stage->history;
     assert_non_null(history);
     assert_true(history->judged && history->ops > 0);
     assert_int_equal(history->judgement.violations, 0);
     assert_int_equal(history->judgement.expired, 0);
     assert_true(history->cut_off);
+    /* The log of the same host did not fit either. */
+    if (!strstr(stage->log_err.text, "host 2 (")) fail_msg("the log's: %s", stage->log_err.text);
     if (!strstr(history->err.text, "host 2 (") || !strstr(history->err.text, words))
         fail_msg("the history's error: %s", history->err.text);
     assert_true(any_text_has(stage->result.warnings, words));

@@ -67,8 +67,11 @@ static const struct result_field fault_items[] = {
 static const struct result_field series_items[] = {
     ITEM(SIGNED, "t_s", "begin of the second, from the window's begin", .unit = "s"),
     ITEM(COUNT, "ok", "grants in it"),
-    ITEM(NS, "acquire_p50_ns", "from asking to holding, median; null of fewer than 10 grants"),
-    ITEM(NS, "acquire_p99_ns", "the same, p99; null of fewer than 500 grants"),
+    ITEM(
+        NS, "acquire_p50_ns",
+        "from asking to holding, median; null of fewer than 10 grants, and where a load host's log is incomplete"),
+    ITEM(NS, "acquire_p99_ns",
+         "the same, p99; null of fewer than 500 grants, and where the median is null"),
     ITEM(FLAG, "draining",
          "it is no second: grants after the window's end to clients that asked before it"),
     {.path = NULL},
