@@ -558,7 +558,8 @@ struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err) {
         close_down(&sup);
     } else {
         sup.stage->status = STAGE_FAILED;
-        meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
+        /* A load host says why. The judge has asked no host for the stage. */
+        if (!stage_hosts_judges(&sup.with)) meet_hosts(&sup, MOMENT_CONNECTED, lb_now());
     }
     if (sup.with.hosts && !stage_hosts_judges(&sup.with)) goto done; /* the judge sums up */
     stage_history_end(sup.stage, sup.shared);

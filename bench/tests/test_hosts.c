@@ -209,6 +209,23 @@ TEST(test_the_judge_speaks_in_the_warm_up_too) {
     end_run(&run);
 }
 
+/* The hosts that are left are asked nothing more in this run, but they are not lost: the errors name the lost one. */
+TEST(test_stages_after_the_loss_of_a_host_name_that_host) {
+    struct far_run run;
+    char why[300];
+    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=60s", "load.think=1ms"));
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        stage_free(run.stage);
+        const struct stage *stage = go(&run, kill_one, &err);
+        if (!stage) fail_msg("%s", err.text);
+        assert_int_not_equal(stage->status, STAGE_COMPLETE);
+        if (!strstr(stage->err.text, "host 2 (")) fail_msg("%d: %s", i + 1, stage->err.text);
+        assert_int_equal(hosts_lost(run.hosts, why, sizeof why), 1);
+    }
+    end_run(&run);
+}
+
 /* A worker process of a rank: its other child is the janitor. */
 static pid_t worker_of(pid_t rank) {
     char path[100], name[32];
