@@ -60,7 +60,9 @@ struct hosts {
     struct link *link;
     int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
     bool judge_gone;        /* nothing is sent to it or awaited any more */
-    int count;              /* of load hosts; rank i + 1 is host i */
+    bool has_kept;          /* of a load host: hosts_wait gives this message first */
+    struct message kept;
+    int count; /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };
 
@@ -119,5 +121,7 @@ int hosts_report(struct hosts *hosts, const struct message *message, struct lb_e
 /* The judge's next message by the deadline; clock exchanges are answered meanwhile. 1, 0 when none came, -1 with
  * err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
+/* Puts a message back, for the next call of hosts_wait. At most one. */
+void hosts_put_back(struct hosts *hosts, const struct message *message);
 
 #endif

@@ -185,14 +185,22 @@ static int report_news(struct stage_hosts *with, const struct shared *shared, st
 /* The judge's next word by the deadline, one that came earlier first. 1, 0 when none came, -1 with err. */
 static int next_word(struct stage_hosts *with, struct message *ret, int64_t deadline_ns,
                      struct lb_err *err) {
-    if (!with->has_kept) {
-        int got = hosts_wait(with->hosts, ret, deadline_ns, err);
-        if (got == 1) free(ret->blob);
-        return got;
-    }
+    if (!with->has_kept) return hosts_wait(with->hosts, ret, deadline_ns, err);
     with->has_kept = false;
     *ret = with->kept;
     return 1;
+}
+
+/* Puts a word back that is not of a stage: for the judge this one is over, and the word is for serve_run. False: it is
+ * of this stage, and its blob has been freed. */
+static bool put_back(struct stage_hosts *with, struct message *message) {
+    if (message->word == WORD_PLAN || message->word == WORD_STAGE || message->word == WORD_LEAVE) {
+        hosts_put_back(with->hosts, message);
+        return true;
+    }
+    free(message->blob);
+    message->blob = NULL;
+    return false;
 }
 
 /* Waits for one of the judge's words, and reports that this host lives. 0, or -1 with err: the judge ends the stage, or
@@ -206,12 +214,12 @@ static int wait_for(struct stage_hosts *with, enum word word, int64_t deadline_n
         int got = next_word(with, &message, lb_now() + LOOK_NS, err);
         if (got < 0) return -1;
         if (got == 0) continue;
+        if (put_back(with, &message) || message.word == WORD_GIVE_UP)
+            return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) ended the stage");
         if (message.word == word) {
             *ret = message;
             return 0;
         }
-        if (message.word == WORD_LEAVE || message.word == WORD_GIVE_UP)
-            return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) ended the stage");
     }
     return err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for too long");
 }
@@ -280,11 +288,12 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
     if (!with->hosts) return 0;
     if (hosts_judges(with->hosts)) return look_as_judge(with, err);
     if (report_news(with, shared, err) != 0 || hosts_check_judge(with->hosts, err) != 0) return -1;
+    /* What is not of this stage is not of interest before its end. */
+    if (with->hosts->has_kept) return 0;
     int got = hosts_wait(with->hosts, &message, 0, err);
     if (got < 0) return -1;
     if (got == 0) return 0;
-    free(message.blob);
-    *ret_end = message.word == WORD_END || message.word == WORD_LEAVE;
+    *ret_end = put_back(with, &message) || message.word == WORD_END;
     if (*ret_end) {
         with->loads = false;
         return 0;

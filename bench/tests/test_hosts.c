@@ -269,6 +269,60 @@ TEST(test_a_worker_process_that_dies_ends_the_stage_and_its_host_is_not_lost) {
     end_run(&run);
 }
 
+/* What the judge asked of a stage, as its link saw it. */
+static void *stage_words;
+static size_t stage_words_length;
+
+static int send_noted(struct link *link, int to, const void *bytes, size_t length,
+                      int64_t deadline_ns) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word); /* as struct packet begins */
+    if (word == WORD_STAGE && !stage_words) {
+        stage_words = malloc(length);
+        assert_non_null(stage_words);
+        memcpy(stage_words, bytes, length);
+        stage_words_length = length;
+    }
+    return pipe_send(link, to, bytes, length, deadline_ns);
+}
+
+/* Asks a host for the same stage again, and waits until it is ready for that. */
+static void ask_again(struct far_run *run, int host) {
+    struct message message;
+    int64_t deadline_ns = lb_now() + MEET_NS;
+    assert_int_equal(
+        pipe_send(&run->link.link, host + 1, stage_words, stage_words_length, deadline_ns), 0);
+    hosts_expect(run->hosts);
+    while (hosts_hear(run->hosts, host, &message, lb_now() + MEET_NS) == 1) {
+        free(message.blob);
+        if (message.word == WORD_READY && message.value[0] == MOMENT_CONNECTED) return;
+    }
+    fail_msg("host %d is not ready for the next stage: %s", host + 1, run->hosts->host[host].why);
+}
+
+/* The judge asks for the next stage, or ends the run, while a host still closes its sessions of one that failed. */
+TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
+    struct far_run run;
+    struct lb_err err = {0};
+    int status = -1, host = HOSTS - 1;
+    begin_run(&run, &no_wish, "null", SETS("load.clients=300"));
+    run.link.link.send = send_noted;
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
+    const struct message give_up = {.word = WORD_GIVE_UP}, leave = {.word = WORD_LEAVE};
+    ask_again(&run, host);
+    hosts_tell(run.hosts, host, &give_up);
+    ask_again(&run, host);
+    hosts_tell(run.hosts, host, &give_up);
+    hosts_tell(run.hosts, host, &leave);
+    assert_int_equal(waitpid(run.pids[host + 1], &status, 0), run.pids[host + 1]);
+    assert_int_equal(status, 0);
+    run.pids[host + 1] = 0;
+    free(stage_words);
+    end_run(&run);
+}
+
 /* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the judge. */
 static int serve_in_trouble(struct link *link) {
     struct lb_err err = {0};
