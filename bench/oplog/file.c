@@ -177,10 +177,10 @@ int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *rec
 }
 
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
-                       const char *lock, struct lb_err *err) {
+                       const char *lock, bool whole, struct lb_err *err) {
     oplog_writer_flush(writer);
     struct oplog_header header = header_of(writer->history, rules, lock);
-    header.whole = writer->err.code == 0;
+    header.whole = whole && writer->err.code == 0;
     write_header(writer, &header);
     if (writer->err.code) *err = writer->err;
 }

@@ -77,10 +77,10 @@ struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path,
 void oplog_writer_flush(struct oplog_writer *writer);
 
 /* Moves the remaining records and completes the file; to be called when no thread writes into the
- * rings any more. Errors go to err, and records that the file could not take stay in the rings. The
- * writer must be freed in any case. */
+ * rings any more. whole: no records are missing, for example of another host. Errors go to err, and
+ * records that the file could not take stay in the rings. The writer must be freed in any case. */
 void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
-                       const char *lock, struct lb_err *err);
+                       const char *lock, bool whole, struct lb_err *err);
 /* Adds records of another host to the file, when no thread writes into the rings any more and
  * before oplog_writer_stop. dropped: how many records that host dropped. 0, or -1 with err. */
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,

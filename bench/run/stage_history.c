@@ -224,6 +224,11 @@ static int find_handoffs(struct stage *stage, const struct book *book, struct lb
     return 0;
 }
 
+/* The record is complete to its end. */
+static bool is_whole(const struct stage *stage) {
+    return !stage->stuck && !stage->history->cut_off;
+}
+
 static void judge_history(struct stage *stage, const struct shared *shared) {
     struct stage_history *history = stage->history;
     struct book book;
@@ -234,7 +239,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     if (!failed) {
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
-        book_end(&book, history->dropped, !stage->stuck && !history->cut_off);
+        book_end(&book, history->dropped, is_whole(stage));
         if (shared->split) failed = find_handoffs(stage, &book, &err);
     }
     if (!failed) {
@@ -254,12 +259,19 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
     book_done(&book);
 }
 
+/* Completes the file. */
+static void stop_writer(const struct stage *stage, const struct shared *shared) {
+    struct stage_history *history = stage->history;
+    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, is_whole(stage),
+                      &history->err);
+}
+
 void stage_history_stop(struct stage *stage, struct shared *shared) {
     struct stage_history *history = stage->history;
     if (!history || !history->writer) return;
     record_deaths(shared, history->writer);
     history->rules = rules_now(history, shared);
-    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
+    stop_writer(stage, shared);
 }
 
 void stage_history_end(struct stage *stage, struct shared *shared) {
@@ -269,7 +281,7 @@ void stage_history_end(struct stage *stage, struct shared *shared) {
     history->rules = rules_now(history, shared);
     bool tells = history->error_ns <= UINT32_MAX;
     history->rules.error_ns = tells ? (uint32_t)history->error_ns : UINT32_MAX;
-    oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name, &history->err);
+    stop_writer(stage, shared);
     if (tells) {
         judge_history(stage, shared);
     } else {

@@ -79,7 +79,7 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     assert_non_null(writer);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
     oplog_mishap(history, OPLOG_STALL, 1, 2, 50, 60);
-    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
     oplog_writer_free(writer);
     assert_int_equal(err.code, 0);
     struct oplog_file file;
@@ -167,7 +167,7 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     struct oplog_writer *writer = oplog_writer_start(history, NULL, &rules, "a-lock", &err);
     assert_non_null(writer);
     oplog_mishap(history, OPLOG_DEATH, 0, 4, 95000, 95000);
-    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
     struct oplog_file file;
     struct book book;
     struct judgement judgement;
@@ -194,7 +194,7 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
     setrlimit(RLIMIT_FSIZE, &small);
     struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
-    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
     setrlimit(RLIMIT_FSIZE, &old);
     sigaction(SIGXFSZ, &before, NULL);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
@@ -221,7 +221,7 @@ TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
     assert_true(oplog_granted(&history->rings[0], &in));
     assert_true(oplog_granted(&history->rings[0], &later));
     oplog_released(&history->rings[0], &out);
-    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
     oplog_writer_free(writer);
     struct oplog_file file;
     struct book book;
@@ -308,7 +308,7 @@ TEST_WITH(test_a_name_commands_no_terminal, setup, teardown) {
     struct oplog_file file;
     struct lb_err err = {0};
     struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    oplog_writer_stop(writer, &rules, "a\x1b[2J\xc2\x9b\xe2\x80\xae\xffz", &err);
+    oplog_writer_stop(writer, &rules, "a\x1b[2J\xc2\x9b\xe2\x80\xae\xffz", true, &err);
     oplog_writer_free(writer);
     assert_int_equal(oplog_open(&file, path, &err), 0);
     assert_string_equal(file.header.lock, "a [2J???z");
@@ -321,7 +321,7 @@ TEST_WITH(test_what_is_no_history, setup, teardown) {
     assert_refused("", 0, LB_EXIT_USAGE);
     assert_refused("LBHISTRY", 8, LB_EXIT_USAGE);
     struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
-    oplog_writer_stop(writer, &rules, "a-lock", &err);
+    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
     oplog_writer_free(writer);
     FILE *in = fopen(path, "r");
     assert_int_equal(fread(&header, sizeof header, 1, in), 1);

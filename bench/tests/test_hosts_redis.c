@@ -73,6 +73,17 @@ TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
     end_run(&run);
 }
 
+/* Whoever judges the file again, such as `lockbench judge`, must know it too. */
+static void assert_cut_off(const struct far_run *run) {
+    struct oplog_file file;
+    struct lb_err err = {0};
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", run->folder, run->stage->history->file);
+    if (oplog_open(&file, path, &err) != 0) fail_msg("%s", err.text);
+    assert_int_equal(file.header.whole, 0);
+    oplog_close(&file);
+}
+
 /* The dead host's last records are missing, among them releases. Its clients must not be taken for holders. */
 TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     struct far_run run;
@@ -92,6 +103,7 @@ TEST(test_a_host_that_dies_while_it_tells_accuses_nobody) {
     assert_false(history->judgement.busy_judged);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
+    assert_cut_off(&run);
     end_run(&run);
 }
 
@@ -133,6 +145,7 @@ static void check_small_disk(rlim_t bytes, const char *words) {
     assert_int_equal(history->judgement.violations, 0);
     assert_int_equal(history->judgement.expired, 0);
     assert_true(history->cut_off);
+    assert_cut_off(&run);
     /* The log of the same host did not fit either. */
     if (!strstr(stage->log_err.text, "host 2 (")) fail_msg("the log's: %s", stage->log_err.text);
     if (!strstr(history->err.text, "host 2 (") || !strstr(history->err.text, words))
