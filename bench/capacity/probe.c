@@ -87,10 +87,9 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
  * The last batch is left out, because it contains grants after the window's end. Of n grants that a serial lock made
  * in a time, only n - 1 certainly lie in that time as a whole. */
 static void read_backlog(const struct stage *stage, struct probe *probe) {
-    double granted = 0;
     int count = stage->batch_count - 1;
     if (!(stage->offered_per_s > 0) || count < 1 || stage->window_ns <= 0) return;
-    for (int i = 0; i < count; i++) granted += (double)stage->batches[i].counted;
+    double granted = (double)stage->batches[count - 1].granted;
     double end_ns = (double)stage->batches[count - 1].end_ns;
     if (!(end_ns > 0)) return;
     double due = (double)probe->samples * fmin(1, end_ns / (double)stage->window_ns);

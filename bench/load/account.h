@@ -31,6 +31,13 @@ static inline void client_count(struct client *client, enum lb_outcome outcome) 
     client_count_one(&stats->outcomes[outcome]);
 }
 
+/* Counts a grant of an attempt in the window when it begins. by: 1, or -1 for one that turned out to be none. */
+static inline void client_count_grant(struct client *client, int64_t by) {
+    _Atomic int64_t *granted = &client->worker->stats->granted; /* one writer, as above */
+    atomic_store_explicit(granted, atomic_load_explicit(granted, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
 /* The client was in one state since the last such call: adds the part of that time that lies in the
  * window to the state's time in client_stats. until_ns: a stamp that was taken anyway. */
 static inline void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {

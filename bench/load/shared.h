@@ -124,6 +124,8 @@ struct worker_stats {
     struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */
     _Atomic uint64_t attempts;
+    /* Of attempts in the window, counted at the grant: those that are still held are among them. Not of latches. */
+    _Atomic int64_t granted;
     /* Open loop: arrivals in the window. Of them, queued: those that fell due while all clients of
      * the thread were busy; stalled: those that fell due while the thread itself stood still, or
      * behind such ones; stalled_missed: those of the stalled that were missed. */

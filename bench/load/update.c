@@ -12,6 +12,7 @@
 #include "bench/load/session.h"
 
 struct tries {
+    bool measured;
     int64_t read_ns, writing_ns, written_ns; /* of the last try */
     uint64_t retries;
 };
@@ -26,6 +27,8 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
             lock->algorithm->acquire(session, &client->request, &client->grant);
         tries->read_ns = tries->writing_ns = tries->written_ns = lb_now();
         if (outcome != LB_OK) return outcome;
+        /* Taken back if the write fails: until then nobody can tell. */
+        if (tries->measured) client_count_grant(client, 1);
         enum lb_outcome inner = LB_OK;
         client->hold.told = LB_OK;
         client->request.held = 1;
@@ -35,6 +38,8 @@ static enum lb_outcome try_until_written(struct client *client, struct tries *tr
         tries->written_ns = lb_now();
         if (outcome == LB_OK) {
             versions_add(&client->worker->shared->versions[client->key_index], client->grant.token);
+        } else if (tries->measured) {
+            client_count_grant(client, -1);
         }
         if (outcome != LB_BUSY) return outcome;
         tries->retries++;
@@ -71,7 +76,7 @@ static void note_states(struct client *client, const struct tries *tries) {
 
 void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool measured) {
     enum lb_outcome outcome = LB_BROKEN;
-    struct tries tries = {0};
+    struct tries tries = {.measured = measured};
     bool joined = session_join(client);
     if (joined) {
         client_choose(client);

@@ -75,6 +75,14 @@ static void gather_recorders(struct harvest *harvest, int64_t patience_ns) {
     while (!collect_recorders(harvest) && lb_now() < limit_ns) lb_nap(LB_MS_NS / 2);
 }
 
+/* The grants of attempts in the window so far. */
+static int64_t granted_by_now(const struct shared *shared) {
+    int64_t granted = 0;
+    for (int i = 0; i < shared->threads; i++)
+        granted += atomic_load_explicit(&shared->worker[i].granted, memory_order_relaxed);
+    return granted;
+}
+
 /* Closes a batch: the values of the promised metric since the last batch. */
 static void close_batch(struct harvest *harvest) {
     struct stage *stage = harvest->stage;
@@ -90,6 +98,7 @@ static void close_batch(struct harvest *harvest) {
     stage->batches[stage->batch_count++] =
         (struct stage_batch){.counted = now.counted - harvest->batched.counted,
                              .within = now.within - harvest->batched.within,
+                             .granted = granted_by_now(harvest->shared),
                              .end_ns = lb_now() - atomic_load(&harvest->shared->window_begin_ns)};
     harvest->batched = now;
 }

@@ -25,15 +25,16 @@ uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
 bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
                          int64_t elapsed_ns) {
     const struct stage_promise *promise = &ask->promise;
-    double granted = 0, within = 0, due = 0, over;
+    double counted = 0, within = 0, granted = 0, due = 0, over;
     if (promise->limit_ns == 0 || elapsed_ns <= 0) return false;
     for (int i = 0; i < stage->batch_count; i++) {
-        granted += (double)stage->batches[i].counted;
+        counted += (double)stage->batches[i].counted;
         within += (double)stage->batches[i].within;
+        granted = (double)stage->batches[i].granted;
     }
-    over = granted - within;
+    over = counted - within;
     double part = (double)ask->plan->duration_ns / (double)elapsed_ns;
-    double whole = part > 1 ? granted * part : granted;
+    double whole = part > 1 ? counted * part : counted;
     if (stage->offered_per_s > 0) {
         whole = stage->offered_per_s * (double)ask->plan->duration_ns / 1e9;
         /* Arrivals longer ago than the limit that were not granted yet, less what chance may have

@@ -95,6 +95,9 @@ struct stage_second {
  * its limit. */
 struct stage_batch {
     uint64_t counted, within;
+    /* Grants until its end, from the window's begin. A value is recorded only when its grant has been released, so
+     * counted lacks the grants that are still held. */
+    int64_t granted;
     int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 

@@ -224,8 +224,10 @@ static void tell(struct told *told, int counted, int within) {
     told->stage.batches = calloc(10, sizeof *told->stage.batches);
     told->stage.batch_count = 10;
     for (int b = 0; b < 10; b++) {
-        told->stage.batches[b] = (struct stage_batch){(uint64_t)counted, (uint64_t)within,
-                                                      (int64_t)(b + 1) * LB_S_NS / 2};
+        told->stage.batches[b] = (struct stage_batch){.counted = (uint64_t)counted,
+                                                      .within = (uint64_t)within,
+                                                      .granted = (int64_t)(b + 1) * counted,
+                                                      .end_ns = (int64_t)(b + 1) * LB_S_NS / 2};
         for (int i = 0; i < counted; i++) {
             int64_t wait_ns = i < within ? 5 * LB_MS_NS : 100 * LB_MS_NS;
             hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], wait_ns);
@@ -284,8 +286,10 @@ TEST(what_never_started_is_over_the_limit) {
 static struct probe probe_of_backlog(int each_half) {
     struct told *told = told_new(400, 10 * LB_S_NS);
     tell(told, 200, 200);
-    for (int b = 0; b < 9; b++)
+    for (int b = 0; b < 9; b++) {
         told->stage.batches[b].counted = told->stage.batches[b].within = (uint64_t)each_half;
+        told->stage.batches[b].granted = (int64_t)(b + 1) * each_half;
+    }
     struct probe probe = probe_read(&told->stage, &told->ask, 400);
     told_free(told);
     return probe;
@@ -303,6 +307,38 @@ TEST(a_growing_backlog_breaks_the_promise) {
     assert_int_equal(probe.verdict, PROMISE_BROKEN);
     assert_true(fabs(probe.served_per_s - 1655 / 4.5) < 0.01);
     assert_true(probe_result(&probe, 0.01).grew);
+}
+
+/* 7500 slots in 10 s, each granted at once and held for a second: its values are known a second later. */
+TEST(grants_that_are_still_held_are_no_backlog) {
+    struct told *told = told_new(750, 10 * LB_MS_NS);
+    told->plan.duration_ns = told->stage.window_ns = 10 * LB_S_NS;
+    told->stage.batches = calloc(20, sizeof *told->stage.batches);
+    for (int b = 0; b < 20; b++) {
+        uint64_t values = b < 2 ? 0 : b < 19 ? 375 : 3 * 375;
+        told->stage.batches[b] = (struct stage_batch){.counted = values,
+                                                      .within = values,
+                                                      .granted = (int64_t)(b + 1) * 375,
+                                                      .end_ns = (int64_t)(b + 1) * LB_S_NS / 2};
+    }
+    for (int i = 0; i < 7500; i++) {
+        hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], LB_MS_NS);
+        hist_record(told->stage.hist[METRIC_HOLD], LB_S_NS);
+    }
+    told->stage.result.due = told->stage.result.started = 7500;
+    for (told->stage.batch_count = 1; told->stage.batch_count < 20; told->stage.batch_count++)
+        assert_false(
+            promise_is_hopeless(&told->stage, &told->ask, told->stage.batch_count * LB_S_NS / 2));
+    struct probe probe = probe_read(&told->stage, &told->ask, 750);
+    assert_false(probe.grew);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
+    assert_true(fabs(probe.served_per_s - 7124 / 9.5) < 0.01);
+    /* Every second one is granted: the others wait, whatever the holds last. */
+    for (int b = 0; b < 20; b++) told->stage.batches[b].granted /= 2;
+    assert_true(probe_read(&told->stage, &told->ask, 750).grew);
+    told->stage.batch_count = 2;
+    assert_true(promise_is_hopeless(&told->stage, &told->ask, LB_S_NS));
+    told_free(told);
 }
 
 /* The engine's timers were late by so much; limit_ns: of the promise. */
@@ -388,8 +424,10 @@ TEST(a_long_window_counts_to_its_end) {
     told->stage.batches = calloc(1000, sizeof *told->stage.batches);
     for (int b = 0; b < 1000; b++) {
         bool over = b >= 700;
-        told->stage.batches[b] =
-            (struct stage_batch){10, over ? 5 : 10, (int64_t)(b + 1) * LB_S_NS / 2};
+        told->stage.batches[b] = (struct stage_batch){.counted = 10,
+                                                      .within = over ? 5 : 10,
+                                                      .granted = 10 * (int64_t)(b + 1),
+                                                      .end_ns = (int64_t)(b + 1) * LB_S_NS / 2};
         for (int i = 0; i < 10; i++)
             hist_record(told->stage.hist[METRIC_ACQUIRE_DUE],
                         over && i >= 5 ? 100 * LB_MS_NS : LB_MS_NS);
@@ -458,7 +496,7 @@ TEST(a_failed_stage_is_no_sample) {
 TEST(hopeless_is_what_no_rest_of_the_window_mends) {
     /* 400/s for 5 s: 2000 operations, 20 of which may be over. */
     struct told *told = told_new(400, 10 * LB_MS_NS);
-    struct stage_batch one = {400, 400, LB_S_NS / 2};
+    struct stage_batch one = {.counted = 400, .within = 400, .granted = 400, .end_ns = LB_S_NS / 2};
     told->stage.batches = calloc(1, sizeof *told->stage.batches);
     told->stage.batch_count = 1;
     told->stage.batches[0] = one;

@@ -69,6 +69,7 @@ static void note_grant(struct played *played, double wait_s, double granted_s) {
     if (half >= stage->batch_count) half = stage->batch_count - 1;
     played->halves[half].counted++;
     played->halves[half].within += within;
+    played->halves[half].granted++; /* summed up in end_stage */
     hist_record(stage->hist[METRIC_ACQUIRE_DUE], (int64_t)(1e9 * wait_s) + 1);
     stage->result.ok++;
 }
@@ -90,6 +91,12 @@ static void begin_stage(struct played *played, double rate_per_s, struct window 
         played->halves[i].end_ns = (int64_t)(i + 1) * LB_S_NS / 2;
     stage->result.ok = stage->result.due = stage->result.started = stage->result.missed = 0;
     stage->result.queued = 0;
+}
+
+/* From the grants of each half second to the grants until its end. */
+static void end_stage(struct played *played) {
+    for (int i = 1; i < played->stage.batch_count; i++)
+        played->halves[i].granted += played->halves[i - 1].granted;
 }
 
 static struct probe play(struct played *played, const struct ideal *ideal, double rate_per_s,
@@ -114,6 +121,7 @@ static struct probe play(struct played *played, const struct ideal *ideal, doubl
         stage->result.queued += counted && start_s > due_s;
         if (counted) note_grant(played, granted_s - due_s, granted_s);
     }
+    end_stage(played);
     return probe_read(stage, &played->ask, rate_per_s);
 }
 
