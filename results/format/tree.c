@@ -23,7 +23,7 @@ json_t *tree_at(const json_t *object, const char *path) {
 }
 
 static int read_number(struct tree_place *place, const json_t *object, const char *path,
-                       double least, double *ret_figure) {
+                       double least, double most, double *ret_figure) {
     const json_t *value = tree_at(object, path);
     *ret_figure = NAN;
     if (!value) return 0;
@@ -31,14 +31,14 @@ static int read_number(struct tree_place *place, const json_t *object, const cha
     double figure = json_number_value(value);
     if (!isfinite(figure) || figure < least)
         return tree_bad(place, path, "is negative or not finite");
-    if (figure > TREE_COUNT_MAX) return tree_bad(place, path, "is absurdly large");
+    if (figure > most) return tree_bad(place, path, "is absurdly large");
     *ret_figure = figure;
     return 0;
 }
 
 int tree_figure(struct tree_place *place, const json_t *object, const char *path,
                 double *ret_figure) {
-    return read_number(place, object, path, 0, ret_figure);
+    return read_number(place, object, path, 0, TREE_COUNT_MAX, ret_figure);
 }
 
 int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text) {
@@ -137,8 +137,9 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
         return tree_text(place, object, field->path, at);
     case RESULT_FLAG:
         return tree_flag(place, object, field->path, at);
-    case RESULT_COUNT:
     case RESULT_NS:
+        return read_number(place, object, field->path, 0, TREE_NS_MAX, at);
+    case RESULT_COUNT:
     case RESULT_REAL:
     case RESULT_REAL_NS:
         return tree_figure(place, object, field->path, at);
@@ -146,7 +147,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_REAL_OR_NEVER:
         return tree_figure_or_never(place, object, field->path, at);
     case RESULT_SIGNED:
-        return read_number(place, object, field->path, -TREE_COUNT_MAX, at);
+        return read_number(place, object, field->path, -TREE_COUNT_MAX, TREE_COUNT_MAX, at);
     case RESULT_YES_NO:
         return tree_yes_no(place, object, field->path, at);
     case RESULT_OBJECT:

@@ -15,6 +15,8 @@
 #include "results/format/field.h"
 
 #define TREE_COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
+/* Times are also sums over clients: 2,000,000 clients have 1.7e20 ns in the longest window, a day. */
+#define TREE_NS_MAX 1e21
 /* Room for a thousand stages of forty minutes with their seconds, whose tree takes a gigabyte at
  * most. */
 #define TREE_BRANCHES_MAX 2500000

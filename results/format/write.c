@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define WHOLE_BELOW                                                                                \
+    0x1p63 /* an integer of JSON has 64 bits here; a greater figure is written with an exponent */
+
 /* ---- values ---- */
 
 static json_t *branch_json(const json_t *branch) {
@@ -28,7 +31,8 @@ static json_t *figure_json(enum result_kind kind, double figure) {
     bool or_never = kind == RESULT_NS_OR_NEVER || kind == RESULT_REAL_OR_NEVER;
     if (or_never && isinf(figure)) return json_string(RESULT_NEVER);
     bool whole = kind == RESULT_COUNT || kind == RESULT_NS || kind == RESULT_NS_OR_NEVER;
-    return whole ? json_integer((json_int_t)figure) : json_real(figure);
+    return whole && fabs(figure) < WHOLE_BELOW ? json_integer((json_int_t)figure)
+                                               : json_real(figure);
 }
 
 static json_t *field_json(const struct result_field *field, const void *of) {

@@ -6,6 +6,7 @@
 #include "bench/tests/unit.h"
 #include "results/format/hdr.h"
 #include "results/format/run_read.h"
+#include "results/format/write.h"
 
 #define HEAD "{\"schema\":\"lockbench.run/1\",\"stages\":["
 #define TAIL "]}"
@@ -80,6 +81,30 @@ TEST(test_a_percentile_of_too_few_values_was_not_measured) {
     }
 }
 
+/* 110 clients for a day have more nanoseconds together than a double counts one by one, and 2,000,000 have more than
+ * 64 bits do. */
+TEST(test_the_time_of_many_clients_is_written_and_read) {
+    static const double times_ns[] = {1e16, 0x1p63 - 1024, 0x1p63, 2e6 * 86400e9};
+    struct lb_err err = {0};
+    struct run *run = parse(STAGE(",\"client_time_ns\":{\"waiting\":10000000000000000}"), &err);
+    assert_string_equal(err.text, "");
+    assert_true(run->stages[0].state_waiting_ns == 1e16);
+    for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
+        run->stages[0].state_waiting_ns = times_ns[i];
+        json_t *document = json_pack("{s:s, s:[o]}", "schema", "lockbench.run/1", "stages",
+                                     run_stage_json(&run->stages[0]));
+        char *text = json_dumps(document, 0);
+        assert_non_null(text);
+        struct run *again = parse(text, &err);
+        assert_string_equal(err.text, "");
+        assert_true(again->stages[0].state_waiting_ns == times_ns[i]);
+        run_free(again);
+        free(text);
+        json_decref(document);
+    }
+    run_free(run);
+}
+
 TEST(test_the_frame_is_read) {
     struct lb_err err = {0};
     struct run *run = parse(
@@ -135,6 +160,8 @@ TEST(test_bad_input_gets_one_clear_line) {
         {STAGE(",\"throughput_per_s\":\"fast\""), ".stages[0].throughput_per_s is not a number"},
         {STAGE(",\"throughput_per_s\":-1"), ".stages[0].throughput_per_s is negative"},
         {STAGE(",\"throughput_per_s\":1e300"), ".stages[0].throughput_per_s is absurdly large"},
+        {STAGE(",\"exclusion\":{\"grants\":1e16}"), ".exclusion.grants is absurdly large"},
+        {STAGE(",\"client_time_ns\":{\"idle\":1e22}"), ".client_time_ns.idle is absurdly large"},
         {STAGE(",\"control\":1"), ".stages[0].control is not true or false"},
         {STAGE(",\"error\":[]"), ".stages[0].error is not a text"},
         {STAGE(",\"fairness\":{\"grants_per_client\":{}}"), "grants_per_client is not an array"},
