@@ -101,6 +101,7 @@ struct client_sums {
     double wakeups, bytes, connect_ns, retries, inversions, deadlocks, deadlock_ns;
     double least_grants; /* of the client with the fewest */
     bool bytes_known;
+    bool sessions_known; /* what sessions count until they drain: requests, wake-ups, deadlocks */
 };
 
 static void sum_states(struct run_stage *result, const struct client_stats *client) {
@@ -131,6 +132,7 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->deadlocks += (double)client->deadlocks;
     sums->deadlock_ns += (double)client->deadlock_ns;
     sums->bytes_known &= client->bytes_known || client->guest || client->grants == 0;
+    sums->sessions_known &= client->drained || !(client->dead || client->grants > 0);
     sums->least_grants = fmin(sums->least_grants, (double)client->grants);
     if (client->connect_ns < 0) return;
     add_to(&result->connect_count, 1);
@@ -172,7 +174,8 @@ static void fill_cost(struct stage *stage, const struct client_sums *sums,
                       const struct lb_lock *lock) {
     struct run_stage *result = &stage->result;
     double grants = result->grants;
-    if (lock->backend->schemes && lock->backend->topologies) { /* it has a server */
+    bool has_server = lock->backend->schemes && lock->backend->topologies;
+    if (has_server && sums->sessions_known) {
         result->commands_per_grant = per_grant((double)sums->commands, grants);
         result->wakeups_per_grant = per_grant(sums->wakeups, grants);
     }
@@ -187,7 +190,8 @@ static void fill_cost(struct stage *stage, const struct client_sums *sums,
 static void sum_clients(struct stage *stage, const struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
     struct run_stage *result = &stage->result;
-    struct client_sums sums = {.bytes_known = true, .least_grants = INFINITY};
+    struct client_sums sums = {
+        .bytes_known = true, .sessions_known = true, .least_grants = INFINITY};
     json_t *each = run_stage_keep(result, json_array());
     result->grants_per_client = each;
     for (int i = 0; i < shared->clients; i++) {
@@ -206,7 +210,7 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     if ((lock->caps & LB_CAP_FAIR) && lock->primitive != LB_SEMAPHORE)
         result->inversions = sums.inversions;
     if (shared->split) result->longest_run = NAN; /* of one host's grants alone it says nothing */
-    if (shared->entry == ENTRY_CELLS) {
+    if (shared->entry == ENTRY_CELLS && sums.sessions_known) {
         result->deadlocks = sums.deadlocks;
         if (sums.deadlocks > 0) result->deadlock_mean_ns = sums.deadlock_ns / sums.deadlocks;
     }

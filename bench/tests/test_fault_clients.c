@@ -1,6 +1,7 @@
 /* test_fault_clients: worker processes that are paused and killed, renewals that are held back, and
  * wall clocks that are off: which clients they hit, that they act, and that the log says so only if
  * they did. Then their schedule. */
+#include <math.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -230,6 +231,54 @@ TEST(test_a_killed_holder_leaves_its_lease) {
     /* The others had to wait for the lease to end: so it was held. */
     assert_true(stage->result.max_wait_ns > 200 * LB_MS_NS);
     assert_true(stage->exclusion.verdict != VERDICT_VIOLATED); /* late on a busy machine at most */
+    stage_free(stage);
+}
+
+/* A toy with a server, as far as its figures go: from the window on, since no place could start one. */
+static struct lb_backend served;
+
+static bool is_served(const struct stage *stage) {
+    static const char *const names[] = {"toy", NULL};
+    (void)stage;
+    served.schemes = served.topologies = names;
+    return true;
+}
+
+static void served_close(struct lb_server *server) {
+    served.schemes = served.topologies = NULL;
+    toy_close(server);
+}
+
+static bool has_grants(const struct stage *stage) {
+    return is_served(stage) && all_have() >= 100;
+}
+
+static bool is_over(const struct stage *stage) {
+    return is_served(stage) && stage->faults.count > 0 && stage->faults.events[0].end_ns != 0;
+}
+
+/* A session's requests are counted when it drains: those of a killed client are not known, and its grants are. */
+TEST(test_what_the_killed_sent_is_not_known) {
+    struct lb_connector connector = toy_connector;
+    struct lb_lock lock = toy_mutex;
+    served = toy_backend;
+    served.connector = &connector;
+    connector.close = served_close;
+    lock.backend = &served;
+    struct stage *stage =
+        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = has_grants},
+                      SETS(PROCESSES, "run.warmup=0", UNTIL_ENOUGH)));
+    assert_true(stage->result.commands_per_grant >= 2);
+    assert_true(stage->result.wakeups_per_grant >= 0);
+    stage_free(stage);
+    stage =
+        whole(run_toy(&lock, (struct toy_faults){0}, (struct stage_wish){.enough = is_over},
+                      SETS(PROCESSES, "fault.kind=kill", "fault.target=holder", "fault.first=50ms",
+                           "load.hold=5ms", "acquire.lease=400ms", UNTIL_ENOUGH)));
+    assert_sign(&stage->faults.events[0], true, "ended by signal 9");
+    assert_true(stage->result.grants > 0);
+    assert_true(isnan(stage->result.commands_per_grant));
+    assert_true(isnan(stage->result.wakeups_per_grant));
     stage_free(stage);
 }
 
