@@ -104,11 +104,12 @@ static double count_hits(const struct run_stage *stage) {
     return sections > 1 && hit > rounds ? rounds : hit;
 }
 
-/* The trials of a lock: its faults in a scenario with faults, its grants in one without. */
+/* The trials of a lock: its faults in a scenario with faults; in one without, the grants during which somebody waited,
+ * or all grants of a lock at which that says nothing. */
 static double bound_of(const struct check_cell *cell) {
     if (cell->verdict != CHECK_SAFE) return NAN;
-    return isnan(cell->faults_hit) ? bound_of_grants(cell->grants)
-                                   : bound_of_faults(cell->faults_hit);
+    if (!isnan(cell->faults_hit)) return bound_of_faults(cell->faults_hit);
+    return bound_of_grants(isnan(cell->tested) ? cell->grants : cell->tested);
 }
 
 static void fill_stage(struct cell_result *result, const struct run *run,
@@ -120,6 +121,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->durability = cell_result_keep_text(result, stage->durability);
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
+    cell->tested = stage->tested_grants;
     if (needs_fault) cell->faults_hit = count_hits(stage);
     cell->bound95 = bound_of(cell);
     cell->overlaps = fmax(doubled, contradicted);

@@ -215,6 +215,11 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         return verdict_because(why, CHECK_INCONCLUSIVE,
                                "%.0f clients waited until the drain limit ended their waits",
                                stage->starved);
+    /* At a control that lets everybody in nobody waits: it was missed. */
+    if (!needs_fault && !stage->control && verdict_is(stage->verdict, VERDICT_UNTESTED))
+        return verdict_because(
+            why, CHECK_INCONCLUSIVE,
+            "no client ever waited for another: nothing put the lock to the test");
     if (needs_fault && acted_s < 0)
         return verdict_because(why, CHECK_INCONCLUSIVE, "%s", not_acted);
     if (needs_fault && !granted_after(stage, acted_s))

@@ -146,6 +146,30 @@ TEST(the_bound_of_a_fault_counts_faults) {
     json_decref(seen);
 }
 
+static json_t *tested_run(int grants, int tested) {
+    json_t *run = good_run(), *exclusion = part(run, "exclusion");
+    json_object_set_new(exclusion, "grants", json_integer(grants));
+    json_object_set_new(exclusion, "tested", json_integer(tested));
+    return run;
+}
+
+static struct cell_result merged(struct cell_result a, struct cell_result b);
+
+/* A grant during which nobody waited tests nothing. */
+TEST(the_bound_without_a_fault_counts_the_grants_that_tested) {
+    json_t *seen = judge(tested_run(1000, 10), NULL, false);
+    assert_bound(seen, 0.3);
+    assert_int_equal(whole(seen, "tested"), 10);
+    json_decref(seen);
+    seen = json_of(merged(result_of(tested_run(1000, 10), NULL, false),
+                          result_of(tested_run(500, 20), NULL, false)));
+    assert_bound(seen, 0.1);
+    json_decref(seen);
+    seen = judge(tested_run(1000, 10), NULL, true);
+    assert_bound(seen, 0.95); /* the fault is the trial */
+    json_decref(seen);
+}
+
 TEST(what_is_fine_is_safe_with_its_bound) {
     json_t *seen = judge(good_run(), NULL, true);
     assert_int_equal(whole(seen, "grants"), 300);
@@ -241,7 +265,7 @@ TEST(a_key_that_nobody_got_has_not_recovered) {
 }
 
 TEST(what_shows_nothing_is_inconclusive) {
-    json_t *run = good_run();
+    json_t *run = good_run(), *seen;
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());
     assert_seen(judge(run, NULL, true), "inconclusive",
                 "fault, pause, did not act: it stood still");
@@ -258,6 +282,14 @@ TEST(what_shows_nothing_is_inconclusive) {
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("unchecked"));
     assert_seen(judge(run, NULL, true), "inconclusive",
                 "nobody was granted anything in the window");
+    run = tested_run(1000, 0);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("untested"));
+    seen = judge(json_incref(run), NULL, false);
+    assert_bound(seen, 0);
+    assert_seen(seen, "inconclusive", "no client ever waited for another");
+    assert_seen(judge(json_incref(run), NULL, true), "safe", NULL); /* the fault tested it */
+    json_object_set_new(part(run, NULL), "control", json_true());
+    assert_seen(judge(run, NULL, false), "safe", NULL); /* a missed control */
     run = good_run();
     json_object_set_new(part(run, "exclusion"), "verdict", json_string("starved"));
     json_object_set_new(part(run, NULL), "fairness", json_pack("{s:i}", "starved", 2));

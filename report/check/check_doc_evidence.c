@@ -38,10 +38,16 @@ static void add_verdict(const struct check_view *view, const struct check_cell *
 }
 
 static void add_grants(const struct check_cell *cell, struct doc *doc) {
+    char tested[NUMBER_TEXT_MAX];
     if (isnan(cell->grants)) return;
     add_count(doc, "grants", cell->grants);
-    if (cell->bound95 > 0 && !check_under_fault(cell))
-        doc_span(doc, DOC_PLAIN, "; with 95 %% confidence fewer than %.1e go wrong", cell->bound95);
+    if (check_under_fault(cell)) return;
+    if (!isnan(cell->tested))
+        doc_span(doc, DOC_PLAIN, "; during %s of them another client waited",
+                 number_count_text(cell->tested, tested));
+    if (cell->bound95 > 0)
+        doc_span(doc, DOC_PLAIN, "; with 95 %% confidence fewer than %.1e%s go wrong",
+                 cell->bound95, isnan(cell->tested) ? "" : " of those");
 }
 
 static void add_faults_hit(const struct check_cell *cell, struct doc *doc) {

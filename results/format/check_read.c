@@ -69,7 +69,8 @@ static const struct result_field cell_fields[] = {
              "client got the key for longer than theory allows, or nothing was granted any more "
              "although the servers had been back, or gone for good, for 3 s. violated: two "
              "holders inside their leases, or state lost. inconclusive: a part of the scenario "
-             "did not act, or nothing was granted before or after it. failed: the run failed."),
+             "did not act, or nothing was granted before or after it, or, in the column without "
+             "a fault, no client ever waited for another. failed: the run failed."),
     CELL(TEXT, expected, "expected",
          .help = "the worst verdict that its driver allows, or unstated"),
     CELL(TEXT, compared_word, "compared", .words = "as expected, worse, better",
@@ -88,14 +89,18 @@ static const struct result_field cell_fields[] = {
     CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
     CELL(NS, lease_ns, "lease_ns", .help = "the lease in the requests"),
     CELL(COUNT, grants, "grants", .merge = MERGE_SUM, .help = "grants of all seeds"),
+    CELL(COUNT, tested, "tested", .merge = MERGE_SUM,
+         .help = "of these grants, those during which another client waited for the key; as "
+                 "exclusion.tested of a stage"),
     CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
          .help = "faults that acted while a victim held (or waited, if waiters are the target); "
                  "null in the column without a fault",
          .more = "Of a scenario with several fault sections, all of them together count as one."),
     CELL(REAL, bound95, "bound95",
          .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",
-         .more = "1 - 0.05^(1/faults_hit); in the column without a fault 3/grants, a share of "
-                 "grants."),
+         .more =
+             "1 - 0.05^(1/faults_hit); in the column without a fault 3/tested, a share of those "
+             "grants; 3/grants where tested is null."),
     CELL(COUNT, overlaps, "overlaps", .merge = MERGE_SUM,
          .help = "double and expired holders, and contradictions"),
     CELL(COUNT, detected, "detected", .merge = MERGE_SUM,
