@@ -9,6 +9,7 @@
 #include "bench/option/text.h"
 #include "bench/run/promise.h"
 #include "bench/run/stage_log.h"
+#include "bench/workload/leases.h"
 #include "results/format/response.h"
 #include "results/format/write.h"
 
@@ -17,6 +18,7 @@ struct threshold_row {
     const struct plan_lock *lock;
     char topology[192]; /* "" = embedded */
     int clients, readers;
+    int64_t lease_ns; /* where the lock's stages differ in it; else 0 */
     double rate_per_s;
     struct slo_evidence evidence[THRESHOLDS_MAX];
 };
@@ -52,11 +54,13 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
         snprintf(far, sizeof far, "+rtt-%s", duration_text(of->distance.rtt_ns, rtt, sizeof rtt));
     snprintf(topology, sizeof topology, "%s%s%s", of->topology ? of->topology : "",
              of->tls ? "+tls" : "", far);
+    bool leased = leases_differ(of->plan, of->lock->lock);
+    int64_t lease_ns = leased ? of->plan->lease_ns : 0;
     for (int i = 0; i < thresholds->row_count; i++) {
         struct threshold_row *row = &thresholds->rows[i];
         if (row->lock == of->lock && strcmp(row->topology, topology) == 0 &&
             row->clients == of->clients && row->readers == of->readers &&
-            row->rate_per_s == of->rate_per_s)
+            row->rate_per_s == of->rate_per_s && row->lease_ns == lease_ns)
             return row;
     }
     struct threshold_row *grown =
@@ -67,6 +71,7 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
     *row = (struct threshold_row){.lock = of->lock,
                                   .clients = of->clients,
                                   .readers = of->readers,
+                                  .lease_ns = lease_ns,
                                   .rate_per_s = of->rate_per_s};
     strcpy(row->topology, topology);
     return row;
@@ -215,6 +220,7 @@ static json_t *threshold_answer_json(const struct threshold_row *row,
                           .unit = is_percent(threshold) ? "%" : threshold_unit(threshold),
                           .clients = row->clients,
                           .readers = row->readers,
+                          .lease_ns = row->lease_ns > 0 ? (double)row->lease_ns : NAN,
                           .rate_per_s = row->rate_per_s > 0 ? row->rate_per_s : NAN,
                           .repeats = evidence->repeats,
                           .figure = never ? NAN : answer.figure * scale,

@@ -215,6 +215,35 @@ TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {
     cli_free(&cli);
 }
 
+/* A lock with another lease is not a repeat. */
+TEST(each_lease_is_judged_by_itself) {
+    char out[200];
+    snprintf(out, sizeof out, "%s/leases", cli_folder);
+    const char *args[] = {
+        RUN,     out,        "--lock", "sim,mem-spin", "--set", "acquire.lease=1s,2s",
+        "--slo", "stuck<=0", NULL};
+    struct cli cli = cli_run(NULL, args);
+    assert_code(&cli, LB_EXIT_OK);
+    assert_has(cli.out, "sim, lease 1.00 s");
+    json_t *run = cli_result(out);
+    const json_t *slos = cli_get(run, "slo");
+    double leases_ns = 0;
+    size_t i, found = 0;
+    json_t *slo;
+    json_array_foreach(slos, i, slo) {
+        bool leased = strcmp(cli_text_at(slo, "lock"), "sim") == 0;
+        assert_true(json_is_number(cli_get(slo, "lease_ns")) == leased);
+        assert_int_equal(json_integer_value(cli_get(slo, "repeats")), 1);
+        if (!leased) continue;
+        leases_ns += cli_number_at(slo, "lease_ns");
+        found++;
+    }
+    assert_int_equal(found, 2);
+    assert_true(leases_ns == 3e9);
+    json_decref(run);
+    cli_free(&cli);
+}
+
 TEST(a_promise_that_cannot_be_tested_is_refused_before_the_run) {
     const char *args[] = {"run", "contended", "--lock", "sim", "--slo", "acquire_due.p99<=1ms",
                           NULL};

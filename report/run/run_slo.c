@@ -39,12 +39,13 @@ static enum tone slo_tone(const struct run_slo *slo) {
 }
 
 static void add_slo(struct doc *doc, const struct run_slo *slo) {
-    char text[TEXT_MAX], low[TEXT_MAX], high[TEXT_MAX];
+    char text[TEXT_MAX], low[TEXT_MAX], high[TEXT_MAX], lease[NUMBER_TEXT_MAX] = "";
     const char *verdict = doc_or(slo->verdict, "?");
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", doc_or(slo->slo, "?"));
-    doc_cell(doc, "%s%s%s", doc_or(slo->lock, "?"), slo->topology ? " on " : "",
-             doc_or(slo->topology, ""));
+    if (!isnan(slo->lease_ns)) number_time_text(slo->lease_ns, lease);
+    doc_cell(doc, "%s%s%s%s%s", doc_or(slo->lock, "?"), slo->topology ? " on " : "",
+             doc_or(slo->topology, ""), *lease ? ", lease " : "", lease);
     doc_figure(doc, slo->clients);
     doc_cell(doc, "%s", "");
     doc_chip(doc, DOC_CHIP, slo_tone(slo), "", verdict, NULL);

@@ -173,6 +173,8 @@ static const struct result_field slo_fields[] = {
     ROW(run_slo, COUNT, clients, "clients", .help = "clients that shared the lock"),
     ROW(run_slo, COUNT, readers, "readers", .unit = "%",
         .help = "part of the attempts that were readers'"),
+    ROW(run_slo, NS, lease_ns, "lease_ns",
+        .help = "lease that was asked for, where acquire.lease has several values; null elsewhere"),
     ROW(run_slo, REAL, rate_per_s, "rate_per_s", .unit = "1/s",
         .help = "rate of arrivals, if it is not that of the workload"),
     ROW(run_slo, COUNT, repeats, "repeats", .help = "stages that were judged together"),

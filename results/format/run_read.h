@@ -77,7 +77,7 @@ struct run_skip {
 /* One promise of a run (--slo), for one lock under one load. */
 struct run_slo {
     const char *slo, *lock, *topology, *verdict, *basis, *unit;
-    double clients, readers, rate_per_s, repeats, figure, low, high, limit;
+    double clients, readers, lease_ns, rate_per_s, repeats, figure, low, high, limit;
     bool never; /* the figure is a quantile that is among requests that were never granted */
 };
 
