@@ -121,6 +121,7 @@ static int find(const struct search *search, struct edge *ret, enum points *ret_
 
 /* Rounds a load, to a whole number if it must be one, and keeps it within the range. */
 static double fit_load(const struct search *search, double load) {
+    if (!(load > 0)) return search->ask.least; /* also for NAN: no stage has such a rate */
     /* a probe cannot tell loads apart beyond three digits */
     double step = pow(10, floor(log10(load)) - 2);
     load = search->ask.whole ? round(load) : round(load / step) * step;
@@ -164,7 +165,7 @@ static bool is_hopeless(const struct search *search) {
     return count >= BAD_MOST;
 }
 
-/* A load beyond all probes, on the side where the edge must be. */
+/* A load beyond all probes, on the side where the edge must be; the last one again if none of them shows a side. */
 static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
@@ -173,6 +174,7 @@ static double widen(const struct search *search, bool up) {
             continue;
         if (end == 0 || (up ? load > end : load < end)) end = load;
     }
+    if (end == 0) return search->results[search->count - 1].load;
     double load = fit_load(search, up ? end * STEP : end / STEP);
     return load == end && search->ask.whole ? fit_load(search, up ? end + 1 : end - 1) : load;
 }

@@ -301,6 +301,20 @@ TEST(probes_that_a_busy_machine_emptied_do_not) {
     assert_int_equal(search_answer(&search).limit, SEARCH_NO_ANSWER);
 }
 
+/* A busy machine spoilt the first probe, and the second one brought nothing: there is no load to go on from. */
+TEST(a_search_that_knows_no_load_yet_asks_for_the_same_again) {
+    static struct search search; /* large */
+    double load, again;
+    search_init(&search, &usual);
+    assert_true(search_next(&search, true, &load));
+    search_add(&search, &(struct search_result){
+                            .load = load, .samples = SAMPLES, .over = 600, .limited = true});
+    assert_true(search_next(&search, true, &again));
+    search_add(&search, &(struct search_result){.load = again});
+    assert_true(search_next(&search, true, &again));
+    assert_true(again == load);
+}
+
 TEST(clients_are_whole) {
     static struct search search;
     struct search_ask ask = {.scatter_min = SCATTER,
