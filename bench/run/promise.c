@@ -17,7 +17,13 @@ uint64_t promise_within(const struct hist *hist, int64_t limit_ns) {
     return within;
 }
 
+static uint64_t values_of(const struct stage *stage, enum metric metric) {
+    return (uint64_t)(stage->hist[metric]->count + stage->hist[metric]->over);
+}
+
 uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
+    if (ask->lock->lock->primitive == LB_LATCH)
+        return values_of(stage, METRIC_ACQUIRE) + values_of(stage, METRIC_WAIT_FAILED);
     bool closed = ask->plan->arrival.kind == ARRIVAL_CLOSED;
     return (uint64_t)(closed ? stage->result.attempts : stage->result.due);
 }

@@ -18,7 +18,7 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
                          int64_t elapsed_ns);
 
 /* The operations that the promise is about: due in the window (open loop) or begun in it (closed
- * loop). */
+ * loop). Of a latch the awaits alone: a count-down waits for nobody. */
 uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask);
 
 #endif

@@ -131,6 +131,12 @@ static uint64_t missed_of(const struct stage *stage, bool last) {
     return last && stage->result.missed > 0 ? (uint64_t)stage->result.missed : 0;
 }
 
+/* Whether the log tells what a figure is made of. It does not tell the count-downs of a latch, which are among the
+ * operations that were granted or not: they are judged by the figure alone. */
+static bool is_in_log(const struct threshold *threshold, const struct stage_ask *ask) {
+    return threshold_metric(threshold) < METRICS || ask->lock->lock->primitive != LB_LATCH;
+}
+
 /* A figure's seconds, where the log has what it is made of. */
 static void add_seconds(struct slo_evidence *evidence, const struct threshold *threshold, int t,
                         const struct intervals *intervals, const struct stage *stage) {
@@ -188,7 +194,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
         const struct threshold *threshold = &thresholds->threshold[t];
         slo_add_figure(&row->evidence[t], threshold_figure(threshold, stage, ask));
         row->evidence[t].limited += stage->result.limited_by != NULL;
-        if (!unread.code && !intervals.failed)
+        if (!unread.code && !intervals.failed && is_in_log(threshold, ask))
             add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
     }
     free(intervals.item);

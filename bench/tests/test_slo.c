@@ -6,9 +6,12 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/rng.h"
+#include "bench/run/thresholds.h"
 #include "bench/slo/verdict.h"
 #include "bench/tests/cli_help.h"
 #include "bench/tests/unit.h"
+#include "drivers/registry.h"
+#include "results/format/hlog.h"
 
 static struct threshold read_one(const char *text) {
     struct threshold threshold;
@@ -148,6 +151,66 @@ TEST(what_was_never_granted_is_over_every_limit) {
     evidence.limited = 1; /* ... but the lock might have granted the requests */
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
+}
+
+/* ---- a latch ---- */
+
+/* Six seconds, with a hundred awaits of 1 ms and a hundred count-downs each. */
+static void write_latch_log(const char *log, struct stage *stage) {
+    struct lb_err err = {0};
+    FILE *file = fopen(log, "w");
+    assert_non_null(file);
+    for (int i = 0; i < METRICS; i++) stage->hist[i] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+    assert_int_equal(hlog_begin(file, 0, "test", &err), 0);
+    for (int second = 0; second < 6; second++) {
+        struct hist *one = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        for (int i = 0; i < 100; i++) hist_record(one, LB_MS_NS);
+        for (enum metric metric = METRIC_ACQUIRE;; metric = METRIC_RELEASE) {
+            hist_add(stage->hist[metric], one);
+            assert_int_equal(
+                hlog_write(file, metric_name(metric), second * LB_S_NS, LB_S_NS, one, &err), 0);
+            if (metric == METRIC_RELEASE) break;
+        }
+        hist_free(one);
+    }
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Its count-downs are operations too: they are no seconds without a grant, and no requests that were never granted. */
+TEST(the_count_downs_of_a_latch_count_as_in_the_figures) {
+    static const char *const promises = "throughput_per_s>=150,not_granted<=1%,acquire.p90<=1s";
+    char log[200];
+    snprintf(log, sizeof log, "%s/latch.hlog", cli_folder);
+    struct lb_err err = {0};
+    struct plan plan = {.promises = promises, .arrival = {.kind = ARRIVAL_CLOSED}};
+    struct plan_lock lock = {.lock = registry_lock("redis-latch")};
+    struct stage_ask ask = {.plan = &plan, .lock = &lock, .hlog_path = log};
+    struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
+    struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
+    struct thresholds thresholds;
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage.result.attempts = stage.result.ok = 1200;
+    stage.result.throughput_per_s = 200;
+    stage.result.not_granted = 0;
+    write_latch_log(log, &stage);
+    if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
+    thresholds_take(&thresholds, &stage, &ask, &of);
+    json_t *slos = thresholds_json(&thresholds), *slo;
+    size_t i;
+    assert_int_equal(json_array_size(slos), 3);
+    json_array_foreach(slos, i, slo) {
+        if (strcmp(cli_text_at(slo, "verdict"), "kept") != 0)
+            fail_msg("%s: %s: %s", cli_text_at(slo, "slo"), cli_text_at(slo, "verdict"),
+                     cli_text_at(slo, "basis"));
+        double figure = cli_number_at(slo, "figure");
+        assert_false(json_is_true(cli_get(slo, "never")));
+        if (json_is_number(cli_get(slo, "low")))
+            assert_true(cli_number_at(slo, "low") <= figure &&
+                        figure <= cli_number_at(slo, "high"));
+    }
+    json_decref(slos);
+    thresholds_done(&thresholds);
+    for (i = 0; i < METRICS; i++) hist_free(stage.hist[i]);
 }
 
 /* ---- the whole run ---- */
