@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/sort.h"
 #include "bench/workload/plan.h"
 #include "results/format/bound.h"
 #include "results/format/tree.h"
@@ -222,27 +221,29 @@ static double merged(enum result_merge how, double a, double b) {
 }
 
 /* The quantile by the nearest rank, which is always a measured value. */
-static double quantile(const double *sorted, size_t count, double q) {
-    size_t rank = (size_t)ceil(q * (double)count);
-    return sorted[rank > 0 ? rank - 1 : 0];
+static double quantile(const json_t *sorted, double q) {
+    size_t rank = (size_t)ceil(q * (double)json_array_size(sorted));
+    return json_number_value(json_array_get(sorted, rank > 0 ? rank - 1 : 0));
 }
 
-static int summarise_trials(struct check_cell *cell) {
-    size_t count = json_array_size(cell->trials);
-    double *sorted = calloc(count + 1, sizeof *sorted);
-    if (!sorted) return -1;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = json_number_value(json_array_get(cell->trials, i));
-    sort_doubles(sorted, count);
-    cell->recovery_count = (double)count;
-    if (count > 0) {
-        cell->recovery_min = quantile(sorted, count, 0);
-        cell->recovery_p50 = quantile(sorted, count, 0.5);
-        cell->recovery_p90 = quantile(sorted, count, 0.9);
-        cell->recovery_max = quantile(sorted, count, 1);
-    }
-    free(sorted);
-    return 0;
+static int compare_numbers(const void *a, const void *b) {
+    double x = json_number_value(*(json_t *const *)a), y = json_number_value(*(json_t *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* The trials of both in one order. New reference; NULL when out of memory. */
+static json_t *sorted_trials(const json_t *a, const json_t *b) {
+    size_t a_count = json_array_size(a), count = a_count + json_array_size(b);
+    json_t *sorted = json_array(), **trials = calloc(count + 1, sizeof *trials);
+    int failed = !sorted || !trials;
+    for (size_t i = 0; !failed && i < count; i++)
+        trials[i] = i < a_count ? json_array_get(a, i) : json_array_get(b, i - a_count);
+    if (!failed) qsort(trials, count, sizeof *trials, compare_numbers);
+    for (size_t i = 0; !failed && i < count; i++) failed = json_array_append(sorted, trials[i]);
+    free(trials);
+    if (!failed) return sorted;
+    json_decref(sorted);
+    return NULL;
 }
 
 /* Puts the trials of both together, with the theory of the first run that has one. */
@@ -251,18 +252,19 @@ static int merge_recovery(struct cell_result *into, const struct check_cell *a,
     const struct check_cell *first = a->trials ? a : b;
     struct check_cell *cell = &into->cell;
     if (!first->trials) return 0;
-    json_t *trials = json_array();
-    if (a->trials) json_array_extend(trials, (json_t *)(uintptr_t)a->trials);
-    if (b->trials) json_array_extend(trials, (json_t *)(uintptr_t)b->trials);
-    cell->trials = cell_result_keep(into, trials);
-    cell->recovery_min = first->recovery_min;
-    cell->recovery_p50 = first->recovery_p50;
-    cell->recovery_p90 = first->recovery_p90;
-    cell->recovery_max = first->recovery_max;
+    const json_t *trials = cell_result_keep(into, sorted_trials(a->trials, b->trials));
+    if (!trials) return -1;
+    bool any = json_array_size(trials) > 0;
+    cell->trials = trials;
+    cell->recovery_count = (double)json_array_size(trials);
+    cell->recovery_min = any ? quantile(trials, 0) : first->recovery_min;
+    cell->recovery_p50 = any ? quantile(trials, 0.5) : first->recovery_p50;
+    cell->recovery_p90 = any ? quantile(trials, 0.9) : first->recovery_p90;
+    cell->recovery_max = any ? quantile(trials, 1) : first->recovery_max;
     cell->theory_min = first->theory_min;
     cell->theory_max = first->theory_max;
     cell->theory = first->theory;
-    return cell->trials ? summarise_trials(cell) : -1;
+    return 0;
 }
 
 int cell_result_merge(struct cell_result *into, const struct cell_result *more,

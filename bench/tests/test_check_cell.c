@@ -501,6 +501,15 @@ TEST(several_seeds_show_their_worst) {
     assert_bound(all, 1 - 0.223606797750); /* two faults */
     assert_int_equal(whole(all, "seed"), 1);
     assert_seen(all, "safe", NULL);
+    /* The trials of both are in one order, and each stays the whole number that it was. */
+    struct cell_result a = one_seed("safe", 1, 1, 1), b = one_seed("safe", 1, 1, 2);
+    a.cell.trials = cell_result_keep(&a, json_pack("[i, i]", 1, 9));
+    b.cell.trials = cell_result_keep(&b, json_pack("[i, i]", 2, 3));
+    all = json_of(merged(a, b));
+    json_t *sorted = json_pack("[i, i, i, i]", 1, 2, 3, 9);
+    assert_true(json_equal(json_object_get(json_object_get(all, "recovery_ns"), "trials"), sorted));
+    json_decref(sorted);
+    json_decref(all);
 }
 
 /* A failed seed makes a safe cell fail, and hides no bad finding of the other seeds. */
