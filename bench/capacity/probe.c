@@ -85,14 +85,18 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
 
 /* Reads how many requests were granted before the window's end, and whether this fell behind the number that was due.
  * The last batch is left out, because it contains grants after the window's end. Of n grants that a serial lock made
- * in a time, only n - 1 certainly lie in that time as a whole. */
-static void read_backlog(const struct stage *stage, struct probe *probe) {
+ * in a time, only n - 1 certainly lie in that time as a whole. Requests that fell due a moment ago are left out: no
+ * request was granted faster than the shortest wait, which long ways may make as long as the limit. */
+static void read_backlog(const struct stage *stage, const struct stage_promise *promise,
+                         struct probe *probe) {
     int count = stage->batch_count - 1;
     if (!(stage->offered_per_s > 0) || count < 1 || stage->window_ns <= 0) return;
     double granted = (double)stage->batches[count - 1].granted;
     double end_ns = (double)stage->batches[count - 1].end_ns;
     if (!(end_ns > 0)) return;
-    double due = (double)probe->samples * fmin(1, end_ns / (double)stage->window_ns);
+    double way_ns = (double)stage->hist[promise->metric]->min; /* INT64_MAX: none was granted */
+    double due_until_ns = end_ns - fmin(way_ns, (double)promise->limit_ns);
+    double due = (double)probe->samples * fmin(1, fmax(0, due_until_ns) / (double)stage->window_ns);
     probe->served_per_s = fmax(0, granted - 1) * 1e9 / end_ns;
     probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
@@ -174,7 +178,7 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.over = within < probe.samples ? probe.samples - within : 0;
     probe.measured = true;
     probe.span_s = (double)(stage->warmup_ns + stage->window_ns) / 1e9;
-    read_backlog(stage, &probe);
+    read_backlog(stage, &ask->promise, &probe);
     read_quantile(stage, &ask->promise, &probe);
     /* A broken promise becomes unsure, since the lock might have kept it. A promise that was kept
      * in spite of the limit was kept. */

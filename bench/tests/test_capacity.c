@@ -341,6 +341,32 @@ TEST(grants_that_are_still_held_are_no_backlog) {
     told_free(told);
 }
 
+/* 2000/s for 5 s, each granted wait_ns after it was due, as by servers that are far away; the limit is 200 ms. */
+static struct probe probe_of_far(int64_t wait_ns, double served_part) {
+    struct told *told = told_new(2000, 200 * LB_MS_NS);
+    tell(told, 1000, 0);
+    hist_reset(told->stage.hist[METRIC_ACQUIRE_DUE]);
+    for (int i = 0; i < 10000; i++) hist_record(told->stage.hist[METRIC_ACQUIRE_DUE], wait_ns);
+    for (int b = 0; b < 10; b++) {
+        struct stage_batch *batch = &told->stage.batches[b];
+        batch->within = wait_ns <= 200 * LB_MS_NS ? batch->counted : 0;
+        batch->granted =
+            (int64_t)(served_part * 2000 * (double)(batch->end_ns - wait_ns) / (double)LB_S_NS);
+    }
+    struct probe probe = probe_read(&told->stage, &told->ask, 2000);
+    told_free(told);
+    return probe;
+}
+
+TEST(what_is_on_its_way_for_as_long_as_every_request_is_no_backlog) {
+    struct probe probe = probe_of_far(180 * LB_MS_NS, 1);
+    assert_false(probe.grew);
+    assert_int_equal(probe.verdict, PROMISE_KEPT);
+    assert_true(probe_of_far(180 * LB_MS_NS, 0.95).grew);
+    /* A wait beyond the limit is no excuse. */
+    assert_true(probe_of_far(2 * LB_S_NS, 1).grew);
+}
+
 /* The engine's timers were late by so much; limit_ns: of the promise. */
 static struct probe probe_when_late(int within, int64_t limit_ns, int64_t late_ns) {
     struct told *told = told_new(400, limit_ns);
