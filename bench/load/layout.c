@@ -180,6 +180,11 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
     return 0;
 }
 
+/* Cells have numbers of 32 bits. */
+_Static_assert((uint64_t)PLAN_KEYS_MAX *LB_SLOTS_MAX <= UINT32_MAX &&
+                   (uint64_t)PLAN_CLIENTS_MAX * LB_SLOTS_MAX <= UINT32_MAX,
+               "a slot's cell: key * slots + slot");
+
 /* The stage's shape: how many of each thing, and which of the checks apply. 0, or -1 with err. */
 static int take_shape(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
