@@ -1,11 +1,8 @@
 /* cmd_report: `lockbench report RUN...`: shows saved runs, a saved check or a saved search for capacity as a table,
  * Markdown, CSV, JSON or HTML. It reads results only and asks no server. A file is written whole or not at all. */
-#define _GNU_SOURCE
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/base/home.h"
@@ -68,21 +65,6 @@ static int write_stdout(const struct saved *saved, enum report_format format, st
     return render(saved, format, terminal_has_color(stdout), stdout, err);
 }
 
-static int cannot_write(const char *path, struct lb_err *err) {
-    return err_set(err, LB_EXIT_MACHINE, "report: %s: %s", path, strerror(errno));
-}
-
-/* Opens the path and writes; for devices and pipes, which can't be replaced by a file. */
-static int write_open(const struct saved *saved, enum report_format format, const char *path,
-                      struct lb_err *err) {
-    FILE *out = fopen(path, "we");
-    if (!out) return cannot_write(path, err);
-    int rc = render(saved, format, false, out, err);
-    if (rc && err->code == LB_EXIT_MACHINE) err_prefix(err, "report: %s", path);
-    if (fclose(out) && rc == 0) rc = cannot_write(path, err);
-    return rc;
-}
-
 /* For page_write. */
 struct file {
     const struct saved *saved;
@@ -102,12 +84,6 @@ static int write_report_file(const struct saved *saved, enum report_format forma
     return -1;
 }
 
-/* True if a file may be renamed to this path: not if it is a device or a pipe (/dev/stdout). */
-static bool is_plain_file(const char *path) {
-    struct stat status;
-    return stat(path, &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
-}
-
 static int write_to(const struct saved *saved, const struct wish *wish, struct lb_err *err) {
     const char *path = wish->out;
     char beside[PATH_MAX];
@@ -120,9 +96,7 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
         path = beside;
     }
     if (!path || strcmp(path, "-") == 0) return write_stdout(saved, wish->format, err);
-    int rc = is_plain_file(path) ? write_report_file(saved, wish->format, path, err)
-                                 : write_open(saved, wish->format, path, err);
-    if (rc) return -1;
+    if (write_report_file(saved, wish->format, path, err) != 0) return -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;
 }

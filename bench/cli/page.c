@@ -4,26 +4,65 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
 }
 
-int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err) {
+static bool same_file(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* True if a new file may be renamed to this path: not if a device, a pipe, or our own output is there. */
+static bool is_replaceable(const char *path) {
+    struct stat status, ours;
+    if (stat(path, &status) != 0) return lstat(path, &status) != 0; /* a link to nothing stays */
+    if (fstat(STDOUT_FILENO, &ours) == 0 && same_file(&status, &ours)) return false;
+    if (fstat(STDERR_FILENO, &ours) == 0 && same_file(&status, &ours)) return false;
+    return S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
+}
+
+static int render_and_close(FILE *out, const char *path, page_render_fn *render, const void *what,
+                            struct lb_err *err) {
+    if (!out) return cannot_write(path, err);
+    int rc = render(what, out, err);
+    if (rc != 0 && err->code == LB_EXIT_MACHINE) err_prefix(err, "%s", path);
+    if (fclose(out) != 0 && rc == 0) rc = cannot_write(path, err);
+    return rc ? -1 : 0;
+}
+
+/* Writes into what is there, behind what this program has printed into it. */
+static int write_into(const char *path, page_render_fn *render, const void *what,
+                      struct lb_err *err) {
+    fflush(stdout);
+    return render_and_close(fopen(path, "ae"), path, render, what, err);
+}
+
+/* path: for messages; real: the same without links. */
+static int replace(const char *path, const char *real, page_render_fn *render, const void *what,
+                   struct lb_err *err) {
     char *fresh = NULL;
-    if (asprintf(&fresh, "%s.%d.new", path, (int)getpid()) < 0)
+    if (asprintf(&fresh, "%s.%d.new", real, (int)getpid()) < 0)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     FILE *out = fopen(fresh, "we");
-    int rc = out ? render(what, out, err) : cannot_write(path, err);
-    if (out && rc != 0 && err->code == LB_EXIT_MACHINE) err_prefix(err, "%s", path);
-    if (out && fclose(out) != 0 && rc == 0) rc = cannot_write(path, err);
-    if (rc == 0 && rename(fresh, path) != 0) rc = cannot_write(path, err);
+    int rc = render_and_close(out, path, render, what, err);
+    if (rc == 0 && rename(fresh, real) != 0) rc = cannot_write(path, err);
     if (out && rc != 0) unlink(fresh);
     free(fresh);
-    return rc ? -1 : 0;
+    return rc;
+}
+
+int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err) {
+    if (!is_replaceable(path)) return write_into(path, render, what, err);
+    char *real = realpath(path, NULL); /* a link stays a link */
+    int rc = replace(path, real ? real : path, render, what, err);
+    free(real);
+    return rc;
 }
 
 int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err) {

@@ -9,8 +9,9 @@
 /* Renders `what` into a stream: 0, or -1 with err. */
 typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
 
-/* Writes a file whole or not at all: a new one beside the path, renamed. 0, or -1 with err
- * (LB_EXIT_MACHINE for what the disk refuses), and then the path is as it was. */
+/* Writes a file whole or not at all: a new one beside the path, renamed. Of a link, the file that it
+ * names is replaced. A device or a pipe is written into. 0, or -1 with err (LB_EXIT_MACHINE for what
+ * the disk refuses), and then a file is as it was. */
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
 /* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */

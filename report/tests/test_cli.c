@@ -57,6 +57,57 @@ TEST(test_formats_and_places) {
     }
 }
 
+/* Runs these words of a shell in the test's folder. */
+static void in_folder(const char *words) {
+    char line[512];
+    snprintf(line, sizeof line, "cd %s && { %s; }", folder, words);
+    const char *const argv[] = {"sh", "-c", line, NULL};
+    assert_int_equal(run_command(argv, NULL), 0);
+}
+
+/* Copies the pipe "fifo" into "piped"; gives up if nobody writes. */
+static pid_t start_reader(void) {
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    in_folder("timeout 20 cat fifo >piped");
+    _exit(0);
+}
+
+/* A link, a pipe and the program's own output stay what they are, for each command with --out; a link
+ * to nothing is one to the page then. */
+TEST(test_out_replaces_files_only) {
+    static const struct {
+        const char *command, *words, *page;
+    } cases[] = {
+        {"report", "$G/clean --html --out $D/link", "file"},
+        {"report", "$G/clean --html --out $D/nowhere", "made"},
+        {"report", "$G/clean --html --out $D/fifo", "piped"},
+        {"report", "$G/clean --html --out $D/out", "out"},
+        {"compare", "$G/clean -- $G/mixed --out $D/link", "file"},
+        {"compare", "$G/clean -- $G/mixed --out $D/nowhere", "made"},
+        {"compare", "$G/clean -- $G/mixed --out $D/fifo", "piped"},
+        {"compare", "$G/clean -- $G/mixed --out $D/out", "out"},
+        {"history", "$D/lines.csv --out $D/link", "file"},
+        {"history", "$D/lines.csv --out $D/nowhere", "made"},
+        {"history", "$D/lines.csv --out $D/fifo", "piped"},
+    };
+    assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/lines.csv"), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        in_folder("rm -f link fifo file nowhere made piped; : >file; ln -s file link; "
+                  "ln -s made nowhere; mkfifo fifo");
+        pid_t reader = strstr(cases[i].words, "fifo") ? start_reader() : 0;
+        int code = run_lockbench(cases[i].command, cases[i].words);
+        if (reader) waitpid(reader, NULL, 0);
+        char *page = content_of(cases[i].page);
+        if (!strstr(page, "</html>"))
+            fail_msg("%s %s: exit code %d, no page in %s", cases[i].command, cases[i].words, code,
+                     cases[i].page);
+        free(page);
+        in_folder("test -h link && test -h nowhere && test -p fifo");
+    }
+}
+
 /* The page lands beside its run, and nothing else is left there. */
 TEST(test_a_page_beside_its_run) {
     static const char clean[] = GOLDEN "/clean";
