@@ -321,6 +321,65 @@ TEST(never_is_worse_than_any_number) {
     trend_free(trend);
 }
 
+/* 40 runs that scatter by 2 %, slower by a factor from run 28 on; `every` runs have a "never" among them,
+ * from `first` on. */
+static struct trend *with_never(uint64_t seed, double factor, int first, int every) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, seed, 1);
+    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
+          "executor,repeats,verdict,acquire_p99\n",
+          out);
+    for (int day = 0; day < 40; day++) {
+        fprintf(out, "2026-%02d-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,",
+                1 + day / 28, 1 + day % 28, day);
+        double value = 1e7 * around(&rng, 0.02) * (day < 28 ? 1 : factor);
+        if (day >= first && (day - first) % every == 0) {
+            fputs("never\n", out);
+        } else {
+            fprintf(out, "%.6g\n", value);
+        }
+    }
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "x.csv", &err);
+    assert_string_equal(err.text, "");
+    return trend;
+}
+
+/* A single "never", wherever it is, or one of ten runs hides no change. */
+TEST(never_hides_no_change) {
+    static const double factors[] = {1.1, 1.5, 4};
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        for (int first = 0; first < 40; first++) {
+            struct trend *trend = with_never(11, factors[f], first, first < 10 ? 10 : 40);
+            struct trend_view *view = look(trend, -1, 15);
+            const struct trend_figure *figure = &view->series[0].figure[metric_of("acquire_p99")];
+            if (trend_exit(view) != LB_EXIT_REGRESSION)
+                fail_msg("%.3g times from run 28, never in run %d: exit code %d, p = %g",
+                         factors[f], first, trend_exit(view), figure->p);
+            trend_view_free(view);
+            trend_free(trend);
+        }
+    }
+}
+
+/* 400 histories that only scatter, with a "never" in one of ten runs. */
+TEST(scatter_with_never_shuts_no_gate) {
+    int alarms = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        struct trend *trend = with_never(seed, 1, (int)(seed % 10), 10);
+        struct trend_view *view = look(trend, -1, 10);
+        alarms += trend_exit(view) != LB_EXIT_OK;
+        trend_view_free(view);
+        trend_free(trend);
+    }
+    if (alarms > 20) fail_msg("%d of 400", alarms);
+}
+
 TEST(outputs_are_as_stored) {
     struct trend *trend = slower();
     struct trend_view *view = look(trend, -1, 15);

@@ -13,25 +13,49 @@ bool trend_is_worse(int metric, double before, double after) {
     return compare_metric(metric)->better > 0 ? after < before : after > before;
 }
 
-/* The number that stands for "never" in computations: ten times the worst measured value. */
-static double stand_in_for_never(const struct trend_figure *figure) {
+/* The number that stands for "never" in computations: so far above the greatest measured value that a
+ * level of "never" is a change that counts. */
+static double stand_in_for_never(const struct trend_figure *figure, double min_effect) {
     double greatest = 0;
     for (int i = 0; i < figure->count; i++) {
         if (isfinite(figure->values[i])) greatest = fmax(greatest, figure->values[i]);
     }
-    return greatest > 0 ? 10 * greatest : 1;
+    return greatest > 0 ? (1.05 + 2 * min_effect) * greatest : 1;
+}
+
+#define NEAR 2 /* values before and after one that show whether a "never" is alone */
+
+/* True for a "never" among values of which most are numbers. As a number, it would make the scatter so
+ * great that no change of the others is significant. */
+static bool is_lone_never(const struct trend_figure *figure, int at) {
+    int from = at > NEAR ? at - NEAR : 0;
+    int to = at + NEAR < figure->count ? at + NEAR + 1 : figure->count;
+    return isinf(figure->values[at]) && isfinite(rank_median(figure->values + from, to - from));
+}
+
+/* Finds the places of the change points, without each lone "never". The number, or -1 when out of memory. */
+static int find_places(struct trend_figure *figure, const struct trend_ask *ask) {
+    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
+    size_t room = (size_t)figure->count + 1;
+    double *finite = malloc(room * sizeof *finite);
+    int *place = malloc(room * sizeof *place), count = 0, found = -1;
+    figure->never = stand_in_for_never(figure, ask->min_effect);
+    for (int i = 0; i < figure->count && finite && place; i++) {
+        if (is_lone_never(figure, i)) continue;
+        place[count] = i;
+        finite[count++] = fmin(figure->values[i], figure->never);
+    }
+    if (finite && place) found = change_points(finite, count, &options, figure->changes);
+    for (int c = 0; c < found; c++) figure->changes[c].index = place[figure->changes[c].index];
+    free(finite);
+    free(place);
+    return found;
 }
 
 /* Finds the change points. A level with "never" in half of its runs or more is "never". 0, or -1
  * when out of memory. */
 static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
-    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
-    double *finite = malloc(((size_t)figure->count + 1) * sizeof *finite);
-    if (!finite) return -1;
-    figure->never = stand_in_for_never(figure);
-    for (int i = 0; i < figure->count; i++) finite[i] = fmin(figure->values[i], figure->never);
-    int found = change_points(finite, figure->count, &options, figure->changes);
-    free(finite);
+    int found = find_places(figure, ask);
     for (int c = 0; c < found; c++) {
         struct change_point *change = &figure->changes[c];
         int from = c > 0 ? change[-1].index : 0;

@@ -108,7 +108,7 @@ void trend_acks_free(struct trend_acks *acks);
 
 struct trend_figure {
     double *values; /* the measured values, INFINITY = never; owned */
-    double never;   /* the number for a value of never: ten times the greatest of the others */
+    double never;   /* the number for a value of never: a little above the greatest of the others */
     int *lines;     /* the index in the series of each value */
     int count;
     struct change_point *changes; /* the change points; their index is one in values; owned */
