@@ -210,7 +210,7 @@ TEST(a_history_begins_with_what_the_gate_says) {
     char *said = strstr(body, "WORSE by 3 % or more within the last 15 runs");
     assert_non_null(said);
     assert_true(said < strstr(body, "<table"));
-    assert_non_null(strstr(body, "worse -12"));
+    assert_non_null(strstr(body, "worse -11.9"));
     free(text);
 }
 

@@ -321,6 +321,49 @@ TEST(never_is_worse_than_any_number) {
     trend_free(trend);
 }
 
+/* One outlier on either side of a change is in no level that is shown. */
+TEST(a_level_is_a_median) {
+    char *text = NULL;
+    size_t size;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    fputs(HEADER, out);
+    for (int day = 0; day < 40; day++) {
+        double rate = day < 20 ? 1000 + day % 3 : 600 + day % 3;
+        put_line(out, day, &(struct made){.rate = day == 5 ? 700 : day == 30 ? 900 : rate});
+    }
+    fclose(out);
+    struct trend *trend = trend_parse(text, "x.csv", &err);
+    struct trend_view *view = look(trend, 0, 25);
+    const struct trend_figure *figure = &view->series[0].figure[0];
+    assert_int_equal(figure->change_count, 1);
+    assert_true(figure->changes[0].before == 1001 && figure->changes[0].after == 601);
+    near(figure->shift, 601.0 / 1001 - 1, 1e-9);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
+/* A figure that is 0 in most runs may have changed nevertheless. */
+TEST(levels_with_one_median_are_told_by_means) {
+    char *text = NULL;
+    size_t size;
+    struct lb_err err = {0};
+    FILE *out = open_memstream(&text, &size);
+    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
+          "executor,repeats,verdict,not_granted\n",
+          out);
+    for (int day = 0; day < 50; day++)
+        fprintf(out, "2026-%02d-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,%s\n",
+                1 + day / 28, 1 + day % 28, day, day >= 30 && day % 5 < 2 ? "0.1" : "0");
+    fclose(out);
+    struct trend *trend = trend_parse(text, "x.csv", &err);
+    assert_string_equal(err.text, "");
+    struct trend_view *view = look(trend, -1, 25);
+    assert_int_equal(trend_exit(view), LB_EXIT_REGRESSION);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
 /* 40 runs that scatter by 2 %, slower by a factor from run 28 on; `every` runs have a "never" among them,
  * from `first` on. */
 static struct trend *with_never(uint64_t seed, double factor, int first, int every) {

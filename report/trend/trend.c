@@ -52,8 +52,9 @@ static int find_places(struct trend_figure *figure, const struct trend_ask *ask)
     return found;
 }
 
-/* Finds the change points. A level with "never" in half of its runs or more is "never". 0, or -1
- * when out of memory. */
+/* Finds the change points. A level is the median of its runs, so one outlier does not move it, and one with
+ * "never" in half of its runs or more is "never". Levels with the same median are told by their means. 0, or
+ * -1 when out of memory. */
 static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
     int found = find_places(figure, ask);
     for (int c = 0; c < found; c++) {
@@ -62,8 +63,10 @@ static int find_changes(struct trend_figure *figure, const struct trend_ask *ask
         int to = c + 1 < found ? change[1].index : figure->count;
         double before = rank_median(figure->values + from, change->index - from);
         double after = rank_median(figure->values + change->index, to - change->index);
-        if (isinf(before)) change->before = INFINITY;
-        if (isinf(after)) change->after = INFINITY;
+        if (isnan(before) || isnan(after)) return -1;
+        if (before == after && isfinite(before)) continue; /* 0 in most runs of both, for example */
+        change->before = before;
+        change->after = after;
     }
     figure->change_count = found < 0 ? 0 : found;
     return found < 0 ? -1 : 0;
