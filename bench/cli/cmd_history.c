@@ -248,8 +248,9 @@ const struct command command_history = {
     .about =
         "Shows the figures from run to run, and where they changed; default file:\n"
         "results/history.csv. Exit codes: 0; 3 if two clients held at once in the newest run of a\n"
-        "lock; with --gate 4 if figures became worse, 5 if the load generator limited so many of\n"
-        "the runs that fewer than 3 are left.",
+        "series that has not ended; with --gate 4 if figures became worse, 5 if the load generator\n"
+        "limited so many of the runs that fewer than 3 are left. A series has ended when another one\n"
+        "of the same lock has 10 newer runs.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

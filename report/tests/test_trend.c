@@ -92,6 +92,44 @@ TEST(a_lock_that_failed_in_the_newest_run_shuts_the_gate) {
     }
 }
 
+/* A series that failed in its last run on an old machine, then 22 runs on a new one: news no more. It is
+ * news while the new machine has few runs, and if both machines take turns. */
+TEST(a_series_that_ended_is_no_news) {
+    static const struct {
+        const char *verdict;
+        int then, every; /* runs on the new machine; one of so many is on the old one */
+        int code;
+    } cases[] = {{"VIOLATED", 22, 0, 0},
+                 {"STUCK", 22, 0, 0},
+                 {"VIOLATED", 5, 0, LB_EXIT_VIOLATED},
+                 {"STUCK", 5, 0, LB_EXIT_REGRESSION},
+                 {"VIOLATED", 22, 7, LB_EXIT_VIOLATED}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        struct lb_err err = {0};
+        FILE *out = open_memstream(&text, &size);
+        fputs(HEADER, out);
+        for (int day = 0; day < 2 + cases[i].then; day++) {
+            bool old = day < 2 || (cases[i].every && day % cases[i].every == 0);
+            put_line(out, day,
+                     &(struct made){.rate = 1000,
+                                    .environment = old ? "old" : "new",
+                                    .verdict = old && day > 0 ? cases[i].verdict : NULL});
+        }
+        fclose(out);
+        struct trend *trend = trend_parse(text, "x.csv", &err);
+        struct trend_view *view = look(trend, -1, 5);
+        if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
+        char *table = text_of(view, FORM_TABLE);
+        assert_int_equal(count_of(table, "ended: the newest"), cases[i].code == 0);
+        assert_int_equal(count_of(table, "in the newest run of a series"), cases[i].code != 0);
+        free(table);
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
 /* A change that was undone is no regression, nor is a change for the better; a change that was
  * undone in part is one. */
 TEST(what_counts_is_the_level_now) {

@@ -146,13 +146,39 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     memcpy(series->lines, lines, (size_t)count * sizeof *series->lines);
     series->state = words_state_of(lines[count - 1]->text[TREND_VERDICT]);
     count_limited(series, &view->ask);
-    view->inconclusive += series->inconclusive;
-    view->limited += series->limited;
     for (int m = 0; m < compare_metric_count(); m++) {
         if (view->ask.metric >= 0 && view->ask.metric != m) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
     }
     return 0;
+}
+
+static bool same_lock(const struct trend_series *a, const struct trend_series *b) {
+    return strcmp(a->lines[0]->text[TREND_LOCK], b->lines[0]->text[TREND_LOCK]) == 0;
+}
+
+/* Marks the series that have ended, and counts what the others leave out. The series of a lock are
+ * neighbours. */
+static void sum_up(struct trend_view *view) {
+    int enough = view->ask.gate > TREND_ENDED ? view->ask.gate : TREND_ENDED;
+    for (int from = 0, to; from < view->count; from = to) {
+        /* the newest line of this lock that has `enough` lines of its series from there on */
+        const struct trend_line *since = NULL;
+        for (to = from; to < view->count && same_lock(&view->series[from], &view->series[to]);
+             to++) {
+            const struct trend_series *one = &view->series[to];
+            const struct trend_line *line =
+                one->count >= enough ? one->lines[one->count - enough] : NULL;
+            if (line && (!since || line > since)) since = line;
+        }
+        for (int i = from; i < to; i++) {
+            struct trend_series *one = &view->series[i];
+            one->ended = since && one->lines[one->count - 1] < since;
+            if (one->ended) continue;
+            view->inconclusive += one->inconclusive;
+            view->limited += one->limited;
+        }
+    }
 }
 
 struct trend_view *trend_look(const struct trend *trend, const struct trend_ask *ask,
@@ -181,6 +207,7 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
         for (to = from + 1; to < count && trend_by_series(lines[from], lines[to]) == 0;) to++;
         failed = add_series(view, lines + from, to - from);
     }
+    if (!failed) sum_up(view);
     if (!failed) failed = trend_gate(view);
     if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:
@@ -207,7 +234,7 @@ void trend_view_free(struct trend_view *view) {
 int trend_exit(const struct trend_view *view) {
     bool worse = view->worse > 0;
     for (int i = 0; i < view->count; i++) {
-        int failed = compare_fails(view->series[i].state);
+        int failed = view->series[i].ended ? 0 : compare_fails(view->series[i].state);
         if (failed == LB_EXIT_VIOLATED) return failed;
         worse |= failed != 0;
     }

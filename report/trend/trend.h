@@ -82,6 +82,10 @@ int trend_append(const char *path, const char *const *runs, int run_count, const
 /* The number of runs that a new level must have before a gate counts it: fewer may be outliers. */
 #define TREND_LEVEL 3
 
+/* A series has ended when another series of its lock has so many newer runs, or as many as the gate looks at
+ * if that is more: the machine or the load is not used any more. Its last state is no news. */
+#define TREND_ENDED 10
+
 /* The chance that a gate fails although nothing has changed. */
 #define TREND_GATE_RATE 0.05
 
@@ -130,6 +134,7 @@ struct trend_series {
     int count;
     struct trend_figure figure[COMPARE_METRICS_MAX];
     enum lock_state state; /* the state in its newest run; LOCK_UNCHECKED for an unknown word */
+    bool ended;            /* it is shown, and counts for neither the gate nor the exit code */
     /* With ask.gate: some of the newest `gate` runs have no figures, because the load generator was
      * their limit, and fewer than TREND_LEVEL have any. */
     bool inconclusive;
@@ -163,7 +168,7 @@ struct trend_view *trend_look(const struct trend *trend, const struct trend_ask 
                               struct lb_err *err);
 void trend_view_free(struct trend_view *view);
 
-/* The exit code: 3 if two clients held at once in the newest run of a series; with ask.gate 4 if
+/* The exit code: 3 if two clients held at once in the newest run of a series that has not ended; with ask.gate 4 if
  * figures became worse, or the newest run of a series got stuck or starved its clients, and 5 if a
  * series is inconclusive; else 0. */
 int trend_exit(const struct trend_view *view);

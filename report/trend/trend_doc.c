@@ -68,7 +68,7 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
     enum lock_state failed = LOCK_UNCHECKED; /* the worst one: the states are in order */
     for (int i = 0; i < view->count; i++) {
         enum lock_state state = view->series[i].state;
-        if (compare_fails(state) && state > failed) failed = state;
+        if (compare_fails(state) && state > failed && !view->series[i].ended) failed = state;
         for (int m = 0; m < compare_metric_count(); m++)
             changes += view->series[i].figure[m].change_count;
     }
@@ -137,12 +137,17 @@ static void add_series(struct doc *doc, const struct trend_view *view,
                        const struct trend_series *series) {
     const struct trend_line *newest = series->lines[series->count - 1];
     const char *const *text = (const char *const *)newest->text;
-    doc_group(doc, compare_fails(series->state) ? TONE_BAD : TONE_BEST, "%s, %s client%s, %s",
-              text[TREND_LOCK], text[TREND_CLIENTS],
+    enum tone tone = series->ended                  ? TONE_PLAIN
+                     : compare_fails(series->state) ? TONE_BAD
+                                                    : TONE_BEST;
+    doc_group(doc, tone, "%s, %s client%s, %s", text[TREND_LOCK], text[TREND_CLIENTS],
               strcmp(text[TREND_CLIENTS], "1") == 0 ? "" : "s", text[TREND_LOAD]);
     doc_span(doc, DOC_DETAIL, "%s; %s; %s; executor %s, environment %s; newest %s: %s",
              text[TREND_TOPOLOGY], text[TREND_DURABILITY], text[TREND_SERVER], text[TREND_EXECUTOR],
              text[TREND_ENVIRONMENT], text[TREND_TIME], text[TREND_VERDICT]);
+    if (series->ended)
+        doc_span(doc, DOC_DETAIL,
+                 "ended: the newest runs of this lock are in other series; this one is not judged");
     add_gate_line(doc, series, false);
     add_gate_line(doc, series, true);
     if (series->count < FEW)

@@ -53,14 +53,15 @@ static void weigh(const struct trend_view *view, const struct trend_series *seri
     if (!all_known) figure->acknowledged = NULL;
 }
 
-/* Collects all figures of a view in which a change could show, in their order. */
+/* Collects all figures of a view in which a new change could show, in their order. */
 static int collect_figures(struct trend_view *view, struct trend_figure **figures) {
     int count = 0;
     for (int i = 0; i < view->count; i++) {
         for (int m = 0; m < compare_metric_count(); m++) {
             struct trend_figure *figure = &view->series[i].figure[m];
             figure->p = NAN;
-            if (view->ask.gate == 0 || figure->count <= TREND_LEVEL) continue;
+            if (view->ask.gate == 0 || figure->count <= TREND_LEVEL || view->series[i].ended)
+                continue;
             weigh(view, &view->series[i], m, figure);
             figures[count++] = figure;
         }

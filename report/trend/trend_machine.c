@@ -69,6 +69,7 @@ static json_t *series_json(const struct trend_series *series) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
     json_object_set_new(json, "runs", json_integer(series->count));
+    json_object_set_new(json, "ended", json_boolean(series->ended));
     json_object_set_new(json, "limited", json_integer(series->limited));
     json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
     for (int m = 0; m < compare_metric_count(); m++) {
