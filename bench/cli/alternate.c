@@ -117,7 +117,8 @@ static int take_run(struct alternate *alternate, int s, const struct job_end *en
         bool known =
             end->exit_code >= 0 && end->exit_code <= LB_EXIT_INCONCLUSIVE && !end->timed_out;
         int code = known ? end->exit_code : LB_EXIT_MACHINE;
-        if (gravity(code) > gravity(alternate->end->exit_code)) alternate->end->exit_code = code;
+        int *gravest = &alternate->end->exit_code[s];
+        if (gravity(code) > gravity(*gravest)) *gravest = code;
         alternate->end->failed |= code == LB_EXIT_USAGE || code == LB_EXIT_MACHINE;
     }
     tell(alternate, s, false, end, saved ? folder : NULL, why);

@@ -206,11 +206,13 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
             lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
 }
 
-/* The exit code of several runs: the finding of the comparison first, then the failure of a run. */
+/* The exit code of two sides: the finding of the comparison first, then the failure of a run, then
+ * what the new runs found on their own: a promise that is broken, or not sure. */
 static int exit_of(int compared, const struct alternate_end *end) {
     if (end->interrupted) return LB_EXIT_INTERRUPTED;
-    bool unsure = compared == LB_EXIT_OK || compared == LB_EXIT_INCONCLUSIVE;
-    return unsure && end->failed ? LB_EXIT_MACHINE : compared;
+    if (compared != LB_EXIT_OK && compared != LB_EXIT_INCONCLUSIVE) return compared;
+    if (end->failed) return LB_EXIT_MACHINE;
+    return end->exit_code[NEW] ? end->exit_code[NEW] : compared;
 }
 
 int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
@@ -252,7 +254,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     if (failed && end.saved[BASE] + end.saved[NEW] == 0) return -1;
     struct lb_err uncompared = {0};
     int all = alternate.repeat * alternate.side_count;
-    int code = pair ? conclude_repeats(&show, &end, all, &uncompared) : end.exit_code;
+    int code = pair ? conclude_repeats(&show, &end, all, &uncompared) : end.exit_code[0];
     if (end.saved[BASE] + end.saved[NEW] > 0) say_where(&show, &end);
     if (failed) return -1;
     if (code < 0 && end.interrupted) fprintf(stderr, "lockbench: %s\n", uncompared.text);

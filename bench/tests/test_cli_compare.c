@@ -160,6 +160,25 @@ TEST(another_lock_and_workload_are_a_base) {
     cli_free(&cli);
 }
 
+/* A promise that the new runs broke is found beside a comparison that can't tell; the base's own
+ * promises are not the new runs'. */
+TEST(a_broken_promise_is_told_beside_a_comparison) {
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat",
+                                        "2", "--slo", "throughput>=1000000000", "--against-set",
+                                        "run.drain=9s", "--out", cli_path("promise")));
+    assert_code(&cli, 4);
+    assert_has(cli.out, "inconclusive");
+    cli_free(&cli);
+    char *file = cli_path("promised.ini");
+    cli_write(file, "[load]\nclients = 2\nkeys = 1\narrival = closed\nprocesses = 1\nhold = 0\n"
+                    "[run]\nduration = 100ms\nwarmup = 10ms\n"
+                    "[slo]\npromises = throughput>=1000000000\n");
+    cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
+                             "--against", file, "--out", cli_path("promise-of-base")));
+    assert_code(&cli, 5);
+    cli_free(&cli);
+}
+
 TEST(runs_alone_can_be_repeated) {
     char *out = cli_path("alone");
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK,
