@@ -188,7 +188,7 @@ static const struct result_field slo_fields[] = {
         .help = "lower end of the figure's interval; null = not known"),
     ROW(run_slo, SIGNED, high, "high", .help = "upper end of it"),
     ROW(run_slo, SIGNED, limit, "limit", .help = "the limit that was promised"),
-    ROW(run_slo, TEXT, verdict, "verdict", .words = PROMISE_WORDS,
+    ROW(run_slo, TEXT, verdict, "verdict", .words = PROMISE_WORDS, .closed = true,
         .help = "unsure: the samples are too few, or scatter too much, to decide with 95 % "
                 "confidence"),
     ROW(run_slo, TEXT, basis, "basis",
@@ -213,7 +213,7 @@ static const struct result_field run_fields[] = {
     ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
     ROW(run, TEXT, verdict, "verdict",
         .words = "clean violated expired control-missed stuck starved nothing-granted untested",
-        .help = "the worst of the run's findings, as the exit code says it",
+        .closed = true, .help = "the worst of the run's findings, as the exit code says it",
         .more =
             "violated: a lock that claims to exclude did not, or a control that was chosen by "
             "name. expired: holders of a real lock outlived their leases, and nothing worse. "

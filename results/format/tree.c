@@ -128,10 +128,33 @@ static int tree_yes_no(struct tree_place *place, const json_t *object, const cha
     return 0;
 }
 
+/* True if a text is one of the words, which blanks separate. */
+static bool is_one_of(const char *words, const char *text) {
+    size_t length = strlen(text);
+    for (const char *word = words; *word; word += strspn(word, " ")) {
+        size_t end = strcspn(word, " ");
+        if (end == length && strncmp(word, text, length) == 0) return true;
+        word += end;
+    }
+    return false;
+}
+
+static int read_text(struct tree_place *place, json_t *object, const struct result_field *field,
+                     const char **ret_text) {
+    const char *text;
+    if (tree_text(place, object, field->path, &text)) return -1;
+    if (text && field->closed && !is_one_of(field->words, text))
+        return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
+                       place->file, place->where, field->path, text);
+    *ret_text = text;
+    return 0;
+}
+
 static int tree_field(struct tree_place *place, json_t *object, const struct result_field *field,
                       void *at) {
     switch (field->kind) {
     case RESULT_TEXT:
+        return read_text(place, object, field, at);
     case RESULT_TEXT_OR_COUNT:
     case RESULT_HDR:
         return tree_text(place, object, field->path, at);
