@@ -170,7 +170,7 @@ int threshold_read(const char *text, struct threshold *ret, struct lb_err *err) 
 
 int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err) {
     int count = 0;
-    while (*text) {
+    for (bool more = *text; more;) {
         size_t length = strcspn(text, ",");
         char one[THRESHOLD_TEXT_MAX];
         if (text_trim(text, length, one, sizeof one))
@@ -179,7 +179,8 @@ int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err)
             return err_set(err, LB_EXIT_USAGE, "more than %d promises", THRESHOLDS_MAX);
         if (threshold_read(one, &ret[count], err)) return -1;
         count++;
-        text += length + (text[length] == ',');
+        more = text[length] == ',';
+        text += length + more;
     }
     return count;
 }

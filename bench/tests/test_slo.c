@@ -316,4 +316,17 @@ TEST(a_promise_that_cannot_be_tested_is_refused_before_the_run) {
     cli_free(&cli);
 }
 
+/* A script whose variable is not set must not pass with every figure. */
+TEST(an_empty_promise_is_refused) {
+    static const char *const empty[] = {"", " ", ",", "stuck<=0,", "stuck<=0, ", ",stuck<=0"};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        const char *args[] = {"run", "smoke", "--lock", "mem-mutex", "--slo", empty[i], NULL};
+        struct cli cli = cli_run(NULL, args);
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_has(cli.err, "--slo: ");
+        assert_int_equal(cli_lines(cli.err), 1);
+        cli_free(&cli);
+    }
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

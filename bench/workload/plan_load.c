@@ -76,6 +76,9 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
 static int add_promises(struct draft *draft, const struct plan_wish *wish, struct lb_err *err) {
     struct threshold all[THRESHOLDS_MAX];
     for (int i = 0; i < wish->promise_count; i++) {
+        /* a script whose variable is not set would pass with every figure */
+        if (!*wish->promises[i])
+            return err_set(err, LB_EXIT_USAGE, "--slo: is empty: leave it out, or name a promise");
         const char *before = draft->plan->promises, *promise = wish->promises[i];
         size_t size = strlen(before) + strlen(promise) + 3;
         char *joined = arena_alloc(draft->arena, size);
