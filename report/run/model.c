@@ -201,7 +201,7 @@ static void note_exposure(struct report_lock *lock, const struct run_stage *stag
 }
 
 bool report_hardly_tested(const struct report_lock *lock) {
-    return lock->inside_ns < lock->round_trip_ns;
+    return report_is_real(lock->stage) && lock->inside_ns < lock->round_trip_ns;
 }
 
 static void judge(struct report_lock *lock, const struct run_stage *stage) {

@@ -56,8 +56,8 @@ struct report_lock {
     bool partial;                    /* one of its stages is partial or failed */
 };
 
-/* True if holders were inside for less than a round trip: then a second grant mostly meets no
- * holder. */
+/* True for a real lock whose holders were inside for less than a round trip: then a second grant
+ * mostly meets no holder. */
 bool report_hardly_tested(const struct report_lock *lock);
 
 struct report_row {

@@ -280,6 +280,12 @@ TEST(test_what_tests_exclusion) {
     assert_true(report_hardly_tested(&report->locks[0]));
     expect_said(report, "Exclusion was hardly tested for 1 lock", true);
     report_free(report);
+    /* The simulator is no lock for use. */
+    report =
+        report_of(EXPOSED("a", 600, 120000) "," EXPOSED("sim\",\"backend\":\"sim", 600, 300), "");
+    assert_false(report_hardly_tested(&report->locks[1]));
+    expect_said(report, "hardly tested", false);
+    report_free(report);
 }
 
 TEST(test_loads_are_kept_apart) {
