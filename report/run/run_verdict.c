@@ -13,9 +13,11 @@ static const char *plural(double count) {
     return count == 1 ? "" : "s";
 }
 
-/* Controls, baselines and the simulator are not counted among the clean locks. */
+/* Controls, baselines and the simulator are not counted among the locks that are clean or were not
+ * tested. */
 static bool is_in(const struct report_lock *lock, enum lock_state state) {
-    return lock->state == state && (state != LOCK_CLEAN || report_is_real(lock->stage));
+    bool silent = state == LOCK_CLEAN || state == LOCK_ALONE || state == LOCK_UNCHECKED;
+    return lock->state == state && (!silent || report_is_real(lock->stage));
 }
 
 static int count_state(const struct report *report, enum lock_state state) {
@@ -80,14 +82,33 @@ static void say_apart(struct doc *doc, const struct report *report) {
         number_time_text(unseen_ns, text));
 }
 
+/* Says how many locks excluded, of how many: "every lock" only if none failed and all were tested. */
+static void say_how_many(struct doc *doc, const struct report *report, const char *one,
+                         double grants) {
+    int clean = count_state(report, LOCK_CLEAN);
+    int failed = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
+                 count_state(report, LOCK_STUCK) + count_state(report, LOCK_STARVED) +
+                 count_state(report, LOCK_TOKENS);
+    int untested = count_state(report, LOCK_UNCHECKED) + count_state(report, LOCK_ALONE);
+    char total[NUMBER_TEXT_MAX];
+    if (clean == 1) {
+        doc_say(doc, TONE_GOOD, "%s excluded", one);
+    } else if (untested > 0) {
+        doc_say(doc, TONE_GOOD, "%d of %d locks excluded, and %d %s not tested", clean,
+                clean + failed + untested, untested, untested == 1 ? "was" : "were");
+    } else if (failed > 0) {
+        doc_say(doc, TONE_GOOD, "The others excluded: %d locks", clean);
+    } else {
+        doc_say(doc, TONE_GOOD, "Every lock that claims to exclude did: %d locks", clean);
+    }
+    doc_span(doc, DOC_PLAIN, "%s no overlap in %s grants to competing clients.",
+             clean > 1 && untested > 0 ? ":" : ",", number_count_text(grants, total));
+}
+
 static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
     const struct report_lock *least = NULL;
     double grants = 0;
     int clean = count_state(report, LOCK_CLEAN);
-    bool others = count_state(report, LOCK_VIOLATED) + count_state(report, LOCK_EXPIRED) +
-                      count_state(report, LOCK_STUCK) + count_state(report, LOCK_STARVED) +
-                      count_state(report, LOCK_TOKENS) >
-                  0;
     for (int i = 0; i < report->lock_count; i++) {
         const struct report_lock *lock = &report->locks[i];
         if (!is_in(lock, LOCK_CLEAN)) continue;
@@ -95,18 +116,11 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
         if (!least || lock->competing < least->competing) least = lock;
     }
     if (!least) return;
-    char total[NUMBER_TEXT_MAX], few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX],
-        many[NUMBER_TEXT_MAX + 16];
-    number_count_text(grants, total);
+    char few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX];
     number_count_text(least->competing, few);
     number_count_text(floor(least->competing / 3), one_in);
     bool bound = !isnan(bound_of_grants(least->competing));
-    snprintf(many, sizeof many, ": %d locks", clean);
-    doc_say(doc, TONE_GOOD, "%s%s, no overlap in %s grants to competing clients.",
-            clean == 1 ? least->label
-            : others   ? "The others excluded"
-                       : "Every lock that claims to exclude did",
-            clean == 1 ? " excluded" : many, total);
+    say_how_many(doc, report, least->label, grants);
     set_headline(doc, headed);
     say_apart(doc, report);
     if (!bound) {

@@ -143,6 +143,14 @@ TEST(test_headlines) {
                  TONE_GOOD);
     expect_words(STAGE("a", 2, "clean", 9, ""), "", "a excluded, no overlap in 9 grants",
                  TONE_GOOD);
+    /* "Every lock" is not said of locks that nobody tested. */
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, "") "," STAGE(
+                     "c", 2, "unchecked", 0, "") "," STAGE("d", 1, "clean", 9, ""),
+                 "", "2 of 4 locks excluded, and 2 were not tested: no overlap in 18 grants",
+                 TONE_GOOD);
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, "") "," STAGE(
+                     "sim\",\"backend\":\"sim", 1, "clean", 9, ""),
+                 "", "Every lock that claims to exclude did: 2 locks", TONE_GOOD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "violated", 9, ""), "",
                  "NOT EXCLUSIVE: b admitted two clients", TONE_BAD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
