@@ -267,14 +267,17 @@ struct sweep {
     int count;
 };
 
-/* Collects a lock's throughputs over clients, one for each repeat. Returns how many. */
-static int collect_throughputs(const struct sweep *sweep, int lock, double *n, double *x) {
+/* Collects a lock's throughputs over clients, one for each repeat: of generator-limited stages, or of the
+ * others. Returns how many. */
+static int collect_throughputs(const struct sweep *sweep, int lock, bool limited, double *n,
+                               double *x) {
     int count = 0;
     for (int g = 0; g < sweep->count; g++) {
         const struct report_row *row = row_of_lock(&sweep->groups[g], lock);
         for (int i = 0; row && i < row->repeats; i++) {
             if (!(row->stages[i]->throughput_per_s > 0) || report_incomplete(row->stages[i]))
                 continue;
+            if (report_limited(row->stages[i]) != limited) continue;
             n[count] = sweep->groups[g].clients;
             x[count++] = row->stages[i]->throughput_per_s;
         }
@@ -294,8 +297,8 @@ static int different(const double *n, int count) {
 
 static json_t *law_or_why(const double *n, const double *x, int count, json_t *object) {
     struct usl usl;
-    double least = n[0];
-    for (int i = 1; i < count; i++) least = fmin(least, n[i]);
+    double least = INFINITY;
+    for (int i = 0; i < count; i++) least = fmin(least, n[i]);
     char why[160] = "no such law fits these points";
     enum usl_result result = usl_fit(n, x, count, SPREAD_LEVEL, &usl);
     if (result == USL_TOO_FEW) {
@@ -314,13 +317,18 @@ static json_t *law_or_why(const double *n, const double *x, int count, json_t *o
     return object;
 }
 
-/* NULL when out of memory; the JSON null if the lock has fewer than two numbers of clients. */
+/* NULL when out of memory; the JSON null if the lock has fewer than two numbers of clients. A
+ * generator-limited stage says nothing about the lock, so no law is fitted to it. */
 static json_t *laws_line(const struct sweep *sweep, int lock, double *n, double *x) {
-    int count = collect_throughputs(sweep, lock, n, x);
-    if (count == 0 || different(n, count) < 2) return json_null();
+    int left_out = collect_throughputs(sweep, lock, true, n, x);
+    int count = collect_throughputs(sweep, lock, false, n + left_out, x + left_out);
+    if (different(n, left_out + count) < 2) return json_null();
+    n += left_out;
+    x += left_out;
     json_t *object = json_object(), *points = json_array();
     int rc = escape_json_put(object, "lock", json_integer(lock));
     rc |= escape_json_put(object, "loadIndex", json_integer(sweep->groups->load_index));
+    rc |= escape_json_put(object, "leftOut", json_integer(left_out));
     rc |= escape_json_put(object, "points", points);
     for (int i = 0; i < count && rc == 0; i++)
         rc |= json_array_append_new(points, json_pack("[f, f]", n[i], x[i]));

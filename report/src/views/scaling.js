@@ -18,19 +18,20 @@ const figures = {
 
 const span = ([value, low, high], format) => `${format(value)} (${format(low)} to ${format(high)})`;
 
-function lawText(label, { law, why }) {
-  if (!law) return `${label}: ${why}.`;
+function lawText(label, { law, why, leftOut }) {
+  const without = leftOut ? `; ${leftOut} generator-limited stage${leftOut === 1 ? ' is' : 's are'} left out` : '';
+  if (!law) return `${label}: ${why}${without}.`;
   const peak = law.peakClients === null ? 'no peak' : `N* = ${number(law.peakClients)} clients${law.peak === null ? ', beyond what the measurement supports' : `, ${number(law.peak)} grants/s`}`;
-  return `${label}: lambda ${span(law.lambda, number)}, sigma ${span(law.sigma, number)}, kappa ${span(law.kappa, number)}; ${peak}; R² ${law.rSquared.toFixed(3)}.`;
+  return `${label}: lambda ${span(law.lambda, number)}, sigma ${span(law.sigma, number)}, kappa ${span(law.kappa, number)}; ${peak}; R² ${law.rSquared.toFixed(3)}${without}.`;
 }
 
 function lawTable(lines, data) {
   const part = (of) => [of[0], of[1], of[2]];
   return {
     title: 'The fitted law',
-    columns: lockColumns(['lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since'].map((name) => ({ name }))),
-    rows: lines.map(({ lock, law, why }) => lockRow(data, data.locks[lock], law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–']
-      : [null, null, null, null, null, null, null, null, null, null, null, null, why])),
+    columns: lockColumns(['lambda', 'from', 'to', 'sigma', 'from', 'to', 'kappa', 'from', 'to', 'N*', 'peak grants/s', 'R²', 'not fitted, since', 'stages left out'].map((name) => ({ name }))),
+    rows: lines.map(({ lock, law, why, leftOut }) => lockRow(data, data.locks[lock], law ? [...part(law.lambda), ...part(law.sigma), ...part(law.kappa), law.peakClients, law.peak, law.rSquared, '–', leftOut]
+      : [null, null, null, null, null, null, null, null, null, null, null, null, why, leftOut])),
   };
 }
 
@@ -38,7 +39,7 @@ function lawTable(lines, data) {
 function tellOnce(lines, data) {
   const reasons = new Map();
   for (const line of lines) {
-    const reason = line.law ? line : line.why;
+    const reason = line.law ? line : `${line.leftOut} ${line.why}`;
     reasons.set(reason, [...(reasons.get(reason) ?? []), line]);
   }
   return [...reasons.values()].map((of) => ({ ...of[0], names: of.length > 3 ? `${of.length} locks` : of.map(({ lock }) => data.locks[lock].label).join(', ') }));
