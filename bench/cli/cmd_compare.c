@@ -94,6 +94,16 @@ static int show_comparison(const struct wish *wish, const struct compare *compar
     return 0;
 }
 
+/* Refuses to write the page over a run that is compared. */
+static int spare_runs(const struct compare *compare, const char *out, struct lb_err *err) {
+    int rc = 0;
+    for (int i = 0; i < compare->base_count && rc == 0; i++)
+        rc = page_spare(out, compare->base[i]->path, err);
+    for (int i = 0; i < compare->new_count && rc == 0; i++)
+        rc = page_spare(out, compare->new[i]->path, err);
+    return rc;
+}
+
 static int run_compare(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     struct arg_list base = wish->base, new = wish->new;
@@ -117,7 +127,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
     int code = compare_exit(compare);
-    if (show_comparison(wish, compare, err) != 0) code = -1;
+    if (spare_runs(compare, wish->out, err) != 0 || show_comparison(wish, compare, err) != 0)
+        code = -1;
     compare_free(compare);
     return code;
 }

@@ -198,12 +198,14 @@ static int show_history(const struct wish *wish, const char *file, struct lb_err
     struct trend_ask ask = wish->ask;
     struct trend_acks *acks = NULL;
     struct trend *trend = trend_read(file, err);
-    if (trend && read_acks(wish, file, &acks, err) != 0) {
+    if (!trend || read_acks(wish, file, &acks, err) != 0 || page_spare(wish->out, file, err) != 0 ||
+        (acks && page_spare(wish->out, acks->path, err) != 0)) {
+        trend_acks_free(acks);
         trend_free(trend);
         return -1;
     }
     ask.acks = acks;
-    struct trend_view *view = trend ? trend_look(trend, &ask, err) : NULL;
+    struct trend_view *view = trend_look(trend, &ask, err);
     int code = view ? trend_exit(view) : -1, failed = 0;
     if (view && wish->otava) {
         failed = trend_write_otava(view, wish->otava, err);

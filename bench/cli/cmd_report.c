@@ -101,6 +101,26 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     return 0;
 }
 
+/* Refuses to write over a result that is shown, or one beside it. */
+static int spare_results(const struct saved *saved, const char *out, struct lb_err *err) {
+    static const char *const names[] = {"run.json", "check.json", "capacity.json"};
+    int count = saved->report ? saved->report->run_count : 1;
+    char beside[PATH_MAX];
+    for (int r = 0; r < count; r++) {
+        const struct run *run = saved->report ? saved->report->runs[r] : NULL;
+        const char *path = run            ? run->path
+                           : saved->check ? saved->check->path
+                                          : saved->capacity->path;
+        int rc = page_spare(out, path, err);
+        for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
+            snprintf(beside, sizeof beside, "%s/%s", run ? run->dir : saved->dir, names[i]);
+            rc = page_spare(out, beside, err);
+        }
+        if (rc != 0) return rc;
+    }
+    return 0;
+}
+
 /* Reads the runs, one check or one search for capacity: a check is not shown together with runs. The
  * folder of a search, alone, is the search; among others it is the run of its probes. */
 static int load_report(const struct wish *wish, struct saved *saved, struct lb_err *err) {
@@ -140,6 +160,7 @@ static int run_report(void *values, const struct args *given, struct lb_err *err
     }
     struct saved saved = {0};
     int rc = load_report(wish, &saved, err);
+    if (rc == 0) rc = spare_results(&saved, wish->out, err);
     if (rc == 0) rc = write_to(&saved, wish, err);
     report_free(saved.report);
     check_free(saved.check);

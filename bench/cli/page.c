@@ -10,8 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "results/format/tree.h"
+
 static int cannot_write(const char *path, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
+}
+
+int page_spare(const char *out, const char *read, struct lb_err *err) {
+    if (!out || !tree_same_file(out, read)) return 0;
+    return err_set(err, LB_EXIT_USAGE, "--out %s: would replace %s, which it is made from", out,
+                   read);
 }
 
 static bool same_file(const struct stat *a, const struct stat *b) {

@@ -9,6 +9,10 @@
 /* Renders `what` into a stream: 0, or -1 with err. */
 typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
 
+/* -1 with err if the file that is to be written is one that was read, since that would be lost. out:
+ * NULL = none is named. */
+int page_spare(const char *out, const char *read, struct lb_err *err);
+
 /* Writes a file whole or not at all: a new one beside the path, renamed. Of a link, the file that it
  * names is replaced. A device or a pipe is written into. 0, or -1 with err (LB_EXIT_MACHINE for what
  * the disk refuses), and then a file is as it was. */

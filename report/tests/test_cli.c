@@ -108,6 +108,34 @@ TEST(test_out_replaces_files_only) {
     }
 }
 
+/* --out may not name what it is made from, by whatever path. */
+TEST(test_out_spares_what_was_read) {
+    static const struct mistake reports[] = {
+        {"$D/own --out $D/own/run.json", LB_EXIT_USAGE, "would replace"},
+        {"$D/own --html --out $D/linked", LB_EXIT_USAGE, "would replace"},
+        {"$G/mixed $D/own/run.json --md --out $D/own/../own/run.json", LB_EXIT_USAGE, "replace"},
+        {"$D/kept --out $D/kept/check.json", LB_EXIT_USAGE, "would replace"},
+    };
+    static const struct mistake compares[] = {
+        {"$D/own -- $G/mixed --out $D/own/run.json", LB_EXIT_USAGE, "would replace"},
+        {"$G/mixed -- $D/own --out $D/linked", LB_EXIT_USAGE, "would replace"},
+    };
+    static const struct mistake histories[] = {
+        {"$D/spared.csv --out $D/spared.csv", LB_EXIT_USAGE, "would replace"},
+        {"$D/spared.csv --out $D/hard", LB_EXIT_USAGE, "would replace"},
+        {"$D/spared.csv --out $D/spared.csv.acks", LB_EXIT_USAGE, "would replace"},
+    };
+    assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/spared.csv"), 0);
+    in_folder(
+        "cp -r \"$OLDPWD/" GOLDEN "/clean\" own && cp -r \"$OLDPWD/" GOLDEN
+        "/check/kept\" . && ln -s own/run.json linked && ln spared.csv hard && : >spared.csv.acks");
+    assert_one_line("report", reports, sizeof reports / sizeof *reports);
+    assert_one_line("compare", compares, sizeof compares / sizeof *compares);
+    assert_one_line("history", histories, sizeof histories / sizeof *histories);
+    assert_int_equal(run_lockbench("report", "$D/own --html --out $D/own/page.html"), 0);
+    in_folder("rm -r own kept linked hard spared.csv spared.csv.acks");
+}
+
 /* The page lands beside its run, and nothing else is left there. */
 TEST(test_a_page_beside_its_run) {
     static const char clean[] = GOLDEN "/clean";

@@ -67,6 +67,9 @@ void *tree_list(struct tree_place *place, const json_t *root, const char *path, 
 char *tree_file(const char *path, const char *kind, const char *hint, size_t *ret_length,
                 struct lb_err *err);
 
+/* True if both paths lead to the same file that is there. */
+bool tree_same_file(const char *a, const char *b);
+
 /* Returns PATH/NAME if path is a folder, else path; malloced. NULL with err. */
 char *tree_path(const char *path, const char *name, struct lb_err *err);
 

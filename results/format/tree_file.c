@@ -53,6 +53,11 @@ out:
     return text;
 }
 
+bool tree_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 char *tree_path(const char *path, const char *name, struct lb_err *err) {
     struct stat status;
     char *file = NULL;
