@@ -7,6 +7,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
 #include "bench/run/guest.h"
+#include "bench/workload/shape.h"
 #include "drivers/url.h"
 
 #define KEYS_MAX 64
@@ -100,11 +101,21 @@ static int clean_server(const struct place_url *at, const struct wish *wish, con
     return 0;
 }
 
+static int check_keys(const struct wish *wish, struct lb_err *err) {
+    for (int i = 0; i < wish->keys.count; i++) {
+        if (key_name_check(wish->keys.item[i], err) == 0) continue;
+        err_prefix(err, "clean: --key");
+        return -1;
+    }
+    return 0;
+}
+
 static int run_clean(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     struct available available = {0};
     char topologies[512];
-    int failed = home_path("compose/local", topologies, sizeof topologies, err);
+    int failed = check_keys(wish, err);
+    if (!failed) failed = home_path("compose/local", topologies, sizeof topologies, err);
     if (!failed) failed = available_init(&available, topologies, err);
     if (!failed) failed = urls_ready(&wish->urls, given->arena, &available, err);
     available_done(&available);

@@ -13,6 +13,7 @@
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
 #include "bench/run/guest.h"
+#include "bench/workload/shape.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
 
@@ -259,8 +260,8 @@ static struct plan *load_plan(const struct wish *wish, const struct lb_lock *loc
     char workloads[PATH_MAX], key[LB_KEY_MAX], lease[48];
     const char *sets[SETS_MAX + 4];
     int count = 0;
-    if (strchr(wish->names.item[1], ',')) {
-        err_set(err, LB_EXIT_USAGE, "hold: one key, so its name has no comma");
+    if (key_name_check(wish->names.item[1], err) != 0) {
+        err_prefix(err, "hold");
         return NULL;
     }
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) return NULL;

@@ -10,6 +10,7 @@
 #include "bench/cli/list.h"
 #include "bench/cli/list_about.h"
 #include "bench/cli/terminal.h"
+#include "bench/workload/shape.h"
 #include "drivers/registry.h"
 
 struct wish {
@@ -23,7 +24,7 @@ static const struct arg args[] = {
     {{"keys", ARG_FLAG, offsetof(struct wish, keys),
       .help = "every key of a workload file, with its default, its allowed values and its meaning"},
      NULL},
-    {{"key", ARG_PATH, offsetof(struct wish, key),
+    {{"key", LB_OPT_TEXT, offsetof(struct wish, key),
       .help = "the names of this key of the lock on the server, for other clients and tools"},
      "NAME"},
     {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
@@ -95,6 +96,10 @@ static int show_key(const struct wish *wish, struct lb_err *err) {
     if (wish->keys || wish->table || wish->json || !lock)
         return err_set(err, LB_EXIT_USAGE,
                        "list: --key needs one lock and nothing else: list LOCK --key NAME");
+    if (key_name_check(wish->key, err) != 0) {
+        err_prefix(err, "list: --key");
+        return -1;
+    }
     if (about_key(lock, wish->key, wish->lease_ns, &doc, err) != 0) return -1;
     return print_doc(&doc, err);
 }

@@ -21,6 +21,7 @@
 #include "bench/run/serve.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/slo/threshold.h"
+#include "bench/workload/shape.h"
 #include "report/report.h"
 
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
@@ -308,7 +309,13 @@ static int set_keys(struct wish *wish, struct arena *arena, struct lb_err *err) 
     static const char before[] = "load.key_names=";
     size_t size = sizeof before, used = sizeof before - 1;
     if (wish->keys.count == 0) return 0;
-    for (int i = 0; i < wish->keys.count; i++) size += strlen(wish->keys.item[i]) + 1;
+    for (int i = 0; i < wish->keys.count; i++) {
+        if (key_name_check(wish->keys.item[i], err) != 0) {
+            err_prefix(err, "run: --key");
+            return -1;
+        }
+        size += strlen(wish->keys.item[i]) + 1;
+    }
     char *text = arena_alloc(arena, size);
     if (!text) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     memcpy(text, before, sizeof before);

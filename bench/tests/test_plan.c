@@ -276,7 +276,7 @@ TEST(a_printed_plan_reads_back) {
 
 TEST(names_of_keys_are_as_many_as_keys) {
     struct lb_err err = {0};
-    struct plan *plan = load("[load]\nkeys = 500\nkey_names = orders/7,42\n", "null", NULL, &err);
+    struct plan *plan = load("[load]\nkeys = 500\nkey_names = orders/7, 42 \n", "null", NULL, &err);
     if (!plan) fail_msg("%s", err.text);
     assert_int_equal(plan->keys.count, 2);
     assert_int_equal(plan->key_names.count, 2);

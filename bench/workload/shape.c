@@ -1,6 +1,7 @@
 /* shape: see shape.h. */
 #include "bench/workload/shape.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -195,6 +196,17 @@ static bool has_name(const char *const *names, int count, const char *name) {
     return false;
 }
 
+int key_name_check(const char *name, struct lb_err *err) {
+    size_t length = strlen(name);
+    if (length == 0 || length > PLAN_KEY_NAME_MAX)
+        return err_set(err, LB_EXIT_USAGE, "a key's name has 1 to %d bytes", PLAN_KEY_NAME_MAX);
+    if (strchr(name, ','))
+        return err_set(err, LB_EXIT_USAGE, "'%s': a key's name has no comma", name);
+    if (isspace((unsigned char)*name) || isspace((unsigned char)name[length - 1]))
+        return err_set(err, LB_EXIT_USAGE, "'%s': a key's name has no blank at an end", name);
+    return 0;
+}
+
 static int read_key_names(const struct lb_option *option, const char *text, void *values,
                           struct arena *arena, struct lb_err *err) {
     int count = 1, read = 0;
@@ -203,8 +215,8 @@ static int read_key_names(const struct lb_option *option, const char *text, void
     char *copy = (char *)(uintptr_t)arena_text(arena, text);
     if (!names || !copy) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (char *name; *text && (name = strsep(&copy, ",")); names[read++] = name) {
-        if (!*name || strlen(name) > PLAN_KEY_NAME_MAX)
-            return err_set(err, LB_EXIT_USAGE, "a key's name has 1 to %d bytes", PLAN_KEY_NAME_MAX);
+        text_trim(name, strlen(name), name, strlen(name) + 1);
+        if (key_name_check(name, err) != 0) return -1;
         if (has_name(names, read, name))
             return err_set(err, LB_EXIT_USAGE, "'%s' is there twice", name);
     }
