@@ -19,8 +19,8 @@ static int wanted_bytes(unsigned char first) {
     return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/* Bytes of the sequence that the text begins with; 0 = it is no UTF-8. */
-static int sequence_bytes(const unsigned char *c) {
+int utf8_bytes(const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
     int bytes = wanted_bytes(c[0]);
     for (int i = 1; i < bytes; i++) {
         if ((c[i] & 0xC0) != 0x80) return 0;
@@ -40,7 +40,7 @@ static bool is_cut(const unsigned char *c) {
 char *utf8_clean(char *text) {
     char *out = text;
     for (const char *in = text; *in;) {
-        int bytes = sequence_bytes((const unsigned char *)in);
+        int bytes = utf8_bytes(in);
         if (bytes == 1 && utf8_is_control(in)) {
             *out++ = ' ';
         } else if (bytes == 0 || utf8_is_control(in)) {

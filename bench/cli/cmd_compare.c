@@ -81,17 +81,19 @@ static int render_compare_page(const void *compare, FILE *out, struct lb_err *er
     return compare_page(compare, out, err);
 }
 
-/* Prints in the format that is wanted; a terminal also gets the page. 0, or -1 with err. */
+/* Prints in the format that is wanted; a terminal also gets the page. The exit code, or -1 with err. */
 static int show_comparison(const struct wish *wish, const struct compare *compare,
                            struct lb_err *err) {
+    int code = compare_exit(compare);
     enum compare_format format = wish->format == COMPARE_HTML ? COMPARE_TABLE : wish->format;
     char beside[PATH_MAX];
     snprintf(beside, sizeof beside, "%s/compare.html", compare->new[0]->dir);
     if (compare_write(compare, format, terminal_has_color(stdout), stdout, err) != 0) return -1;
     if (wish->out || wish->format == COMPARE_HTML)
-        return page_say(wish->out ? wish->out : beside, render_compare_page, compare, err);
+        return page_conclude(code, wish->out ? wish->out : beside, render_compare_page, compare,
+                             err);
     if (format == COMPARE_TABLE && !wish->no_page) page_offer(beside, render_compare_page, compare);
-    return 0;
+    return code;
 }
 
 /* Refuses to write the page over a run that is compared. */
@@ -126,9 +128,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
-    int code = compare_exit(compare);
-    if (spare_runs(compare, wish->out, err) != 0 || show_comparison(wish, compare, err) != 0)
-        code = -1;
+    int code = spare_runs(compare, wish->out, err);
+    if (code == 0) code = show_comparison(wish, compare, err);
     compare_free(compare);
     return code;
 }

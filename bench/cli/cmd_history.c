@@ -163,22 +163,23 @@ static int render_history_page(const void *view, FILE *out, struct lb_err *err) 
     return trend_page(view, out, err);
 }
 
-/* Writes "results/history.html" beside "results/history.csv". 0, or -1 with err if the user asked
- * for the page. */
+/* Writes "results/history.html" beside "results/history.csv". The exit code, or -1 with err if the
+ * user asked for the page. */
 static int write_history_page(const struct wish *wish, const char *file,
                               const struct trend_view *view, struct lb_err *err) {
     char beside[PATH_MAX + sizeof ".html"];
+    int code = trend_exit(view);
     size_t length = strlen(file);
     if (length > 4 && strcmp(file + length - 4, ".csv") == 0) length -= 4;
     snprintf(beside, sizeof beside, "%.*s.html", (int)length, file);
     if (wish->out || wish->format == FORMAT_HTML)
-        return page_say(wish->out ? wish->out : beside, render_history_page, view, err);
+        return page_conclude(code, wish->out ? wish->out : beside, render_history_page, view, err);
     if (wish->format == FORMAT_TABLE && !wish->no_page)
         page_offer(beside, render_history_page, view);
-    return 0;
+    return code;
 }
 
-/* Prints in the format that is wanted; a terminal also gets the page. 0, or -1 with err. */
+/* Prints in the format that is wanted; a terminal also gets the page. The exit code, or -1 with err. */
 static int print_history(const struct wish *wish, const char *file, const struct trend_view *view,
                          struct lb_err *err) {
     struct doc doc = {0};
@@ -206,19 +207,19 @@ static int show_history(const struct wish *wish, const char *file, struct lb_err
     }
     ask.acks = acks;
     struct trend_view *view = trend_look(trend, &ask, err);
-    int code = view ? trend_exit(view) : -1, failed = 0;
+    int code = -1;
     if (view && wish->otava) {
-        failed = trend_write_otava(view, wish->otava, err);
-        if (!failed)
+        code = trend_write_otava(view, wish->otava, err) == 0 ? trend_exit(view) : -1;
+        if (code >= 0)
             printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava,
                    view->count, wish->otava);
     } else if (view) {
-        failed = print_history(wish, file, view, err);
+        code = print_history(wish, file, view, err);
     }
     trend_view_free(view);
     trend_acks_free(acks);
     trend_free(trend);
-    return failed ? -1 : code;
+    return code;
 }
 
 static int run_history(void *values, const struct args *unused, struct lb_err *err) {

@@ -82,6 +82,13 @@ int page_say(const char *path, page_render_fn *render, const void *what, struct 
     return 0;
 }
 
+int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
+                  struct lb_err *err) {
+    bool found = code == LB_EXIT_VIOLATED || code == LB_EXIT_REGRESSION;
+    if (found) page_offer(path, render, what);
+    return found || page_say(path, render, what, err) == 0 ? code : -1;
+}
+
 void page_offer(const char *path, page_render_fn *render, const void *what) {
     struct lb_err unmade = {0};
     if (page_say(path, render, what, &unmade) != 0) fprintf(stderr, "lockbench: %s\n", unmade.text);

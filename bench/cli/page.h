@@ -21,6 +21,11 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
 /* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
 int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
+/* The same at the end of a command with this exit code, which it returns: a finding (3 and 4) is graver
+ * than a page that can't be written, which is then a line on standard error. Else -1 with err. */
+int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
+                  struct lb_err *err);
+
 /* The same for a page that the user did not name: one that can't be written is a line on standard
  * error, and no failure. */
 void page_offer(const char *path, page_render_fn *render, const void *what);

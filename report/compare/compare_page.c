@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
 #include "report/compare/compare_parts.h"
 #include "report/doc/escape.h"
 #include "report/page/doc_page.h"
@@ -79,8 +80,9 @@ static json_t *row_json(const struct compare *compare, const struct compare_row 
 
 /* "results/monday", or "results/monday and 9 more". */
 static void side_text(struct run *const *runs, int count, char *text, size_t size) {
-    int length = snprintf(text, size, "%.150s", runs[0]->dir);
-    if (count > 1) snprintf(text + length, size - (size_t)length, " and %d more", count - 1);
+    snprintf(text, size, "%.150s", runs[0]->dir);
+    size_t length = strlen(utf8_clean(text));
+    if (count > 1) snprintf(text + length, size - length, " and %d more", count - 1);
 }
 
 int compare_page(const struct compare *compare, FILE *out, struct lb_err *err) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/utf8.h"
@@ -54,6 +55,20 @@ void escape_md_code(FILE *out, const char *text, bool in_table) {
     for (size_t i = 0; i <= most; i++) fputc('`', out);
 }
 
+/* Writes a space for a control character but a line's end, and '?' for a byte that is no UTF-8. Returns
+ * the last byte that was written. */
+static const char *put_character(FILE *out, const char *text) {
+    int bytes = utf8_bytes(text);
+    if (bytes == 0) {
+        fputc('?', out);
+    } else if (*text != '\n' && utf8_is_control(text)) {
+        fputc(' ', out);
+    } else {
+        fwrite(text, 1, (size_t)bytes, out);
+    }
+    return bytes > 1 ? text + bytes - 1 : text;
+}
+
 void escape_html(FILE *out, const char *text) {
     if (!text) text = NUMBER_NONE;
     for (; *text; text++) {
@@ -75,12 +90,7 @@ void escape_html(FILE *out, const char *text) {
             fputs("&#39;", out);
             break;
         default:
-            if ((c & 0xC0) != 0x80 && c != '\n' && utf8_is_control(text)) {
-                fputc(' ', out);
-                while (((unsigned char)text[1] & 0xC0) == 0x80) text++;
-            } else {
-                fputc(c, out);
-            }
+            text = put_character(out, text);
         }
     }
 }
@@ -125,7 +135,12 @@ void escape_csv_figure(FILE *out, double figure) {
 }
 
 json_t *escape_json(const char *text) {
-    return text ? json_string(text) : json_null();
+    json_t *value = text ? json_string(text) : json_null();
+    if (value) return value;
+    char *clean = strdup(text); /* it was not UTF-8: the name of a folder, or what was cut */
+    if (clean) value = json_string(utf8_clean(clean));
+    free(clean);
+    return value;
 }
 
 /* A time in ns with a decimal point reads badly. */

@@ -28,7 +28,7 @@ void escape_csv(FILE *out, const char *text);
 void escape_csv_figure(FILE *out, double figure);
 
 /* Return JSON values; NULL only when out of memory. A NULL text and a NAN become null; whole
- * figures stay whole. */
+ * figures stay whole; of a text that is not UTF-8 the other bytes become '?'. */
 json_t *escape_json(const char *text);
 json_t *escape_json_figure(double figure);
 /* Sets a value at a dotted path, and makes the objects on the way. The value may be NULL (out of

@@ -2,8 +2,10 @@
 #include "report/page/doc_page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/base/output.h"
+#include "bench/base/utf8.h"
 #include "report/doc/escape.h"
 #include "report/page/assets.h"
 #include "report/page/head.h"
@@ -17,10 +19,13 @@ void doc_page_chart(struct doc *doc, const char *view) {
 }
 
 static void write_header(const struct doc_page *page, FILE *out) {
+    char about[600];
+    snprintf(about, sizeof about, "%s", page->about);
+    utf8_clean(about); /* it has paths and commands, maybe cut */
     head_title(out, page->command);
     escape_html(out, page->title);
     fputs("</h1>\n<p class=\"meta\">", out);
-    escape_html(out, page->about);
+    escape_html(out, about);
     fputs("</p>\n", out);
     head_close(out, NULL);
 }

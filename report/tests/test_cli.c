@@ -136,6 +136,55 @@ TEST(test_out_spares_what_was_read) {
     in_folder("rm -r own kept linked hard spared.csv spared.csv.acks");
 }
 
+/* Names of folders in any letters, cut anywhere, and ones that are no UTF-8: the page and the JSON are
+ * made, and can be read. */
+TEST(test_names_in_any_letters) {
+    static const char *const words[][2] = {
+        {"compare", "$D/ax* -- $G/mixed --out $D/page.html"},
+        {"compare", "$D/by* -- $G/mixed --out $D/page.html"},
+        {"compare", "$G/mixed -- $D/by* $D/ax* --out $D/page.html"},
+        {"compare", "$D/cz* -- $G/mixed --out $D/page.html"},
+        {"report", "$D/ax* --html --out $D/page.html"},
+        {"report", "$D/cz* --html --out $D/page.html"},
+        {"report", "$D/cz* --json --out $D/page.html"},
+    };
+    in_folder("for name in ax byy; do cp -r \"$OLDPWD/" GOLDEN
+              "/clean\" $name$(printf '\303\244%.0s' $(seq 100)); done; cp -r \"$OLDPWD/" GOLDEN
+              "/clean\" \"$(printf 'cz\377\303')\"");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        int code = run_lockbench(words[i][0], words[i][1]);
+        char *err = content_of("err"), *page = content_of("page.html");
+        json_t *text = json_string(page);
+        if (code == LB_EXIT_MACHINE || strstr(err, "lockbench: ") || !text || !*page)
+            fail_msg("%s %s: exit code %d: %s", words[i][0], words[i][1], code, err);
+        json_decref(text);
+        free(page);
+        free(err);
+        in_folder("rm page.html");
+    }
+    in_folder("rm -r ax* by* cz*");
+}
+
+/* What was found is graver than a page that can't be written, which is told nevertheless. */
+TEST(test_a_finding_is_graver_than_a_page) {
+    static const char violated[] =
+        "sed -i 's/,clean,0/,VIOLATED,0/' found.csv && grep -q ',VIOLATED,0' found.csv";
+    assert_int_equal(run_lockbench("history", "--append $G/clean --file $D/found.csv"), 0);
+    assert_int_equal(run_lockbench("history", "$D/found.csv --out /nonexistent/x"),
+                     LB_EXIT_MACHINE);
+    in_folder(violated);
+    assert_int_equal(run_lockbench("history", "$D/found.csv --out /nonexistent/x"),
+                     LB_EXIT_VIOLATED);
+    char *err = content_of("err");
+    has(err, "lockbench: the page could not be written: /nonexistent/x");
+    free(err);
+    assert_int_equal(run_lockbench("compare", "$G/clean -- $G/mixed --out /nonexistent/x"),
+                     LB_EXIT_VIOLATED);
+    err = content_of("err");
+    has(err, "lockbench: the page could not be written: /nonexistent/x");
+    free(err);
+}
+
 /* The page lands beside its run, and nothing else is left there. */
 TEST(test_a_page_beside_its_run) {
     static const char clean[] = GOLDEN "/clean";

@@ -77,6 +77,26 @@ TEST(a_capacity_page_begins_with_the_answer) {
     }
 }
 
+/* A long command in any letters is cut at a letter. */
+TEST(a_capacity_page_is_utf8) {
+    for (int odd = 0; odd < 2; odd++) {
+        struct lb_err err = {0};
+        char path[64], command[400] = "x";
+        for (int i = odd; i < 380; i += 2) memcpy(command + i, "\xc3\xa4", 3);
+        struct capacity *capacity = capacity_load(true);
+        capacity->command = command;
+        FILE *out = page_open(path, "letters");
+        assert_int_equal(capacity_page(capacity, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        capacity_free(capacity);
+        char *page = read_whole(path);
+        json_t *text = json_string(page); /* takes UTF-8 only */
+        assert_non_null(text);
+        json_decref(text);
+        free(page);
+    }
+}
+
 /* Two runs of the same locks: the second one is a copy. */
 TEST(a_comparison) {
     struct lb_err err = {0};
