@@ -30,6 +30,12 @@ int utf8_bytes(const char *text) {
     return overlong || surrogate || beyond ? 0 : bytes;
 }
 
+bool utf8_is_valid(const char *text) {
+    int bytes = 1;
+    while (*text && (bytes = utf8_bytes(text)) > 0) text += bytes;
+    return bytes > 0;
+}
+
 /* True if the text is the beginning of a sequence whose end was cut off. */
 static bool is_cut(const unsigned char *c) {
     int bytes = wanted_bytes(c[0]), there = 1;

@@ -12,6 +12,8 @@ bool utf8_is_control(const char *text);
 /* Bytes of the character that the text begins with; 0 = it is no UTF-8. */
 int utf8_bytes(const char *text);
 
+bool utf8_is_valid(const char *text);
+
 /* Makes one line of valid UTF-8 of any bytes, in place: blanks for C0 controls and DEL, '?' for other
  * controls and for each byte that is no part of UTF-8; no blanks at its end. A character that was cut at
  * the end of a buffer goes. Returns text. */

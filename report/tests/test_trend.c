@@ -270,6 +270,7 @@ TEST(wrong_acknowledgements_are_one_clear_line) {
     static const char *const cases[][2] = {
         {"c1 redis-setnx throughput\n", "x.acks:1: expected COMMIT-OR-RUN LOCK FIGURE and why"},
         {"# a\nc1 * speed because\n", "x.acks:2: no figure is called 'speed'"},
+        {"c1 * * caf\xe9\n", "x.acks:1: 'caf?' is no UTF-8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};

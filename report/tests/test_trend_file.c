@@ -42,6 +42,32 @@ TEST(a_run_without_a_proper_time_is_refused) {
     free(run);
 }
 
+/* What the reader of the history would refuse is refused when it is appended. */
+TEST(a_name_that_is_no_utf8_is_refused) {
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("latin.csv"), *dir = path_of("caf\xe9"),
+         *run = path_of("caf\xe9/run.json");
+    char *good = path_of("run.json");
+    unlink(file);
+    assert_int_equal(mkdir(dir, 0777), 0);
+    run_file(run, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 100, ""));
+    run_file(good, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 100, ""));
+    assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    has(err.text, "its folder's name is no UTF-8");
+    err = (struct lb_err){0};
+    assert_int_equal(trend_append(file, (const char *[]){good}, 1, "v\xe9", &added, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    has(err.text, "the commit 'v?' is no UTF-8");
+    assert_int_equal(access(file, F_OK), -1);
+    assert_int_equal(trend_append(file, (const char *[]){good}, 1, "v\xc3\xa9", &added, &err), 0);
+    free(file);
+    free(dir);
+    free(run);
+    free(good);
+}
+
 TEST(two_runs_of_one_second_are_both_kept) {
     struct lb_err err = {0};
     struct trend_added added = {0};
@@ -238,6 +264,8 @@ TEST(wrong_files_are_one_clear_line) {
          "throughput 'nan' is neither a number"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n",
          "throughput '-1' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,caf\xe9,,,,,,a,1,,,,,1,clean,1,,,,,,,\n",
+         "x.csv:2: 'caf?' is no UTF-8"},
         {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
     };

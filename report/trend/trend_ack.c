@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
 #include "report/trend/trend_parts.h"
 #include "results/format/tree.h"
 
@@ -44,6 +45,9 @@ static int read_ack(struct trend_acks *acks, char *line, int number, struct lb_e
             "%s:%d: no figure is called '%.40s': the history's first line has the names, "
             "and * means all of them",
             acks->path, number, ack.figure);
+    if (!utf8_is_valid(ack.why))
+        return err_set(err, LB_EXIT_USAGE, "%s:%d: '%.40s' is no UTF-8", acks->path, number,
+                       ack.why);
     struct trend_ack *more = realloc(acks->items, (size_t)(acks->count + 1) * sizeof *more);
     if (!more) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     acks->items = more;

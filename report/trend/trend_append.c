@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/base/utf8.h"
 #include "report/doc/escape.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
@@ -231,6 +232,9 @@ static int add_run_lines(struct list *list, struct run *run, const char *commit,
         if (!whole || stage->control) continue;
         if (add_stage_line(list, run, stage, commit) != 0)
             return err_set(err, LB_EXIT_MACHINE, "out of memory");
+        if (!utf8_is_valid(list->item[list->count - 1].line.text[TREND_RUN]))
+            return err_set(err, LB_EXIT_USAGE, "%s: its folder's name is no UTF-8: rename it",
+                           run->path);
     }
     return 0;
 }
@@ -334,6 +338,8 @@ int trend_append(const char *path, const char *const *paths, int run_count, cons
                  struct trend_added *ret, struct lb_err *err) {
     struct list list = {0};
     int failed = 0;
+    if (commit && !utf8_is_valid(commit))
+        return err_set(err, LB_EXIT_USAGE, "history: the commit '%.40s' is no UTF-8", commit);
     struct run **runs = calloc((size_t)run_count + 1, sizeof(struct run *));
     if (!runs) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (int i = 0; i < run_count && !failed; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/utf8.h"
 #include "report/trend/trend_parts.h"
 #include "results/format/tree.h"
 
@@ -127,6 +128,9 @@ static int read_trend_line(struct reader *reader, char **fields, struct trend_li
     for (int i = 0; i < reader->trend->columns; i++) {
         int column = reader->trend->column[i];
         if (column < 0) continue;
+        if (!utf8_is_valid(fields[i]))
+            return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: '%.40s' is no UTF-8", reader->path,
+                           reader->line, fields[i]);
         if (column < TREND_TEXTS) {
             line->text[column] = fields[i];
             continue;

@@ -30,34 +30,62 @@ static json_t *change_json(const struct trend_series *series, int metric,
                      trend_also(series, figure, change, also, sizeof also));
 }
 
+/* Returns the value, or NULL, with the value released, if a part of it could not be made. */
+static json_t *whole_or_null(json_t *value, int failed) {
+    if (!failed) return value;
+    json_decref(value);
+    return NULL;
+}
+
+static json_t *changes_json(const struct trend_series *series, int metric) {
+    const struct trend_figure *figure = &series->figure[metric];
+    json_t *changes = json_array();
+    int failed = 0;
+    for (int i = 0; i < figure->change_count; i++)
+        failed |= json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
+    return whole_or_null(changes, failed);
+}
+
 static json_t *trend_figure_json(const struct trend_series *series, int metric) {
     const struct trend_figure *figure = &series->figure[metric];
-    json_t *values = json_array(), *lines = json_array(), *changes = json_array();
+    json_t *values = json_array(), *lines = json_array();
+    int failed = 0;
     for (int i = 0; i < figure->count; i++) {
-        json_array_append_new(values, field_figure_json(figure->values[i]));
-        json_array_append_new(lines, json_integer(figure->lines[i]));
+        failed |= json_array_append_new(values, field_figure_json(figure->values[i]));
+        failed |= json_array_append_new(lines, json_integer(figure->lines[i]));
     }
-    for (int i = 0; i < figure->change_count; i++)
-        json_array_append_new(changes, change_json(series, metric, &figure->changes[i]));
-    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o, s:o}", "title",
-                     compare_metric(metric)->title, "is_time",
-                     (int)result_field_is_time(compare_metric(metric)), "latest",
-                     field_figure_json(figure->latest), "median", field_figure_json(figure->median),
-                     "shift", escape_json_figure(figure->shift), "worse", (int)figure->worse,
-                     "gate_p", escape_json_figure(figure->p), "acknowledged", figure->acknowledged,
-                     "changes", changes, "values", values, "lines", lines);
+    json_t *json = json_pack(
+        "{s:s, s:b, s:o, s:o, s:o, s:b, s:o, s:s?, s:o, s:o, s:o}", "title",
+        compare_metric(metric)->title, "is_time", (int)result_field_is_time(compare_metric(metric)),
+        "latest", field_figure_json(figure->latest), "median", field_figure_json(figure->median),
+        "shift", escape_json_figure(figure->shift), "worse", (int)figure->worse, "gate_p",
+        escape_json_figure(figure->p), "acknowledged", figure->acknowledged, "changes",
+        changes_json(series, metric), "values", values, "lines", lines);
+    return whole_or_null(json, failed);
 }
 
 /* The runs of a series, in the order of time: the indices of values refer to these. */
 static json_t *lines_json(const struct trend_series *series) {
     json_t *lines = json_array();
+    int failed = 0;
     for (int i = 0; i < series->count; i++) {
         const char *const *text = (const char *const *)series->lines[i]->text;
-        json_array_append_new(lines,
-                              json_pack("{s:s, s:s, s:s}", "time", text[TREND_TIME], "commit",
-                                        text[TREND_COMMIT], "run", text[TREND_RUN]));
+        failed |= json_array_append_new(
+            lines, json_pack("{s:s, s:s, s:s}", "time", text[TREND_TIME], "commit",
+                             text[TREND_COMMIT], "run", text[TREND_RUN]));
     }
-    return lines;
+    return whole_or_null(lines, failed);
+}
+
+static json_t *figures_json(const struct trend_series *series) {
+    json_t *figures = json_object();
+    int failed = 0;
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (series->figure[m].count > 0)
+            failed |= json_object_set_new(figures, compare_metric(m)->compared,
+                                          trend_figure_json(series, m));
+    }
+    return whole_or_null(figures, failed);
 }
 
 static json_t *series_json(const struct trend_series *series) {
@@ -65,29 +93,30 @@ static json_t *series_json(const struct trend_series *series) {
                                             TREND_TOPOLOGY,    TREND_DURABILITY, TREND_EXECUTOR,
                                             TREND_ENVIRONMENT, TREND_TIME,       TREND_VERDICT};
     const struct trend_line *newest = series->lines[series->count - 1];
-    json_t *json = json_object(), *figures = json_object();
+    json_t *json = json_object();
+    int failed = 0;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
-    json_object_set_new(json, "runs", json_integer(series->count));
-    json_object_set_new(json, "ended", json_boolean(series->ended));
-    json_object_set_new(json, "limited", json_integer(series->limited));
-    json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
-    for (int m = 0; m < compare_metric_count(); m++) {
-        if (series->figure[m].count > 0)
-            json_object_set_new(figures, compare_metric(m)->compared, trend_figure_json(series, m));
-    }
-    json_object_set_new(json, "figures", figures);
-    json_object_set_new(json, "lines", lines_json(series));
-    return json;
+        failed |=
+            json_object_set_new(json, trend_columns[texts[i]], json_string(newest->text[texts[i]]));
+    failed |= json_object_set_new(json, "runs", json_integer(series->count));
+    failed |= json_object_set_new(json, "ended", json_boolean(series->ended));
+    failed |= json_object_set_new(json, "limited", json_integer(series->limited));
+    failed |= json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
+    failed |= json_object_set_new(json, "figures", figures_json(series));
+    failed |= json_object_set_new(json, "lines", lines_json(series));
+    return whole_or_null(json, failed);
 }
 
 json_t *trend_json(const struct trend_view *view) {
     json_t *all = json_array();
-    for (int i = 0; i < view->count; i++) json_array_append_new(all, series_json(&view->series[i]));
-    return json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
-                     "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
-                     view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series",
-                     all);
+    int failed = 0;
+    for (int i = 0; i < view->count; i++)
+        failed |= json_array_append_new(all, series_json(&view->series[i]));
+    json_t *json =
+        json_pack("{s:s, s:i, s:i, s:f, s:f, s:i, s:o}", "schema", "lockbench.history/1",
+                  "exit_code", trend_exit(view), "gate", view->ask.gate, "min_effect",
+                  view->ask.min_effect, "max_p", CHANGE_MAX_P, "worse", view->worse, "series", all);
+    return whole_or_null(json, failed);
 }
 
 int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
