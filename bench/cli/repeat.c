@@ -141,7 +141,7 @@ static struct compare *compare_sides(const struct show *show, const char *partia
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
                               .alpha = COMPARE_ALPHA,
-                              .anyway = show->other_plan,
+                              .anyway = show->other_plan || wish->lock,
                               .base_lock = wish->lock,
                               .new_lock = wish->lock ? show->ask->locks : NULL,
                               .partial_reason = partial_reason};
@@ -202,8 +202,9 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
     }
     fprintf(stderr,
             "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
-            folder, folder, folder, show->other_plan ? " --anyway" : "", lock ? " --lock " : "",
-            lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "");
+            folder, folder, folder, show->other_plan || lock ? " --anyway" : "",
+            lock ? " --lock " : "", lock ? lock : "", lock ? "=" : "",
+            lock ? show->ask->locks : "");
 }
 
 /* The exit code of two sides: the finding of the comparison first, then the failure of a run, then

@@ -157,9 +157,11 @@ static void free_refs(struct refs *refs) {
     free(refs->item);
 }
 
-/* The properties that must be equal, or the figures answer different questions. */
+/* The properties that must be equal, or the figures answer different questions. Two locks may have servers
+ * of their own, and keep their data in their own ways. */
 static int check_alike(const struct run_stage *base, const struct run_stage *new,
                        struct lb_err *err) {
+    enum { OF_A_LOCK = 2 }; /* the first properties, which may differ between two locks */
     char base_rtt[NUMBER_TEXT_MAX], new_rtt[NUMBER_TEXT_MAX], base_hosts[32], new_hosts[32];
     const struct {
         const char *what, *base, *new, *absent;
@@ -170,7 +172,8 @@ static int check_alike(const struct run_stage *base, const struct run_stage *new
                   rtt_text(new, new_rtt), "none"},
                  {"the number of load hosts", hosts_text(base, base_hosts),
                   hosts_text(new, new_hosts), "none"}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    bool itself = strcmp(base->lock, new->lock) == 0;
+    for (size_t i = itself ? 0 : OF_A_LOCK; i < sizeof texts / sizeof *texts; i++) {
         if (same_text(texts[i].base, texts[i].new)) continue;
         return err_set(
             err, LB_EXIT_USAGE,
@@ -315,10 +318,8 @@ static int add_compare_row(struct compare *compare, const struct compare_ask *as
         failed = add_alone(compare, &refs[0], err);
         goto out;
     }
-    bool itself = strcmp(base.stages[0]->lock, new.stages[0]->lock) == 0;
-    for (int i = 1; i < count && itself && !ask->anyway && !failed; i++) {
+    for (int i = 1; i < count && !ask->anyway && !failed; i++)
         failed = check_alike(base.stages[0], stages[i], err);
-    }
     if (!failed) {
         /* The row owns the arrays from now on. */
         return add_pair(compare, &refs[0], &base, &new, err);

@@ -359,6 +359,32 @@ TEST(what_answers_other_questions_is_refused) {
     for (int i = 0; i < 6; i++) free(files_of[i]);
 }
 
+/* Two locks may have other servers and durabilities, but not other executors. */
+TEST(two_locks_are_compared_on_one_executor) {
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    struct made other = base, threads;
+    other.lock = "b";
+    other.topology = "etcd";
+    threads = other;
+    threads.threads = 4;
+    char *a = make_run(&base, 1), *b = make_run(&other, 1), *c = make_run(&threads, 1);
+    struct compare_ask pair = {.base_lock = "a", .new_lock = "b"};
+    struct lb_err err = {0};
+    struct compare *compare = try_compare(a, b, &pair, &err);
+    assert_string_equal(err.text, "");
+    compare_free(compare);
+    assert_null(try_compare(a, c, &pair, &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    has(err.text, "with 1 threads");
+    pair.anyway = true;
+    compare = try_compare(a, c, &pair, &err);
+    assert_non_null(compare);
+    compare_free(compare);
+    free(a);
+    free(b);
+    free(c);
+}
+
 /* A lock that the new runs lack is named, and the exit code is 5. If a lock grants nothing any more
  * in the new runs, the exit code is 4. */
 TEST(what_is_missing_or_idle_is_no_success) {
