@@ -7,6 +7,17 @@
 #include "bench/base/output.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
+#include "results/format/tree.h"
+
+/* The same run twice would be shown as two. */
+static int check_new(struct run *const *runs, int count, struct lb_err *err) {
+    for (int r = 0; r < count; r++) {
+        if (tree_same_file(runs[r]->path, runs[count]->path))
+            return err_set(err, LB_EXIT_USAGE, "report: %s: the same run is named twice",
+                           runs[count]->path);
+    }
+    return 0;
+}
 
 struct report *report_load(const char *const *paths, int count, struct lb_err *err) {
     struct run **runs = calloc((size_t)count, sizeof(struct run *));
@@ -16,8 +27,8 @@ struct report *report_load(const char *const *paths, int count, struct lb_err *e
     }
     for (int r = 0; r < count; r++) {
         runs[r] = run_read(paths[r], err);
-        if (runs[r]) continue;
-        while (r > 0) run_free(runs[--r]);
+        if (runs[r] && check_new(runs, r, err) == 0) continue;
+        while (r >= 0) run_free(runs[r--]);
         free(runs);
         return NULL;
     }

@@ -21,6 +21,8 @@ TEST(test_what_is_wrong_gets_one_line) {
         {"$G/mixed --out /nonexistent/x", LB_EXIT_MACHINE, "/nonexistent/x"},
         {"$G/mixed --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
         {"$G/mixed --out", LB_EXIT_USAGE, "--out"},
+        {"$G/decide $G/decide", LB_EXIT_USAGE, "decide/run.json: the same run is named twice"},
+        {"$G/mixed $G/clean $G/../golden/mixed/run.json", LB_EXIT_USAGE, "is named twice"},
         {"$G/check/kept $G/mixed", LB_EXIT_USAGE, "is a check's result, which is shown alone"},
         {"$G/check/kept $G/check/faults", LB_EXIT_USAGE,
          "is a check's result, which is shown alone"},
