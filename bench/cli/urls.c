@@ -27,7 +27,7 @@ static int unknown_backend(const char *name, struct lb_err *err) {
 }
 
 static int check_scheme(const struct lb_backend *backend, const char *url, struct lb_err *err) {
-    char allowed[160] = "", shown[256];
+    char allowed[512] = "", shown[256];
     for (const char *const *scheme = backend->schemes; *scheme; scheme++) {
         size_t len = strlen(*scheme);
         if (strncmp(url, *scheme, len) == 0 && strncmp(url + len, "://", 3) == 0) return 0;

@@ -105,7 +105,9 @@ TEST(what_is_left_out_or_too_much_is_named) {
         {{"doctor", "me"}, 1, {"takes no names"}},
         {{"report", "/nonexistent"}, 1, {"/nonexistent", "run.json"}},
         {{"run", "smoke", "--url", "redis"}, 1, {"BACKEND=URL"}},
-        {{"run", "smoke", "--url", "redis=http://h"}, 1, {"begins with redis://"}},
+        {{"run", "smoke", "--url", "redis=http://h"},
+         1,
+         {"begins with redis://", ", rediss+independents://"}},
         {{"run", "smoke", "--url", "sim=sim://h"}, 1, {"'sim'"}},
         {{"run", "/nonexistent.ini"}, 1, {"/nonexistent.ini", "No such file"}},
         {{"run", "/tmp/"}, 1, {"/tmp/"}});
