@@ -21,10 +21,12 @@ int64_t backoff_next(struct backoff *backoff, struct lb_rng *rng) {
     return (int64_t)(delay * (1 - options->jitter + 2 * options->jitter * rng_unit(rng)));
 }
 
-bool backoff_sleep(struct backoff *backoff, struct lb_rng *rng, int64_t deadline_ns) {
+bool backoff_sleep(struct backoff *backoff, struct lb_session *session, int64_t deadline_ns) {
     int64_t now_ns = lb_now();
     if (now_ns >= deadline_ns || lb_stopping()) return false;
-    int64_t until_ns = now_ns + backoff_next(backoff, rng);
+    int64_t until_ns = now_ns + backoff_next(backoff, &session->rng);
     lb_sleep_until(until_ns < deadline_ns ? until_ns : deadline_ns);
-    return lb_now() < deadline_ns && !lb_stopping();
+    if (lb_now() >= deadline_ns || lb_stopping()) return false;
+    session->wakeups++;
+    return true;
 }

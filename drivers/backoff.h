@@ -73,7 +73,8 @@ void backoff_start(struct backoff *backoff, const struct backoff_options *option
 int64_t backoff_next(struct backoff *backoff, struct lb_rng *rng);
 
 /* Sleeps for the next wait, or until the deadline. Returns false when the deadline has passed or
- * the run was cut off: do not try again. */
-bool backoff_sleep(struct backoff *backoff, struct lb_rng *rng, int64_t deadline_ns);
+ * the run was cut off: do not try again. Otherwise the caller tries again, which is counted in
+ * session->wakeups. */
+bool backoff_sleep(struct backoff *backoff, struct lb_session *session, int64_t deadline_ns);
 
 #endif

@@ -72,7 +72,7 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
         if (outcome != LB_OK) return outcome;
         if (swept) continue;
         if (once) return LB_BUSY;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
 }
 

@@ -160,7 +160,7 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         if (outcome == LB_TIMEOUT && tried.role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
         /* A poll, the victim of a deadlock, or the server's own limit for a wait that should last
          * for ever. */
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
 }
 

@@ -200,8 +200,7 @@ static enum lb_outcome lockfile_acquire(struct lb_session *session,
             if (link(mine->own, path) == 0) break;
         }
         if (once) return LB_BUSY;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
-        session->wakeups++;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
     snprintf(mine->held[place], sizeof mine->held[place], "%s", path);
     held->held = place + 1;

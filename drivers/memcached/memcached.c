@@ -241,8 +241,7 @@ static enum lb_outcome add_acquire(struct lb_session *session, const struct lb_r
         }
         if (strncmp(line, "NS", 2) != 0) return memcached_odd(session, line);
         if (once) return LB_BUSY;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
-        session->wakeups++;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
 }
 

@@ -44,8 +44,7 @@ enum lb_outcome string_acquire(struct lb_session *session, const struct lb_reque
     for (;;) {
         enum lb_outcome outcome = try_once(session, request, grant);
         if (outcome != LB_BUSY || once) return outcome;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
-        session->wakeups++;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
 }
 

@@ -69,6 +69,7 @@ TEST(test_seeded) {
 struct sleeps {
     int64_t deadline_ns, begin_ns, end_ns;
     bool more;
+    struct lb_session session;
 };
 
 static const struct backoff_options hour = {3600 * LB_S_NS, 3600 * LB_S_NS, 1, 0};
@@ -79,7 +80,7 @@ static void sleep_long(void *arg) {
     struct backoff backoff;
     backoff_start(&backoff, &hour);
     sleeps->begin_ns = lb_now();
-    sleeps->more = backoff_sleep(&backoff, &rng, sleeps->deadline_ns);
+    sleeps->more = backoff_sleep(&backoff, &sleeps->session, sleeps->deadline_ns);
     sleeps->end_ns = lb_now();
 }
 
@@ -88,7 +89,7 @@ static void sleep_short(void *arg) {
     struct backoff backoff;
     backoff_start(&backoff, &brief);
     sleeps->begin_ns = lb_now();
-    sleeps->more = backoff_sleep(&backoff, &rng, sleeps->deadline_ns);
+    sleeps->more = backoff_sleep(&backoff, &sleeps->session, sleeps->deadline_ns);
     sleeps->end_ns = lb_now();
 }
 
@@ -97,6 +98,7 @@ TEST(test_sleep_ends_at_the_deadline) {
     struct sleeps sleeps = {.deadline_ns = lb_now() + 30 * LB_MS_NS};
     assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
     assert_false(sleeps.more); /* no time for another try */
+    assert_int_equal(sleeps.session.wakeups, 0);
     assert_true(sleeps.end_ns >= sleeps.deadline_ns);
     sleeps = (struct sleeps){.deadline_ns = 0};
     assert_int_equal(loop_once("sleep", sleep_long, &sleeps, &err), 0);
@@ -108,6 +110,7 @@ TEST(test_sleep_then_another_try) {
     struct sleeps sleeps = {.deadline_ns = LB_NEVER};
     assert_int_equal(loop_once("sleep", sleep_short, &sleeps, &err), 0);
     assert_true(sleeps.more);
+    assert_int_equal(sleeps.session.wakeups, 1);
     assert_true(sleeps.end_ns >= sleeps.begin_ns + LB_MS_NS);
 }
 

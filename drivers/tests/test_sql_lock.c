@@ -239,6 +239,7 @@ LIVE(NULL, transaction_waits) {
                {SQL_LOCK_NOW, LB_OK, 0, {0}}, {SQL_ROLLBACK, LB_OK, 0, {0}},
                {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_NOW, LB_OK, 1, {0}});
         CHECK(tx_acquire(&f) == LB_OK);
+        CHECK(f.session.wakeups == 2, "it slept twice; counted: %d", (int)f.session.wakeups);
         PLAYED();
     }
 }
@@ -417,6 +418,20 @@ LIVE(NULL, lease) {
         CHECK(sql_lease_release(&f.session, &f.request, &f.grant) == LB_UNKNOWN);
         PLAYED();
     }
+}
+
+LIVE(NULL, lease_polls) {
+    struct fixture f;
+    fixture_init(&f, &table);
+    f.options.sweep = SQL_SWEEP_NOBODY;
+    SCRIPT(&f, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_TAKE, LB_OK, 0, {0}}, {SQL_TAKE, LB_OK, 1, {5}},
+           {SQL_TAKE, LB_OK, 0, {0}});
+    CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_OK);
+    CHECK(f.session.wakeups == 2, "it slept twice; counted: %d", (int)f.session.wakeups);
+    f.request.deadline_ns = 0;
+    CHECK(sql_lease_acquire(&f.session, &f.request, &f.grant) == LB_BUSY);
+    CHECK(f.session.wakeups == 2, "a try does not sleep");
+    PLAYED();
 }
 
 LIVE(NULL, sweeps) {

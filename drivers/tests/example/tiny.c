@@ -81,8 +81,7 @@ static enum lb_outcome tiny_acquire(struct lb_session *session, const struct lb_
             return LB_OK;
         }
         if (once) return LB_BUSY;
-        if (!backoff_sleep(&backoff, &session->rng, request->deadline_ns)) return LB_TIMEOUT;
-        session->wakeups++;
+        if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
     }
 }
 
