@@ -92,8 +92,16 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
     return outcome;
 }
 
+static bool begins(const char *text, const char *prefix) {
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Up to version 6.2 the server reports what a command within a script met as an error of the
+ * script. Nothing was written then either: the script ended at its first write. */
 static bool is_readonly(const struct redis_value *value) {
-    return value->type == REDIS_ERROR && strncmp(value->text, "READONLY", 8) == 0;
+    if (value->type != REDIS_ERROR) return false;
+    return begins(value->text, "READONLY") ||
+           (begins(value->text, "ERR Error running script") && strstr(value->text, "-READONLY"));
 }
 
 /* Finds where to send a command again that a node has refused with MOVED or ASK, as *node and *how;
@@ -101,9 +109,9 @@ static bool is_readonly(const struct redis_value *value) {
 static bool redirected(struct lb_session *session, struct redis_node **node, const char *error,
                        int *how) {
     struct redis_state *state = redis_state_of(session);
-    bool moved = strncmp(error, "MOVED ", 6) == 0;
+    bool moved = begins(error, "MOVED ");
     unsigned slot = 0;
-    if (!moved && strncmp(error, "ASK ", 4) != 0) return false;
+    if (!moved && !begins(error, "ASK ")) return false;
     struct redis_node *next = redis_cluster_pointed(state, *node, error, &slot);
     if (!next) return false;
     *node = next;
@@ -139,7 +147,7 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
         *ret_replies = replies;
         if (replies->value.type != REDIS_ERROR || hops == HOPS_MAX) return LB_OK;
         const char *text = replies->value.text;
-        if (commands->script && !(how & WHOLE_SCRIPT) && strncmp(text, "NOSCRIPT", 8) == 0) {
+        if (commands->script && !(how & WHOLE_SCRIPT) && begins(text, "NOSCRIPT")) {
             how |= WHOLE_SCRIPT;
         } else if (state->mode != REDIS_CLUSTER && redis_may_have_replicas(session) &&
                    is_readonly(&replies->value)) {
@@ -263,7 +271,7 @@ static enum lb_outcome send_to(struct redis_node *node, const struct redis_comma
 
 static bool is_noscript(const struct redis_answer *answer) {
     return answer->outcome == LB_OK && answer->reply->value.type == REDIS_ERROR &&
-           strncmp(answer->reply->value.text, "NOSCRIPT", 8) == 0;
+           begins(answer->reply->value.text, "NOSCRIPT");
 }
 
 /* Sends the script's text to the nodes that do not know it. This second round has a timeout of its
@@ -349,12 +357,12 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
     const char *text =
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
     const char *hint =
-        strncmp(text, "CROSSSLOT", 9) == 0
+        begins(text, "CROSSSLOT")
             ? ": in a cluster all keys of a script need the same {tag}; pass ids as arguments"
             : "";
     enum lb_outcome outcome = LB_BROKEN;
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
-        if (strncmp(text, final[i], strlen(final[i])) == 0) outcome = LB_REFUSED;
+        if (begins(text, final[i])) outcome = LB_REFUSED;
     }
     return lb_fail(session, outcome, "redis: %s%s", text, hint);
 }

@@ -209,4 +209,37 @@ TEST(test_a_primary_no_more) {
     }
 }
 
+/* Redis up to 6.2 reports an error of a command within a script as an error of the script. */
+#define SCRIPT_FAILED                                                                              \
+    "-ERR Error running script (call to f_0123456789abcdef0123456789abcdef01234567): @user_script:7: "
+
+static struct fake_session play_script(struct scene *scene, const char *to_script) {
+    scene_start(scene);
+    sentinel_names(scene, 0, 2);
+    server_is(scene, 2, PRIMARY, "");
+    scene->steps[2][2] =
+        (struct peer_step){.await = "INFO", .say = "$20\r\nconnected_slaves:0\r\n\r\n"};
+    scene->steps[2][3].say = to_script;
+    return scene_play_lock(scene, "/mymaster", "redis-reentrant");
+}
+
+TEST(test_a_primary_no_more_for_a_script) {
+    struct scene scene;
+    struct fake_session fake = play_script(
+        &scene, SCRIPT_FAILED "-READONLY You can't write against a read only replica.\r\n");
+    assert_int_equal(fake.connected, 0);
+    assert_int_equal(fake.acquired, LB_BROKEN);
+    assert_non_null(strstr(fake.err.text, "READONLY"));
+    scene_done(&scene);
+}
+
+TEST(test_another_error_of_a_script) {
+    struct scene scene;
+    struct fake_session fake =
+        play_script(&scene, SCRIPT_FAILED "attempt to index a nil value\r\n");
+    assert_int_equal(fake.connected, 0);
+    assert_int_equal(fake.acquired, LB_REFUSED);
+    scene_done(&scene);
+}
+
 TEST_MAIN(NULL, NULL)
