@@ -89,6 +89,22 @@ int64_t *sql_number(struct sql_values *values, char letter) {
     }
 }
 
+bool sql_ended_early(int64_t deadline_ns) {
+    return deadline_ns - lb_now() >= LB_MS_NS;
+}
+
+/* The pause is short, since our place in the server's queue is lost. */
+bool sql_wait_again(struct lb_session *session, int64_t deadline_ns) {
+    static const struct backoff_options pause = {
+        .min_ns = LB_MS_NS, .max_ns = LB_MS_NS, .factor = 1, .jitter = 0.5};
+    struct backoff backoff;
+    backoff_start(&backoff, &pause);
+    if (!sql_ended_early(deadline_ns) || !backoff_sleep(&backoff, session, deadline_ns))
+        return false;
+    session->err.code = 0;
+    return true;
+}
+
 bool sql_has(const struct lb_session *session, enum sql_role role) {
     const struct sql_session *mine = session->lock_state;
     return mine->recipe && mine->recipe->statement[role].text;

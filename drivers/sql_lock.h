@@ -163,6 +163,14 @@ enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t 
 /* The deadline for the answer to a request that is made now and waits for no lock. */
 int64_t sql_soon(const struct lb_session *session);
 
+/* A wait on the server until the deadline, which takes no fraction of a millisecond, gave LB_TIMEOUT
+ * just now. True: a limit of the server's own ended it (lock_timeout, statement_timeout,
+ * max_statement_time), or somebody who cancelled it, so that it must begin again. */
+bool sql_ended_early(int64_t deadline_ns);
+/* For a lock that does not poll: if the wait ended early, pauses and returns true, to wait again;
+ * false = return LB_TIMEOUT. */
+bool sql_wait_again(struct lb_session *session, int64_t deadline_ns);
+
 /* Whether the lock of this session has such a statement. */
 bool sql_has(const struct lb_session *session, enum sql_role role);
 

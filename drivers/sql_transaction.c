@@ -157,10 +157,13 @@ static enum lb_outcome transaction_acquire(struct lb_session *session,
         }
         if (outcome != LB_BUSY && outcome != LB_TIMEOUT) return outcome;
         if (once) return LB_BUSY;
-        if (outcome == LB_TIMEOUT && tried.role == SQL_LOCK_UNTIL) return LB_TIMEOUT;
-        /* A poll, the victim of a deadlock, or the server's own limit for a wait that should last
-         * for ever. */
+        if (outcome == LB_TIMEOUT && tried.role == SQL_LOCK_UNTIL &&
+            !sql_ended_early(request->deadline_ns))
+            return LB_TIMEOUT;
+        /* A poll, the victim of a deadlock, or a limit of the server's own for a wait that should
+         * last longer. */
         if (!backoff_sleep(&backoff, session, request->deadline_ns)) return LB_TIMEOUT;
+        session->err.code = 0;
     }
 }
 

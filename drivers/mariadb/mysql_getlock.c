@@ -9,7 +9,8 @@
  * claimed. Names: MariaDB compares them byte by byte (10.11), up to 192 bytes; MySQL takes 64
  * characters and ignores case, so there keys that differ only by case are one lock. A longer key is
  * refused, not cut. MySQL's timeouts are whole seconds, so a timed wait may end up to a second late
- * there. */
+ * there. Where a limit of the server's own ends a wait earlier (max_statement_time), the wait begins
+ * again, at the queue's end. */
 #include "drivers/mariadb/maria_sql.h"
 
 #include <string.h>
@@ -82,23 +83,34 @@ static enum lb_outcome unlock(struct lb_session *session, const struct lb_reques
     return answer == 1 ? LB_OK : if_not_held; /* 0: another's, NULL: nobody's */
 }
 
-static enum lb_outcome getlock_acquire(struct lb_session *session, const struct lb_request *request,
-                                       struct lb_grant *grant) {
+/* Waits in the server's queue until the deadline, or until a limit of the server's own. */
+static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
+                                     int64_t now_ns) {
     struct getlock_session *mine = session->lock_state;
-    int64_t now_ns = lb_now();
-    bool once = request->deadline_ns <= now_ns;
-    int64_t answer_by_ns = maria_answer_after(session, once ? now_ns : request->deadline_ns);
+    int64_t until_ns = request->deadline_ns > now_ns ? request->deadline_ns : now_ns;
     int answer = 0;
-    mine->seconds = getlock_seconds(request->deadline_ns, now_ns, mine->is_mariadb);
-    enum lb_outcome outcome = run_on_key(session, mine->get, request, answer_by_ns, &answer);
+    mine->seconds = getlock_seconds(until_ns, now_ns, mine->is_mariadb);
+    enum lb_outcome outcome =
+        run_on_key(session, mine->get, request, maria_answer_after(session, until_ns), &answer);
     /* A time limit may have struck after the grant. */
     if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
-    if (answer == 0) return once ? LB_BUSY : LB_TIMEOUT;
     if (answer < 0) {
         return lb_fail(session, LB_TIMEOUT,
                        "mariadb: GET_LOCK answered NULL: the statement was killed");
     }
+    return answer == 1 ? LB_OK : LB_TIMEOUT;
+}
+
+static enum lb_outcome getlock_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    int64_t now_ns = lb_now();
+    bool once = request->deadline_ns <= now_ns;
+    enum lb_outcome outcome = wait_in_queue(session, request, now_ns);
+    while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns))
+        outcome = wait_in_queue(session, request, lb_now());
+    if (outcome == LB_TIMEOUT && once) return LB_BUSY;
+    if (outcome != LB_OK) return outcome;
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;
     return LB_OK;

@@ -9,9 +9,10 @@
  * in transaction mode: there the lock stays with a server's session that other clients use, too.
  *
  * For a timed wait the server gives up: the statement that locks also sets lock_timeout, for itself
- * alone. The timeout is in whole milliseconds; the remaining time is rounded down. An attempt that
- * is cut off ends with its connection; the backend then stays in the queue until its turn comes and
- * leaves it at once. */
+ * alone. The timeout is in whole milliseconds; the remaining time is rounded down. Where a limit of
+ * the server's own ends a wait earlier (a role's lock_timeout or statement_timeout), the wait begins
+ * again, at the queue's end. An attempt that is cut off ends with its connection; the backend then
+ * stays in the queue until its turn comes and leaves it at once. */
 #include "drivers/postgres/pg_sql.h"
 
 #include <stdlib.h>
@@ -45,12 +46,6 @@ static const char *ms_text(char text[24], int64_t ms) {
     return at;
 }
 
-static enum lb_outcome fill_grant(struct lb_grant *grant) {
-    grant->token = 0;
-    grant->lease_end_ns = LB_NEVER;
-    return LB_OK;
-}
-
 /* Runs a statement that answers true or false. */
 static enum lb_outcome run_boolean(struct lb_session *session, const char *statement,
                                    const struct lb_request *request, enum lb_outcome if_false) {
@@ -76,20 +71,15 @@ static enum lb_outcome unlock(struct lb_session *session, const struct lb_reques
     return outcome;
 }
 
-static enum lb_outcome advisory_acquire(struct lb_session *session,
-                                        const struct lb_request *request, struct lb_grant *grant) {
+/* Waits in the server's queue until the deadline, or until a limit of the server's own. */
+static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request) {
     struct pg_args args = {0};
     char text[24];
     const char *statement = "lb_lock";
     int64_t answer_by_ns = LB_NEVER;
     pg_add_int8(&args, (int64_t)request->key_number);
     if (request->deadline_ns != LB_NEVER) {
-        int64_t now_ns = lb_now();
-        if (request->deadline_ns <= now_ns) {
-            enum lb_outcome outcome = run_boolean(session, "lb_try", request, LB_BUSY);
-            return outcome == LB_OK ? fill_grant(grant) : outcome;
-        }
-        int64_t left_ms = (request->deadline_ns - now_ns) / LB_MS_NS;
+        int64_t left_ms = (request->deadline_ns - lb_now()) / LB_MS_NS;
         if (left_ms < 1) left_ms = 1; /* 0 would mean for ever */
         if (left_ms > INT32_MAX) left_ms = INT32_MAX;
         pg_add_text(&args, ms_text(text, left_ms));
@@ -98,13 +88,29 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
     }
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, statement, &args, answer_by_ns, &result);
-    /* The server may have granted it at the moment of the time-out: a statement that fails undoes
-     * the effects of its transaction, but not those of its session. */
-    if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN) return LB_UNKNOWN;
     if (outcome != LB_OK) return outcome;
     bool granted = pg_field_bytes(result, 0, 0) >= 0;
     PQclear(result);
-    return granted ? fill_grant(grant) : pg_odd_answer(session);
+    return granted ? LB_OK : pg_odd_answer(session);
+}
+
+static enum lb_outcome advisory_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    bool once = request->deadline_ns <= lb_now();
+    enum lb_outcome outcome;
+    do {
+        outcome = once ? run_boolean(session, "lb_try", request, LB_BUSY)
+                       : wait_in_queue(session, request);
+        /* The server may have granted it at the moment of the time-out: a statement that fails
+         * undoes the effects of its transaction, but not those of its session. */
+        if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN)
+            return LB_UNKNOWN;
+    } while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns));
+    if (outcome == LB_TIMEOUT && once) return LB_BUSY;
+    if (outcome != LB_OK) return outcome;
+    grant->token = 0;
+    grant->lease_end_ns = LB_NEVER;
+    return LB_OK;
 }
 
 static enum lb_outcome advisory_release(struct lb_session *session,

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "drivers/mariadb/maria_session.h"
+#include "drivers/postgres/pg_session.h"
 
 struct bad_luck {
     const char *locks;
@@ -295,6 +296,60 @@ static void a_wrong_password_is_one_clear_line(struct bad_luck *luck) {
     live_run(wrong_password, luck);
 }
 
+struct hold {
+    struct live_client *holder;
+    int64_t until_ns;
+};
+
+static void release_later(void *arg) {
+    struct hold *hold = arg;
+    lb_sleep_until(hold->until_ns);
+    CHECK(live_release(hold->holder) == LB_OK, "%s", hold->holder->session.err.text);
+}
+
+/* Takes the lock after a wait during which the server's limit strikes, at least once. */
+static void waits_through(struct live_client *holder, struct live_client *ours, int64_t wait_ns) {
+    CHECK(live_acquire(holder, 20 * LB_S_NS) == LB_OK, "%s", holder->session.err.text);
+    uint64_t wakeups = ours->session.wakeups;
+    struct hold hold = {holder, lb_now() + LB_S_NS};
+    struct lb_fiber *fiber = lb_spawn("holder", release_later, &hold);
+    enum lb_outcome outcome = live_acquire(ours, wait_ns);
+    CHECK(outcome == LB_OK, "got %s: %s", lb_outcome_name(outcome), ours->session.err.text);
+    CHECK(ours->session.err.code == 0, "%s", ours->session.err.text);
+    CHECK(ours->session.wakeups > wakeups, "no limit struck");
+    lb_join(fiber);
+    CHECK(live_release(ours) == LB_OK, "%s", ours->session.err.text);
+    CHECK(live_acquire(ours, 0) == LB_OK && live_release(ours) == LB_OK, "%s",
+          ours->session.err.text);
+    CHECK(live_release(ours) == LB_LOST, "what a limit ended was held, too");
+}
+
+/* A limit of the server's own, such as a role's lock_timeout, is no deadline of ours. */
+static void a_limit_of_the_servers_own_ends_no_wait(void *arg) {
+    struct bad_luck *luck = arg;
+    struct live_client holder, ours;
+    PGresult *none = NULL;
+    MYSQL_RES *nothing = NULL;
+    live_come_as(&holder, &luck->sql, luck->which, "key");
+    live_come_as(&ours, &luck->sql, luck->which, "key");
+    int64_t by_ns = lb_now() + 10 * LB_S_NS;
+    if (luck->sql.place == pg.sql.place) {
+        CHECK(pg_query(&ours.session, "SET lock_timeout = '300ms'", by_ns, &none) == LB_OK);
+        PQclear(none);
+        waits_through(&holder, &ours, LB_NEVER);
+        CHECK(pg_query(&ours.session, "SET statement_timeout = '300ms'", by_ns, &none) == LB_OK);
+        PQclear(none);
+        waits_through(&holder, &ours, 20 * LB_S_NS);
+    } else {
+        CHECK(maria_query(&ours.session, "SET max_statement_time = 0.3", by_ns, &nothing) == LB_OK);
+        waits_through(&holder, &ours, LB_NEVER);
+        /* A timed wait of mysql-row sets this limit itself. */
+        if (luck == &my) waits_through(&holder, &ours, 20 * LB_S_NS);
+    }
+    live_client_done(&ours);
+    live_client_done(&holder);
+}
+
 /* A statement's time limit may end it after its answer has begun: then the error comes in the place
  * of the row. */
 static void a_limit_that_strikes_late_is_a_timeout(void *arg) {
@@ -399,6 +454,10 @@ WITH(pg, the_cut_off_ends_a_wait)
 WITH(my, the_cut_off_ends_a_wait)
 WITH(pg_row, the_cut_off_ends_a_wait)
 WITH(my_row, the_cut_off_ends_a_wait)
+ON(pg, a_limit_of_the_servers_own_ends_no_wait)
+ON(my, a_limit_of_the_servers_own_ends_no_wait)
+ON(pg_row, a_limit_of_the_servers_own_ends_no_wait)
+ON(my_row, a_limit_of_the_servers_own_ends_no_wait)
 ON(my_row, a_limit_that_strikes_late_is_a_timeout)
 WITH(pg, a_cancelled_release_is_unknown)
 WITH(my, a_cancelled_release_is_unknown)

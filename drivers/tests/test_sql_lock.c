@@ -24,6 +24,7 @@ static struct {
     /* prepare fails until so many texts of the schema ran */
     int schema_runs, schema_fails, tables_missing;
     bool ended, dead;
+    bool limits; /* a limit of its own ends a wait; otherwise a wait ends when its time is over */
 } db;
 
 static int fake_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
@@ -49,6 +50,8 @@ static enum lb_outcome fake_run(struct lb_session *session, enum sql_role role,
         return lb_fail(session, LB_BROKEN, "not in the script");
     }
     if (at < STEPS_MAX) db.seen[at] = mine->values;
+    if (role == SQL_LOCK_UNTIL && db.steps[at].outcome == LB_TIMEOUT && !db.limits)
+        lb_sleep_until(lb_now() + mine->values.wait_us * LB_US_NS);
     if (db.steps[at].outcome != LB_OK) return db.steps[at].outcome;
     *ret_answer = (struct sql_answer){.rows = db.steps[at].rows,
                                       .number = {db.steps[at].number[0], db.steps[at].number[1]}};
@@ -206,9 +209,22 @@ LIVE(NULL, transaction_waits) {
     { /* so does a wait that took too long */
         SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
                {SQL_ROLLBACK, LB_OK, 0, {0}});
-        f.request.deadline_ns = lb_now() + 10 * LB_S_NS;
+        f.request.deadline_ns = lb_now() + 500 * LB_MS_NS;
         CHECK(tx_acquire(&f) == LB_TIMEOUT);
         PLAYED();
+        CHECK(tx_release(&f) == LB_LOST);
+    }
+    { /* a limit of the server's own ended it: asked again, for the time that is left */
+        SCRIPT(&f, {SQL_BEGIN, LB_OK, 0, {0}}, {SQL_LOCK_UNTIL, LB_TIMEOUT, 0, {0}},
+               {SQL_ROLLBACK, LB_OK, 0, {0}}, {SQL_BEGIN, LB_OK, 0, {0}},
+               {SQL_LOCK_UNTIL, LB_OK, 1, {0}}, {SQL_COMMIT, LB_OK, 0, {0}});
+        f.request.deadline_ns = lb_now() + 10 * LB_S_NS;
+        db.limits = true;
+        CHECK(tx_acquire(&f) == LB_OK);
+        db.limits = false;
+        CHECK(tx_release(&f) == LB_OK);
+        PLAYED();
+        CHECK(db.seen[4].wait_us < db.seen[1].wait_us);
         CHECK(db.seen[1].wait_us > 9000000 && db.seen[1].wait_us <= 10000000, "waits %lld us",
               (long long)db.seen[1].wait_us);
         CHECK(db.seen[1].wait_ms == db.seen[1].wait_us / 1000);
