@@ -28,6 +28,7 @@ struct lb_cleaning {
     const char
         *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
     uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
+    uint32_t bound; /* LB_CLEAN_STAGE: as lb_request's */
     /* LB_CLEAN_LEFT: what stands before the mark in a key's name, for servers that list keys by
      * their beginning; NULL = nothing */
     const char *before;

@@ -19,6 +19,10 @@ struct job {
     struct lb_err err;
 };
 
+static uint32_t bound_of(const struct shared *shared) {
+    return shared->plan->bound > 0 ? shared->plan->bound : 1;
+}
+
 static int clear_away(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     const struct lb_lock *lock = session->lock;
     if (!lock->algorithm->disarm || lock->primitive == LB_LATCH)
@@ -41,8 +45,10 @@ static int clear_away(const struct shared *shared, struct lb_session *session, s
 /* Removes all keys of the stage: those of a stage that was cut off, and what the lock keeps by design. */
 static int clear_all(const struct shared *shared, struct lb_session *session, struct lb_err *err) {
     lb_clean_fn *clean = session->lock->backend->connector->clean;
-    struct lb_cleaning cleaning = {
-        .scope = LB_CLEAN_STAGE, .name = shared->key_prefix, .count = shared->key_count};
+    struct lb_cleaning cleaning = {.scope = LB_CLEAN_STAGE,
+                                   .name = shared->key_prefix,
+                                   .count = shared->key_count,
+                                   .bound = bound_of(shared)};
     return clean ? clean(session, &cleaning, err) : 0;
 }
 
@@ -99,8 +105,7 @@ void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest
                       .stage = stage,
                       .ask = asks,
                       .guest = guest,
-                      .only = {.count = shared->key_count,
-                               .bound = shared->plan->bound > 0 ? shared->plan->bound : 1}};
+                      .only = {.count = shared->key_count, .bound = bound_of(shared)}};
     loop_once("tidy", run_tidy, &job, &job.err);
     if (job.err.code) stage->tidy_err = job.err;
     if (guest) note_untidy(shared, stage);

@@ -98,21 +98,40 @@ static int flush_batch(struct batch *batch) {
     return 0;
 }
 
-/* Adds all keys that the session's lock makes of one key, and what has no time to live beside it. They are
- * in one slot of a cluster. */
+/* A cluster takes only keys of one slot at once. */
+static bool has_no_room(const struct batch *batch, const char *name) {
+    if (batch->count == UNLINKED) return true;
+    return batch->count > 0 && redis_is_cluster(batch->session) &&
+           redis_slot(name, strlen(name)) != redis_slot(batch->name[0], strlen(batch->name[0]));
+}
+
+static int add_name(struct batch *batch, const char *name) {
+    if (has_no_room(batch, name) && flush_batch(batch) != 0) return -1;
+    snprintf(batch->name[batch->count++], sizeof batch->name[0], "%.1080s", name);
+    return 0;
+}
+
+/* Adds all keys that the session's lock makes of one key, and what has no time to live beside it. */
 static int add_key(struct batch *batch, const struct lb_request *request) {
     static const char *const endings[] = {":guarded", ":timeout"};
     static _Thread_local struct lb_names names; /* large for a fiber's stack */
     struct lb_session *session = batch->session;
+    uint32_t segments = session->lock->caps & LB_CAP_SLOTS ? request->bound : 0;
+    char name[REDIS_SEGMENT_MAX];
     names.count = 0;
     session->lock->algorithm->names(session, request, &names);
-    if (batch->count + names.count + 2 > UNLINKED && flush_batch(batch) != 0) return -1;
-    for (int i = 0; i < 2; i++)
-        redis_tagged(batch->name[batch->count++], sizeof batch->name[0], "", request->key,
-                     request->key_len, endings[i]);
-    for (int i = 0; i < names.count; i++)
-        snprintf(batch->name[batch->count++], sizeof batch->name[0], "%.1080s", names.item[i].text);
-    return redis_is_cluster(session) ? flush_batch(batch) : 0;
+    for (int i = 0; i < 2; i++) {
+        redis_tagged(name, sizeof name, "", request->key, request->key_len, endings[i]);
+        if (add_name(batch, name) != 0) return -1;
+    }
+    for (int i = 0; i < names.count; i++) {
+        if (add_name(batch, names.item[i].text) != 0) return -1;
+    }
+    for (uint32_t i = 1; i < segments; i++) { /* the names have the first */
+        redis_segment_key(session, request, i, name);
+        if (add_name(batch, name) != 0) return -1;
+    }
+    return 0;
 }
 
 int redis_unlink_range(struct lb_session *session, const struct lb_key_range *range,
@@ -138,7 +157,7 @@ int redis_clean(struct lb_session *session, struct lb_cleaning *cleaning, struct
     if (cleaning->scope == LB_CLEAN_EMPTY || cleaning->scope == LB_CLEAN_SHARED) return 0;
     if (cleaning->scope == LB_CLEAN_STAGE) {
         const struct lb_key_range range = {.prefix = cleaning->name, .count = cleaning->count};
-        const struct lb_request like = {.bound = 1, .permits = 1};
+        const struct lb_request like = {.bound = cleaning->bound, .permits = 1};
         return redis_unlink_range(session, &range, &like, err);
     }
     for (int i = 0; i < redis_node_count(session); i++) {

@@ -14,8 +14,6 @@
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
-#define SEGMENT_MAX (LB_KEY_MAX + 16)
-
 struct segmented_options {
     struct string_options string; /* first: see string_acquire */
     int64_t spread;
@@ -26,15 +24,15 @@ struct segmented_grant {
     uint32_t slot;              /* held, or tried last */
 };
 
-static size_t segment_key(const struct lb_session *session, const struct lb_request *request,
-                          uint32_t slot, char out[SEGMENT_MAX]) {
+size_t redis_segment_key(const struct lb_session *session, const struct lb_request *request,
+                         uint32_t slot, char out[REDIS_SEGMENT_MAX]) {
     const struct segmented_options *options = session->options;
     char after[16];
     snprintf(after, sizeof after, ":seg:%u", slot);
     if (options->spread)
-        return (size_t)snprintf(out, SEGMENT_MAX, "%.*s%s", (int)request->key_len, request->key,
-                                after);
-    return redis_tagged(out, SEGMENT_MAX, "", request->key, request->key_len, after);
+        return (size_t)snprintf(out, REDIS_SEGMENT_MAX, "%.*s%s", (int)request->key_len,
+                                request->key, after);
+    return redis_tagged(out, REDIS_SEGMENT_MAX, "", request->key, request->key_len, after);
 }
 
 /* One round. */
@@ -43,10 +41,10 @@ static enum lb_outcome try_round(struct lb_session *session, const struct lb_req
     struct segmented_grant *mine = grant->data;
     uint32_t first = (uint32_t)rng_below(&session->rng, request->bound);
     for (uint32_t i = 0; i < request->bound; i++) {
-        char key[SEGMENT_MAX];
+        char key[REDIS_SEGMENT_MAX];
         uint32_t slot = (first + i) % request->bound;
         mine->slot = slot;
-        size_t len = segment_key(session, request, slot, key);
+        size_t len = redis_segment_key(session, request, slot, key);
         enum lb_outcome outcome = string_try_key(session, key, len, request, grant);
         if (outcome == LB_OK) grant->slot = slot;
         if (outcome != LB_BUSY) return outcome;
@@ -65,16 +63,16 @@ static enum lb_outcome segmented_acquire(struct lb_session *session,
 static enum lb_outcome segmented_release(struct lb_session *session,
                                          const struct lb_request *request, struct lb_grant *grant) {
     const struct segmented_grant *mine = grant->data;
-    char key[SEGMENT_MAX];
-    size_t len = segment_key(session, request, mine->slot, key);
+    char key[REDIS_SEGMENT_MAX];
+    size_t len = redis_segment_key(session, request, mine->slot, key);
     return string_if_mine(session, key, len, grant, &script_string_release, NULL);
 }
 
 static enum lb_outcome segmented_renew(struct lb_session *session, const struct lb_request *request,
                                        struct lb_grant *grant) {
     const struct segmented_grant *mine = grant->data;
-    char key[SEGMENT_MAX], lease_ms[24];
-    size_t len = segment_key(session, request, mine->slot, key);
+    char key[REDIS_SEGMENT_MAX], lease_ms[24];
+    size_t len = redis_segment_key(session, request, mine->slot, key);
     redis_lease_ms(request->lease_ns, lease_ms);
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
@@ -101,8 +99,8 @@ static int segmented_residue(struct lb_session *session, const char *prefix,
 
 static void segmented_names(const struct lb_session *session, const struct lb_request *request,
                             struct lb_names *names) {
-    char key[SEGMENT_MAX];
-    segment_key(session, request, 0, key);
+    char key[REDIS_SEGMENT_MAX];
+    redis_segment_key(session, request, 0, key);
     lb_names_add(names, "key of the first segment", "%s", key);
 }
 

@@ -4,6 +4,7 @@
  * Needs: servers, 3 minutes. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
+#include "drivers/clean.h"
 #include "drivers/tests/live_help.h"
 
 #define KILLS 3        /* the first run is whole, the others get SIGKILL and Ctrl-C in turn */
@@ -564,6 +565,50 @@ TEST(what_is_left_of_own_names_is_found) {
         LIVE_NEEDS(&live);
         free(shell(&live, left[i].keep));
         live_run(look_for_left, &live);
+        live_close(&live);
+    }
+}
+
+/* The segments of a stage's key that are left, as the lock counts them on the whole server. */
+static int segments_left(struct live_client *client) {
+    struct lb_residue left = {0};
+    struct lb_err err = {0};
+    CHECK(client->session.lock->algorithm->residue(&client->session, "lockbench-00000000-", &left,
+                                                   &err) == 0,
+          "%s", err.text);
+    return (int)left.count;
+}
+
+/* All segments of the second one of two keys are held, and nobody releases them. */
+static void clear_segments(void *arg) {
+    enum { SEGMENTS = 24 };
+    struct live_client client;
+    struct lb_err err = {0};
+    struct lb_cleaning cleaning = {
+        .scope = LB_CLEAN_STAGE, .name = "lockbench-00000000-", .count = 2, .bound = SEGMENTS};
+    live_come(&client, arg, "lockbench-00000000-1");
+    client.request.bound = SEGMENTS;
+    client.request.lease_ns = 600 * LB_S_NS;
+    for (int i = 0; i < SEGMENTS; i++)
+        CHECK(live_acquire(&client, 0) == LB_OK, "%s", client.session.err.text);
+    CHECK(segments_left(&client) == SEGMENTS, "%d are held", segments_left(&client));
+    int failed = client.session.lock->backend->connector->clean(&client.session, &cleaning, &err);
+    CHECK(failed == 0, "%s", err.text);
+    CHECK(segments_left(&client) == 0, "%d are left", segments_left(&client));
+    live_client_done(&client);
+}
+
+TEST(all_segments_of_a_stage_are_removed) {
+    static const char *const together[] = {NULL}, *const spread[] = {"redis-segmented.spread=yes",
+                                                                     NULL};
+    static const struct {
+        const char *topology;
+        const char *const *sets;
+    } at[] = {{"redis", together}, {"redis-cluster", together}, {"redis-cluster", spread}};
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        struct live_place live = live_open_at(at[i].topology, "redis-segmented", at[i].sets);
+        LIVE_NEEDS(&live);
+        live_run(clear_segments, &live);
         live_close(&live);
     }
 }
