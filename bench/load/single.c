@@ -127,9 +127,13 @@ enum lb_outcome single_release(struct single *single, struct lb_err *err) {
     client_calls(client);
     client->hold.on = false;
     enum lb_outcome outcome = client->hold.told;
-    session->lb.err.code = 0;
-    if (outcome != LB_LOST)
+    /* A renewal without an answer has ended its connection. */
+    if (outcome != LB_LOST && outcome != LB_UNKNOWN) {
+        session->lb.err.code = 0;
         outcome = session->algorithm->release(&session->lb, &client->request, &client->grant);
+    }
+    /* Nothing was sent, so the lock is held unless it lived by that connection. */
+    if (outcome == LB_BROKEN && session->algorithm->settle) outcome = LB_UNKNOWN;
     client_called(client);
     mend_single(single, outcome, err);
     session_part(client);

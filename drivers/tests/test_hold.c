@@ -336,6 +336,27 @@ TEST(a_lost_lock_ends_the_command) {
     cli_free(&late);
 }
 
+/* Our connection ends, and the server keeps the key. */
+#define CUT_OFF "redis-cli -p $PORT client kill type normal skipme yes >/dev/null"
+
+TEST(a_lost_connection_leaves_no_key) {
+    LIVE_NEEDS(&redis);
+    /* The next renewal has no answer, so nobody knows whether the key is held. */
+    struct cli renews =
+        hold_on(&redis, "redis-setnx",
+                ARGS("--lease", "9s", "--", "sh", "-c",
+                     "trap 'exit 5' TERM; " CUT_OFF "; while :; do sleep 0.05; done"));
+    assert_string_equal(value_of(KEY), "");
+    assert_code(&renews, 123);
+    assert_says(&renews, "the lock is lost: redis");
+    cli_free(&renews);
+    struct cli releases =
+        hold_on(&redis, "redis-setnx", ARGS("--lease", "60s", "--", "sh", "-c", CUT_OFF));
+    assert_string_equal(value_of(KEY), "");
+    assert_code(&releases, 0);
+    cli_free(&releases);
+}
+
 TEST(signals_are_handed_on_and_the_lock_is_released) {
     LIVE_NEEDS(&redis);
     char *ready = cli_path("ready");
