@@ -19,6 +19,10 @@
 #define VIOLATED(reason)                                                                           \
     { LB_EXPECT_VIOLATED, reason }
 
+/* Of a lock whose tokens are reserved in blocks: a crash forgets the newest block. */
+#define RESTART_TOKEN_AGAIN                                                                        \
+    VIOLATED("its session ends unnoticed; a crash may give out its token once more")
+
 /* --- a lease: it ends by time; a random token identifies its owner, over any connection --- */
 
 #define EXPECT_LEASE_CLIENTS                                                                       \

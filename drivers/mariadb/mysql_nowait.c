@@ -26,14 +26,17 @@ const struct lb_lock lock_mysql_nowait = {
     .durability_note =
         "a row lock is in memory, and its COMMIT flushes nothing; the sequence is written "
         "once in 1,000 grants",
-    .about = {.compatible = "any transaction that locks or changes the row",
-              .order = "none",
-              .token = "a sequence, drawn under the lock",
-              .hazards = "waiters may starve; a hold is a transaction, which holds back the purge",
-              .acquire_requests = 2,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
+    .about =
+        {.compatible = "any transaction that locks or changes the row",
+         .order = "none",
+         .token = "a sequence, drawn under the lock",
+         .hazards =
+             "waiters may starve; a hold is a transaction, which holds back the purge; a server "
+             "that crashes may give out the tokens of its last second once more",
+         .acquire_requests = 2,
+         .release_requests = 1,
+         .guarantee = LB_ON_ONE_NODE,
+         .crash = LB_CRASH_AT_ONCE},
     .expected = maria_row_expected,
     .algorithm = &sql_transaction_algorithm,
     .recipe = &recipe,

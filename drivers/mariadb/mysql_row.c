@@ -9,7 +9,9 @@
  * which counts microseconds.
  *
  * Each grant draws a token from a sequence, in the same round trip: it grows whatever is rolled
- * back. */
+ * back. But MariaDB reserves 1,000 numbers at once, in a log that it flushes once a second. If the
+ * server crashes within a second of the draw of the first of them, it gives the same numbers once
+ * more. */
 #include "drivers/mariadb/maria_sql.h"
 
 static const struct sql_recipe recipe = {
@@ -44,8 +46,10 @@ const struct lb_lock lock_mysql_row = {
     .about = {.compatible = "any transaction that locks or changes the row",
               .order = "the server's queue: nearly first come, first served, not promised",
               .token = "a sequence, drawn under the lock",
-              .hazards = "a hold is a transaction: it holds back the purge of old row versions; "
-                         "a missing row locks the gap that it would be in",
+              .hazards =
+                  "a hold is a transaction: it holds back the purge of old row versions; "
+                  "a missing row locks the gap that it would be in; a server that crashes may give "
+                  "out the tokens of its last second once more",
               .acquire_requests = 2,
               .release_requests = 1,
               .guarantee = LB_ON_ONE_NODE,

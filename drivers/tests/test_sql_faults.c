@@ -369,6 +369,47 @@ static void a_limit_that_strikes_late_is_a_timeout(void *arg) {
     live_client_done(&client);
 }
 
+/* MariaDB reserves 1,000 numbers of a sequence at once, and only the next flush of its log, within a second, makes that
+ * durable: a crash before it gives the same numbers once more. */
+static void crash_after_a_new_block(void *arg) {
+    enum { BLOCK = 1000, TRIES_MAX = 5 };
+    const struct live_place *live = arg;
+    struct live_client holder, next;
+    struct lb_err err = {0};
+    bool again = false;
+    for (int i = 0; i < TRIES_MAX && !again && !check_failed[0]; i++) {
+        live_come(&holder, live, "key");
+        live_client_init(&next, live, "key");
+        do works(&holder);
+        while (holder.grant.token % BLOCK != 0 && !check_failed[0]);
+        CHECK(live_acquire(&holder, 20 * LB_S_NS) == LB_OK, "%s", holder.session.err.text);
+        CHECK(topo_kill(live->place->topo, 0, &err) == 0, "%s", err.text);
+        CHECK(topo_restart(live->place->topo, 0, &err) == 0, "%s", err.text);
+        reconnect(&next);
+        CHECK(live_acquire(&next, 20 * LB_S_NS) == LB_OK, "%s", next.session.err.text);
+        again = next.grant.token <= holder.grant.token;
+        CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
+        live_client_done(&next);
+        live_client_done(&holder);
+    }
+    CHECK(again, "tokens grew over all of %d crashes", TRIES_MAX);
+}
+
+TEST(a_crash_gives_a_token_of_mariadb_once_more) {
+    char *usual = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
+    /* Of a log in /dev/shm nothing is lost: the server maps it into its memory. */
+    setenv("TMPDIR", "/var/tmp", 1);
+    struct live_place live = live_open("mysql-row", my_sets);
+    if (usual)
+        setenv("TMPDIR", usual, 1);
+    else
+        unsetenv("TMPDIR");
+    free(usual);
+    LIVE_NEEDS(&live);
+    live_run(crash_after_a_new_block, &live);
+    live_close(&live);
+}
+
 static bool kills_next_query;
 
 /* In place of the driver's own: while kills_next_query, the server kills a statement before it acts, as KILL
