@@ -131,6 +131,26 @@ static enum lb_outcome await_arrival(struct lb_session *session, int64_t deadlin
     return fail_odd_line(session, line);
 }
 
+enum lb_outcome nats_take_news(struct lb_session *session) {
+    struct arrival arrival;
+    char room[32];
+    struct lb_err before = session->err;          /* of the last call */
+    nats_session_of(session)->stream.read = true; /* reads before it waits */
+    enum lb_outcome outcome = await_arrival(session, lb_now(), &arrival, room, sizeof room);
+    session->err = before;
+    return outcome;
+}
+
+/* Waits while the keeper uses the connection. */
+static bool enter(struct nats_session *nats, int64_t deadline_ns) {
+    nats->used = true;
+    return gate_enter(&nats->gate, deadline_ns);
+}
+
+static enum lb_outcome fail_no_turn(struct lb_session *session) {
+    return lb_fail(session, LB_BROKEN, "nats: no turn in time");
+}
+
 static enum lb_outcome fail_unanswered(struct lb_session *session) {
     /* its answer may arrive while another one is awaited */
     nats_session_of(session)->stream.dead = nats_session_of(session)->unanswered = true;
@@ -154,17 +174,15 @@ static enum lb_outcome request_reply(struct lb_session *session, const char *sub
                                  nats->inbox, number, body_len, body);
     if (len < 0 || (size_t)len >= sizeof text)
         return lb_fail(session, LB_REFUSED, "nats: too long a request");
+    if (!enter(nats, deadline_ns)) return fail_no_turn(session);
     session->commands++;
+    struct arrival arrival = {0};
     enum lb_outcome outcome = stream_send(&nats->stream, session, text, (size_t)len, deadline_ns);
-    while (outcome == LB_OK) {
-        struct arrival arrival;
+    while (outcome == LB_OK && !(arrival.sid == 1 && arrival.number == number))
         outcome = await_arrival(session, deadline_ns, &arrival, room, size);
-        if (outcome == LB_OK && arrival.sid == 1 && arrival.number == number) {
-            *ret_answer = arrival.message;
-            return LB_OK;
-        }
-    }
+    gate_leave(&nats->gate);
     if (outcome == LB_TIMEOUT) return fail_unanswered(session);
+    if (outcome == LB_OK) *ret_answer = arrival.message;
     return outcome;
 }
 
@@ -183,11 +201,23 @@ enum lb_outcome nats_round_trip(struct lb_session *session) {
     struct nats_session *nats = nats_session_of(session);
     int64_t deadline_ns = answer_deadline(session);
     struct arrival arrival = {0};
+    if (!enter(nats, deadline_ns)) return fail_no_turn(session);
     session->commands++;
     enum lb_outcome outcome = stream_send(&nats->stream, session, "PING\r\n", 6, deadline_ns);
     while (outcome == LB_OK && !arrival.pong)
         outcome = await_arrival(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
+    gate_leave(&nats->gate);
     return outcome == LB_TIMEOUT ? fail_unanswered(session) : outcome;
+}
+
+/* Sends what has no answer. */
+static enum lb_outcome send_alone(struct lb_session *session, const char *text, size_t len) {
+    struct nats_session *nats = nats_session_of(session);
+    int64_t deadline_ns = answer_deadline(session);
+    if (!enter(nats, deadline_ns)) return fail_no_turn(session);
+    enum lb_outcome outcome = stream_send(&nats->stream, session, text, len, deadline_ns);
+    gate_leave(&nats->gate);
+    return outcome;
 }
 
 enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) {
@@ -198,16 +228,18 @@ enum lb_outcome nats_watch_start(struct lb_session *session, char *ret_subject) 
     int len = snprintf(text, sizeof text, "SUB %s %u\r\n", ret_subject, sid);
     nats->watch.sid = sid;
     nats->watch.news = false;
-    return stream_send(&nats->stream, session, text, (size_t)len, answer_deadline(session));
+    return send_alone(session, text, (size_t)len);
 }
 
 enum lb_outcome nats_watch_wait(struct lb_session *session, int64_t deadline_ns) {
     struct nats_session *nats = nats_session_of(session);
     enum lb_outcome outcome = LB_OK;
+    if (!enter(nats, deadline_ns)) return LB_TIMEOUT;
     while (outcome == LB_OK && !nats->watch.news) {
         struct arrival arrival;
         outcome = await_arrival(session, deadline_ns, &arrival, nats->text, sizeof nats->text);
     }
+    gate_leave(&nats->gate);
     return outcome;
 }
 
@@ -222,7 +254,7 @@ void nats_watch_stop(struct lb_session *session, const char *delete_subject) {
         session->commands++;
     }
     if (nats->stream.dead) return;
-    stream_send(&nats->stream, session, text, (size_t)len, answer_deadline(session));
+    send_alone(session, text, (size_t)len);
 }
 
 int nats_error(struct nats_message *answer, const char **ret_why) {

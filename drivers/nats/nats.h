@@ -3,11 +3,12 @@
  *
  * A request is a PUB or HPUB with a reply subject, and the message that comes back on that subject.
  * While a request waits for its answer, it also takes in the messages of the watch, and answers the
- * server's PINGs. */
+ * server's PINGs. While nobody waits, the keeper does (keeper.c). */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
 #include "drivers/driver.h"
+#include "drivers/gate.h"
 #include "drivers/nats/nkey.h"
 #include "drivers/stream.h"
 #include "drivers/url.h"
@@ -61,6 +62,10 @@ struct nats_session {
         bool held;    /* the message is an entry, not a delete marker */
         uint64_t sequence;
     } watch;
+    struct gate gate; /* whoever uses the connection: a call, or the keeper */
+    bool used;        /* by a call, since the keeper looked last */
+    bool is_kept;
+    struct lb_session *kept_before, *kept_next; /* the keeper's list */
 };
 
 static inline struct nats_session *nats_session_of(const struct lb_session *session) {
@@ -75,6 +80,13 @@ enum lb_outcome nats_request(struct lb_session *session, const char *subject, co
 /* The same, with the caller's memory for a long answer. */
 enum lb_outcome nats_request_long(struct lb_session *session, const char *subject, const char *body,
                                   char *room, size_t size, struct nats_message *ret_answer);
+
+/* Takes in one message that has arrived, and answers a PING. LB_OK; LB_TIMEOUT: there is none; LB_UNKNOWN: the connection
+ * is gone. For the keeper, which has passed the gate. */
+enum lb_outcome nats_take_news(struct lb_session *session);
+/* Puts the session under the care of the keeper, until nats_keep_no_more. 0, or -1 with err. */
+int nats_keep(struct lb_session *session, struct lb_err *err);
+void nats_keep_no_more(struct lb_session *session);
 
 /* Sends PING and waits for the PONG. */
 enum lb_outcome nats_round_trip(struct lb_session *session);

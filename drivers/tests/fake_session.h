@@ -18,6 +18,7 @@ struct fake_session {
     const char *const *sets;   /* options, NULL at the end; NULL = none */
     int64_t wait_ns, lease_ns; /* wait 0 = try */
     bool release, renew;       /* after an acquire that was granted */
+    int64_t hold_ns;           /* between acquire and release */
     bool settle;               /* calls settle instead of acquire */
     bool setup;                /* the lock's setup belongs to connect */
     bool refused;              /* connect is to fail */
@@ -72,6 +73,7 @@ static inline void fake_talk(void *arg) {
         fake->renew_sent_ns = lb_now();
         if (fake->acquired == LB_OK && fake->renew)
             fake->renewed = fake->lock->algorithm->renew(&session, &request, &fake->grant);
+        if (fake->acquired == LB_OK && fake->hold_ns > 0) lb_sleep_until(lb_now() + fake->hold_ns);
         if (fake->acquired == LB_OK && fake->release)
             fake->released = fake->lock->algorithm->release(&session, &request, &fake->grant);
     }

@@ -78,6 +78,36 @@ TEST(test_pieces_and_pings) {
     }
 }
 
+/* A server ends the connection of a client that does not answer its PINGs, also while a lock is held. */
+TEST(test_pings_while_nothing_is_asked) {
+    struct fake_session fake = fake_new();
+    fake.hold_ns = 5500 * LB_MS_NS;
+    char *seen =
+        FAKE_PLAY(&fake, "nats", GREETING, FREE, {.await = "HPUB", .say = STORED(3, 17) "PING\r\n"},
+                  {.await = "PONG\r\n", .say = "PING\r\n"},
+                  {.await = "KV-Operation: DEL\r\n", .say = STORED(4, 18)});
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.released, LB_OK);
+    assert_int_equal(fake.commands, 3);
+    char *end = strstr(seen, "KV-Operation");
+    assert_non_null(end);
+    *end = '\0';
+    int pongs = 0;
+    for (const char *at = seen; (at = strstr(at, "PONG\r\n")); at++) pongs++;
+    assert_int_equal(pongs, 2);
+    free(seen);
+}
+
+/* The next request learns of the end, and its outcome is unknown, so that it will be settled. */
+TEST(test_the_end_while_nothing_is_asked) {
+    struct fake_session fake = fake_new();
+    fake.hold_ns = 2500 * LB_MS_NS;
+    free(FAKE_PLAY(&fake, "nats", GREETING, FREE,
+                   {.await = "HPUB", .say = STORED(3, 17) "PING\r\n", .then = PEER_CLOSES}));
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.released, LB_UNKNOWN);
+}
+
 TEST(test_what_stands_there) {
     static char long_entry[7000];
     int len = snprintf(long_entry, sizeof long_entry,

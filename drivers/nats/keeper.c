@@ -1,0 +1,91 @@
+/* keeper: answers the PINGs of the servers for sessions that ask for nothing, as those of holders. A server ends the
+ * connection of a client that leaves two of them unanswered, by default after some minutes.
+ *
+ * One fiber does it for all sessions of a thread, since a fiber for each would double the memory of a session. It looks
+ * seldom, and only at sessions that nobody has used since it looked last. */
+#define _GNU_SOURCE /* for POLLRDHUP */
+#include <poll.h>
+
+#include "drivers/nats/nats.h"
+#include "drivers/wait.h"
+
+#define LOOK_NS LB_S_NS
+#define AT_ONCE 64 /* sessions between two moments when other fibers may run */
+
+/* The sessions of this thread. */
+static _Thread_local struct {
+    struct lb_session *first, *next; /* next: the one that a pass looks at next */
+    struct lb_fiber *fiber;          /* another one takes over when the last session has ended */
+} kept;
+
+static bool is_over(void) {
+    return kept.fiber != lb_self() || lb_stopping();
+}
+
+/* Whether there is something to read. Not where the connection has ended: the next request finds that out, and its
+ * outcome then is unknown. */
+static bool has_news(const struct nats_session *nats) {
+    struct pollfd look = {.fd = nats->stream.sock.fd, .events = POLLIN | POLLRDHUP};
+    if (nats->stream.dead || poll(&look, 1, 0) < 0 || (look.revents & ~POLLIN)) return false;
+    return look.revents || nats->stream.start < nats->stream.end;
+}
+
+static void look_at(struct lb_session *session) {
+    struct nats_session *nats = nats_session_of(session);
+    bool used = nats->used;
+    nats->used = false;
+    if (used || nats->gate.taken || !gate_enter(&nats->gate, LB_NEVER)) return;
+    enum lb_outcome outcome = LB_OK;
+    while (outcome == LB_OK && has_news(nats) && !is_over()) outcome = nats_take_news(session);
+    gate_leave(&nats->gate);
+}
+
+static void look_at_all(void) {
+    int looked = 0;
+    for (kept.next = kept.first; kept.next && !is_over();) {
+        struct lb_session *session = kept.next;
+        kept.next = nats_session_of(session)->kept_next;
+        look_at(session);
+        if (++looked % AT_ONCE == 0) lb_yield();
+    }
+}
+
+static void run_keeper(void *arg) {
+    (void)arg;
+    while (!is_over()) {
+        lb_sleep_until(lb_now() + LOOK_NS);
+        look_at_all();
+    }
+}
+
+int nats_keep(struct lb_session *session, struct lb_err *err) {
+    struct nats_session *nats = nats_session_of(session);
+    if (!kept.fiber) kept.fiber = lb_spawn("nats keeper", run_keeper, NULL);
+    if (!kept.fiber) return err_set(err, LB_EXIT_MACHINE, "nats: out of memory");
+    nats->is_kept = true;
+    nats->kept_before = NULL;
+    nats->kept_next = kept.first;
+    if (kept.first) nats_session_of(kept.first)->kept_before = session;
+    kept.first = session;
+    return 0;
+}
+
+void nats_keep_no_more(struct lb_session *session) {
+    struct nats_session *nats = nats_session_of(session);
+    if (!nats->is_kept) return;
+    nats->is_kept = false;
+    while (!gate_enter(&nats->gate, LB_NEVER)) lb_yield();
+    struct lb_session *before = nats->kept_before, *next = nats->kept_next;
+    if (before)
+        nats_session_of(before)->kept_next = next;
+    else
+        kept.first = next;
+    if (next) nats_session_of(next)->kept_before = before;
+    if (kept.next == session) kept.next = next;
+    gate_leave(&nats->gate);
+    if (kept.first) return;
+    struct lb_fiber *fiber = kept.fiber;
+    kept.fiber = NULL;
+    lb_wake(fiber);
+    lb_join(fiber);
+}
