@@ -166,6 +166,44 @@ TEST(kazoo_meets_it) {
     MEET("zk-lock", {"zk-lock", script, "1", "0"});
 }
 
+/* The programs of drivers/exec/examples log in with the account of a URL, whose user and password may be escaped there. */
+TEST(examples_log_in_with_an_escaped_account) {
+    static const char *const no_sets[] = {NULL};
+    /* Only this account may make nodes below the lock's root. */
+    static const char script[] = "/usr/bin/python3 -c \"\n"
+                                 "import os\n"
+                                 "from kazoo.client import KazooClient\n"
+                                 "from kazoo.security import make_digest_acl\n"
+                                 "zk = KazooClient('127.0.0.1:' + os.environ['PORT'])\n"
+                                 "zk.start()\n"
+                                 "acl = [make_digest_acl('us@er', 'p@ss+', all=True)]\n"
+                                 "print(zk.create('/lockbench-exec', b'', acl=acl))\n"
+                                 "zk.stop()\" && drivers/exec/examples/compile_curator.sh";
+    static const char *const programs[] = {
+        "exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py",
+        "exec-session.program=java -cp .build/exec:/usr/share/java/* CuratorMutex"};
+    if (system(
+            "/usr/bin/python3 -c 'import kazoo' && ls /usr/share/java/curator-recipes.jar >/dev/null && "
+            "command -v javac >/dev/null") != 0) {
+        print_message("skipped: install python3-kazoo libcurator-recipes-java default-jdk\n");
+        skip();
+    }
+    struct live_place live = live_open("zk-lock", no_sets);
+    LIVE_NEEDS(&live);
+    assert_string_equal(ask(&live, script), "/lockbench-exec");
+    for (int i = 0; i < 2; i++) {
+        char url[200], key[16];
+        snprintf(key, sizeof key, "key%d", i); /* of its own: the node of a key is free for all */
+        snprintf(url, sizeof url, "exec=zookeeper://us%%40er:p%%40ss+@127.0.0.1:%d",
+                 topo_port(live.place->topo, 0, 0));
+        struct cli cli = cli_run(NULL, ARGS("hold", "exec-session", key, "--url", url, "--set",
+                                            programs[i], "--", "true"));
+        assert_code(&cli, 0);
+        cli_free(&cli);
+    }
+    live_close(&live);
+}
+
 /* A few lines over TCP by bash alone; prints the answer up to a line. */
 #define SAY(lines, until)                                                                          \
     "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines                                   \

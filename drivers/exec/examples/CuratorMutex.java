@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -43,6 +44,11 @@ public class CuratorMutex {
         return "k" + URLEncoder.encode(key, "UTF-8").replace("*", "%2A");
     }
 
+    /* A plus sign in a URL's account stands for itself. */
+    static String decode(String text) throws Exception {
+        return URLDecoder.decode(text.replace("+", "%2B"), "UTF-8");
+    }
+
     static void watch(ConnectionState state) {
         boolean over = state == ConnectionState.SUSPENDED || state == ConnectionState.LOST;
         if (!over || lost || closing) return;
@@ -58,7 +64,7 @@ public class CuratorMutex {
             .sessionTimeoutMs(asked.get("lease").intValue())
             .connectionTimeoutMs(4000)
             .retryPolicy(new RetryOneTime(100));
-        if (at >= 0) builder.authorization("digest", hosts.substring(0, at).getBytes());
+        if (at >= 0) builder.authorization("digest", decode(hosts.substring(0, at)).getBytes("UTF-8"));
         client = builder.build();
         client.getConnectionStateListenable().addListener((same, state) -> watch(state));
         client.start();

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.net.URLDecoder;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +32,12 @@ public class RedissonLock {
         return json.createObjectNode().put("outcome", word);
     }
 
-    static ObjectNode open(JsonNode asked) {
+    /* A plus sign in a URL's account stands for itself. */
+    static String decode(String text) throws Exception {
+        return URLDecoder.decode(text.replace("+", "%2B"), "UTF-8");
+    }
+
+    static ObjectNode open(JsonNode asked) throws Exception {
         String[] url = System.getenv("LOCKBENCH_URL").split("://", 2);
         int at = url[1].lastIndexOf('@');
         Config config = new Config();
@@ -40,7 +46,11 @@ public class RedissonLock {
             .setAddress(url[0] + "://" + url[1].substring(at + 1))
             .setTimeout(4000)
             .setRetryAttempts(0);
-        if (at >= 0) server.setPassword(url[1].substring(url[1].indexOf(':') + 1, at));
+        if (at >= 0) {
+            String[] account = url[1].substring(0, at).split(":", 2);
+            if (!account[0].isEmpty()) server.setUsername(decode(account[0]));
+            if (account.length > 1) server.setPassword(decode(account[1]));
+        }
         client = Redisson.create(config);
         return outcome("ok").put("version", "Redisson " + Redisson.class.getPackage().getImplementationVersion());
     }

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import kazoo
 from kazoo.client import KazooClient, KazooState
@@ -48,7 +48,7 @@ class Client:
     def open(self, asked):
         hosts = os.environ["LOCKBENCH_URL"].split("://", 1)[1]
         account, _, hosts = hosts.rpartition("@")
-        self.zk = KazooClient(hosts, timeout=asked["lease"] / 1000, auth_data=[("digest", account)] if account else None)
+        self.zk = KazooClient(hosts, timeout=asked["lease"] / 1000, auth_data=[("digest", unquote(account))] if account else None)
         self.zk.start(timeout=4)
         self.zk.ensure_path(ROOT)
         self.zk.add_listener(watch)
