@@ -39,7 +39,9 @@ static struct zk_slot *begin_call(struct zk_session *z) {
         if (!slot) return NULL;
         z->slots++;
     }
-    *slot = (struct zk_slot){.session = z, .next = z->sent, .fiber = lb_self()};
+    *slot =
+        (struct zk_slot){.session = z, .next = z->sent, .sent_ns = lb_now(), .fiber = lb_self()};
+    z->sent_ns = slot->sent_ns;
     z->sent = slot;
     return slot;
 }
@@ -78,7 +80,13 @@ static int finish_call(struct zk_slot *slot, int rc) {
     return fold_code(rc);
 }
 
+/* Whether the server answered. The library ends requests by codes of its own, too. */
+static bool is_answer(int rc) {
+    return rc == ZOK || (rc < ZAPIERROR && rc != ZAUTHFAILED && fold_code(rc) == rc);
+}
+
 static void finish_slot(struct zk_slot *slot, int rc) {
+    if (is_answer(rc)) zk_session_heard(slot->session, slot->sent_ns);
     if (slot->abandoned) {
         put_back(slot);
         return;

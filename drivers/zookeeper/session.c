@@ -13,6 +13,8 @@
 #include "drivers/wait.h"
 
 #define GREETING_BYTES_MAX 65536
+#define PING_XID 0xfffffffe
+#define PING_EARLY_NS (2 * LB_MS_NS)    /* more than the rounding of the library's times */
 #define STARVED_LOOK_NS (10 * LB_MS_NS) /* how soon the end of a fault is seen */
 #define GOODBYE_NS (2 * LB_S_NS)        /* how long to wait for the server to end a session */
 
@@ -84,10 +86,32 @@ static void learn_address(struct zk_session *z) {
     inet_ntop(own.ss_family, bytes, z->address, sizeof z->address);
 }
 
-/* Notes that the server answered a request that was sent at this moment or later. */
-static void note_answer(struct zk_session *z, int64_t at_ns) {
-    z->heard_ns = at_ns;
-    lb_session_renewed(z->owner, at_ns + z->timeout_ms * LB_MS_NS);
+void zk_session_heard(struct zk_session *z, int64_t sent_ns) {
+    if (sent_ns < z->heard_ns) return;
+    z->heard_ns = sent_ns;
+    lb_session_renewed(z->owner, sent_ns + z->timeout_ms * LB_MS_NS);
+    if (z->ping_ns < sent_ns) z->ping_ns = 0; /* answers come in the order of the requests */
+}
+
+/* To be called before zookeeper_interest. That function pings when no request is on its way and nothing was sent for a
+ * third of the time-out, in whole milliseconds, but it does not tell whether it has. */
+static void note_turn(struct zk_session *z) {
+    z->turn_ns = lb_now();
+    int64_t due_ns = z->sent_ns + z->timeout_ms * LB_MS_NS / 3 - PING_EARLY_NS;
+    if (!z->stood || z->turn_ns < due_ns) return;
+    for (const struct zk_slot *at = z->sent; at; at = at->next) {
+        if (!at->done) return;
+    }
+    z->sent_ns = z->turn_ns;
+    if (!z->ping_ns) z->ping_ns = z->turn_ns;
+}
+
+/* Whether the answer to a ping is what the library will read now. */
+static bool is_ping_answered(const struct zk_session *z) {
+    uint32_t head[2]; /* length, xid */
+    return z->ping_ns &&
+           recv(z->fd, head, sizeof head, MSG_PEEK | MSG_DONTWAIT) == (ssize_t)sizeof head &&
+           ntohl(head[1]) == PING_XID;
 }
 
 /* The library calls this from zookeeper_process and zookeeper_interest, so on the pump's fiber: no
@@ -98,7 +122,8 @@ static void on_state(zhandle_t *handle, int type, int state, const char *path, v
     if (type != ZOO_SESSION_EVENT) return;
     if (state == ZOO_CONNECTED_STATE) {
         z->timeout_ms = zoo_recv_timeout(handle);
-        note_answer(z, lb_now());
+        z->sent_ns = z->connect_ns;
+        zk_session_heard(z, z->connect_ns);
         z->down = false;
         z->stood = true;
         z->refusals = 0;
@@ -116,6 +141,8 @@ static void note_socket(struct zk_session *z, int fd) {
     if (fd == z->fd) return;
     if (z->fd >= 0) lb_fd_forget(z->fd);
     z->fd = fd;
+    z->connect_ns = z->turn_ns;
+    z->ping_ns = 0;
     z->unheard = true;
     z->owner->traffic_fd = fd;
 }
@@ -166,6 +193,7 @@ static void run_pump(void *arg) {
         int fd = -1, interest = 0;
         struct timeval wait = {0, 0};
         errno = 0;
+        note_turn(z);
         int rc = zookeeper_interest(z->handle, &fd, &interest, &wait);
         if (rc != ZOK) {
             note_failure(z, rc, errno);
@@ -176,11 +204,8 @@ static void run_pump(void *arg) {
         struct lb_poll poll = {.fd = fd,
                                .events = ((interest & ZOOKEEPER_READ) ? LB_READABLE : 0) |
                                          ((interest & ZOOKEEPER_WRITE) ? LB_WRITABLE : 0)};
-        /* The data read below may have arrived right after this moment, and we may be paused
-         * meanwhile. */
-        int64_t before_ns = lb_now();
         int64_t until_ns =
-            before_ns + (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
+            z->turn_ns + (int64_t)wait.tv_sec * LB_S_NS + (int64_t)wait.tv_usec * LB_US_NS;
         if (!z->lost && z->stood && zk_session_end_ns(z) < until_ns)
             until_ns = zk_session_end_ns(z);
         int ready = lb_wait_any(&poll, fd >= 0, until_ns);
@@ -190,12 +215,14 @@ static void run_pump(void *arg) {
         int events = ((poll.ready & (LB_READABLE | LB_HANGUP)) ? ZOOKEEPER_READ : 0) |
                      ((poll.ready & (LB_WRITABLE | LB_HANGUP)) ? ZOOKEEPER_WRITE : 0);
         if (events & ZOOKEEPER_READ) end_if_absurd(z);
+        bool pong = (events & ZOOKEEPER_READ) && is_ping_answered(z);
         errno = 0;
         rc = zookeeper_process(z->handle, events);
         if (rc != ZOK && rc != ZNOTHING) {
             note_failure(z, rc, errno);
-        } else if (events & ZOOKEEPER_READ) {
-            note_answer(z, before_ns);
+        } else if (pong) {
+            zk_session_heard(z, z->ping_ns);
+            z->ping_ns = 0;
         }
     }
     z->running = false;

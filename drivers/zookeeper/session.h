@@ -44,6 +44,7 @@ struct zk_slot {
     struct zk_slot *next; /* the next free one, or the next one on its way */
     bool done, abandoned;
     int rc;
+    int64_t sent_ns;        /* a moment before it was sent */
     struct lb_fiber *fiber; /* the fiber to be woken */
     /* create: where the node's path goes, ZK_PATH_MAX bytes; the caller's */
     char *path;
@@ -76,7 +77,13 @@ struct zk_session {
     int last_rc, last_errno; /* why the last connection failed or broke */
     int timeout_ms;          /* the negotiated one, or until then the wanted one */
     bool down;               /* not connected */
-    int64_t heard_ns;        /* when the server was last heard of */
+    /* The session has lasted on the server for its time-out since this moment or later: the last request that was
+     * answered was sent then. */
+    int64_t heard_ns;
+    int64_t turn_ns;    /* a moment before the library was last called to connect or ping */
+    int64_t connect_ns; /* a moment before this connection was begun */
+    int64_t sent_ns;    /* a moment before the last request or ping was sent */
+    int64_t ping_ns; /* a moment before a ping was sent that is not answered; 0 = there is none */
     bool stop;
     bool running; /* the pump runs */
     bool stood;   /* the session has been connected */
@@ -113,8 +120,11 @@ bool zk_session_connected(const struct zk_session *z);
  * the request, it notified no fiber, and the pump would keep waiting on the closed socket. */
 void zk_session_sent(struct zk_session *z);
 
+/* The server has answered a request that was sent at this moment or later. */
+void zk_session_heard(struct zk_session *z, int64_t sent_ns);
+
 /* The time at which the server may have ended a session whose connection is down: one session
- * timeout after the server was last heard of; LB_NEVER while the connection is up. After that time
+ * timeout after the last answered request was sent; LB_NEVER while the connection is up. After that time
  * the session is over for the client, whatever the server thinks, and lb_session_lost has been
  * called. (Curator has the same rule, but counts from the moment when it noticed.) */
 int64_t zk_session_end_ns(const struct zk_session *z);
