@@ -148,7 +148,8 @@ static bool enter(struct nats_session *nats, int64_t deadline_ns) {
 }
 
 static enum lb_outcome fail_no_turn(struct lb_session *session) {
-    return lb_fail(session, LB_BROKEN, "nats: no turn in time");
+    return lb_fail(session, LB_BROKEN,
+                   "nats: another request had the connection until the deadline");
 }
 
 static enum lb_outcome fail_unanswered(struct lb_session *session) {
