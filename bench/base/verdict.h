@@ -20,7 +20,9 @@ enum verdict {
     /* a free key that no client got any more: nothing excuses this, but it harmed nothing that was
      * guarded */
     VERDICT_STUCK,
-    VERDICT_VIOLATED, /* what was guarded was open to two clients at once */
+    /* two clients at once inside their leases, a lost update, a fencing token that did not grow, a latch
+     * that opened early, or goods that were sold twice */
+    VERDICT_VIOLATED,
 
     VERDICT_UNTESTED,        /* nothing wrong, but no client had to wait for another holder */
     VERDICT_BASELINE,        /* of a stage without a lock */

@@ -11,7 +11,8 @@ const struct exit_code exit_codes[] = {
     {LB_EXIT_MACHINE,
      "a server or the machine; a run without a grant in a measured window; a control that was not "
      "caught; a real lock that got stuck or starved its clients"},
-    {LB_EXIT_VIOLATED, "exclusion violated, or a lease outlived"},
+    {LB_EXIT_VIOLATED,
+     "exclusion violated, or a lease outlived; `check`: a cell is worse than its driver states"},
     {LB_EXIT_REGRESSION,
      "`compare`, `history --gate`: a figure or a lock got worse; `plan`: no lock carries the load; "
      "`run --slo`: a promise is broken"},

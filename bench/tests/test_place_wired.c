@@ -180,7 +180,7 @@ TEST(a_server_at_a_url_is_led_through) {
 TEST(faults_that_can_not_act_at_a_url) {
     static const struct {
         const char *workload, *url, *why;
-    } cases[] = {{"check/server-empty", "redis://h:1", "a hand on the server"},
+    } cases[] = {{"check/server-empty", "redis://h:1", "control of the server"},
                  {"check/primary-lost", "redis://h:1", "among themselves"},
                  {"check/wire-cut", "redis://h", "the server's port"},
                  {"check/wire-cut", "rediss://h:1", NULL},
