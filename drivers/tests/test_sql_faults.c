@@ -408,6 +408,7 @@ TEST(a_crash_gives_a_token_of_mariadb_once_more) {
     LIVE_NEEDS(&live);
     live_run(crash_after_a_new_block, &live);
     live_close(&live);
+    topo_login(my.sql.place->topo); /* for the shells of the other tests */
 }
 
 static bool kills_next_query;
