@@ -157,7 +157,10 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     session->err.code = 0;
     bool up = run_texts(session, recipe->schema, deadline_ns, &schema);
     if (up && prepare_often_used(session, deadline_ns, &again) == 0) return 0;
-    const struct lb_err *cause = !up ? &first : schema.code ? &schema : &again;
+    if (!up)
+        return err_set(err, LB_EXIT_MACHINE, "%s; the lock's tables could not be made: %s",
+                       first.text, schema.text);
+    const struct lb_err *cause = schema.code ? &schema : &again;
     return err_set(err, cause->code, "%s", cause->text);
 }
 
