@@ -98,6 +98,23 @@ static size_t key_end(const struct sum *sum, size_t begin) {
     return end;
 }
 
+/* The first grant after that time to another client that the hold kept out; end if there is none. *ret_shared: another
+ * reader was granted the key before that, so the key was in use: nobody whom the hold kept out may have asked. */
+static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_t after_ns,
+                         bool *ret_shared) {
+    const struct hold *hold = hold_at(sum, place);
+    *ret_shared = false;
+    size_t next = place + 1;
+    for (; next < end; next++) {
+        const struct hold *other = hold_at(sum, next);
+        if (other->from_ns <= after_ns || !is_grant(other) || other->client == hold->client)
+            continue;
+        if (holds_exclude(sum->book, hold, other)) break;
+        *ret_shared = true;
+    }
+    return next;
+}
+
 /* Measures the time from an injection until another client was granted the key that the victim held.
  * For semaphores with counted permits it can't be known which permit the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
@@ -109,16 +126,13 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         if (!fault_met_hold(fault, hold) || !fault_victims(fault, sum->shared, &first, &last))
             continue;
         if (hold->client < first || hold->client >= last) continue;
-        size_t next = place + 1;
-        while (next < end &&
-               (hold_at(sum, next)->from_ns <= fault->begin_ns || !is_grant(hold_at(sum, next)) ||
-                hold_at(sum, next)->client == hold->client)) {
-            next++;
-        }
-        if (next == end) {
+        bool shared;
+        size_t next = next_grant(sum, place, end, fault->begin_ns, &shared);
+        if (next < end) {
+            if (note_trial(sum, fault, hold_at(sum, next)->from_ns - fault->begin_ns) != 0)
+                return -1;
+        } else if (!shared) {
             sum->recovery->unrecovered++;
-        } else if (note_trial(sum, fault, hold_at(sum, next)->from_ns - fault->begin_ns) != 0) {
-            return -1;
         }
     }
     return 0;
@@ -245,22 +259,32 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
     return false;
 }
 
+/* Whether the client waited for longer than half a lease for a key that was free since then. */
+static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_t free_ns) {
+    return is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
+           hold->from_ns - free_ns > sum->shared->plan->lease_ns / 2 &&
+           !was_disturbed(sum, hold->client, free_ns, hold->from_ns);
+}
+
 /* Counts lost wake-ups: clients that were waiting while the key was free for longer than half a
  * lease. */
 static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
-    int64_t free_ns = INT64_MAX, half_ns = sum->shared->plan->lease_ns / 2;
+    int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
+    int64_t lease_ns = sum->shared->plan->lease_ns;
     for (size_t i = begin; i < end; i++) {
         const struct hold *hold = hold_at(sum, i);
-        if (hold->flags & HOLD_GHOST) continue;
-        if (is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
-            hold->from_ns - free_ns > half_ns &&
-            !was_disturbed(sum, hold->client, free_ns, hold->from_ns)) {
-            sum->recovery->lost_wakeups++;
+        if (hold->flags & HOLD_GHOST) {
+            /* The lock may have granted it the key, for a lease or a session and what servers add to that. */
+            int64_t gone_ns = lb_after(lb_after(hold->from_ns, lease_ns), lease_ns);
+            if (gone_ns > free_ns) free_ns = gone_ns;
+            continue;
         }
+        if (was_forgotten(sum, hold, free_ns)) sum->recovery->lost_wakeups++;
         bool clean = hold->ended == OPLOG_OK && !(hold->flags & (HOLD_DEAD | HOLD_OPEN));
-        int64_t gone_ns =
-            clean ? hold->released_ns : INT64_MAX; /* else it is not known since when */
-        if (i == begin || free_ns == INT64_MAX || gone_ns > free_ns) free_ns = gone_ns;
+        int64_t gone_ns = clean ? hold->released_ns : INT64_MAX;
+        /* A grant that excludes all others shows that the earlier ones are gone; a reader's does not. */
+        bool alone = holds_exclude(sum->book, hold, hold);
+        if ((free_ns == INT64_MAX && alone) || gone_ns > free_ns) free_ns = gone_ns;
     }
 }
 

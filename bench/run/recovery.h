@@ -9,8 +9,9 @@
 #include "bench/run/stage.h"
 
 struct recovery {
-    /* The time from the begin of a fault to the first grant of the victim's key to another client;
-     * for a fault of servers or of all connections, to the first grant of any key. */
+    /* The time from the begin of a fault to the first grant of the victim's key to another client that
+     * the victim's grant kept out (not to another reader, beside a reader); for a fault of servers or of
+     * all connections, to the first grant of any key. */
     int64_t *trials_ns;
     int trial_count, trial_room;
     int64_t *crashes_ns; /* of the trials, those of clients that were killed */

@@ -1,0 +1,369 @@
+/* test_recovery: what faults cost, from histories and injections that are told here: nothing runs. */
+#include "bench/oplog/order.h"
+#include "bench/run/recovery.h"
+#include "bench/tests/history_say.h"
+
+#define MS LB_MS_NS
+#define LEASE (100 * MS)
+#define NOWHERE (-1) /* a fault of no particular process */
+
+static struct lb_lock lock;
+static struct plan_lock entry;
+static struct plan plan;
+static struct shared shared;
+static struct fault_event events[4];
+static struct stage stage;
+static struct recovery recovery;
+
+/* Clients 0 to 3 are of process 0, 4 to 7 of process 1. The window ends after a second. */
+FIXTURE(set_up) {
+    begin_as(OPLOG_MUTEX, 1, false);
+    lock = (struct lb_lock){.name = "a", .about = {.crash = LB_CRASH_LEASE}};
+    entry = (struct plan_lock){.lock = &lock};
+    plan = (struct plan){.lease_ns = LEASE};
+    memset(&shared, 0, sizeof shared);
+    shared.plan = &plan;
+    shared.lock = &entry;
+    shared.clients = CLIENTS;
+    shared.threads = 4;
+    shared.processes = 2;
+    stage = (struct stage){.faults = {.events = events}};
+    return 0;
+}
+
+FIXTURE(tear_down) {
+    recovery_done(&recovery);
+    return end(state);
+}
+
+#define STORY(name) TEST_WITH(name, set_up, tear_down)
+
+static struct fault_event *fault(enum injection kind, int process, int begin_ms, int end_ms) {
+    struct fault_event *event = &events[stage.faults.count++];
+    *event = (struct fault_event){.kind = kind,
+                                  .target = "holder",
+                                  .process = process,
+                                  .node = -1,
+                                  .begin_ns = begin_ms * MS,
+                                  .end_ns = end_ms * MS,
+                                  .acted = true};
+    return event;
+}
+
+static void killed(int process, int at_ms) {
+    fault(INJECT_KILL, process, at_ms, at_ms);
+    happened(OPLOG_DEATH, process ? 4 : 0, 4, at_ms * MS, at_ms * MS);
+}
+
+/* A grant of key 0 that was released at once when its time was over. */
+static void held(uint32_t client, int called_ms, int from_ms, int to_ms) {
+    got(client, called_ms * MS, from_ms * MS);
+    released(client, to_ms * MS, to_ms * MS);
+}
+
+static void held_as_reader(uint32_t client, int called_ms, int from_ms, int to_ms) {
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .flags = OPLOG_SHARED,
+                              .client = client,
+                              .begin_ns = called_ms * MS,
+                              .end_ns = from_ms * MS});
+    if (to_ms) released(client, to_ms * MS, to_ms * MS);
+}
+
+static void compute_with(uint64_t dropped) {
+    recovery_done(&recovery);
+    book.rules.end_ns = 1000 * MS;
+    book_end(&book, dropped, true);
+    uint32_t *order = order_holds_from(&book, &err);
+    assert_non_null(order);
+    assert_int_equal(recovery_compute(&recovery, &book, order, &stage, &shared, &err), 0);
+    free(order);
+}
+
+static void compute(void) {
+    compute_with(0);
+}
+
+static void assert_list(const int64_t *list_ns, int count, const int *expected_ms, int expected) {
+    assert_int_equal(count, expected);
+    for (int i = 0; i < count; i++) assert_int_equal(list_ns[i], expected_ms[i] * MS);
+}
+
+#define LIST(...) (const int[]){__VA_ARGS__}, (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int))
+#define assert_trials(...) assert_list(recovery.trials_ns, recovery.trial_count, LIST(__VA_ARGS__))
+#define assert_crashes(...)                                                                        \
+    assert_list(recovery.crashes_ns, recovery.crash_count, LIST(__VA_ARGS__))
+#define assert_detected(...)                                                                       \
+    assert_list(recovery.detect_ns, recovery.detect_count, LIST(__VA_ARGS__))
+
+/* ---- trials ---- */
+
+STORY(a_killed_holder) {
+    got(1, 90 * MS, 100 * MS);
+    killed(0, 150);
+    held(5, 120, 400, 410);
+    for (int at_ms = 450; at_ms < 1000; at_ms += 50) held(4, at_ms, at_ms, at_ms + 10);
+    compute();
+    assert_trials(250);
+    assert_crashes(250);
+    assert_int_equal(recovery.unrecovered, 0);
+    assert_int_equal(recovery.unavailable_ns, 300 * MS); /* from the grant before it */
+    assert_int_equal(recovery.lost_wakeups, 0);
+    assert_int_equal(recovery.never, 0);
+    assert_int_equal(recovery.theory_max_ns, LEASE);
+}
+
+STORY(nobody_gets_the_key_any_more) {
+    got(1, 90 * MS, 100 * MS);
+    killed(0, 150);
+    compute();
+    assert_int_equal(recovery.trial_count, 0);
+    assert_int_equal(recovery.unrecovered, 1);
+    assert_int_equal(recovery.unavailable_ns, 900 * MS);
+}
+
+/* Another key's grants, and the victim's own, are no recovery. */
+STORY(only_another_client_and_only_that_key) {
+    fault(INJECT_PAUSE, 0, 150, 350);
+    held(1, 90, 100, 360);
+    held(1, 361, 365, 370);
+    add((struct oplog_record){
+        .kind = OPLOG_ACQUIRE, .client = 4, .key = 1, .begin_ns = 200 * MS, .end_ns = 210 * MS});
+    held(5, 490, 500, 510);
+    compute();
+    assert_trials(350);
+    assert_int_equal(recovery.crash_count, 0);
+    assert_int_equal(recovery.unrecovered, 0);
+}
+
+STORY(two_kills_are_two_trials_in_order) {
+    got(1, 90 * MS, 100 * MS);
+    killed(0, 150);
+    got(5, 120 * MS, 400 * MS);
+    fault(INJECT_PAUSE, 1, 420, 500);
+    released(5, 510 * MS, 510 * MS);
+    held(6, 515, 520, 530);
+    compute();
+    assert_trials(100, 250);
+    assert_crashes(250);
+}
+
+/* A grant of another process, one that ended before the fault or began after it, and a fault that did not act. */
+STORY(who_is_no_victim) {
+    fault(INJECT_PAUSE, 0, 150, 350);
+    fault(INJECT_PAUSE, 1, 180, 350)->acted = false;
+    held(1, 90, 100, 140);
+    held(5, 90, 145, 200);
+    held(2, 90, 210, 220);
+    compute();
+    assert_int_equal(recovery.trial_count, 0);
+    assert_int_equal(recovery.unrecovered, 0);
+}
+
+/* Nobody knows which permit the next grant is; slots have names. */
+STORY(permits_and_slots) {
+    for (int by_slot = 0; by_slot < 2; by_slot++) {
+        become(OPLOG_SEMAPHORE, 2, by_slot);
+        stage.faults.count = 0;
+        got(1, 90 * MS, 100 * MS);
+        killed(0, 150);
+        held(5, 120, 400, 410);
+        compute();
+        assert_int_equal(recovery.trial_count, by_slot);
+        assert_false(recovery.wakeups_known);
+    }
+}
+
+STORY(a_fault_of_servers) {
+    fault(INJECT_SERVER_KILL, NOWHERE, 100, 600)->gone_ns = 150 * MS;
+    held(1, 10, 120, 121);              /* the server was not gone yet */
+    got(2, 10 * MS, 150 * MS + MS / 2); /* its answer was under way */
+    released(2, 152 * MS, 152 * MS);
+    compute();
+    assert_int_equal(recovery.trial_count, 0);
+    assert_int_equal(recovery.unrecovered, 1);
+    assert_int_equal(recovery.theory_max_ns, -1); /* nothing is promised */
+}
+
+STORY(a_fault_of_servers_that_is_over) {
+    fault(INJECT_SERVER_KILL, NOWHERE, 100, 200)->gone_ns = 150 * MS;
+    held(1, 10, 120, 121);
+    held(3, 290, 300, 301);
+    compute();
+    assert_trials(200);
+    assert_int_equal(recovery.crash_count, 0); /* of clients */
+    assert_int_equal(recovery.unrecovered, 0);
+    assert_int_equal(recovery.unavailable_ns, 700 * MS); /* from 300 to the window's end */
+}
+
+/* A fault between servers leaves clients their grants; one after the window says nothing. */
+STORY(faults_that_take_no_service_away) {
+    strcpy(fault(INJECT_WIRE_CUT, NOWHERE, 100, 200)->target, "replication");
+    fault(INJECT_CLOCK, NOWHERE, 100, 100);
+    compute();
+    assert_int_equal(recovery.unrecovered, 0);
+    assert_int_equal(recovery.unavailable_ns, 900 * MS);
+    become(OPLOG_MUTEX, 1, false);
+    stage.faults.count = 0;
+    fault(INJECT_SERVER_KILL, NOWHERE, 1000, 1100);
+    compute();
+    assert_int_equal(recovery.unrecovered, 0);
+    assert_int_equal(recovery.unavailable_ns, -1);
+}
+
+/* Each fault's gap ends where the next fault begins. */
+STORY(gaps) {
+    fault(INJECT_WIRE_DELAY, NOWHERE, 100, 110);
+    fault(INJECT_WIRE_DELAY, NOWHERE, 400, 410);
+    held(1, 10, 50, 51);
+    held(1, 10, 120, 121);
+    held(1, 10, 410, 411);
+    for (int at_ms = 500; at_ms < 1000; at_ms += 100) held(1, at_ms, at_ms, at_ms);
+    compute();
+    /* 120 to 400, cut off by the second fault; 120 to 410 around the second */
+    assert_int_equal(recovery.unavailable_ns, 290 * MS);
+    assert_int_equal(recovery.trial_count, 0);
+}
+
+STORY(without_faults_nothing_recovers) {
+    held(1, 90, 100, 110);
+    compute();
+    assert_int_equal(recovery.unavailable_ns, -1);
+    assert_int_equal(recovery.trial_count + recovery.unrecovered, 0);
+}
+
+/* Other readers get in beside the dead one: that is no recovery. A writer could not. */
+STORY(a_killed_reader) {
+    become(OPLOG_RWLOCK, 1, false);
+    held_as_reader(1, 90, 100, 0);
+    killed(0, 150);
+    held_as_reader(5, 160, 161, 170);
+    compute();
+    assert_int_equal(recovery.trial_count, 0);
+    assert_int_equal(recovery.unrecovered, 0); /* nobody whom it kept out may have asked */
+    become(OPLOG_RWLOCK, 1, false);
+    held_as_reader(1, 90, 100, 0);
+    happened(OPLOG_DEATH, 0, 4, 150 * MS, 150 * MS);
+    held_as_reader(5, 160, 161, 170);
+    held(6, 120, 400, 410);
+    compute();
+    assert_trials(250);
+    assert_int_equal(recovery.lost_wakeups, 0); /* the writer waited for the dead reader */
+}
+
+/* ---- losses ---- */
+
+STORY(losses_and_when_they_were_known) {
+    got_lease(1, 90 * MS, 100 * MS, 200 * MS);
+    left(1, 250 * MS, 250 * MS, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
+    got_lease(2, 290 * MS, 300 * MS, 400 * MS);
+    left(2, 450 * MS, 480 * MS, OPLOG_LOST, 0); /* the answer to its release told it */
+    got_lease(3, 490 * MS, 500 * MS, 600 * MS);
+    left(3, 550 * MS, 550 * MS, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED); /* in good time */
+    compute();
+    assert_int_equal(recovery.grants_lost, 3);
+    assert_detected(0, 50, 80);
+    assert_int_equal(recovery.never, 0);
+}
+
+/* Without a lease the next grant shows when it was lost; without one nobody knows. */
+STORY(losses_without_a_lease) {
+    got(1, 90 * MS, 100 * MS);
+    held(5, 140, 150, 160);
+    left(1, 250 * MS, 260 * MS, OPLOG_LOST, 0);
+    compute();
+    assert_int_equal(recovery.grants_lost, 1);
+    assert_detected(110);
+    become(OPLOG_MUTEX, 1, false);
+    got(1, 90 * MS, 100 * MS);
+    left(1, 250 * MS, 260 * MS, OPLOG_LOST, 0);
+    compute();
+    assert_int_equal(recovery.grants_lost, 1);
+    assert_int_equal(recovery.detect_count, 0);
+}
+
+STORY(who_never_learns) {
+    got(1, 90 * MS, 100 * MS);
+    held(5, 140, 150, 160);
+    released(1, 250 * MS, 260 * MS); /* met, and told that all was well */
+    got(2, 290 * MS, 300 * MS);
+    killed(0, 350); /* met, and dead */
+    held(5, 320, 340, 345);
+    compute();
+    assert_int_equal(recovery.never, 1);
+    assert_int_equal(recovery.grants_lost, 0);
+    become(OPLOG_RWLOCK, 1, false);
+    held_as_reader(1, 90, 100, 200);
+    held_as_reader(5, 90, 150, 200); /* readers may meet */
+    compute();
+    assert_int_equal(recovery.never, 0);
+}
+
+/* ---- lost wake-ups: half a lease is 50 ms ---- */
+
+static uint64_t lost_wakeups(int called_ms, int from_ms) {
+    become(OPLOG_MUTEX, 1, false);
+    held(1, 90, 100, 200);
+    held(5, called_ms, from_ms, from_ms + 10);
+    compute();
+    assert_true(recovery.wakeups_known);
+    return recovery.lost_wakeups;
+}
+
+STORY(a_free_key_that_its_waiter_does_not_get) {
+    assert_int_equal(lost_wakeups(150, 251), 1);
+    assert_int_equal(lost_wakeups(150, 250), 0);
+    assert_int_equal(lost_wakeups(201, 300), 0); /* it came later */
+    fault(INJECT_PAUSE, 1, 210, 240);
+    assert_int_equal(lost_wakeups(150, 300), 0); /* it stood still itself */
+    events[0].process = 0;
+    assert_int_equal(lost_wakeups(150, 300), 1); /* others stood still */
+    events[0] = (struct fault_event){
+        .kind = INJECT_WIRE_DROP, .process = -1, .begin_ns = 210 * MS, .end_ns = 240 * MS};
+    assert_int_equal(lost_wakeups(150, 300), 1); /* a lost message is the cause, no excuse */
+    events[0].kind = INJECT_WIRE_CUT;
+    assert_int_equal(lost_wakeups(150, 300), 0);
+    events[0].begin_ns = events[0].end_ns = 90 * MS; /* over for longer than a lease: 190 */
+    assert_int_equal(lost_wakeups(150, 300), 1);
+    events[0].end_ns = 0; /* it never ended */
+    assert_int_equal(lost_wakeups(150, 300), 0);
+}
+
+STORY(a_stalled_waiter) {
+    held(1, 90, 100, 200);
+    held(5, 150, 300, 310);
+    happened(OPLOG_STALL, 4, 4, 190 * MS, 280 * MS);
+    compute();
+    assert_int_equal(recovery.lost_wakeups, 0);
+}
+
+/* Whoever died or lost its grant left the key at a time that nobody knows. */
+STORY(since_when_it_is_free_is_not_known) {
+    got(1, 90 * MS, 100 * MS);
+    left(1, 110 * MS, 110 * MS, OPLOG_LOST, 0);
+    held(5, 105, 300, 310);
+    compute();
+    assert_int_equal(recovery.lost_wakeups, 0);
+    become(OPLOG_MUTEX, 1, false);
+    held(1, 90, 100, 200);
+    held(5, 150, 300, 310);
+    compute_with(1); /* records are missing */
+    assert_false(recovery.wakeups_known);
+}
+
+/* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant. Long
+ * after that end no dead client explains a wait. */
+STORY(a_killed_waiter_may_have_got_the_key) {
+    for (int late = 0; late < 2; late++) {
+        become(OPLOG_MUTEX, 1, false);
+        stage.faults.count = 0;
+        held(5, 90, 100, 200);
+        killed(0, 210);
+        tried(1, 120 * MS, 210 * MS, OPLOG_UNKNOWN);
+        held(6, 150, late ? 900 : 310, 950);
+        compute();
+        assert_int_equal(recovery.lost_wakeups, late);
+    }
+}
+
+TEST_MAIN(NULL, NULL)
