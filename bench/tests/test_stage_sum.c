@@ -1,0 +1,118 @@
+/* test_stage_sum: the figures of a stage from counts that are made here: nothing runs. */
+#include "bench/run/stage_sum.h"
+
+#include <math.h>
+
+#include "bench/tests/unit.h"
+
+#define CLIENTS 4
+
+static const struct lb_backend backend = {.name = "made"};
+static const struct lb_lock lock = {
+    .name = "made", .backend = &backend, .primitive = LB_MUTEX, .caps = LB_CAP_FAIR};
+static const struct plan_lock entry = {.lock = &lock};
+static const struct plan plan = {.mode = MODE_WAIT};
+static struct found holders[CLIENTS];
+static struct cell cells[1];
+static struct client_stats clients[CLIENTS];
+static struct worker_stats workers[2];
+static struct shared shared;
+static struct stage stage;
+
+static void sum_of(const uint64_t *grants, const uint64_t *runs) {
+    memset(holders, 0, sizeof holders);
+    memset(cells, 0, sizeof cells);
+    memset(clients, 0, sizeof clients);
+    memset(workers, 0, sizeof workers);
+    memset(&shared, 0, sizeof shared);
+    memset(&stage, 0, sizeof stage);
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage.window_ns = 2 * LB_S_NS;
+    stage.client_cpu_ns = stage.server_cpu_ns = -1;
+    stage.client_idle_ns_per_s = stage.server_idle_ns_per_s = -1;
+    shared.plan = &plan;
+    shared.lock = &entry;
+    shared.clients = CLIENTS;
+    shared.threads = 2;
+    shared.processes = 1;
+    shared.key_count = shared.cell_count = 1;
+    shared.cells = cells;
+    shared.client = clients;
+    shared.worker = workers;
+    shared.findings.holders = holders;
+    uint64_t sum = 0;
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i].grants = grants[i];
+        clients[i].longest_run = runs ? runs[i] : 0;
+        clients[i].max_wait_ns = clients[i].connect_ns = -1;
+        sum += grants[i];
+    }
+    atomic_store(&cells[0].grants, sum);
+    atomic_store(&cells[0].counter, sum);
+    atomic_store(&workers[1].attempts, sum);
+    atomic_store(&workers[1].outcomes[LB_OK], sum);
+    stage_sum(&stage, &shared);
+    if (stage.err.code) fail_msg("%s", stage.err.text);
+}
+
+static void done(void) {
+    json_decref(stage.result.kept);
+    free(stage.grants_per_client);
+}
+
+static void assert_real(double value, double expected) {
+    if (!(fabs(value - expected) < 1e-12)) fail_msg("%.15g is not %.15g", value, expected);
+}
+
+TEST(jain_is_the_square_of_the_sum_by_n_times_the_sum_of_the_squares) {
+    assert_real(jain_index((const uint64_t[]){7, 1, 1, 1}, 4), 100.0 / 208);
+    assert_real(jain_index((const uint64_t[]){5, 5, 5, 5}, 4), 1);
+    assert_real(jain_index((const uint64_t[]){9, 0, 0, 0}, 4), 0.25);
+    assert_real(jain_index((const uint64_t[]){3}, 1), 1);
+    assert_real(jain_index((const uint64_t[]){0, 0}, 2), 0);
+    /* the squares are more than 64 bits have room for */
+    assert_real(jain_index((const uint64_t[]){7ull << 40, 1ull << 40, 1ull << 40, 1ull << 40}, 4),
+                100.0 / 208);
+}
+
+TEST(the_figures_of_fairness) {
+    sum_of((const uint64_t[]){7, 1, 2, 2}, (const uint64_t[]){3, 1, 5, 2});
+    assert_real(stage.result.jain, 144.0 / (4 * 58));
+    assert_real(stage.result.min_share, 1.0 * 4 / 12);
+    assert_real(stage.result.longest_run, 5);
+    assert_real(stage.result.grants, 12);
+    assert_real(stage.result.throughput_per_s, 6);
+    assert_int_equal(stage.grants_per_client[2], 2);
+    assert_int_equal(json_integer_value(json_array_get(stage.result.grants_per_client, 0)), 7);
+    done();
+}
+
+TEST(a_starved_client_and_a_fair_stage) {
+    sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
+    assert_real(stage.result.min_share, 0);
+    assert_real(stage.result.jain, 0.75);
+    done();
+    sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
+    assert_real(stage.result.min_share, 1);
+    assert_real(stage.result.jain, 1);
+    done();
+}
+
+TEST(without_grants_nothing_is_known) {
+    sum_of((const uint64_t[]){0, 0, 0, 0}, NULL);
+    assert_true(isnan(stage.result.jain) && isnan(stage.result.min_share));
+    done();
+}
+
+/* One host's cells do not see the grants of the others between two of its own. */
+TEST(runs_of_one_host_of_several) {
+    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
+    done();
+    shared.split = true;
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage_sum(&stage, &shared);
+    assert_true(isnan(stage.result.longest_run));
+    done();
+}
+
+TEST_MAIN(NULL, NULL)
