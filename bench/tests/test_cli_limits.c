@@ -305,13 +305,32 @@ TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
     cli_free(&cli);
 }
 
+/* A container's root may lack the right, so it is tried, in a process of its own. */
+static bool may_raise_limits(void) {
+    int status = -1;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct rlimit limit = {64, 64};
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(1);
+        limit.rlim_max = 1000;
+        _exit(setrlimit(RLIMIT_NOFILE, &limit) != 0);
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
 TEST(root_raises_the_hard_limit) {
     char *out = cli_path("descriptors-root");
-    if (geteuid() != 0) return;
+    if (!may_raise_limits()) {
+        /* CI's machines need not have the right. */
+        print_message(
+            "[ SKIPPED ] nobody may raise a hard limit here: CAP_SYS_RESOURCE is missing\n");
+        skip();
+    }
     struct cli cli =
         run_with_files((struct files){.soft = 64, .hard = 64, .keep_rights = true}, out);
-    /* A container's root may lack the right. */
-    if (cli.code != 0) assert_has(cli.err, "ulimit -n");
+    assert_code(&cli, 0);
+    assert_true(processes_of(out) == 1);
     cli_free(&cli);
 }
 
