@@ -117,17 +117,18 @@ void escape_script(FILE *out, const char *json) {
 /* Names and errors come from servers; a spreadsheet would run a text that looks like a formula. */
 void escape_csv(FILE *out, const char *text) {
     bool formula = *text && strchr("=+-@\t\r", *text);
-    if (!formula && !strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
+    bool quoted = formula || strpbrk(text, ",\"\r\n");
+    if (quoted) fputc('"', out);
     if (formula) fputc('\'', out);
     for (; *text; text++) {
         if (*text == '"') fputc('"', out);
-        fputc(*text, out);
+        if (*text == '\n') {
+            fputc('\n', out);
+        } else {
+            text = put_point(out, text);
+        }
     }
-    fputc('"', out);
+    if (quoted) fputc('"', out);
 }
 
 void escape_csv_figure(FILE *out, double figure) {

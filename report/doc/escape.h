@@ -22,7 +22,8 @@ void escape_html(FILE *out, const char *text);
 /* Writes JSON for a script element: no text in it can end the element or start a comment. */
 void escape_script(FILE *out, const char *json);
 
-/* Writes a field by RFC 4180 that no spreadsheet takes for a formula. */
+/* Writes a field by RFC 4180 that no spreadsheet takes for a formula. Each control character but the end of a line
+ * becomes a space. */
 void escape_csv(FILE *out, const char *text);
 /* Writes a figure; NAN becomes an empty field. */
 void escape_csv_figure(FILE *out, double figure);

@@ -83,6 +83,19 @@ static void remove_code(char *md) {
     *to = '\0';
 }
 
+/* No cell begins as a formula: a spreadsheet would run it. */
+static void assert_no_formulas(const char *csv) {
+    bool quoted = false, begins = true;
+    for (const char *at = csv; *at; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+            continue; /* the cell's text, if it begins, is behind the quote */
+        }
+        if (begins && strchr("=+-@", *at)) fail_msg("a formula: %.80s", at);
+        begins = !quoted && (*at == ',' || *at == '\n');
+    }
+}
+
 TEST(test_evil_names_in_markdown_and_csv) {
     struct report *report = report_of(evil_stages, evil_root);
     char *md = render(report, REPORT_MD, false), *csv = render(report, REPORT_CSV, false);
@@ -91,9 +104,23 @@ TEST(test_evil_names_in_markdown_and_csv) {
     assert_int_equal(count_of(md, "<img"), 0);
     assert_int_equal(count_of(md, "<script"), 0);
     assert_int_equal(count_of(md, "<"), 4); /* our own <details><summary> */
+    assert_no_controls(csv);
+    assert_no_formulas(csv);
     free(md);
     free(csv);
     report_free(report);
+
+    for (const char *evil = "=+-@"; *evil; evil++) {
+        char stages[100], cell[20];
+        snprintf(stages, sizeof stages, "{\"lock\":\"%c1\\u001b\\t\",\"clients\":1}", *evil);
+        snprintf(cell, sizeof cell, ",\"'%c1  \",", *evil);
+        report = report_of(stages, "");
+        csv = render(report, REPORT_CSV, false);
+        assert_non_null(strstr(csv, cell));
+        assert_no_formulas(csv);
+        free(csv);
+        report_free(report);
+    }
 
     report = report_of("{\"lock\":\"=cmd()\",\"clients\":1,\"error\":\"a,\\\"b\\\"\\nc\"}", "");
     csv = render(report, REPORT_CSV, false);
@@ -255,8 +282,6 @@ TEST(test_damaged_runs) {
     free(text);
     free(sound);
 }
-
-TEST(test_formats) {}
 
 /* One of two repeats is partial; the other one, the typical repeat of the row, has no status. */
 TEST(test_a_repeat_without_a_status) {
