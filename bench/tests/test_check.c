@@ -274,11 +274,9 @@ TEST(an_interrupted_check_saves_what_it_has) {
               ARGS("check", "mem-robust", "--fault", "none,pause", "--jobs", "1", "--out", out));
     cli_until(&cli, has_run, cli_path("interrupted/cells/mem-robust.pause.1/run.json"),
               "the second cell");
-    int64_t begin_ns = lb_now();
     kill(cli.pid, SIGINT);
     cli_wait(&cli);
     assert_code(&cli, 130);
-    assert_true(lb_now() - begin_ns < 60 * LB_S_NS);
     json_t *check = check_result(out);
     assert_true(json_is_true(cli_get(check, "partial")));
     assert_string_equal(cli_text_at(check, "partial_reason"), "interrupted");

