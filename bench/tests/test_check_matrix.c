@@ -228,9 +228,14 @@ static const char *nothing_here(void *context, const struct lb_lock *lock, const
     return lock->backend->topologies ? "toyd not found" : NULL;
 }
 
+static void need_redis(void) {
+    if (lb_unavailable(registry_backend("redis")))
+        skip_for("the redis backend is not in this build: install libhiredis-dev");
+}
+
 TEST(what_this_machine_lacks_is_said) {
     static const char *const group[] = {"redis", "mem-robust"}, *const named[] = {"redis-setnx"};
-    if (lb_unavailable(registry_backend("redis"))) skip();
+    need_redis();
     struct matrix matrix = make((struct matrix_wish){
         .locks = group, .lock_count = 2, .faults = "pause", .why_not = nothing_here});
     assert_int_equal(matrix.cell_count, 1);
@@ -263,7 +268,7 @@ static const char *one_server_only(void *context, const struct lb_lock *lock, co
 /* One column's servers are missing: the others are run. */
 TEST(who_was_named_runs_where_it_can) {
     static const char *const named[] = {"redis-setnx"};
-    if (lb_unavailable(registry_backend("redis"))) skip();
+    need_redis();
     struct matrix matrix = make((struct matrix_wish){.locks = named,
                                                      .lock_count = 1,
                                                      .faults = "pause,primary-lost",
@@ -286,7 +291,7 @@ TEST(who_was_named_runs_where_it_can) {
 TEST(what_is_lacking_is_told_from_what_does_not_fit) {
     static const char *const group[] = {"redis", "mem-robust"}, *const sets[] = {
                                                                     "servers.topology=redis"};
-    if (lb_unavailable(registry_backend("redis"))) skip();
+    need_redis();
     struct matrix matrix = make((struct matrix_wish){
         .locks = group, .lock_count = 2, .faults = "pause", .why_not = no_script});
     assert_true(matrix.skip_count > 10);

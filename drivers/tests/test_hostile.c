@@ -246,12 +246,15 @@ static bool end_try(const struct hostile_try *begun, const char *lock, const cha
 
 TEST(every_hostile_server_leaves_one_line) {
     int bad = 0;
+    const char *missing = NULL;
     for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
         struct hostile_try begun[24];
         const struct speech *speeches = backends[b].speeches;
         if (registry_lock(backends[b].lock)->backend->missing &&
-            !registry_lock(backends[b].lock)->backend->connector)
+            !registry_lock(backends[b].lock)->backend->connector) {
+            missing = backends[b].lock;
             continue;
+        }
         for (int i = 0; speeches[i].name; i++)
             begun[i] =
                 begin_try(backends[b].scheme, backends[b].lock, backends[b].path, &speeches[i]);
@@ -259,6 +262,7 @@ TEST(every_hostile_server_leaves_one_line) {
             bad += !end_try(&begun[i], backends[b].lock, speeches[i].name);
     }
     assert_int_equal(bad, 0);
+    if (missing) skip_for("%s is not in this build", missing);
 }
 
 TEST_MAIN(NULL, NULL)
