@@ -91,6 +91,18 @@ static bool counts_from_request(struct actor *client, const char *what) {
     return false;
 }
 
+/* A grant and, where there is one, its renewal, while each answer is late. Returns the outcome of the call that was
+ * the last. */
+static enum lb_outcome take_late(struct actor *client, const struct trial_key *key) {
+    proxy_delay(client->trial->proxy, DELAY_NS);
+    enum lb_outcome outcome = actor_acquire(client, key, trial_soon());
+    bool goes_on = outcome == LB_OK && counts_from_request(client, "acquire");
+    if (!goes_on || !client->session.lock->algorithm->renew) return outcome;
+    outcome = actor_renew(client, COUNTED_NS);
+    if (outcome == LB_OK) counts_from_request(client, "renewal");
+    return outcome;
+}
+
 void conform_lease_counts(struct trial *trial) {
     struct trial_key key = trial_key();
     enum lb_outcome outcome = LB_BROKEN;
@@ -99,10 +111,10 @@ void conform_lease_counts(struct trial *trial) {
     if (!client) return;
     MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
     MUST_GIVE(client, actor_release(client), LB_OK);
-    for (int tries = 0; outcome != LB_OK && tries < COUNT_TRIES; tries++) {
-        proxy_delay(trial->proxy, DELAY_NS);
-        outcome = actor_acquire(client, &key, trial_soon());
-        if (outcome == LB_OK) break;
+    for (int tries = 0; tries < COUNT_TRIES; tries++) {
+        outcome = take_late(client, &key);
+        if (trial_failed(trial)) return;
+        if (outcome == LB_OK || outcome == LB_REFUSED) break;
         /* The machine was so busy that the driver's patience ended before the answer came. */
         actor_close(client);
         proxy_heal(trial->proxy);
@@ -110,10 +122,6 @@ void conform_lease_counts(struct trial *trial) {
     }
     MUST_GIVE(client, outcome, LB_OK);
     MUST(trial, proxy_struck(trial->proxy), "no answer was delayed");
-    if (!counts_from_request(client, "acquire")) return;
-    if (trial->lock->lock->algorithm->renew && actor_renew(client, COUNTED_NS) == LB_OK &&
-        !counts_from_request(client, "renewal"))
-        return;
     proxy_heal(trial->proxy);
 }
 

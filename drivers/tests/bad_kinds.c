@@ -2,8 +2,10 @@
 #include "drivers/tests/bad_kinds.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -235,10 +237,17 @@ static void leave(const struct lb_request *request, struct part *part) {
     }
 }
 
+static void hoard(void) {
+    for (int i = 0; i < 2; i++) {
+        if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) abort();
+    }
+}
+
 static enum lb_outcome take(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, enter_fn *enter, bool queues) {
     struct part *part = part_of(session, request);
     struct kinds_grant *mine = grant->data;
+    if (has(session, KIND_HOARDS)) hoard();
     bool once = request->deadline_ns <= lb_now(), queued = false;
     grant->lease_end_ns = LB_NEVER;
     for (;;) {

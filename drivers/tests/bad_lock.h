@@ -49,6 +49,7 @@ enum bad_redis_fault {
     BAD_REDIS_SIDE_KEY,    /* a release leaves a key that the residue function does not know */
     BAD_REDIS_FROM_ANSWER, /* a lease counts from the answer */
     BAD_REDIS_RENEWED_FROM_ANSWER, /* ... a renewed one */
+    BAD_REDIS_RENEWS_NEVER,        /* each renewal is refused */
     BAD_REDIS_FAULTS
 };
 

@@ -92,6 +92,13 @@ static enum lb_outcome late_renew(struct lb_session *session, const struct lb_re
     return outcome;
 }
 
+static enum lb_outcome never_renew(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    (void)request;
+    (void)grant;
+    return lb_fail(session, LB_REFUSED, "no renewal");
+}
+
 struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     static struct lb_algorithm algorithms[BAD_REDIS_FAULTS];
     struct lb_lock lock = *registry_lock("redis-setnx");
@@ -107,6 +114,7 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_SIDE_KEY) bad->release = tracing_release;
     if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
     if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;
+    if (fault == BAD_REDIS_RENEWS_NEVER) bad->renew = never_renew;
     lock.algorithm = bad;
     return lock;
 }

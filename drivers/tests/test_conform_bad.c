@@ -63,6 +63,11 @@ static const struct {
     {&bad_mutex, KIND_FREES_AT_ONCE, "held until it was released as often as taken"},
     {&bad_mutex, KIND_NOT_TWICE, "held until it was released as often as taken"},
     {&bad_mutex, KIND_ONE_KEY, "keys are independent"},
+    {&bad_mutex, KIND_HOARDS, "opens no more files than it says"},
+    {&bad_rwlock, KIND_HOARDS, "opens no more files than it says"},
+    {&bad_semaphore, KIND_HOARDS, "opens no more files than it says"},
+    {&bad_latch, KIND_HOARDS, "opens no more files than it says"},
+    {&bad_optimistic, KIND_HOARDS, "opens no more files than it says"},
     {&bad_mutex, KIND_OWNER_IS_SESSION, "clients that share a session exclude each other"},
     {&bad_rwlock, KIND_READS_ALONE, "readers hold together, writers alone"},
     {&bad_rwlock, KIND_READS_ALONE, "readers and writers wait for each other"},
@@ -313,6 +318,7 @@ static const struct {
     {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
     {BAD_REDIS_FROM_ANSWER, "a lease counts from before the request"},
     {BAD_REDIS_RENEWED_FROM_ANSWER, "a lease counts from before the request"},
+    {BAD_REDIS_RENEWS_NEVER, "a lease counts from before the request"},
 };
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
