@@ -79,7 +79,7 @@ async function compareRatios(shown, stages) {
     close(`ratio: greatest of ${name}`, row[column(table, 'to')], Math.max(...mine));
     const best = Math.max(...names.filter((other) => kind[other] === kind[name] && other !== 'redis-setnx').map((other) => median(values(other))));
     if (name !== 'redis-setnx') close(`ratio: ${name} to the best of its durability`, row[column(table, 'to the best')], best / median(mine));
-    check(`ratio: what stands beside ${name}`, row[column(table, 'guarantee')] === { 'zk-lock': 'a majority', 'mem-mutex': 'one host' }[name] || row[column(table, 'guarantee')] === 'one server');
+    check(`ratio: what stands beside ${name}`, row[column(table, 'guarantee')] === ({ 'zk-lock': 'a majority', 'mem-mutex': 'one host' }[name] ?? 'one server'));
   }
   check('ratio: a lock that let somebody in has none', rowOf(table, 'redis-setnx')[column(table, 'to the best')] === '–');
 }
