@@ -73,7 +73,7 @@ void conform_shared_wait(struct trial *trial) {
 #define WRITER 1000
 
 struct room {
-    _Atomic int inside, most_readers, grants;
+    _Atomic int inside, grants;
     int64_t end_ns;
 };
 
@@ -90,8 +90,6 @@ static void mix(struct actor *client) {
             if (shared ? before >= WRITER : before != 0)
                 trial_overlap(client->trial, "a %s came in where %d readers and %d writers were",
                               shared ? "reader" : "writer", before % WRITER, before / WRITER);
-            if (shared && before + 1 > atomic_load(&room->most_readers))
-                atomic_store(&room->most_readers, before + 1);
             atomic_fetch_add(&room->grants, 1);
             lb_sleep_until(lb_now() + HOLD_NS);
             atomic_fetch_sub(&room->inside, shared ? 1 : WRITER);

@@ -82,6 +82,7 @@ static const struct {
     {&bad_rwlock, KIND_ENDS_ALL, "a reader's session is its own"},
     {&bad_semaphore, KIND_ONE_MORE, "as many permits as there are"},
     {&bad_semaphore, KIND_ONE_MORE, "eight clients keep to the bound"},
+    {&bad_semaphore, KIND_ONE_MORE, "nothing is left on the server"},
     {&bad_semaphore, KIND_GIVES_TWO, "as many permits as there are"},
     {&bad_semaphore, KIND_GIVES_TWO, "eight clients keep to the bound"},
     {&bad_semaphore, KIND_TAKES_PART, "several permits at once, or none"},
