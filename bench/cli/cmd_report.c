@@ -101,6 +101,13 @@ static int write_to(const struct saved *saved, const struct wish *wish, struct l
     return 0;
 }
 
+/* The file that was read: this run's, or the check's or the search's; "" = there is none. */
+static const char *path_of(const struct saved *saved, const struct run *run) {
+    if (run) return run->path;
+    if (saved->check) return saved->check->path;
+    return saved->capacity ? saved->capacity->path : "";
+}
+
 /* Refuses to write over a result that is shown, or one beside it. */
 static int spare_results(const struct saved *saved, const char *out, struct lb_err *err) {
     static const char *const names[] = {"run.json", "check.json", "capacity.json"};
@@ -108,10 +115,7 @@ static int spare_results(const struct saved *saved, const char *out, struct lb_e
     char beside[PATH_MAX];
     for (int r = 0; r < count; r++) {
         const struct run *run = saved->report ? saved->report->runs[r] : NULL;
-        const char *path = run            ? run->path
-                           : saved->check ? saved->check->path
-                                          : saved->capacity->path;
-        int rc = page_spare(out, path, err);
+        int rc = page_spare(out, path_of(saved, run), err);
         for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0; i++) {
             snprintf(beside, sizeof beside, "%s/%s", run ? run->dir : saved->dir, names[i]);
             rc = page_spare(out, beside, err);

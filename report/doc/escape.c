@@ -136,7 +136,8 @@ void escape_csv_figure(FILE *out, double figure) {
 }
 
 json_t *escape_json(const char *text) {
-    json_t *value = text ? json_string(text) : json_null();
+    if (!text) return json_null();
+    json_t *value = json_string(text);
     if (value) return value;
     char *clean = strdup(text); /* it was not UTF-8: the name of a folder, or what was cut */
     if (clean) value = json_string(utf8_clean(clean));
