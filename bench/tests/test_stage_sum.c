@@ -57,7 +57,9 @@ static void sum_of(const uint64_t *grants, const uint64_t *runs) {
 
 static void done(void) {
     json_decref(stage.result.kept);
+    stage.result.kept = NULL;
     free(stage.grants_per_client);
+    stage.grants_per_client = NULL;
 }
 
 static void assert_real(double value, double expected) {
