@@ -26,16 +26,22 @@ void escape_md(FILE *out, const char *text) {
     }
 }
 
-/* Writes a space for a control character. Returns the last byte that was written. */
-static const char *put_point(FILE *out, const char *text) {
-    bool control = ((unsigned char)*text & 0xC0) != 0x80 && utf8_is_control(text);
-    fputc(control ? ' ' : *text, out);
-    while (control && ((unsigned char)text[1] & 0xC0) == 0x80) text++;
-    return text;
+/* Writes one character: a control character as a space, but the end of a line as it is where lines may end, and a byte
+ * that is no UTF-8 as '?'. Returns the last byte that was written. */
+static const char *put_character(FILE *out, const char *text, bool lines_may_end) {
+    int bytes = utf8_bytes(text);
+    if (bytes == 0) {
+        fputc('?', out);
+    } else if (utf8_is_control(text) && !(lines_may_end && *text == '\n')) {
+        fputc(' ', out);
+    } else {
+        fwrite(text, 1, (size_t)bytes, out);
+    }
+    return bytes > 1 ? text + bytes - 1 : text;
 }
 
 void escape_line(FILE *out, const char *text) {
-    for (; *text; text++) text = put_point(out, text);
+    for (; *text; text++) text = put_character(out, text, false);
 }
 
 /* As many backticks as the text's longest run of them, and one more. */
@@ -49,24 +55,10 @@ void escape_md_code(FILE *out, const char *text, bool in_table) {
     if (most > 0) fputc(' ', out);
     for (; *text; text++) {
         if (in_table && *text == '|') fputc('\\', out);
-        text = put_point(out, text);
+        text = put_character(out, text, false);
     }
     if (most > 0) fputc(' ', out);
     for (size_t i = 0; i <= most; i++) fputc('`', out);
-}
-
-/* Writes a space for a control character but a line's end, and '?' for a byte that is no UTF-8. Returns
- * the last byte that was written. */
-static const char *put_character(FILE *out, const char *text) {
-    int bytes = utf8_bytes(text);
-    if (bytes == 0) {
-        fputc('?', out);
-    } else if (*text != '\n' && utf8_is_control(text)) {
-        fputc(' ', out);
-    } else {
-        fwrite(text, 1, (size_t)bytes, out);
-    }
-    return bytes > 1 ? text + bytes - 1 : text;
 }
 
 void escape_html(FILE *out, const char *text) {
@@ -90,7 +82,7 @@ void escape_html(FILE *out, const char *text) {
             fputs("&#39;", out);
             break;
         default:
-            text = put_character(out, text);
+            text = put_character(out, text, true);
         }
     }
 }
@@ -122,11 +114,7 @@ void escape_csv(FILE *out, const char *text) {
     if (formula) fputc('\'', out);
     for (; *text; text++) {
         if (*text == '"') fputc('"', out);
-        if (*text == '\n') {
-            fputc('\n', out);
-        } else {
-            text = put_point(out, text);
-        }
+        text = put_character(out, text, true);
     }
     if (quoted) fputc('"', out);
 }

@@ -322,9 +322,7 @@ TEST(never_is_worse_than_any_number) {
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     rng_seed(&rng, 4, 1);
-    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
-          "executor,repeats,verdict,acquire_p99,acquire_due_p99\n",
-          out);
+    fputs(COLUMNS "acquire_p99,acquire_due_p99\n", out);
     for (int day = 0; day < 28; day++) {
         fprintf(out, "2026-01-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,1000,",
                 day + 1, day);
@@ -388,9 +386,7 @@ TEST(levels_with_one_median_are_told_by_means) {
     size_t size;
     struct lb_err err = {0};
     FILE *out = open_memstream(&text, &size);
-    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
-          "executor,repeats,verdict,not_granted\n",
-          out);
+    fputs(COLUMNS "not_granted\n", out);
     for (int day = 0; day < 50; day++)
         fprintf(out, "2026-%02d-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,%s\n",
                 1 + day / 28, 1 + day % 28, day, day >= 30 && day % 5 < 2 ? "0.1" : "0");
@@ -413,9 +409,7 @@ static struct trend *with_never(uint64_t seed, double factor, int first, int eve
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     rng_seed(&rng, seed, 1);
-    fputs("time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,"
-          "executor,repeats,verdict,acquire_p99\n",
-          out);
+    fputs(COLUMNS "acquire_p99\n", out);
     for (int day = 0; day < 40; day++) {
         fprintf(out, "2026-%02d-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,",
                 1 + day / 28, 1 + day % 28, day);

@@ -10,9 +10,13 @@
 #include "report/trend/trend.h"
 #include "results/stats/tests/stats_help.h"
 
-#define HEADER                                                                                               \
+/* The columns that every line has; those of figures follow. */
+#define COLUMNS                                                                                              \
     "time,commit,run,environment,host,kernel,server,lock,clients,load,topology,durability,executor,repeats," \
-    "verdict,throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
+    "verdict,"
+#define HEADER                                                                                     \
+    COLUMNS                                                                                        \
+    "throughput,acquire_p50,acquire_p99,handoff_p50,release_p99,client_cpu_net,server_cpu_net,commands\n"
 
 /* The members that differ from a usual line; NULL = as usual. */
 struct made {
