@@ -164,7 +164,7 @@ static int connect_endpoint(struct lb_session *session, int endpoint, int64_t de
 }
 
 static void nats_disconnect(struct lb_session *session) {
-    nats_keep_no_more(session);
+    nats_pongs_end(session);
     stream_close(&nats_session_of(session)->stream);
     session->traffic_fd = -1;
 }
@@ -179,7 +179,7 @@ static int nats_connect(struct lb_session *session, int64_t deadline_ns, struct 
         struct lb_err why = {0};
         int endpoint = (int)((session->client + (unsigned)i) % (unsigned)count);
         if (connect_endpoint(session, endpoint, lb_now() + share_ns, &why) == 0)
-            return nats_keep(session, err);
+            return nats_pongs_begin(session, err);
         *err = why;
         if (i + 1 == count || why.code == LB_EXIT_USAGE || lb_stopping()) break;
         nats_disconnect(session);

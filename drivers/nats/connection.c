@@ -141,7 +141,7 @@ enum lb_outcome nats_take_news(struct lb_session *session) {
     return outcome;
 }
 
-/* Waits while the keeper uses the connection. */
+/* Waits while the fiber that answers PINGs uses the connection. */
 static bool enter(struct nats_session *nats, int64_t deadline_ns) {
     nats->used = true;
     return gate_enter(&nats->gate, deadline_ns);

@@ -3,7 +3,7 @@
  *
  * A request is a PUB or HPUB with a reply subject, and the message that comes back on that subject.
  * While a request waits for its answer, it also takes in the messages of the watch, and answers the
- * server's PINGs. While nobody waits, the keeper does (keeper.c). */
+ * server's PINGs. While nobody waits, a fiber of the thread does (pongs.c). */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
@@ -62,10 +62,10 @@ struct nats_session {
         bool held;    /* the message is an entry, not a delete marker */
         uint64_t sequence;
     } watch;
-    struct gate gate; /* whoever uses the connection: a call, or the keeper */
-    bool used;        /* by a call, since the keeper looked last */
-    bool is_kept;
-    struct lb_session *kept_before, *kept_next; /* the keeper's list */
+    struct gate gate; /* whoever uses the connection: a call, or the fiber of pongs.c */
+    bool used;        /* by a call, since that fiber looked last */
+    bool has_pongs;
+    struct lb_session *pongs_before, *pongs_next; /* in the list of that fiber */
 };
 
 static inline struct nats_session *nats_session_of(const struct lb_session *session) {
@@ -82,11 +82,12 @@ enum lb_outcome nats_request_long(struct lb_session *session, const char *subjec
                                   char *room, size_t size, struct nats_message *ret_answer);
 
 /* Takes in one message that has arrived, and answers a PING. LB_OK; LB_TIMEOUT: there is none; LB_UNKNOWN: the connection
- * is gone. For the keeper, which has passed the gate. */
+ * is gone. For pongs.c, which has passed the gate. */
 enum lb_outcome nats_take_news(struct lb_session *session);
-/* Puts the session under the care of the keeper, until nats_keep_no_more. 0, or -1 with err. */
-int nats_keep(struct lb_session *session, struct lb_err *err);
-void nats_keep_no_more(struct lb_session *session);
+/* From now on until nats_pongs_end a fiber of this thread answers the server's PINGs while no call uses the session.
+ * 0, or -1 with err. */
+int nats_pongs_begin(struct lb_session *session, struct lb_err *err);
+void nats_pongs_end(struct lb_session *session);
 
 /* Sends PING and waits for the PONG. */
 enum lb_outcome nats_round_trip(struct lb_session *session);

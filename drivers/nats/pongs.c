@@ -1,4 +1,4 @@
-/* keeper: answers the PINGs of the servers for sessions that ask for nothing, as those of holders. A server ends the
+/* pongs: answers the PINGs of the servers for sessions that ask for nothing, as those of holders. A server ends the
  * connection of a client that leaves two of them unanswered, by default after some minutes.
  *
  * One fiber does it for all sessions of a thread, since a fiber for each would double the memory of a session. It looks
@@ -16,10 +16,10 @@
 static _Thread_local struct {
     struct lb_session *first, *next; /* next: the one that a pass looks at next */
     struct lb_fiber *fiber;          /* another one takes over when the last session has ended */
-} kept;
+} pongs;
 
 static bool is_over(void) {
-    return kept.fiber != lb_self() || lb_stopping();
+    return pongs.fiber != lb_self() || lb_stopping();
 }
 
 /* Whether there is something to read. Not where the connection has ended: the next request finds that out, and its
@@ -42,15 +42,15 @@ static void look_at(struct lb_session *session) {
 
 static void look_at_all(void) {
     int looked = 0;
-    for (kept.next = kept.first; kept.next && !is_over();) {
-        struct lb_session *session = kept.next;
-        kept.next = nats_session_of(session)->kept_next;
+    for (pongs.next = pongs.first; pongs.next && !is_over();) {
+        struct lb_session *session = pongs.next;
+        pongs.next = nats_session_of(session)->pongs_next;
         look_at(session);
         if (++looked % AT_ONCE == 0) lb_yield();
     }
 }
 
-static void run_keeper(void *arg) {
+static void run_pongs(void *arg) {
     (void)arg;
     while (!is_over()) {
         lb_sleep_until(lb_now() + LOOK_NS);
@@ -58,34 +58,34 @@ static void run_keeper(void *arg) {
     }
 }
 
-int nats_keep(struct lb_session *session, struct lb_err *err) {
+int nats_pongs_begin(struct lb_session *session, struct lb_err *err) {
     struct nats_session *nats = nats_session_of(session);
-    if (!kept.fiber) kept.fiber = lb_spawn("nats keeper", run_keeper, NULL);
-    if (!kept.fiber) return err_set(err, LB_EXIT_MACHINE, "nats: out of memory");
-    nats->is_kept = true;
-    nats->kept_before = NULL;
-    nats->kept_next = kept.first;
-    if (kept.first) nats_session_of(kept.first)->kept_before = session;
-    kept.first = session;
+    if (!pongs.fiber) pongs.fiber = lb_spawn("nats pongs", run_pongs, NULL);
+    if (!pongs.fiber) return err_set(err, LB_EXIT_MACHINE, "nats: out of memory");
+    nats->has_pongs = true;
+    nats->pongs_before = NULL;
+    nats->pongs_next = pongs.first;
+    if (pongs.first) nats_session_of(pongs.first)->pongs_before = session;
+    pongs.first = session;
     return 0;
 }
 
-void nats_keep_no_more(struct lb_session *session) {
+void nats_pongs_end(struct lb_session *session) {
     struct nats_session *nats = nats_session_of(session);
-    if (!nats->is_kept) return;
-    nats->is_kept = false;
+    if (!nats->has_pongs) return;
+    nats->has_pongs = false;
     while (!gate_enter(&nats->gate, LB_NEVER)) lb_yield();
-    struct lb_session *before = nats->kept_before, *next = nats->kept_next;
+    struct lb_session *before = nats->pongs_before, *next = nats->pongs_next;
     if (before)
-        nats_session_of(before)->kept_next = next;
+        nats_session_of(before)->pongs_next = next;
     else
-        kept.first = next;
-    if (next) nats_session_of(next)->kept_before = before;
-    if (kept.next == session) kept.next = next;
+        pongs.first = next;
+    if (next) nats_session_of(next)->pongs_before = before;
+    if (pongs.next == session) pongs.next = next;
     gate_leave(&nats->gate);
-    if (kept.first) return;
-    struct lb_fiber *fiber = kept.fiber;
-    kept.fiber = NULL;
+    if (pongs.first) return;
+    struct lb_fiber *fiber = pongs.fiber;
+    pongs.fiber = NULL;
     lb_wake(fiber);
     lb_join(fiber);
 }
