@@ -83,7 +83,8 @@ static enum lb_outcome unlock(struct lb_session *session, const struct lb_reques
     return answer == 1 ? LB_OK : if_not_held; /* 0: another's, NULL: nobody's */
 }
 
-/* Waits in the server's queue until the deadline, or until a limit of the server's own. */
+/* Waits in the server's queue until the deadline (LB_BUSY: another client had the lock all the time), or until a limit
+ * of the server's own (LB_TIMEOUT). */
 static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb_request *request,
                                      int64_t now_ns) {
     struct getlock_session *mine = session->lock_state;
@@ -99,7 +100,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
         return lb_fail(session, LB_TIMEOUT,
                        "mariadb: GET_LOCK answered NULL: the statement was killed");
     }
-    return answer == 1 ? LB_OK : LB_TIMEOUT;
+    return answer == 1 ? LB_OK : LB_BUSY;
 }
 
 static enum lb_outcome getlock_acquire(struct lb_session *session, const struct lb_request *request,
@@ -107,9 +108,10 @@ static enum lb_outcome getlock_acquire(struct lb_session *session, const struct 
     int64_t now_ns = lb_now();
     bool once = request->deadline_ns <= now_ns;
     enum lb_outcome outcome = wait_in_queue(session, request, now_ns);
-    while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns))
+    while ((outcome == LB_TIMEOUT || outcome == LB_BUSY) &&
+           sql_wait_again(session, request->deadline_ns))
         outcome = wait_in_queue(session, request, lb_now());
-    if (outcome == LB_TIMEOUT && once) return LB_BUSY;
+    if (outcome == LB_BUSY && !once) return LB_TIMEOUT;
     if (outcome != LB_OK) return outcome;
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;

@@ -106,7 +106,6 @@ static enum lb_outcome advisory_acquire(struct lb_session *session,
         if (outcome == LB_TIMEOUT && unlock(session, request, LB_OK) == LB_UNKNOWN)
             return LB_UNKNOWN;
     } while (outcome == LB_TIMEOUT && sql_wait_again(session, request->deadline_ns));
-    if (outcome == LB_TIMEOUT && once) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     grant->token = 0;
     grant->lease_end_ns = LB_NEVER;
