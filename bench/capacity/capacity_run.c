@@ -290,7 +290,8 @@ static void note_cost(const struct capacity_run *capacity_run, struct lock_searc
  * certainly lie in that time as a whole. */
 static double saturated_per_s(const struct stage *stage) {
     bool measured = stage->status == STAGE_COMPLETE && stage->window_ns > 0;
-    return measured ? fmax(0, stage->result.ok - 1) * 1e9 / (double)stage->window_ns : 0;
+    double one_per_s = 1e9 / (double)stage->window_ns;
+    return measured ? fmax(0, stage->result.throughput_per_s - one_per_s) : 0;
 }
 
 /* Notes the throughput of a closed loop, which runs again if the machine spoilt it. */

@@ -171,8 +171,7 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.handoff_mean_ns = mean_of_hist(stage->hist[METRIC_HANDOFF], MEANS_MIN);
     probe.samples = promise_due(stage, ask);
     if (stage->result.missed > 0) probe.missed = (uint64_t)stage->result.missed;
-    if (stage->window_ns > 0)
-        probe.throughput_per_s = stage->result.ok * 1e9 / (double)stage->window_ns;
+    if (stage->window_ns > 0) probe.throughput_per_s = stage->result.throughput_per_s;
     if (stage->status != STAGE_COMPLETE || probe.samples == 0) return probe;
     uint64_t within = promise_within(hist, ask->promise.limit_ns);
     probe.over = within < probe.samples ? probe.samples - within : 0;

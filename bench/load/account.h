@@ -38,6 +38,18 @@ static inline void client_count_grant(struct client *client, int64_t by) {
                           memory_order_relaxed);
 }
 
+/* Counts a grant by its time. measured: the attempt began in the window. */
+static inline void client_count_by_time(struct client *client, int64_t granted_ns, bool measured) {
+    const struct shared *shared = client->worker->shared;
+    struct worker_stats *stats = client->worker->stats;
+    if (granted_ns < stage_begin_ns(shared)) return;
+    if (granted_ns < stage_end_ns(shared)) {
+        client_count_one(&stats->window_grants);
+    } else if (measured) {
+        client_count_one(&stats->drain_grants);
+    }
+}
+
 /* The client was in one state since the last such call: adds the part of that time that lies in the
  * window to the state's time in client_stats. until_ns: a stamp that was taken anyway. */
 static inline void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {

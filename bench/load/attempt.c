@@ -172,6 +172,7 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
         rest_waiting(client, acquired_ns);
     }
     if (outcome == LB_OK) {
+        client_count_by_time(client, acquired_ns, measured);
         if (measured) client_count_grant(client, 1);
         outcome = use_grant(client, due_ns, started_ns, acquired_ns, measured);
     } else {

@@ -154,6 +154,7 @@ static void await_round(struct client *client, const struct round *round) {
         atomic_fetch_add(&shared->cells[0].grants, 1);
         atomic_fetch_add(&shared->cells[0].counter, 1);
         note_awake(shared, now_ns);
+        client_count_by_time(client, now_ns, round->measured);
     }
     if (round->measured) {
         client_count(client, outcome);

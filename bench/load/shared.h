@@ -126,6 +126,9 @@ struct worker_stats {
     _Atomic uint64_t attempts;
     /* Of attempts in the window, counted at the grant: those that are still held are among them. Not of latches. */
     _Atomic int64_t granted;
+    /* By the time of the grant: in the window, also to clients that asked in the warm-up; and after the window, to
+     * clients that asked in it. Of latches the awaits. */
+    _Atomic uint64_t window_grants, drain_grants;
     /* Open loop: arrivals in the window. Of them, queued: those that fell due while all clients of
      * the thread were busy; stalled: those that fell due while the thread itself stood still, or
      * behind such ones; stalled_missed: those of the stalled that were missed. */

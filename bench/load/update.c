@@ -85,6 +85,7 @@ void update_attempt(struct client *client, int64_t due_ns, int64_t started_ns, b
     }
     client->ended_ns = lb_now();
     note_states(client, &tries);
+    if (outcome == LB_OK) client_count_by_time(client, tries.written_ns, measured);
     client_waited(client, started_ns, outcome == LB_OK ? tries.read_ns : client->ended_ns);
     client_note_cut_off(client, outcome, client->ended_ns - started_ns);
     if (measured) record_update(client, outcome, &tries, due_ns, started_ns);

@@ -75,6 +75,18 @@ static void gather_recorders(struct harvest *harvest, int64_t patience_ns) {
     while (!collect_recorders(harvest) && lb_now() < limit_ns) lb_nap(LB_MS_NS / 2);
 }
 
+/* This host's grants by their time: in the window so far; and after it, to clients that asked in it. */
+static int64_t window_grants(const struct shared *shared, bool drain) {
+    uint64_t grants = 0;
+    int end, first = shared_own_threads(shared, &end);
+    for (int i = first; i < end; i++) {
+        const struct worker_stats *worker = &shared->worker[i];
+        grants += atomic_load_explicit(drain ? &worker->drain_grants : &worker->window_grants,
+                                       memory_order_relaxed);
+    }
+    return (int64_t)grants;
+}
+
 /* The grants of attempts in the window so far. */
 static int64_t granted_by_now(const struct shared *shared) {
     int64_t granted = 0;
@@ -108,14 +120,13 @@ static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns)
     if (!harvest->ask->news) return;
     struct shared *shared = harvest->shared;
     const struct findings *findings = &shared->findings;
-    const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
     const struct hist *so_far = harvest->stage->hist[METRIC_ACQUIRE];
     struct stage_news news = {
         .id = harvest->ask->id,
         .elapsed_ns = end_ns - atomic_load(&shared->window_begin_ns),
         .total_ns = harvest->ask->plan->duration_ns,
         .rate_per_s =
-            end_ns > begin_ns ? (double)acquire->count * 1e9 / (double)(end_ns - begin_ns) : 0,
+            end_ns > begin_ns ? (double)harvest->new_grants * 1e9 / (double)(end_ns - begin_ns) : 0,
         .acquire_p50_ns = hist_quantile(so_far, 0.5),
         .acquire_p99_ns = hist_quantile(so_far, 0.99),
         .violations = atomic_load(&findings->double_holders) +
@@ -145,11 +156,19 @@ static double in_window_s(const struct harvest *harvest, int64_t ns) {
     return (double)(ns - atomic_load(&harvest->shared->window_begin_ns)) / 1e9;
 }
 
+/* Counts the grants of the second that ends now, before anything is waited for. */
+static void count_second(struct harvest *harvest) {
+    int64_t grants = window_grants(harvest->shared, false);
+    harvest->new_grants = grants - harvest->told_grants;
+    harvest->told_grants = grants;
+}
+
 static void add_second(struct harvest *harvest) {
     const struct hist *acquire = harvest->interval[METRIC_ACQUIRE];
     const struct stage_second second = {
         .t_s = in_window_s(harvest, harvest->from_ns),
-        .ok = acquire->count,
+        .ok = harvest->new_grants,
+        .recorded = acquire->count,
         .acquire_p50_ns = hist_quantile(acquire, 0.5),
         .acquire_p99_ns = hist_quantile(acquire, 0.99),
         .due_mean_ns = hist_mean(harvest->interval[METRIC_ACQUIRE_DUE]),
@@ -157,14 +176,18 @@ static void add_second(struct harvest *harvest) {
     add_point(harvest->stage, &second);
 }
 
-/* What came after the window's end, if anything did. */
+/* What came after the window's end, if anything did. A thread may have counted the last grants of the window since. */
 static void add_drain(struct harvest *harvest) {
+    struct stage *stage = harvest->stage;
     const struct stage_second drain = {
         .t_s = in_window_s(harvest, atomic_load(&harvest->shared->window_end_ns)),
-        .ok = harvest->interval[METRIC_ACQUIRE]->count - harvest->drain_from_ok,
+        .ok = window_grants(harvest->shared, true),
         .draining = true,
     };
-    if (drain.ok > 0) add_point(harvest->stage, &drain);
+    count_second(harvest);
+    if (stage->second_count > 0) stage->seconds[stage->second_count - 1].ok += harvest->new_grants;
+    if (drain.ok > 0) add_point(stage, &drain);
+    harvest->new_grants += drain.ok;
 }
 
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
@@ -200,16 +223,17 @@ static void harvest_close_interval(struct harvest *harvest, int64_t end_ns) {
 }
 
 void harvest_interval(struct harvest *harvest, int64_t end_ns) {
+    count_second(harvest);
     /* A thread that blocks in its lock answers later; its figures count for the next interval. */
     gather_recorders(harvest, PATIENCE_NS);
     harvest_close_interval(harvest, end_ns);
 }
 
 void harvest_window_end(struct harvest *harvest) {
+    count_second(harvest);
     gather_recorders(harvest, PATIENCE_NS);
     add_second(harvest);
     harvest->window_over = true;
-    harvest->drain_from_ok = harvest->interval[METRIC_ACQUIRE]->count;
 }
 
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive) {

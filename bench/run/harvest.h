@@ -21,8 +21,9 @@ struct harvest {
     int64_t wall_offset_ns;     /* wall clock minus monotonic */
     int64_t from_ns;            /* the interval's begin; the supervisor sets the first one */
     struct stage_batch batched; /* what the interval's batches so far have */
-    bool window_over;           /* the series has the last second of the window ... */
-    int64_t drain_from_ok;      /* ... with so many grants of the interval */
+    bool window_over;           /* the series has the last second of the window */
+    int64_t told_grants;        /* the grants of the window that the series has ... */
+    int64_t new_grants;         /* ... and those of its last point */
 };
 
 /* Makes the histograms, the stage's too, and opens the log. 0, or -1 with err when out of memory. */

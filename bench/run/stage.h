@@ -84,7 +84,8 @@ struct stage_ask {
 
 struct stage_second {
     double t_s;
-    int64_t ok;
+    int64_t ok;       /* grants in it */
+    int64_t recorded; /* waits recorded in it: their grants were released in it */
     /* -1 = not known: the log of a load host is incomplete, and then due_mean_ns is NAN */
     int64_t acquire_p50_ns, acquire_p99_ns;
     double due_mean_ns; /* of acquire_due; 0 = none */

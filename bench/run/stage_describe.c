@@ -172,7 +172,7 @@ static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
 /* null where it is not known, or so few grants do not support the quantile. */
 static json_t *second_quantile(const struct stage_second *second, double quantile, int64_t ns) {
     bool is_known =
-        ns >= 0 && !second->draining && quantile_supported((double)second->ok, quantile);
+        ns >= 0 && !second->draining && quantile_supported((double)second->recorded, quantile);
     return is_known ? json_integer(ns) : json_null();
 }
 

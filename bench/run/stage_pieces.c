@@ -252,6 +252,7 @@ static int add_seconds(struct stage *stage, const struct stage_second *theirs, i
         at = theirs[i].draining || i > in_window ? in_window : i;
         if (at < have && stage->seconds[at].draining == theirs[i].draining) {
             stage->seconds[at].ok += theirs[i].ok;
+            stage->seconds[at].recorded += theirs[i].recorded;
             continue;
         }
         struct stage_second *grown = realloc(stage->seconds, (size_t)(have + 1) * sizeof *grown);

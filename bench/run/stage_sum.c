@@ -353,6 +353,18 @@ static void check_accounting(struct stage *stage, const struct shared *shared) {
             stage->result.attempts, sum);
 }
 
+/* Grants count by their own time. Attempts that began in the window would not do: those that end after the window are
+ * as many as waited at its end, and those that began before it are as many as waited at its begin. A latch counts the
+ * operations of the rounds that began in the window, whose count-downs nobody waits for. */
+static void fill_throughput(struct stage *stage, const struct shared *shared) {
+    double grants = 0;
+    for (int i = 0; i < shared->threads; i++)
+        grants += (double)atomic_load(&shared->worker[i].window_grants);
+    if (shared->lock->lock->primitive == LB_LATCH) grants = stage->result.ok;
+    if (stage->window_ns > 0)
+        stage->result.throughput_per_s = grants * 1e9 / (double)stage->window_ns;
+}
+
 void stage_sum(struct stage *stage, const struct shared *shared) {
     struct run_stage *result = &stage->result;
     stage->clients = shared->clients;
@@ -376,8 +388,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     fill_ticks(result, shared);
     stage_history_fill(stage);
     check_accounting(stage, shared);
-    if (stage->window_ns > 0)
-        result->throughput_per_s = result->ok * 1e9 / (double)stage->window_ns;
+    fill_throughput(stage, shared);
     if (stage->residue_known) {
         result->residue = (double)stage->residue.count;
         if (result->residue > 0)

@@ -83,7 +83,6 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
 struct interval {
     uint64_t count[THRESHOLDS_MAX], within[THRESHOLDS_MAX]; /* of a quantile's metric */
     uint64_t granted, failed;
-    int64_t length_ns;
 };
 
 struct intervals {
@@ -106,11 +105,11 @@ static struct interval *interval_of(struct intervals *intervals, int index) {
 
 static void visit_interval(void *arg, enum metric metric, int index, int64_t length_ns,
                            const struct hist *hist) {
+    (void)length_ns;
     struct intervals *intervals = arg;
     struct interval *interval = interval_of(intervals, index);
     if (!interval) return;
     uint64_t count = (uint64_t)(hist->count + hist->over);
-    interval->length_ns = length_ns;
     if (metric == METRIC_ACQUIRE) interval->granted = count;
     if (metric == METRIC_WAIT_FAILED) interval->failed = count;
     for (int t = 0; t < intervals->thresholds->count; t++) {
@@ -142,23 +141,27 @@ static void add_seconds(struct slo_evidence *evidence, const struct threshold *t
                         const struct intervals *intervals, const struct stage *stage) {
     enum metric metric = threshold_metric(threshold);
     bool share = strcmp(threshold->figure->path, "not_granted") == 0;
-    bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
-    int64_t passed_ns = 0;
     for (int i = 0; i < intervals->count; i++) {
         const struct interval *interval = &intervals->item[i];
         uint64_t missed = missed_of(stage, i + 1 == intervals->count);
         uint64_t failed = interval->failed + missed;
-        int64_t left_ns = stage->window_ns - passed_ns, length_ns = interval->length_ns;
-        passed_ns += length_ns;
-        if (length_ns > left_ns) length_ns = left_ns; /* the drain is in the last one */
         if (metric < METRICS) {
             uint64_t count = interval->count[t] + (counts_failed(metric) ? failed : 0);
             if (count > 0) slo_add_batch(evidence, count, interval->within[t]);
         } else if (share && interval->granted + failed > 0) {
             slo_add_batch(evidence, interval->granted + failed, failed);
-        } else if (rate && length_ns >= LB_S_NS / 2) {
-            slo_add_second(evidence, (double)interval->granted * 1e9 / (double)length_ns);
         }
+    }
+}
+
+/* The grants of each second of the window, by their own time. */
+static void add_rates(struct slo_evidence *evidence, const struct stage *stage) {
+    double window_s = (double)stage->window_ns / 1e9;
+    for (int i = 0; i < stage->second_count && !stage->seconds[i].draining; i++) {
+        const struct stage_second *second = &stage->seconds[i];
+        double end_s = i + 1 < stage->second_count ? second[1].t_s : window_s;
+        double length_s = end_s - second->t_s;
+        if (length_s >= 0.5) slo_add_second(evidence, (double)second->ok / length_s);
     }
 }
 
@@ -194,8 +197,13 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
         const struct threshold *threshold = &thresholds->threshold[t];
         slo_add_figure(&row->evidence[t], threshold_figure(threshold, stage, ask));
         row->evidence[t].limited += stage->result.limited_by != NULL;
-        if (!unread.code && !intervals.failed && is_in_log(threshold, ask))
+        bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
+        bool in_log = is_in_log(threshold, ask);
+        if (rate && in_log && stage->status == STAGE_COMPLETE) {
+            add_rates(&row->evidence[t], stage);
+        } else if (!unread.code && !intervals.failed && in_log) {
             add_seconds(&row->evidence[t], threshold, t, &intervals, stage);
+        }
     }
     free(intervals.item);
 }

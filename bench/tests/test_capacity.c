@@ -433,7 +433,7 @@ TEST(lateness_adds_up_in_a_queue) {
     for (int busy = 0; busy <= 1; busy++) {
         struct told *told = told_new(400, 50 * LB_MS_NS);
         tell(told, 200, 100);
-        told->stage.result.ok = busy ? 1500 : 15;
+        told->stage.result.throughput_per_s = busy ? 300 : 3;
         told->stage.result.stood_still_ns = 200 * LB_MS_NS;
         for (int i = 0; i < 100; i++) hist_record(told->stage.hist[METRIC_HICCUP], 2 * LB_MS_NS);
         struct probe probe = probe_read(&told->stage, &told->ask, 400);
@@ -496,7 +496,7 @@ TEST(our_own_fault_is_never_the_locks) {
     assert_int_equal(probe.verdict, PROMISE_UNSURE);
     /* But if the one key was busy all the time (380/s for 2.5 ms each), more clients would not
      * help. */
-    told->stage.result.ok = 1900;
+    told->stage.result.throughput_per_s = 380;
     for (int i = 0; i < 100; i++) {
         hist_record(told->stage.hist[METRIC_HOLD], LB_MS_NS);
         hist_record(told->stage.hist[METRIC_HANDOFF], 3 * LB_MS_NS / 2);

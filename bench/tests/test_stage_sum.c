@@ -51,6 +51,7 @@ static void sum_of(const uint64_t *grants, const uint64_t *runs) {
     atomic_store(&cells[0].counter, sum);
     atomic_store(&workers[1].attempts, sum);
     atomic_store(&workers[1].outcomes[LB_OK], sum);
+    atomic_store(&workers[1].window_grants, sum);
     stage_sum(&stage, &shared);
     if (stage.err.code) fail_msg("%s", stage.err.text);
 }
