@@ -191,6 +191,62 @@ TEST(outliers_shut_no_gate) {
     }
 }
 
+/* 60 runs, of which every sixth measures the figure; it doubles with run 30. */
+static struct trend *seldom_measured(void) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 3, 1);
+    fputs(COLUMNS "throughput,handoff_p50\n", out);
+    for (int day = 0; day < 60; day++) {
+        fprintf(out, "2026-%02d-%02dT12:00:00Z,,r%d,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,%.6g,",
+                1 + day / 28, 1 + day % 28, day, 900 * around(&rng, 0.005));
+        if (day % 6 == 0) fprintf(out, "%.6g", 1e5 * around(&rng, 0.01) * (day < 30 ? 1 : 2));
+        fputc('\n', out);
+    }
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "x.csv", &err);
+    assert_string_equal(err.text, "");
+    return trend;
+}
+
+/* A gate and a median are of the newest runs, however many of those have the figure. */
+TEST(a_gate_counts_runs_not_values) {
+    static const struct { int gate, worse; } cases[] = {{6, 0}, {29, 0}, {30, 1}};
+    struct trend *trend = seldom_measured();
+    int metric = metric_of("handoff_p50");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trend_view *view = look(trend, -1, cases[i].gate);
+        const struct trend_figure *figure = &view->series[0].figure[metric];
+        assert_int_equal(figure->count, 10);
+        assert_int_equal(figure->change_count, 1);
+        if (view->worse != cases[i].worse)
+            fail_msg("gate %d: %d figures are worse", cases[i].gate, view->worse);
+        /* the last ten runs are 50 to 59, and only run 54 has it */
+        assert_true(figure->median == figure->latest);
+        trend_view_free(view);
+    }
+    /* The p of a gate is of the places in its runs: 30, 36, 42, 48 and 54. */
+    struct trend_view *view = look(trend, metric, 30);
+    const struct trend_figure *figure = &view->series[0].figure[metric];
+    near(figure->p, 5 * figure->changes[0].p, 1e-12);
+    trend_view_free(view);
+    /* No run has it among the newest five: their median is not known. */
+    struct lb_err err = {0};
+    view = trend_look(trend, &(struct trend_ask){.metric = metric, .last = 5}, &err);
+    assert_true(isnan(view->series[0].figure[metric].median));
+    char *json = text_of(view, FORM_JSON), *table = text_of(view, FORM_TABLE);
+    has(json, "\"median\": null");
+    assert_null(strstr(table, "nan"));
+    free(json);
+    free(table);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
 /* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most
  * 5. */
 TEST(scatter_shuts_no_gate) {

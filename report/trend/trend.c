@@ -85,6 +85,13 @@ static bool gives_way(const struct trend_series *series, int metric) {
     return false;
 }
 
+int trend_newest(const struct trend_series *series, int metric, int runs) {
+    const struct trend_figure *figure = &series->figure[metric];
+    int from = figure->count;
+    while (from > 0 && figure->lines[from - 1] >= series->count - runs) from--;
+    return from;
+}
+
 static int fill_figure(struct trend_series *series, int metric, const struct trend_ask *ask) {
     struct trend_figure *figure = &series->figure[metric];
     size_t room = (size_t)series->count + 1;
@@ -99,7 +106,7 @@ static int fill_figure(struct trend_series *series, int metric, const struct tre
         figure->values[figure->count] = value;
         figure->lines[figure->count++] = i;
     }
-    int from = figure->count > ask->last ? figure->count - ask->last : 0;
+    int from = trend_newest(series, metric, ask->last);
     figure->latest = figure->count > 0 ? figure->values[figure->count - 1] : NAN;
     figure->median = rank_median(figure->values + from, figure->count - from);
     if (find_changes(figure, ask) != 0) return -1;

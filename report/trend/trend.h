@@ -117,7 +117,8 @@ struct trend_figure {
     int count;
     struct change_point *changes; /* the change points; their index is one in values; owned */
     int change_count;
-    double latest, median; /* the median of the newest `last` values */
+    double latest; /* the newest value */
+    double median; /* over the newest `last` runs; NAN: none of those has the figure */
     /* the change from the level before the newest `gate` runs to the level now, 0.05 = 5 % more; 0
      * = none */
     double shift;

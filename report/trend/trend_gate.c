@@ -16,15 +16,14 @@ struct span {
     int first, end;
 };
 
-/* Finds the changes within the newest runs. A newest level with too few runs is not counted yet,
+/* Finds the changes from value `from` on, the first of the newest runs. A newest level with too few runs is not counted yet,
  * since they may be outliers. */
-static struct span newest_changes(const struct trend_figure *figure, int gate) {
+static struct span newest_changes(const struct trend_figure *figure, int from) {
     struct span span = {0, figure->change_count};
     int until = figure->count;
     while (span.end > 0 && until - figure->changes[span.end - 1].index < TREND_LEVEL)
         until = figure->changes[--span.end].index;
-    while (span.first < span.end && figure->changes[span.first].index < figure->count - gate)
-        span.first++;
+    while (span.first < span.end && figure->changes[span.first].index < from) span.first++;
     return span;
 }
 
@@ -33,8 +32,9 @@ static struct span newest_changes(const struct trend_figure *figure, int gate) {
 static void weigh(const struct trend_view *view, const struct trend_series *series, int metric,
                   struct trend_figure *figure) {
     const struct trend_ask *ask = &view->ask;
-    struct span span = newest_changes(figure, ask->gate);
-    int places = figure->count - 1 < ask->gate ? figure->count - 1 : ask->gate;
+    int from = trend_newest(series, metric, ask->gate);
+    struct span span = newest_changes(figure, from);
+    int places = figure->count - (from > 0 ? from : 1);
     figure->p = 1;
     if (span.first == span.end) return;
     double before = figure->changes[span.first].before, after = figure->changes[span.end - 1].after;

@@ -25,6 +25,10 @@ int trend_store_append(int fd, const char *path, const char *text, struct lb_err
 int trend_store_widen(const char *path, const char *names, int count, const char *lines,
                       struct lb_err *err);
 
+/* trend: the index of the first value of a figure that is of the series' newest `runs` runs: some of
+ * those may not have measured it. */
+int trend_newest(const struct trend_series *series, int metric, int runs);
+
 /* trend_gate: decides for each figure of a view whether it became worse within the newest runs. 0,
  * or -1 when out of memory. */
 int trend_gate(struct trend_view *view);
