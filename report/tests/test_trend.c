@@ -130,6 +130,64 @@ TEST(a_series_that_ended_is_no_news) {
     }
 }
 
+/* Runs of one lock and load on an old kind of machine, then on a new one: nothing compares the two. The gate
+ * says so as long as the new series began within its runs; the note stays until the old series has ended. */
+TEST(a_gate_that_compares_nothing_says_so) {
+    static const struct {
+        int old, new, gate;
+        bool back;            /* the newest run is on the old machine again */
+        const char *topology; /* of the new runs */
+        const char *verdict;  /* of the newest run */
+        int code;
+        const char *differs; /* NULL: there is no note */
+    } cases[] = {
+        {6, 6, 6, false, NULL, NULL, LB_EXIT_INCONCLUSIVE, "environment"},
+        {6, 1, 3, false, NULL, NULL, LB_EXIT_INCONCLUSIVE, "environment"},
+        {6, 6, 6, false, "cluster", NULL, LB_EXIT_INCONCLUSIVE, "topology, environment"},
+        {6, 6, 6, false, NULL, "STUCK", LB_EXIT_REGRESSION, "environment"},
+        {6, 6, 5, false, NULL, NULL, 0, "environment"},
+        {6, 6, 0, false, NULL, NULL, 0, "environment"},
+        {6, 11, 5, false, NULL, NULL, 0, NULL},
+        {6, 5, 6, true, NULL, NULL, 0, NULL},
+        {2, 6, 6, false, NULL, NULL, 0, NULL}, /* too few to have been compared with */
+        {0, 3, 6, false, NULL, NULL, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = NULL;
+        size_t size;
+        struct lb_err err = {0};
+        FILE *out = open_memstream(&text, &size);
+        int newest = cases[i].old + cases[i].new - !cases[i].back;
+        fputs(HEADER, out);
+        for (int day = 0; day <= newest; day++) {
+            bool old = day < cases[i].old || (cases[i].back && day == newest);
+            put_line(out, day,
+                     &(struct made){.rate = old ? 1000 : 500,
+                                    .environment = old ? "e1" : "e2",
+                                    .topology = old ? NULL : cases[i].topology,
+                                    .verdict = day == newest ? cases[i].verdict : NULL});
+            /* another load has a series of its own from the start, and is no part of this */
+            put_line(out, day, &(struct made){.rate = 1, .environment = "e1", .load = "another"});
+        }
+        fclose(out);
+        struct trend *trend = trend_parse(text, "x.csv", &err);
+        struct trend_view *view = look(trend, -1, cases[i].gate);
+        char *table = text_of(view, FORM_MD), *json = text_of(view, FORM_JSON), differs[60];
+        if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
+        bool told = strstr(table, "nothing compares") != NULL;
+        if (told != (cases[i].differs != NULL)) fail_msg("case %zu: %s", i, table);
+        snprintf(differs, sizeof differs, "\"differs\": \"%s\"",
+                 cases[i].differs ? cases[i].differs : "");
+        assert_int_equal(count_of(json, differs), told);
+        assert_int_equal(count_of(table, "1 series INCONCLUSIVE: it began within those runs"),
+                         cases[i].gate > 0 && cases[i].new <= cases[i].gate &&told);
+        free(table);
+        free(json);
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
 /* A change that was undone is no regression, nor is a change for the better; a change that was
  * undone in part is one. */
 TEST(what_counts_is_the_level_now) {

@@ -212,7 +212,7 @@ TEST(generator_limited_stages_are_left_out) {
 }
 
 /* A lock that runs with other options is another series: if it polls less often, it has not become
- * slower. */
+ * slower. The program under test (exec.program) is what changes from run to run. */
 TEST(other_options_are_another_series) {
     static const struct {
         const char *options;
@@ -221,12 +221,17 @@ TEST(other_options_are_another_series) {
         {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":1}", true},
         {"\"a\":{\"poll_min_ns\":1,\"poll_max_ns\":1},\"b\":{\"x\":1},\"r\":{\"t\":1}", true},
         {"\"a\":{\"poll_max_ns\":2,\"poll_min_ns\":1},\"r\":{\"t\":1}", false},
-        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false}};
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1},\"r\":{\"t\":2}", false},
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1,\"program\":\"v1/client\"},\"r\":{\"t\":1}",
+         true},
+        {"\"a\":{\"poll_max_ns\":1,\"poll_min_ns\":1,\"program\":\"v2/client\"},\"r\":{\"t\":1}",
+         true}};
+    enum { COUNT = sizeof cases / sizeof *cases };
     struct lb_err err = {0};
     char *file = path_of("options.csv"), *run = path_of("options.json");
     const char *const runs[] = {run};
     struct trend_added added = {0};
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < COUNT; i++) {
         char start[32];
         snprintf(start, sizeof start, "2026-01-0%dT00:00:00Z", i + 1);
         run_file(run, start, cases[i].options, STAGE("a", 0, 100, ",\"backend\":\"r\""));
@@ -234,8 +239,8 @@ TEST(other_options_are_another_series) {
     }
     struct trend *trend = trend_read(file, &err);
     assert_string_equal(err.text, "");
-    assert_int_equal(trend->count, 4);
-    for (int i = 0; i < 4; i++) {
+    assert_int_equal(trend->count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
         bool same = strcmp(trend->lines[i].text[TREND_ENVIRONMENT],
                            trend->lines[0].text[TREND_ENVIRONMENT]) == 0;
         if (same != cases[i].same)

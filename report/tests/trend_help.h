@@ -20,19 +20,20 @@
 
 /* The members that differ from a usual line; NULL = as usual. */
 struct made {
-    const char *lock, *environment, *kernel, *verdict, *load;
+    const char *lock, *environment, *kernel, *verdict, *load, *topology;
     double rate;
 };
 
 static inline void put_line(FILE *out, int day, const struct made *made) {
     double rate = made->rate;
     fprintf(out,
-            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"%s\",redis,"
+            "2026-%02d-%02dT12:00:00Z,c%03d,2026-run-%03d,%s,h1,%s,redis 7.0.15,%s,16,\"%s\",%s,"
             "\"in memory, not \"\"durable\"\"\",1 x 2,3,%s,%.6g,%.6g,%.6g,,%.6g,20000,,3\n",
             1 + day / 28, 1 + day % 28, day, day, made->environment ? made->environment : "e1",
             made->kernel ? made->kernel : "6.1", made->lock ? made->lock : "redis-setnx",
             made->load ? made->load : "one key, closed loop",
-            made->verdict ? made->verdict : "clean", rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
+            made->topology ? made->topology : "redis", made->verdict ? made->verdict : "clean",
+            rate, 1e9 / rate, 3e9 / rate, 1e8 / rate);
 }
 
 /* 40 runs that scatter by 2 %; from the 30th on they are slower by 12 %, with another kernel. */

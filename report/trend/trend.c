@@ -160,14 +160,58 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     return 0;
 }
 
+static bool same_load(const struct trend_series *a, const struct trend_series *b) {
+    static const enum trend_text key[] = {TREND_LOCK, TREND_LOAD, TREND_CLIENTS};
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+        if (strcmp(a->lines[0]->text[key[i]], b->lines[0]->text[key[i]]) != 0) return false;
+    }
+    return true;
+}
+
+/* The last line of a series before `since`; NULL if fewer than TREND_LEVEL lines are before it: a gate
+ * could have compared nothing with so few. */
+static const struct trend_line *last_before(const struct trend_series *series,
+                                            const struct trend_line *since) {
+    int count = 0;
+    while (count < series->count && series->lines[count] < since) count++;
+    return count < TREND_LEVEL ? NULL : series->lines[count - 1];
+}
+
+/* Of the series with one lock and load, first .. end - 1: fills `before` of the one with the newest
+ * run. */
+static void find_before(struct trend_view *view, int first, int end, int young) {
+    struct trend_series *newest = &view->series[first];
+    for (int i = first; i < end; i++) {
+        struct trend_series *one = &view->series[i];
+        if (one->lines[one->count - 1] > newest->lines[newest->count - 1]) newest = one;
+    }
+    for (int i = first; i < end && newest->count <= young; i++) {
+        const struct trend_line *line = last_before(&view->series[i], newest->lines[0]);
+        if (line && (!newest->before || line > newest->before)) newest->before = line;
+    }
+    newest->uncompared = newest->before && newest->count <= view->ask.gate;
+    view->uncompared += newest->uncompared;
+}
+
+/* The series of a lock and load are neighbours. */
+static void find_young(struct trend_view *view, int young) {
+    for (int first = 0, end; first < view->count; first = end) {
+        for (end = first + 1;
+             end < view->count && same_load(&view->series[first], &view->series[end]);)
+            end++;
+        find_before(view, first, end, young);
+    }
+}
+
 static bool same_lock(const struct trend_series *a, const struct trend_series *b) {
     return strcmp(a->lines[0]->text[TREND_LOCK], b->lines[0]->text[TREND_LOCK]) == 0;
 }
 
-/* Marks the series that have ended, and counts what the others leave out. The series of a lock are
- * neighbours. */
+/* Marks the series that are young and those that have ended, and counts what the others leave out.
+ * The series of a lock are neighbours. */
 static void sum_up(struct trend_view *view) {
     int enough = view->ask.gate > TREND_ENDED ? view->ask.gate : TREND_ENDED;
+    find_young(view, enough);
     for (int from = 0, to; from < view->count; from = to) {
         /* the newest line of this lock that has `enough` lines of its series from there on */
         const struct trend_line *since = NULL;
@@ -246,7 +290,30 @@ int trend_exit(const struct trend_view *view) {
         worse |= failed != 0;
     }
     if (view->ask.gate > 0 && worse) return LB_EXIT_REGRESSION;
-    return view->inconclusive > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
+    return view->inconclusive + view->uncompared > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
+}
+
+/* Writes the names of those columns in which two lines differ. */
+static char *name_differences(const struct trend_line *a, const struct trend_line *b,
+                              const enum trend_text *columns, size_t count, char *text,
+                              size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < size; i++) {
+        if (strcmp(a->text[columns[i]], b->text[columns[i]]) == 0) continue;
+        int wrote =
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", trend_columns[columns[i]]);
+        used += wrote > 0 ? (size_t)wrote : 0;
+    }
+    return text;
+}
+
+char *trend_differs(const struct trend_series *series, char *text, size_t size) {
+    static const enum trend_text key[] = {TREND_TOPOLOGY, TREND_DURABILITY, TREND_EXECUTOR,
+                                          TREND_ENVIRONMENT};
+    const struct trend_line *first = series->lines[0];
+    const struct trend_line *before = series->before ? series->before : first;
+    return name_differences(first, before, key, sizeof key / sizeof *key, text, size);
 }
 
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
@@ -254,13 +321,5 @@ char *trend_also(const struct trend_series *series, const struct trend_figure *f
     static const enum trend_text others[] = {TREND_HOST, TREND_KERNEL, TREND_SERVER, TREND_REPEATS};
     const struct trend_line *now = series->lines[figure->lines[change->index]];
     const struct trend_line *before = series->lines[figure->lines[change->index - 1]];
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(now->text[others[i]], before->text[others[i]]) == 0 || used >= size) continue;
-        int wrote =
-            snprintf(text + used, size - used, "%s%s", used ? ", " : "", trend_columns[others[i]]);
-        used += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return text;
+    return name_differences(now, before, others, sizeof others / sizeof *others, text, size);
 }

@@ -22,7 +22,8 @@ enum trend_text {
     TREND_TIME,   /* when the run began, ISO 8601 */
     TREND_COMMIT, /* the tested version, as the person who ran it named it; may be empty */
     TREND_RUN,    /* the name of the run's folder */
-    /* hash of processors, clock, governor, build and the lock's options, without the host */
+    /* hash of processors, clock, governor, build and the lock's options, without the host and the
+     * program under test */
     TREND_ENVIRONMENT,
     TREND_HOST, /* hash of the host's name */
     TREND_KERNEL,
@@ -83,7 +84,8 @@ int trend_append(const char *path, const char *const *runs, int run_count, const
 #define TREND_LEVEL 3
 
 /* A series has ended when another series of its lock has so many newer runs, or as many as the gate looks at
- * if that is more: the machine or the load is not used any more. Its last state is no news. */
+ * if that is more: the machine or the load is not used any more. Its last state is no news. A series with more
+ * runs is not young any more. */
 #define TREND_ENDED 10
 
 /* The chance that a gate fails although nothing has changed. */
@@ -140,6 +142,10 @@ struct trend_series {
      * their limit, and fewer than TREND_LEVEL have any. */
     bool inconclusive;
     int limited; /* stages that were left out of its newest ask.gate runs */
+    /* For a young series with the newest run of its lock and load: the last line, before it began, of an older
+     * series of that lock and load. Nothing compares the two. NULL: there is none. */
+    const struct trend_line *before;
+    bool uncompared; /* `before` is set, and the series began within the newest ask.gate runs */
 };
 
 struct trend_ask {
@@ -161,6 +167,7 @@ struct trend_view {
     int worse;        /* the number of figures that became worse */
     int acknowledged; /* the number of figures that would be worse without an acknowledgement */
     int inconclusive; /* the number of series that are inconclusive */
+    int uncompared;   /* the number of series that are uncompared */
     int limited;      /* the number of stages that were left out of the gate's runs */
 };
 
@@ -171,13 +178,17 @@ void trend_view_free(struct trend_view *view);
 
 /* The exit code: 3 if two clients held at once in the newest run of a series that has not ended; with ask.gate 4 if
  * figures became worse, or the newest run of a series got stuck or starved its clients, and 5 if a
- * series is inconclusive; else 0. */
+ * series is inconclusive or uncompared; else 0. */
 int trend_exit(const struct trend_view *view);
 
 /* The other differences between the line of a change and the line before it: "kernel, server"; ""
  * for nothing. */
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
                  const struct change_point *change, char *text, size_t size);
+
+/* What differs between a series and the one before it, by the columns of the file: "topology,
+ * environment"; "" if there is none before it. */
+char *trend_differs(const struct trend_series *series, char *text, size_t size);
 
 /* True if the change is one for the worse. */
 bool trend_is_worse(int metric, double before, double after);

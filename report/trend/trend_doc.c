@@ -4,7 +4,7 @@
 
 #include "report/doc/number.h"
 #include "report/page/doc_page.h"
-#include "report/trend/trend.h"
+#include "report/trend/trend_parts.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
 /* values of a line: with fewer a change of level can hardly be told from scatter */
@@ -87,6 +87,13 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
         doc_span(doc, DOC_PLAIN,
                  ". %d series INCONCLUSIVE: fewer than %d of those runs have figures",
                  view->inconclusive, TREND_LEVEL);
+    if (view->uncompared > 0)
+        doc_span(
+            doc, DOC_PLAIN,
+            ". %d series INCONCLUSIVE: %s began within those runs, so nothing compares %s with "
+            "the runs before",
+            view->uncompared, view->uncompared == 1 ? "it" : "they",
+            view->uncompared == 1 ? "it" : "them");
     doc_set_headline(doc);
     if (view->limited > 0)
         doc_say(doc, TONE_WARN,
@@ -133,6 +140,21 @@ static void add_gate_line(struct doc *doc, const struct trend_series *series, bo
     if (used) doc_span(doc, DOC_DETAIL, "%s: %s", known ? "acknowledged" : "WORSE", text);
 }
 
+/* Says that nothing compares a young series with what was before it, and why. */
+static void add_before(struct doc *doc, const struct trend_series *series) {
+    char differs[100];
+    const char *const *text = (const char *const *)series->before->text;
+    trend_differs(series, differs, sizeof differs);
+    doc_span(doc, DOC_DETAIL,
+             "new: nothing compares the %d run%s of this series with the older runs of this lock "
+             "and load (newest %s%s%.60s), which differ in: %s%s",
+             series->count, series->count == 1 ? "" : "s", text[TREND_TIME],
+             *text[TREND_COMMIT] ? ", commit " : "", text[TREND_COMMIT], differs,
+             strstr(differs, trend_columns[TREND_ENVIRONMENT])
+                 ? " (the machine, the build of lockbench, or an option of the lock)"
+                 : "");
+}
+
 static void add_series(struct doc *doc, const struct trend_view *view,
                        const struct trend_series *series) {
     const struct trend_line *newest = series->lines[series->count - 1];
@@ -148,6 +170,7 @@ static void add_series(struct doc *doc, const struct trend_view *view,
     if (series->ended)
         doc_span(doc, DOC_DETAIL,
                  "ended: the newest runs of this lock are in other series; this one is not judged");
+    if (series->before) add_before(doc, series);
     add_gate_line(doc, series, false);
     add_gate_line(doc, series, true);
     if (series->count < FEW)

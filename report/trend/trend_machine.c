@@ -64,16 +64,27 @@ static json_t *trend_figure_json(const struct trend_series *series, int metric) 
     return whole_or_null(json, failed);
 }
 
+/* How a program names a run of the history. The caller owns it. */
+static json_t *run_json(const struct trend_line *line) {
+    return json_pack("{s:s, s:s, s:s}", "time", line->text[TREND_TIME], "commit",
+                     line->text[TREND_COMMIT], "run", line->text[TREND_RUN]);
+}
+
+/* The newest run of the series before a young one, and what differs. */
+static json_t *before_json(const struct trend_series *series) {
+    char differs[100];
+    json_t *json = run_json(series->before);
+    int failed = json_object_set_new(json, "differs",
+                                     json_string(trend_differs(series, differs, sizeof differs)));
+    return whole_or_null(json, failed);
+}
+
 /* The runs of a series, in the order of time: the indices of values refer to these. */
 static json_t *lines_json(const struct trend_series *series) {
     json_t *lines = json_array();
     int failed = 0;
-    for (int i = 0; i < series->count; i++) {
-        const char *const *text = (const char *const *)series->lines[i]->text;
-        failed |= json_array_append_new(
-            lines, json_pack("{s:s, s:s, s:s}", "time", text[TREND_TIME], "commit",
-                             text[TREND_COMMIT], "run", text[TREND_RUN]));
-    }
+    for (int i = 0; i < series->count; i++)
+        failed |= json_array_append_new(lines, run_json(series->lines[i]));
     return whole_or_null(lines, failed);
 }
 
@@ -102,6 +113,9 @@ static json_t *series_json(const struct trend_series *series) {
     failed |= json_object_set_new(json, "ended", json_boolean(series->ended));
     failed |= json_object_set_new(json, "limited", json_integer(series->limited));
     failed |= json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
+    failed |= json_object_set_new(json, "uncompared", json_boolean(series->uncompared));
+    failed |=
+        json_object_set_new(json, "before", series->before ? before_json(series) : json_null());
     failed |= json_object_set_new(json, "figures", figures_json(series));
     failed |= json_object_set_new(json, "lines", lines_json(series));
     return whole_or_null(json, failed);
