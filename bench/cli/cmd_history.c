@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
-#include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
+#include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/trend/trend.h"
@@ -26,32 +26,6 @@ struct wish {
     struct trend_ask ask;
 };
 
-static const struct wish start = {.ask = {.metric = -1}};
-
-static int read_metric(const struct lb_option *option, const char *name, void *values,
-                       struct arena *arena, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[64];
-    (void)arena;
-    nearest_init(&nearest, name);
-    for (int m = 0; m < compare_metric_count(); m++) {
-        if (strcmp(name, compare_metric(m)->compared) == 0) {
-            *(int *)option_at(option, values) = m;
-            return 0;
-        }
-        nearest_offer(&nearest, compare_metric(m)->compared);
-    }
-    return err_set(err, LB_EXIT_USAGE, "no metric '%.40s'%s", name,
-                   nearest_hint(&nearest, hint, sizeof hint));
-}
-
-static const struct lb_option_type type_metric = {
-    .name = "metric",
-    .bytes = sizeof(int),
-    .read = read_metric,
-    .words = "throughput, acquire_p50, ..., as the table names them",
-};
-
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "RUN"},
     {{"append", ARG_FLAG, offsetof(struct wish, append),
@@ -65,9 +39,9 @@ static const struct arg args[] = {
       .help = "with --append: the tested version; default: LOCKBENCH_COMMIT, else GITHUB_SHA"},
      "ID"},
     {{"lock", ARG_LOCK, offsetof(struct wish, ask.lock), .help = "show this one only"}, "LOCK"},
-    {{"metric", &type_metric, offsetof(struct wish, ask.metric),
-      .help = "show this one only: throughput, acquire_p50, ..."},
-     "METRIC"},
+    {{"metric", ARG_METRICS, offsetof(struct wish, ask.metrics),
+      .help = "show and judge these only: throughput,acquire_p50, ..."},
+     "METRIC,..."},
     {{"last", LB_OPT_INT32, offsetof(struct wish, ask.last), "10", .min = 1, .max = RUNS_MAX,
       .help = "the median is over so many of the newest runs"},
      "RUNS"},
@@ -258,6 +232,5 @@ const struct command command_history = {
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),
-    .start = &start,
     .run = run_history,
 };

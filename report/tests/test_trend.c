@@ -294,7 +294,8 @@ TEST(a_gate_counts_runs_not_values) {
     trend_view_free(view);
     /* No run has it among the newest five: their median is not known. */
     struct lb_err err = {0};
-    view = trend_look(trend, &(struct trend_ask){.metric = metric, .last = 5}, &err);
+    view =
+        trend_look(trend, &(struct trend_ask){.metrics = choice_with(0, metric), .last = 5}, &err);
     assert_true(isnan(view->series[0].figure[metric].median));
     char *json = text_of(view, FORM_JSON), *table = text_of(view, FORM_TABLE);
     has(json, "\"median\": null");
@@ -331,8 +332,7 @@ TEST(scatter_shuts_no_gate) {
 
 static struct trend_view *look_with(struct trend *trend, const struct trend_acks *acks) {
     struct lb_err err = {0};
-    const struct trend_ask ask = {
-        .metric = -1, .last = 10, .gate = 15, .min_effect = 0.03, .acks = acks};
+    const struct trend_ask ask = {.last = 10, .gate = 15, .min_effect = 0.03, .acks = acks};
     struct trend_view *view = trend_look(trend, &ask, &err);
     assert_string_equal(err.text, "");
     return view;

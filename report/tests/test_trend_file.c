@@ -285,7 +285,7 @@ TEST(wrong_files_are_one_clear_line) {
     struct lb_err err = {0};
     struct trend *trend = trend_parse(strdup(HEADER), "x.csv", &err);
     assert_non_null(trend);
-    assert_null(trend_look(trend, &(struct trend_ask){.metric = -1, .last = 10}, &err));
+    assert_null(trend_look(trend, &(struct trend_ask){.last = 10}, &err));
     has(err.text, "x.csv: has no line yet");
     trend_free(trend);
     /* Columns in another order, some more, some missing, CRLF and an empty line: read. */
@@ -308,6 +308,10 @@ TEST(the_command) {
         {"$G/mixed/run.json", LB_EXIT_USAGE, "is no history of lockbench"},
         {"$D/slower.csv --lock nope", LB_EXIT_USAGE, "has no line of lock 'nope'"},
         {"$D/slower.csv --metric acquire_p9", LB_EXIT_USAGE, "acquire_p99"},
+        {"$D/slower.csv --metric throughput,acquire_p9", LB_EXIT_USAGE, "no metric 'acquire_p9'"},
+        {"$D/slower.csv --metric throughput,", LB_EXIT_USAGE, "no metric ''"},
+        {"$D/slower.csv --metric ''", LB_EXIT_USAGE, "the value is missing"},
+        {"$D/slower.csv --metric commands --metric throughput", LB_EXIT_USAGE, "history: --metric"},
         {"$D/slower.csv --html --otava $D/otava", LB_EXIT_USAGE, "leave out --otava"},
         {"$G/mixed --append --out $D/page.html", LB_EXIT_USAGE, "leave out --append"},
         {"$D/slower.csv --gate 0", LB_EXIT_USAGE, "history: --gate"},
@@ -332,6 +336,14 @@ TEST(the_command) {
                      LB_EXIT_REGRESSION);
     assert_int_equal(run_lockbench("history", "$D/slower.csv --gate 15 --lock zk-lock --md"), 0);
     assert_int_equal(run_lockbench("history", "$D/slower.csv --gate 15 --metric commands"), 0);
+    assert_int_equal(
+        run_lockbench("history", "$D/slower.csv --gate 15 --metric commands,throughput"),
+        LB_EXIT_REGRESSION);
+    text = content_of("out");
+    has(text, "WORSE: grants/s\n");
+    has(text, "commands a grant");
+    assert_null(strstr(text, "acquire p50"));
+    free(text);
     assert_int_equal(
         run_lockbench("history", "--append $G/mixed $G/clean --file $D/golden.csv --commit abc"),
         0);

@@ -59,9 +59,13 @@ static inline char *slower_text(void) {
     return text;
 }
 
+/* metric: -1 = all */
 static inline struct trend_view *look(struct trend *trend, int metric, int gate) {
     struct lb_err err = {0};
-    const struct trend_ask ask = {.metric = metric, .last = 10, .gate = gate, .min_effect = 0.03};
+    const struct trend_ask ask = {.metrics = metric < 0 ? 0 : choice_with(0, metric),
+                                  .last = 10,
+                                  .gate = gate,
+                                  .min_effect = 0.03};
     struct trend_view *view = trend_look(trend, &ask, &err);
     assert_string_equal(err.text, "");
     return view;

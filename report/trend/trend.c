@@ -154,7 +154,7 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
     series->state = words_state_of(lines[count - 1]->text[TREND_VERDICT]);
     count_limited(series, &view->ask);
     for (int m = 0; m < compare_metric_count(); m++) {
-        if (view->ask.metric >= 0 && view->ask.metric != m) continue;
+        if (!choice_has(view->ask.metrics, m)) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
     }
     return 0;

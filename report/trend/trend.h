@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
+#include "report/compare/choice.h"
 #include "report/compare/compare.h"
 #include "report/doc/doc.h"
 #include "results/stats/change.h"
@@ -150,7 +151,7 @@ struct trend_series {
 
 struct trend_ask {
     const char *lock; /* only this lock; NULL: all */
-    int metric;       /* only this compared figure; -1: all */
+    uint32_t metrics; /* only these compared figures, a choice */
     int last;         /* the number of runs that the median is of */
     /* the gate: a change for the worse within so many newest runs counts, at least TREND_LEVEL; 0:
      * there is no gate */
