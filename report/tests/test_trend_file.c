@@ -90,6 +90,70 @@ TEST(two_runs_of_one_second_are_both_kept) {
     free(second);
 }
 
+/* Two jobs of one host may begin in the same second, in folders of one name: the figures tell them apart. A run
+ * that is named twice is one run. */
+TEST(two_runs_of_one_second_and_name_are_both_kept) {
+    static const struct {
+        const char *runs[4];
+        int lines, there; /* of a new history */
+    } cases[] = {{{"j1/run", "j2/run"}, 2, 0},
+                 {{"j2/run", "j1/run", "j2/run"}, 2, 1},
+                 {{"j1/run", "j1/run"}, 1, 1},
+                 {{"j1/run", "j3/run"}, 2, 0},
+                 {{"j3/run", "j4/run"}, 2, 0}};
+    static const char *const stages[] = {
+        STAGE("a", 0, 100, ",\"cost\":{\"commands_per_grant\":2.123456789012}") "," STAGE("a", 1,
+                                                                                          102, ""),
+        STAGE("a", 0, 100, "") "," STAGE("a", 1, 103, ""),
+        STAGE("a", 0, 100, ",\"limited_by\":\"generator\"") "," STAGE("a", 1, 101, ""),
+        STAGE("a", 0, 100, ",\"limited_by\":\"generator\"")};
+    for (int j = 0; j < 4; j++) {
+        char name[20];
+        snprintf(name, sizeof name, "j%d", j + 1);
+        char *job = path_of(name);
+        strcat(name, "/run");
+        char *dir = path_of(name);
+        strcat(name, "/run.json");
+        char *run = path_of(name);
+        assert_true(mkdir(job, 0777) == 0 && mkdir(dir, 0777) == 0);
+        run_file(run, "2026-01-01T00:00:00Z", "", stages[j]);
+        free(job);
+        free(dir);
+        free(run);
+    }
+    char *file = path_of("jobs.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct trend_added added = {0}, sum = {0};
+        char *runs[4];
+        int count = 0;
+        for (; count < 4 && cases[i].runs[count]; count++)
+            runs[count] = path_of(cases[i].runs[count]);
+        unlink(file);
+        const char *const *all = (const char *const *)runs;
+        assert_int_equal(trend_append(file, all, count, NULL, &added, &err), 0);
+        if (added.lines != cases[i].lines || added.there != cases[i].there)
+            fail_msg("case %zu: %d lines, %d there", i, added.lines, added.there);
+        struct trend *trend = trend_read(file, &err);
+        assert_string_equal(err.text, "");
+        assert_int_equal(trend->count, cases[i].lines);
+        for (int l = 0; l < trend->count; l++)
+            assert_true(atoi(trend->lines[l].text[TREND_REPEATS]) <= 2);
+        trend_free(trend);
+        /* one after the other is the same, and none of them is added again */
+        unlink(file);
+        for (int again = 0; again < 2; again++) {
+            for (int r = 0; r < count; r++) {
+                assert_int_equal(trend_append(file, all + r, 1, NULL, &added, &err), 0);
+                sum.lines += added.lines;
+            }
+            assert_int_equal(sum.lines, cases[i].lines);
+        }
+        for (int r = 0; r < count; r++) free(runs[r]);
+    }
+    free(file);
+}
+
 /* Three repeats are one line with their median; a control and an incomplete stage have none; a run
  * that is appended twice is in the file once. */
 TEST(runs_are_appended_once) {

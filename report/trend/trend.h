@@ -69,12 +69,13 @@ void trend_free(struct trend *trend);
 
 struct trend_added {
     int lines; /* lines that were added */
-    int there; /* lines that were there already */
+    int there; /* lines that were there already, or came from a run that is named twice */
     /* stages of the added lines that were left out, because the load generator was their limit */
     int limited;
 };
 
-/* Appends a line for each lock and load of the runs that has none in the file yet. Makes the file
+/* Appends a line for each lock and load of the runs that has none in the file yet: one of the same time, host,
+ * folder's name, series, repeats and figures. Makes the file
  * if there is none, and adds missing columns. Locks that are broken on purpose and incomplete
  * stages have no line. A lock all of whose stages were generator-limited has a line without
  * figures. commit may be NULL. All lines or none are written. 0, or -1 with err. */

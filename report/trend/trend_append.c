@@ -14,10 +14,12 @@
 #include "report/trend/trend_parts.h"
 #include "results/stats/rank.h"
 
-/* A line that is being made; its texts are in one block. */
+/* A stage of a line that is being made; its texts are in one block. The first stage of a line gets the line's
+ * figures. */
 struct fresh {
     struct trend_line line;
     char *texts;
+    const struct run *run;
     const struct run_stage *stage;
     int place;
 };
@@ -135,7 +137,7 @@ static int add_stage_line(struct list *list, const struct run *run, const struct
     }
     struct fresh *fresh = &list->item[list->count];
     *fresh = (struct fresh){
-        .stage = stage, .place = list->count, .texts = stage_texts(run, stage, commit)};
+        .run = run, .stage = stage, .place = list->count, .texts = stage_texts(run, stage, commit)};
     if (!fresh->texts) return -1;
     list->count++;
     const char *at = fresh->texts;
@@ -159,17 +161,11 @@ static int by_line(const struct trend_line *a, const struct trend_line *b) {
     return order ? order : trend_by_series(a, b);
 }
 
+/* The places are in the order of the runs. */
 static int by_fresh(const void *a, const void *b) {
     const struct fresh *x = a, *y = b;
     int order = by_line(&x->line, &y->line);
     return order ? order : x->place - y->place;
-}
-
-static bool is_there(const struct trend *trend, const struct trend_line *line) {
-    for (int i = 0; i < trend->count; i++) {
-        if (by_line(&trend->lines[i], line) == 0) return true;
-    }
-    return false;
 }
 
 /* The median of a figure over stages that differ in their repeat only; NAN if none has it. values
@@ -197,12 +193,67 @@ static void write_figure(double figure, FILE *out) {
     }
 }
 
-/* Writes one line, in the columns of the file. */
-static int write_trend_line(const struct trend *trend, const struct fresh *fresh, int count,
-                            FILE *out) {
-    enum lock_state state = LOCK_BASELINE;
+/* Computes the figures of a line from its stages. 0, or -1 when out of memory. */
+static int fill_figures(struct fresh *fresh, int count) {
     double *values = malloc((size_t)count * sizeof *values);
     if (!values) return -1;
+    for (int m = 0; m < compare_metric_count(); m++)
+        fresh->line.figure[m] = median_of(m, fresh, count, values);
+    free(values);
+    return 0;
+}
+
+/* True if a figure in a file is this one, as write_figure rounds it. A figure that the file does not have may be newer
+ * than the file. */
+static bool same_figure(double stored, double figure) {
+    if (isnan(stored) || stored == figure) return true;
+    return fabs(stored - figure) <= 1e-8 * fabs(figure) && isfinite(figure);
+}
+
+/* True if a line is of this run. Two runs may have begun in the same second, in folders of one name:
+ * their figures tell them apart. */
+static bool is_same_run(const struct trend_line *line, int repeats, const struct fresh *fresh,
+                        int count) {
+    if (by_line(line, &fresh->line) != 0 || repeats != count - count_limited(fresh, count))
+        return false;
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (!same_figure(line->figure[m], fresh->line.figure[m])) return false;
+    }
+    return true;
+}
+
+/* The end of the stages that are one line: those of one run, lock and load. */
+static int end_of_line(const struct list *list, int from) {
+    const struct fresh *first = &list->item[from];
+    int to = from + 1;
+    while (to < list->count && list->item[to].run == first->run &&
+           by_line(&first->line, &list->item[to].line) == 0)
+        to++;
+    return to;
+}
+
+/* True if the line of these stages is in the file, or is one of the new ones before it. */
+static bool is_there(const struct trend *trend, const struct list *list, int from, int to) {
+    const struct fresh *fresh = &list->item[from];
+    for (int i = 0; i < trend->count; i++) {
+        const struct trend_line *line = &trend->lines[i];
+        if (is_same_run(line, atoi(line->text[TREND_REPEATS]), fresh, to - from)) return true;
+    }
+    int first = from;
+    while (first > 0 && by_line(&list->item[first - 1].line, &fresh->line) == 0) first--;
+    for (int i = first, end; i < from; i = end) {
+        const struct fresh *other = &list->item[i];
+        end = end_of_line(list, i);
+        int repeats = end - i - count_limited(other, end - i);
+        if (is_same_run(&other->line, repeats, fresh, to - from)) return true;
+    }
+    return false;
+}
+
+/* Writes one line, in the columns of the file. */
+static void write_trend_line(const struct trend *trend, const struct fresh *fresh, int count,
+                             FILE *out) {
+    enum lock_state state = LOCK_BASELINE;
     for (int i = 0; i < count; i++) state = report_worse(state, report_stage_state(fresh[i].stage));
     for (int c = 0; c < trend->columns; c++) {
         int column = trend->column[c];
@@ -214,14 +265,12 @@ static int write_trend_line(const struct trend *trend, const struct fresh *fresh
         } else if (column == TREND_VERDICT) {
             escape_csv(out, words_state(state));
         } else if (column >= TREND_TEXTS) {
-            write_figure(median_of(column - TREND_TEXTS, fresh, count, values), out);
+            write_figure(fresh->line.figure[column - TREND_TEXTS], out);
         } else if (column >= 0) {
             escape_csv(out, fresh->line.text[column]);
         }
     }
     fputc('\n', out);
-    free(values);
-    return 0;
 }
 
 static int add_run_lines(struct list *list, struct run *run, const char *commit,
@@ -256,13 +305,14 @@ static char *new_lines(const struct trend *trend, const char *header, struct lis
     if (list->count > 0) qsort(list->item, (size_t)list->count, sizeof *list->item, by_fresh);
     if (out && header) fprintf(out, "%s\n", header);
     for (int from = 0, to; !failed && from < list->count; from = to) {
-        for (to = from + 1;
-             to < list->count && by_line(&list->item[from].line, &list->item[to].line) == 0;)
-            to++;
-        bool there = is_there(trend, &list->item[from].line);
+        struct fresh *fresh = &list->item[from];
+        to = end_of_line(list, from);
+        failed = fill_figures(fresh, to - from);
+        bool there = !failed && is_there(trend, list, from, to);
         *(there ? &added->there : &added->lines) += 1;
-        if (!there) added->limited += count_limited(&list->item[from], to - from);
-        if (!there) failed = write_trend_line(trend, &list->item[from], to - from, out);
+        if (failed || there) continue;
+        added->limited += count_limited(fresh, to - from);
+        write_trend_line(trend, fresh, to - from, out);
     }
     if (out && fclose(out) != 0) failed = 1;
     if (!failed) return text;

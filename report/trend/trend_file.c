@@ -157,7 +157,11 @@ static int by_time(const void *a, const void *b) {
     const struct trend_line *x = a, *y = b;
     int order = strcmp(x->text[TREND_TIME], y->text[TREND_TIME]);
     if (!order) order = strcmp(x->text[TREND_RUN], y->text[TREND_RUN]);
-    return order ? order : trend_by_series(x, y);
+    if (!order) order = trend_by_series(x, y);
+    /* then in the order of the file, whose text they point into */
+    return order ? order
+                 : (x->text[TREND_TIME] > y->text[TREND_TIME]) -
+                       (x->text[TREND_TIME] < y->text[TREND_TIME]);
 }
 
 static int read_lines(struct reader *reader) {
