@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/base/guarantee.h"
+#include "bench/base/nearest.h"
 
 static const struct {
     const char *word, *title;
@@ -37,11 +38,25 @@ static const struct {
 const char *words_state(enum lock_state state) {
     return states[state].word;
 }
-enum lock_state words_state_of(const char *word) {
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        if (strcmp(states[i].word, word) == 0) return (enum lock_state)i;
-    return LOCK_UNCHECKED;
+
+int words_state_of(const char *word, enum lock_state *ret, struct lb_err *err) {
+    struct nearest nearest;
+    char all[200] = "", hint[64];
+    nearest_init(&nearest, word);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (strcmp(states[i].word, word) == 0) {
+            *ret = (enum lock_state)i;
+            return 0;
+        }
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", states[i].word);
+        nearest_offer(&nearest, states[i].word);
+    }
+    nearest_hint(&nearest, hint, sizeof hint);
+    return err_set(err, LB_EXIT_USAGE, "no verdict '%.40s'%s%s", word,
+                   *hint ? hint : ": it is one of ", *hint ? "" : all);
 }
+
 const char *words_state_title(enum lock_state state) {
     return states[state].title;
 }

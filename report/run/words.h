@@ -4,12 +4,13 @@
 #define REPORT_RUN_WORDS_H
 
 #include "bench/base/durability.h"
+#include "bench/base/err.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"
 
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
-/* the state with that word; LOCK_UNCHECKED for other words */
-enum lock_state words_state_of(const char *word);
+/* Fills the state with that word. 0, or -1 with err (LB_EXIT_USAGE), which has the nearest word, or all of them. */
+int words_state_of(const char *word, enum lock_state *ret, struct lb_err *err);
 const char *words_state_title(enum lock_state state); /* the same as a short sentence */
 enum tone words_state_tone(enum lock_state state);
 /* Adds the state as a chip to the last cell, and sets the cell's tone. */

@@ -337,6 +337,13 @@ TEST(wrong_files_are_one_clear_line) {
          "x.csv:2: 'caf?' is no UTF-8"},
         {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,,1,,,,,1,clean,1,,,,,,,\n", "names no lock"},
+        /* A word that is not known may be one for a lock that failed. */
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,Violatet,1,,,,,,,\n",
+         "x.csv:2: no verdict 'Violatet', did you mean 'VIOLATED'?"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,violated,1,,,,,,,\n",
+         "x.csv:2: no verdict 'violated', did you mean 'VIOLATED'?"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,,1,,,,,,,\n",
+         "x.csv:2: no verdict '': it is one of baseline, unchecked, untested, hidden"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/run/words.h"
 #include "report/trend/trend_parts.h"
 #include "results/stats/rank.h"
 
@@ -151,7 +150,7 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
                                     .count = count};
     if (!series->lines) return -1;
     memcpy(series->lines, lines, (size_t)count * sizeof *series->lines);
-    series->state = words_state_of(lines[count - 1]->text[TREND_VERDICT]);
+    series->state = lines[count - 1]->state;
     count_limited(series, &view->ask);
     for (int m = 0; m < compare_metric_count(); m++) {
         if (!choice_has(view->ask.metrics, m)) continue;

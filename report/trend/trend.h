@@ -47,6 +47,7 @@ enum trend_text {
 
 struct trend_line {
     const char *text[TREND_TEXTS];      /* borrowed from the trend; never NULL */
+    enum lock_state state;              /* what its verdict says */
     double figure[COMPARE_METRICS_MAX]; /* NAN: not measured; INFINITY: never */
 };
 
@@ -138,7 +139,7 @@ struct trend_series {
     const struct trend_line **lines; /* in the order of time; owned */
     int count;
     struct trend_figure figure[COMPARE_METRICS_MAX];
-    enum lock_state state; /* the state in its newest run; LOCK_UNCHECKED for an unknown word */
+    enum lock_state state; /* the state in its newest run */
     bool ended;            /* it is shown, and counts for neither the gate nor the exit code */
     /* With ask.gate: some of the newest `gate` runs have no figures, because the load generator was
      * their limit, and fewer than TREND_LEVEL have any. */

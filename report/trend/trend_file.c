@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/base/utf8.h"
+#include "report/run/words.h"
 #include "report/trend/trend_parts.h"
 #include "results/format/tree.h"
 
@@ -150,7 +151,9 @@ static int read_trend_line(struct reader *reader, char **fields, struct trend_li
     if (!trend_is_time(line->text[TREND_TIME]))
         return bad(reader, "time is not like " TREND_TIME_EXAMPLE);
     if (!*line->text[TREND_LOCK]) return bad(reader, "names no lock");
-    return 0;
+    if (words_state_of(line->text[TREND_VERDICT], &line->state, reader->err) == 0) return 0;
+    err_prefix(reader->err, "%s:%d", reader->path, reader->line);
+    return -1;
 }
 
 static int by_time(const void *a, const void *b) {
