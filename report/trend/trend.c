@@ -32,42 +32,93 @@ static bool is_lone_never(const struct trend_figure *figure, int at) {
     return isinf(figure->values[at]) && isfinite(rank_median(figure->values + from, to - from));
 }
 
-/* Finds the places of the change points, without each lone "never". The number, or -1 when out of memory. */
-static int find_places(struct trend_figure *figure, const struct trend_ask *ask) {
-    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, ask->min_effect};
+/* The values of a figure without each lone "never", as numbers, and where they are in the figure. */
+struct finite {
+    double *values;
+    int *place, count;
+};
+
+static int fill_finite(const struct trend_figure *figure, struct finite *finite) {
     size_t room = (size_t)figure->count + 1;
-    double *finite = malloc(room * sizeof *finite);
-    int *place = malloc(room * sizeof *place), count = 0, found = -1;
-    figure->never = stand_in_for_never(figure, ask->min_effect);
-    for (int i = 0; i < figure->count && finite && place; i++) {
+    *finite = (struct finite){malloc(room * sizeof *finite->values),
+                              malloc(room * sizeof *finite->place), 0};
+    if (!finite->values || !finite->place) return -1;
+    for (int i = 0; i < figure->count; i++) {
         if (is_lone_never(figure, i)) continue;
-        place[count] = i;
-        finite[count++] = fmin(figure->values[i], figure->never);
+        finite->place[finite->count] = i;
+        finite->values[finite->count++] = fmin(figure->values[i], figure->never);
     }
-    if (finite && place) found = change_points(finite, count, &options, figure->changes);
-    for (int c = 0; c < found; c++) figure->changes[c].index = place[figure->changes[c].index];
-    free(finite);
-    free(place);
-    return found;
+    return 0;
 }
 
-/* Finds the change points. A level is the median of its runs, so one outlier does not move it, and one with
- * "never" in half of its runs or more is "never". Levels with the same median are told by their means. 0, or
- * -1 when out of memory. */
-static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
-    int found = find_places(figure, ask);
+/* Change c of those that were found, as it is printed: its index is one in the figure, and its levels are medians, so one
+ * outlier does not move them, and one with "never" in half of its runs or more is "never". Levels with the same median
+ * are told by their means. */
+static struct change_point with_levels(const struct trend_figure *figure,
+                                       const struct finite *finite, int found, int c) {
+    const struct change_point *changes = figure->changes;
+    struct change_point change = changes[c];
+    int from = c > 0 ? finite->place[changes[c - 1].index] : 0;
+    int to = c + 1 < found ? finite->place[changes[c + 1].index] : figure->count;
+    change.index = finite->place[change.index];
+    double before = rank_median(figure->values + from, change.index - from);
+    double after = rank_median(figure->values + change.index, to - change.index);
+    if (before == after && isfinite(before)) return change; /* 0 in most of both, for example */
+    change.before = before;
+    change.after = after;
+    return change;
+}
+
+/* The size of a change as it is printed. NAN: out of memory. */
+static double size_of(const struct change_point *change) {
+    if (change->before == change->after) return 0;
+    return change->before != 0 ? fabs(change->after / change->before - 1) : INFINITY;
+}
+
+/* The smallest change, if it is too small to count; else -1. -2: out of memory. */
+static int too_small(const struct trend_figure *figure, const struct finite *finite, int found,
+                     double min_effect) {
+    int smallest = -1;
+    double least = min_effect;
     for (int c = 0; c < found; c++) {
-        struct change_point *change = &figure->changes[c];
-        int from = c > 0 ? change[-1].index : 0;
-        int to = c + 1 < found ? change[1].index : figure->count;
-        double before = rank_median(figure->values + from, change->index - from);
-        double after = rank_median(figure->values + change->index, to - change->index);
-        if (isnan(before) || isnan(after)) return -1;
-        if (before == after && isfinite(before)) continue; /* 0 in most runs of both, for example */
-        change->before = before;
-        change->after = after;
+        const struct change_point change = with_levels(figure, finite, found, c);
+        double size = size_of(&change);
+        if (isnan(size)) return -2;
+        if (!(size < least)) continue;
+        least = size;
+        smallest = c;
     }
+    return smallest;
+}
+
+/* Fills figure->changes in the indices of `finite`. The number, or -1 when out of memory. */
+static int search_changes(struct trend_figure *figure, const struct finite *finite,
+                          const struct trend_ask *ask) {
+    /* The size is that of the printed levels, so the search itself asks for none. */
+    const struct change_options options = {CHANGE_WINDOW, CHANGE_MAX_P, 0};
+    int found = change_points(finite->values, finite->count, &options, figure->changes), away = -1;
+    while (found > 0 && (away = too_small(figure, finite, found, ask->min_effect)) >= 0)
+        found = change_points_without(finite->values, finite->count, &options, figure->changes,
+                                      found, away);
+    return away == -2 ? -1 : found;
+}
+
+/* Finds the change points. 0, or -1 when out of memory. */
+static int find_changes(struct trend_figure *figure, const struct trend_ask *ask) {
+    struct finite finite;
+    figure->never = stand_in_for_never(figure, ask->min_effect);
+    int found = fill_finite(figure, &finite) == 0 ? search_changes(figure, &finite, ask) : -1;
+    struct change_point *printed = malloc(((size_t)figure->count + 1) * sizeof *printed);
+    if (!printed) found = -1;
+    for (int c = 0; c < found; c++) {
+        printed[c] = with_levels(figure, &finite, found, c);
+        if (isnan(size_of(&printed[c]))) found = -1;
+    }
+    if (found > 0) memcpy(figure->changes, printed, (size_t)found * sizeof *printed);
     figure->change_count = found < 0 ? 0 : found;
+    free(printed);
+    free(finite.values);
+    free(finite.place);
     return found < 0 ? -1 : 0;
 }
 

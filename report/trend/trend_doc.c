@@ -205,7 +205,7 @@ void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {
     doc_say(
         doc, TONE_PLAIN,
         "Changes by Hunter's algorithm: E-divisive means, Student's t-test with p < %g, windows "
-        "of %d runs, at least %.3g %%. What ran on another kind of machine is a series of its own.",
+        "of %d runs, medians at least %.3g %% apart. What ran on another kind of machine is a series of its own.",
         CHANGE_MAX_P, CHANGE_WINDOW, 100 * view->ask.min_effect);
     if (view->ask.gate > 0)
         doc_say(

@@ -138,6 +138,27 @@ static int weakest(const struct change_point *points, int count,
     return count > 0 && !(magnitude(&points[at]) > options->min_magnitude) ? at : -1;
 }
 
+static int remove_point(const double *values, int value_count, struct change_point *points,
+                        int count, int which) {
+    memmove(points + which, points + which + 1, (size_t)(count - which - 1) * sizeof *points);
+    test_again(values, value_count, points, count - 1, which - 1);
+    test_again(values, value_count, points, count - 1, which);
+    return count - 1;
+}
+
+static int remove_weak(const double *values, int value_count, const struct change_options *options,
+                       struct change_point *points, int count) {
+    for (int away; (away = weakest(points, count, options)) >= 0;)
+        count = remove_point(values, value_count, points, count, away);
+    return count;
+}
+
+int change_points_without(const double *values, int count, const struct change_options *options,
+                          struct change_point *points, int found, int which) {
+    found = remove_point(values, count, points, found, which);
+    return remove_weak(values, count, options, points, found);
+}
+
 int change_points(const double *values, int count, const struct change_options *options,
                   struct change_point *ret) {
     int found = 0;
@@ -160,11 +181,5 @@ int change_points(const double *values, int count, const struct change_options *
     }
     free(points);
     for (int i = 0; i < found; i++) test_again(values, count, ret, found, i);
-    for (int away; (away = weakest(ret, found, options)) >= 0;) {
-        memmove(ret + away, ret + away + 1, (size_t)(found - away - 1) * sizeof *ret);
-        found--;
-        test_again(values, count, ret, found, away - 1);
-        test_again(values, count, ret, found, away);
-    }
-    return found;
+    return remove_weak(values, count, options, ret, found);
 }

@@ -32,4 +32,10 @@ struct change_point {
 int change_points(const double *values, int count, const struct change_options *options,
                   struct change_point *ret);
 
+/* Removes one of the points that change_points found, because the caller's own measure of a level says that it is none.
+ * Tests its neighbours again, and removes what is not significant or large enough any more. Returns the number
+ * of points that are left. */
+int change_points_without(const double *values, int count, const struct change_options *options,
+                          struct change_point *points, int found, int which);
+
 #endif
