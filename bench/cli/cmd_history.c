@@ -9,6 +9,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
+#include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "report/trend/trend.h"
 
@@ -169,6 +170,22 @@ static int print_history(const struct wish *wish, const char *file, const struct
     return write_history_page(wish, file, view, err);
 }
 
+/* Writes Otava's files, and prints the command that reads them. The exit code, or -1 with err. */
+static int write_otava(const struct trend_view *view, const char *folder, struct lb_err *err) {
+    struct trend_otava wrote;
+    char config[PATH_MAX + sizeof "/otava.yaml"];
+    if (trend_write_otava(view, folder, &wrote, err) != 0) return -1;
+    snprintf(config, sizeof config, "%s/otava.yaml", folder);
+    printf("%s: %d series; OTAVA_CONFIG=", folder, wrote.tests);
+    shell_quote(stdout, config);
+    printf(" otava analyze\n");
+    if (*wrote.left_out)
+        printf("%s: left out, since Otava needs a number in each cell: %s\n", folder,
+               wrote.left_out);
+    free(wrote.left_out);
+    return trend_exit(view);
+}
+
 static int show_history(const struct wish *wish, const char *file, struct lb_err *err) {
     struct trend_ask ask = wish->ask;
     struct trend_acks *acks = NULL;
@@ -183,10 +200,7 @@ static int show_history(const struct wish *wish, const char *file, struct lb_err
     struct trend_view *view = trend_look(trend, &ask, err);
     int code = -1;
     if (view && wish->otava) {
-        code = trend_write_otava(view, wish->otava, err) == 0 ? trend_exit(view) : -1;
-        if (code >= 0)
-            printf("%s: %d series; OTAVA_CONFIG=%s/otava.yaml otava analyze\n", wish->otava,
-                   view->count, wish->otava);
+        code = write_otava(view, wish->otava, err);
     } else if (view) {
         code = print_history(wish, file, view, err);
     }

@@ -12,8 +12,7 @@
 #define URL_WORD_MAX 1200
 #define HIDDEN_MAX 8 /* how much longer a hidden password may be than the real one */
 
-/* Writes a word quoted, so that a shell takes it as one word. */
-static void put_quoted(FILE *out, const char *text) {
+void shell_quote(FILE *out, const char *text) {
     if (*text && text[strspn(text, PLAIN_WORD)] == '\0') {
         fputs(text, out);
         return;
@@ -35,7 +34,7 @@ static int put_word(FILE *out, const char *text) {
     if (!shown) return -1;
     url_public(text, shown, size);
     fputc(' ', out);
-    put_quoted(out, shown);
+    shell_quote(out, shown);
     free(shown);
     return 0;
 }

@@ -2,6 +2,11 @@
 #ifndef BENCH_CLI_SHELL_H
 #define BENCH_CLI_SHELL_H
 
+#include <stdio.h>
+
+/* Writes a word quoted, so that a shell takes it as one word. */
+void shell_quote(FILE *out, const char *text);
+
 /* The name of the program and its arguments, without those that only say where to save and what to
  * show: --out, --progress, --no-page. Owned by the caller; NULL when out of memory. */
 char *shell_command(const char *program, int argc, char **argv);

@@ -654,7 +654,11 @@ TEST(otava_gets_a_file_a_series) {
     struct trend_view *view = look(trend, -1, 0);
     char *otava = path_of("otava"), *yaml = path_of("otava/otava.yaml"),
          *series = path_of("otava/redis-setnx.c16.1.csv");
-    assert_int_equal(trend_write_otava(view, otava, &err), 0);
+    struct trend_otava wrote;
+    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
+    assert_int_equal(wrote.tests, 3);
+    assert_string_equal(wrote.left_out, "");
+    free(wrote.left_out);
     char *text = read_whole(yaml);
     has(text, "  redis-setnx.c16.1:\n    type: csv\n");
     has(text, "      throughput: {column: throughput, direction: 1}\n");
@@ -674,6 +678,55 @@ TEST(otava_gets_a_file_a_series) {
     free(series);
 }
 
+/* A run without figures is no row, a figure that some run lacks is no column, a series without a column is no test; all
+ * of them are named. */
+TEST(otava_is_told_what_it_does_not_get) {
+    static const char lines[] = COLUMNS
+        "throughput,acquire_p50,handoff_p50\n"
+        "2026-01-01T12:00:00Z,,r1,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,900,11,5\n"
+        "2026-01-02T12:00:00Z,,r2,e,h,k,s,a,4,load,t,d,1 x 1,0,clean,,,\n" /* generator-limited */
+        "2026-01-03T12:00:00Z,,r3,e,h,k,s,a,4,load,t,d,1 x 1,1,clean,901,12,\n"
+        "2026-01-01T12:00:00Z,,r1,e,h,k,s,b,4,load,t,d,1 x 1,0,clean,,,\n"
+        "2026-01-01T12:00:00Z,,r1,e,h,k,s,c,4,load,t,d,1 x 1,1,clean,7,,\n"
+        "2026-01-02T12:00:00Z,,r2,e,h,k,s,c,4,load,t,d,1 x 1,1,clean,,8,\n";
+    struct lb_err err = {0};
+    struct trend_otava wrote;
+    struct trend *trend = trend_parse(strdup(lines), "x.csv", &err);
+    assert_string_equal(err.text, "");
+    struct trend_view *view = look(trend, -1, 0);
+    char *otava = path_of("left"), *yaml = path_of("left/otava.yaml"),
+         *rows = path_of("left/a.c4.1.csv");
+    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
+    assert_int_equal(wrote.tests, 1);
+    assert_string_equal(wrote.left_out,
+                        "a.c4.1: 1 run without figures, handoff_p50; b.c4.2: all of "
+                        "it; c.c4.3: all of it");
+    free(wrote.left_out);
+    char *text = read_whole(rows);
+    assert_string_equal(text, "time,commit,run,throughput,acquire_p50\n"
+                              "2026-01-01T12:00:00Z,,r1,900,11\n2026-01-03T12:00:00Z,,r3,901,12\n");
+    free(text);
+    text = read_whole(yaml);
+    has(text, "      acquire_p50: {column: acquire_p50, direction: -1}\n");
+    assert_null(strstr(text, "handoff_p50"));
+    assert_int_equal(count_of(text, "type: csv"), 1);
+    free(text);
+    trend_view_free(view);
+    /* Nothing is left: a document without tests is YAML too. */
+    view = look(trend, metric_of("release_p99"), 0);
+    assert_int_equal(trend_write_otava(view, otava, &wrote, &err), 0);
+    assert_int_equal(wrote.tests, 0);
+    free(wrote.left_out);
+    text = read_whole(yaml);
+    assert_string_equal(text, "tests: {}\n");
+    free(text);
+    trend_view_free(view);
+    trend_free(trend);
+    free(otava);
+    free(yaml);
+    free(rows);
+}
+
 /* Names and loads from elsewhere stay what they are: a comment of one line, a path. */
 TEST(otavas_yaml_is_not_written_by_a_name) {
     struct lb_err err = {0};
@@ -687,7 +740,9 @@ TEST(otavas_yaml_is_not_written_by_a_name) {
     struct trend *trend = trend_parse(csv, "x.csv", &err);
     assert_string_equal(err.text, "");
     struct trend_view *view = look(trend, -1, 0);
-    assert_int_equal(trend_write_otava(view, folder_of, &err), 0);
+    struct trend_otava wrote;
+    assert_int_equal(trend_write_otava(view, folder_of, &wrote, &err), 0);
+    free(wrote.left_out);
     char *text = read_whole(yaml);
     has(text, "  # \"16 clients, one\\nevil: \\\"yes\\\"\"\n");
     assert_true(asprintf(&file, "    file: \"%s/redis-setnx.c16.1.csv\"\n", folder_of) > 0);
@@ -696,7 +751,7 @@ TEST(otavas_yaml_is_not_written_by_a_name) {
     free(file);
     free(yaml);
     yaml = path_of("\xff");
-    assert_int_equal(trend_write_otava(view, yaml, &err), -1);
+    assert_int_equal(trend_write_otava(view, yaml, &wrote, &err), -1);
     has(err.text, "is no UTF-8");
     trend_view_free(view);
     trend_free(trend);

@@ -425,6 +425,36 @@ TEST(the_command) {
     free(file);
 }
 
+/* The command that is printed is one that a shell takes, and the history that is read is not written over. */
+TEST(the_command_for_otava) {
+    char *otava = path_of("my ot"), *file = path_of("my ot/redis-setnx.c16.1.csv");
+    char *text = slower_text(), *wanted;
+    assert_int_equal(mkdir(otava, 0777), 0);
+    store(file, text);
+    assert_int_equal(
+        run_lockbench("history", "\"$D/my ot/redis-setnx.c16.1.csv\" --otava \"$D/my ot\""),
+        LB_EXIT_USAGE);
+    char *said = content_of("err"), *after = read_whole(file);
+    has(said,
+        "redis-setnx.c16.1.csv: would be written over, and it is the history: name another folder");
+    assert_string_equal(after, text);
+    free(said);
+    free(after);
+    assert_int_equal(
+        run_lockbench("history", "\"$D/my ot/redis-setnx.c16.1.csv\" --otava \"$D/ot of it\""), 0);
+    said = content_of("out");
+    char *into = path_of("ot of it");
+    assert_true(asprintf(&wanted, "3 series; OTAVA_CONFIG='%s/otava.yaml' otava analyze\n", into) >
+                0);
+    has(said, wanted);
+    free(said);
+    free(wanted);
+    free(into);
+    free(text);
+    free(file);
+    free(otava);
+}
+
 /* The page lies beside its file or where --out says, and the exit code is the gate's as ever. */
 TEST(the_commands_page) {
     char *file = path_of("paged.csv"), *text = slower_text();

@@ -204,8 +204,17 @@ int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *er
 /* Writes the history as a page: the verdict of the gate, the changes on charts, then the document.
  * 0, or -1 with err. */
 int trend_page(const struct trend_view *view, FILE *out, struct lb_err *err);
+
+struct trend_otava {
+    int tests;
+    /* What a table with a number in each cell can't have: "a.c4.1: 2 runs without figures, handoff_p50; b.c4.2: all of
+     * it"; "" for nothing; owned by the caller */
+    char *left_out;
+};
+
 /* Writes a CSV file for each series and an otava.yaml, for `otava analyze`, into a folder that it
- * makes. 0, or -1 with err. */
-int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err);
+ * makes. 0, or -1 with err; the history itself is never written over. */
+int trend_write_otava(const struct trend_view *view, const char *folder, struct trend_otava *ret,
+                      struct lb_err *err);
 
 #endif

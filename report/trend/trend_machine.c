@@ -1,11 +1,6 @@
-/* trend_machine: a history for programs: JSON, and files that Apache Otava reads. */
-#define _GNU_SOURCE
-#include <errno.h>
+/* trend_machine: a history for programs, as JSON. See trend.h. */
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "bench/base/output.h"
 #include "report/doc/escape.h"
@@ -135,106 +130,4 @@ json_t *trend_json(const struct trend_view *view) {
 
 int trend_write_json(const struct trend_view *view, FILE *out, struct lb_err *err) {
     return output_json(trend_json(view), JSON_INDENT(1), out, "the answer", err);
-}
-
-/* Otava needs a number in every cell, so a figure that some run lacks is left out. */
-static bool is_full(const struct trend_series *series, int metric) {
-    return series->figure[metric].count == series->count;
-}
-
-static FILE *create(const char *folder, const char *name, struct lb_err *err) {
-    char *path = NULL;
-    FILE *out = asprintf(&path, "%s/%s", folder, name) >= 0 ? fopen(path, "we") : NULL;
-    if (!out) err_set(err, LB_EXIT_MACHINE, "%s/%s: %s", folder, name, strerror(errno));
-    free(path);
-    return out;
-}
-
-static int done(FILE *out, const char *folder, struct lb_err *err) {
-    int failed = output_check(out, folder, err);
-    if (fclose(out) == 0) return failed;
-    return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
-}
-
-static int write_series(const struct trend_series *series, const char *folder, const char *name,
-                        struct lb_err *err) {
-    char file[300];
-    snprintf(file, sizeof file, "%s.csv", name);
-    FILE *out = create(folder, file, err);
-    if (!out) return -1;
-    fputs("time,commit,run", out);
-    for (int m = 0; m < compare_metric_count(); m++) {
-        if (is_full(series, m)) fprintf(out, ",%s", compare_metric(m)->compared);
-    }
-    for (int i = 0; i < series->count; i++) {
-        const struct trend_line *line = series->lines[i];
-        fprintf(out, "\n%s,", line->text[TREND_TIME]);
-        escape_csv(out, line->text[TREND_COMMIT]);
-        fputc(',', out);
-        escape_csv(out, line->text[TREND_RUN]);
-        for (int m = 0; m < compare_metric_count(); m++) {
-            double value = fmin(line->figure[m], series->figure[m].never);
-            if (is_full(series, m)) fprintf(out, ",%.9g", value);
-        }
-    }
-    fputc('\n', out);
-    return done(out, folder, err);
-}
-
-/* Writes a text from elsewhere as a JSON string, which YAML reads too. Steals the reference. 0, or
- * -1 if the text is no UTF-8. */
-static int put_string(json_t *text, size_t flags, FILE *out) {
-    int failed = text ? json_dumpf(text, out, JSON_ENCODE_ANY | flags) : -1;
-    json_decref(text);
-    return failed;
-}
-
-static int write_test(const struct trend_series *series, const char *folder, const char *name,
-                      FILE *out, struct lb_err *err) {
-    const struct trend_line *newest = series->lines[series->count - 1];
-    const char *clients = newest->text[TREND_CLIENTS], *load = newest->text[TREND_LOAD];
-    fputs("  # ", out);
-    /* one line */
-    put_string(json_sprintf("%s clients, %s", clients, load), JSON_ENSURE_ASCII, out);
-    fprintf(out, "\n  %s:\n    type: csv\n    file: ", name);
-    if (put_string(json_sprintf("%s/%s.csv", folder, name), 0, out) != 0)
-        return err_set(err, LB_EXIT_USAGE, "%s: a name that is no UTF-8 cannot be in otava.yaml",
-                       folder);
-    fputs("\n    time_column: time\n    attributes: [commit, run]\n    metrics:\n", out);
-    for (int m = 0; m < compare_metric_count(); m++) {
-        if (is_full(series, m))
-            fprintf(out, "      %s: {column: %s, direction: %d}\n", compare_metric(m)->compared,
-                    compare_metric(m)->compared, compare_metric(m)->better > 0 ? 1 : -1);
-    }
-    return 0;
-}
-
-/* "redis-setnx.c64.1": the number is needed because the names of two series may differ only in
- * characters that a file name can't have. */
-static void series_name(const struct trend_series *series, int index, char *name, size_t size) {
-    const struct trend_line *newest = series->lines[series->count - 1];
-    snprintf(name, size, "%.100s.c%.20s.%d", newest->text[TREND_LOCK], newest->text[TREND_CLIENTS],
-             index + 1);
-    for (char *c = name; *c; c++) {
-        bool plain =
-            (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
-        if (!plain && !strchr("-._", *c)) *c = '_';
-    }
-}
-
-int trend_write_otava(const struct trend_view *view, const char *folder, struct lb_err *err) {
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return err_set(err, LB_EXIT_MACHINE, "%s: %s", folder, strerror(errno));
-    FILE *out = create(folder, "otava.yaml", err);
-    if (!out) return -1;
-    int failed = 0;
-    fputs("tests:\n", out);
-    for (int i = 0; i < view->count && !failed; i++) {
-        char name[200];
-        series_name(&view->series[i], i, name, sizeof name);
-        failed = write_test(&view->series[i], folder, name, out, err);
-        if (!failed) failed = write_series(&view->series[i], folder, name, err);
-    }
-    int closed = done(out, folder, err);
-    return failed ? -1 : closed;
 }
