@@ -647,6 +647,19 @@ TEST(outputs_are_as_stored) {
     trend_free(trend);
 }
 
+/* The promise of a gate says what it takes for granted. */
+TEST(a_gate_promises_what_it_can_keep) {
+    struct trend *trend = slower();
+    struct trend_view *view = look(trend, -1, 15);
+    char *text = text_of(view, FORM_MD);
+    has(text, "at most 5 % if neither a lock nor the load of the machine has changed and the runs "
+              "are independent");
+    assert_null(strstr(text, "when nothing has changed"));
+    free(text);
+    trend_view_free(view);
+    trend_free(trend);
+}
+
 /* Otava's CSV wants a number in each cell, and one series a file. */
 TEST(otava_gets_a_file_a_series) {
     struct lb_err err = {0};

@@ -91,7 +91,8 @@ int trend_append(const char *path, const char *const *runs, int run_count, const
  * runs is not young any more. */
 #define TREND_ENDED 10
 
-/* The chance that a gate fails although nothing has changed. */
+/* The chance that a gate fails although neither a lock nor the machine's load has changed, if the runs are
+ * independent. */
 #define TREND_GATE_RATE 0.05
 
 /* Changes that people have seen and accept: a text file that is kept beside the history, in git. */

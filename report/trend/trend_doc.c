@@ -210,7 +210,9 @@ void trend_doc(const struct trend_view *view, bool lines, struct doc *doc) {
     if (view->ask.gate > 0)
         doc_say(
             doc, TONE_PLAIN,
-            "The gate is corrected over all figures of all series (Benjamini and Hochberg): when "
-            "nothing has changed, it shuts with a probability of at most %.3g %%.",
+            "The gate is corrected over all figures of all series (Benjamini and Hochberg): it shuts "
+            "with a probability of at most %.3g %% if neither a lock nor the load of the machine has "
+            "changed and the runs are independent. A shared machine whose load changes may shut it; "
+            "--metric chooses the figures that count.",
             100 * TREND_GATE_RATE);
 }
