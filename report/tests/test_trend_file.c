@@ -154,6 +154,50 @@ TEST(two_runs_of_one_second_and_name_are_both_kept) {
     free(file);
 }
 
+/* Each batch of repeats has a run 05, and an acknowledgement of one is of no other: the batch is a part of the name. A
+ * line with the shorter name, of an older version, is of the same run. */
+TEST(a_repeat_is_named_with_its_batch) {
+    static const struct {
+        const char *dirs[3], *run;
+    } cases[] = {{{"monday", "monday/05"}, "monday/05"},
+                 {{"tuesday", "tuesday/05"}, "tuesday/05"},
+                 {{"pair", "pair/base", "pair/base/005"}, "pair/base/005"},
+                 {{"v5"}, "v5"},
+                 {{"base"}, "base"},
+                 {{"2026-11-26"}, "2026-11-26"}};
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("batches.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *dir = NULL, *run = NULL;
+        for (int d = 0; d < 3 && cases[i].dirs[d]; d++) {
+            free(dir);
+            dir = path_of(cases[i].dirs[d]);
+            assert_int_equal(mkdir(dir, 0777), 0);
+        }
+        assert_true(asprintf(&run, "%s/run.json", dir) > 0);
+        run_file(run, "2026-01-01T00:00:00Z", "", STAGE("a", 0, 100, ""));
+        unlink(file);
+        assert_int_equal(trend_append(file, (const char *const *)&dir, 1, NULL, &added, &err), 0);
+        assert_int_equal(added.lines, 1);
+        struct trend *trend = trend_read(file, &err);
+        assert_string_equal(trend->lines[0].text[TREND_RUN], cases[i].run);
+        trend_free(trend);
+        const char *slash = strrchr(cases[i].run, '/');
+        char *text = read_whole(file), *name = strstr(text, cases[i].run), *older;
+        assert_true(asprintf(&older, "%.*s%s%s", (int)(name - text), text,
+                             slash ? slash + 1 : cases[i].run, name + strlen(cases[i].run)) > 0);
+        store(file, older);
+        free(older);
+        assert_int_equal(trend_append(file, (const char *const *)&dir, 1, NULL, &added, &err), 0);
+        assert_int_equal(added.there, 1);
+        free(text);
+        free(dir);
+        free(run);
+    }
+    free(file);
+}
+
 /* Three repeats are one line with their median; a control and an incomplete stage have none; a run
  * that is appended twice is in the file once. */
 TEST(runs_are_appended_once) {

@@ -88,6 +88,23 @@ static const char *folder_name(const char *dir) {
     return slash && slash[1] ? slash + 1 : dir;
 }
 
+/* Where the name before `name` begins in a path. */
+static const char *with_parent(const char *path, const char *name) {
+    const char *parent = name > path ? name - 1 : path; /* the slash between the two */
+    while (parent > path && parent[-1] != '/') parent--;
+    return parent;
+}
+
+/* The name of a run: that of its folder. `run --repeat` calls the folders 00, 01, ... in that of their batch, or in those
+ * of its two sides: then the batch's name is before it, since each batch has a 00. */
+static const char *run_name(const char *path) {
+    const char *name = folder_name(path);
+    if (name[strspn(name, "0123456789")] != '\0') return name;
+    name = with_parent(path, name);
+    bool side = strncmp(name, "base/", 5) == 0 || strncmp(name, "new/", 4) == 0;
+    return side ? with_parent(path, name) : name;
+}
+
 static const char *version_of(const struct run *run, const char *backend) {
     for (int i = 0; backend && i < run->server_count; i++) {
         if (run->servers[i].backend && strcmp(run->servers[i].backend, backend) == 0)
@@ -108,7 +125,7 @@ static char *stage_texts(const struct run *run, const struct run_stage *stage, c
     if (!out) goto out;
     /* In the order of enum trend_text. */
     fprintf(out, "%s%c%s%c%s%c", run->started_at, 0, doc_or(commit, ""), 0,
-            folder_name(dir ? dir : run->dir), 0);
+            run_name(dir ? dir : run->dir), 0);
     fprintf(out, "%08x%c%s%c%s%c", environment, 0, text_at(run->environment, "hostname_hash"), 0,
             text_at(run->environment, "kernel"), 0);
     fprintf(out, "%s%s%s%c%s%c%.0f%c%s%c", doc_or(stage->backend, ""), *version ? " " : "", version,
@@ -156,8 +173,9 @@ static void free_list(struct list *list) {
 static int by_line(const struct trend_line *a, const struct trend_line *b) {
     int order = strcmp(a->text[TREND_TIME], b->text[TREND_TIME]);
     if (!order) order = strcmp(a->text[TREND_HOST], b->text[TREND_HOST]);
-    if (!order && *a->text[TREND_RUN] && *b->text[TREND_RUN])
-        order = strcmp(a->text[TREND_RUN], b->text[TREND_RUN]);
+    /* A line of an older version has the folder's name alone. */
+    const char *x = folder_name(a->text[TREND_RUN]), *y = folder_name(b->text[TREND_RUN]);
+    if (!order && *x && *y) order = strcmp(x, y);
     return order ? order : trend_by_series(a, b);
 }
 
