@@ -178,6 +178,7 @@ static void fill_place(const struct lock_search *lock_search, struct capacity_lo
     ret->topology = text_or_null(lock_search->topology);
     ret->durability = text_or_null(lock_search->durability);
     ret->durability_class = text_or_null(lock_search->durability_class);
+    ret->durability_note = lock->durability_note;
     ret->server = text_or_null(lock_search->server);
     ret->threads = lock_search->threads;
     ret->processes = lock_search->processes;

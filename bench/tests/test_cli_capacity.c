@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "drivers/registry.h"
 #include "results/format/capacity_read.h"
 #include "results/format/run_read.h"
 
@@ -102,7 +103,7 @@ static int start_all(void **state) {
               ARGS("capacity", "sim", "--time", "20s", "--most", "20", "--slo",
                    "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
     cli_start(&started[CUT_OFF], NULL,
-              ARGS("capacity", "sim", "--hold", "2ms", "--out", cli_path("cut")));
+              ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[SWEEP], NULL,
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
                    "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
@@ -287,6 +288,11 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
     assert_true(capacity->partial);
     assert_non_null(strstr(capacity->partial_reason, "interrupted"));
     assert_non_null(capacity->ended_at);
+    /* what the lock says of its own state stands beside what its server says */
+    assert_non_null(capacity->locks[0].durability_note);
+    assert_string_equal(capacity->locks[0].durability_note,
+                        registry_lock("sqlite-immediate")->durability_note);
+    assert_non_null(capacity->locks[0].durability);
     assert_has(cli.out, "PARTIAL");
     capacity_free(capacity);
     cli_free(&cli);

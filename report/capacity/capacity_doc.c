@@ -89,7 +89,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     doc_figure(doc, lock->wait_predicted_ns);
     doc_figure(doc, lock->wait_measured_ns);
     doc_cell(doc, "%s", words_guarantee_text(lock->guarantee));
-    doc_cell(doc, "%s", doc_or(lock->durability, NUMBER_NONE));
+    words_capacity_durability_cell(doc, lock);
     doc_cell(doc, "%s", doc_or(lock->server, NUMBER_NONE));
     doc_cell(doc, "%s", doc_or(lock->topology, NUMBER_NONE));
     doc_figure(doc, lock->probe_count);

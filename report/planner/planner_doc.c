@@ -3,6 +3,7 @@
 
 #include "report/doc/number.h"
 #include "report/planner/planner.h"
+#include "report/run/words.h"
 
 #define TIGHT 1.2 /* margins below this are called tight */
 
@@ -73,7 +74,7 @@ static void add_planner_answer(struct doc *doc, const struct planner_answer *ans
     doc_set_tone(doc, planner_tone(answer));
     doc_cell(doc, "%s", doc_or(lock->guarantee, "not stated"));
     doc_cell(doc, "%s", doc_or(lock->topology, "not stated"));
-    doc_cell(doc, "%s", doc_or(lock->durability, "not stated"));
+    words_capacity_durability_cell(doc, lock);
     doc_cell(doc, "%s", answer->why ? answer->why : "");
     if (answer->settle) doc_command(doc, "would settle it", answer->settle);
     doc_cell(doc, "%s", evidence_text(answer, text, sizeof text));

@@ -8,12 +8,14 @@
 static json_t *answer_json(const struct planner_answer *answer) {
     const struct capacity_lock *lock = answer->lock;
     json_t *json = json_pack(
-        "{s:s, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "lock", lock->lock, "guarantee",
-        escape_json(lock->guarantee), "topology", escape_json(lock->topology), "durability",
-        escape_json(lock->durability), "verdict", planner_word(answer->verdict), "model",
-        (int)answer->model, "carries", escape_json_figure(answer->carries), "breaks",
-        escape_json_figure(answer->breaks), "margin", escape_json_figure(answer->margin), "why",
-        escape_json(answer->why), "settle", escape_json(answer->settle));
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o}", "lock", lock->lock,
+        "guarantee", escape_json(lock->guarantee), "topology", escape_json(lock->topology),
+        "durability", escape_json(lock->durability), "durability_class",
+        escape_json(lock->durability_class), "durability_note", escape_json(lock->durability_note),
+        "verdict", planner_word(answer->verdict), "model", (int)answer->model, "carries",
+        escape_json_figure(answer->carries), "breaks", escape_json_figure(answer->breaks), "margin",
+        escape_json_figure(answer->margin), "why", escape_json(answer->why), "settle",
+        escape_json(answer->settle));
     json_t *from = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "path", answer->from->path, "started_at",
         escape_json(answer->from->started_at), "slo", escape_json(lock->slo), "hold",

@@ -101,15 +101,6 @@ static const struct doc_column promise_columns[] = {
     {.title = NULL},
 };
 
-static void add_durability(struct doc *doc, const struct run_stage *stage) {
-    const char *kind = words_durability_text(words_durability(stage));
-    char *full = words_durability_full(stage);
-    bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
-    if (!full) doc->failed = true;
-    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", doc_or(full, ""));
-    free(full);
-}
-
 static void add_promise(struct doc *doc, const struct report *report,
                         const struct report_lock *lock) {
     const struct run_stage *stage = lock->stage;
@@ -135,7 +126,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     doc_cell(doc, "%s%s%s%s",
              yours ? report_server_name(server) : doc_or(stage->topology, "topology not stated"),
              version ? " " : "", doc_or(version, ""), yours ? ", yours" : "");
-    add_durability(doc, stage);
+    words_durability_cell(doc, stage);
     words_claims(stage, claims, sizeof claims);
     doc_cell(doc, "%s", *claims ? claims : "nothing");
     doc_cell(doc, "%s", doc_or(stage->waits, NUMBER_NONE));

@@ -171,6 +171,22 @@ char *words_durability_full(const struct run_stage *stage) {
     return text;
 }
 
+void words_durability_cell(struct doc *doc, const struct run_stage *stage) {
+    const char *kind = words_durability_text(words_durability(stage));
+    char *full = words_durability_full(stage);
+    bool repeats = full && strncmp(full, kind, strlen(kind)) == 0;
+    if (!full) doc->failed = true;
+    doc_cell(doc, "%s%s%s", repeats ? "" : kind, repeats ? "" : ": ", doc_or(full, ""));
+    free(full);
+}
+
+void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock *lock) {
+    const struct run_stage stage = {.durability = lock->durability,
+                                    .durability_class = lock->durability_class,
+                                    .durability_note = lock->durability_note};
+    words_durability_cell(doc, &stage);
+}
+
 const char *words_durability_text(enum durability durability) {
     return durabilities[durability].text;
 }

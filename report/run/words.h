@@ -7,6 +7,7 @@
 #include "bench/base/err.h"
 #include "report/doc/doc.h"
 #include "report/run/model.h"
+#include "results/format/capacity_read.h"
 
 const char *words_state(enum lock_state state); /* one word for a table: "clean", "VIOLATED" */
 /* Fills the state with that word. 0, or -1 with err (LB_EXIT_USAGE), which has the nearest word, or all of them. */
@@ -47,6 +48,9 @@ bool words_same_class(const struct run_stage *a, const struct run_stage *b);
 /* The durability in full: where the lock's own state lives, if that is stated, then the durability
  * of its server. Malloced; NULL when out of memory. */
 char *words_durability_full(const struct run_stage *stage);
+/* Add a cell with the class of the durability, then the durability in full: "on disk first: write-ahead log, ...". */
+void words_durability_cell(struct doc *doc, const struct run_stage *stage);
+void words_capacity_durability_cell(struct doc *doc, const struct capacity_lock *lock);
 const char *words_durability_text(enum durability durability);  /* "on disk first" */
 const char *words_durability_title(enum durability durability); /* the same as a sentence */
 

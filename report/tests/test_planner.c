@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include <math.h>
 
+#include "report/capacity/capacity_doc.h"
 #include "report/planner/planner.h"
 #include "report/tests/report_help.h"
 
@@ -19,6 +20,7 @@ struct made {
     const char *more;         /* probes: ",{...}" */
     bool endless;             /* the broken probe was so bad that it has no figures */
     bool violated;
+    const char *note; /* where the lock's own state lives */
 };
 
 static const char * or (const char *text, const char *usual) {
@@ -36,15 +38,15 @@ static void put_lock(FILE *out, const struct made *made) {
         out,
         "{\"lock\":\"%s\",\"primitive\":\"%s\",\"violated\":%s,\"backend\":\"redis\",\"guarantee\":\"%s\","
         "\"topology\":\"%s\",\"durability\":\"%s\",\"durability_class\":\"%s\","
-        "\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=%dms\",\"metric\":\"%s\",\"quantile\":0.99,"
+        "\"durability_note\":%s%s%s,\"server\":\"redis 7.0.15\",\"slo\":{\"text\":\"%s.p99<=%dms\",\"metric\":\"%s\",\"quantile\":0.99,"
         "\"limit_ns\":%de6},\"by\":\"%s\",\"hold\":\"%s\",\"think\":\"0\",\"keys\":\"%s\","
         "\"key_distribution\":\"uniform\",\"clients\":%g,",
         or (made->lock, "redis-setnx"), or (made->primitive, "mutex"),
         made->violated ? "true" : "false", or (made->guarantee, "node"),
         or (made->topology, "redis"), or (made->durability, "in memory"),
-        or (made->durability_class, "memory"), metric, limit_ms, metric, limit_ms,
-        or (made->by, "rate"), or (made->hold, "1ms"), or (made->keys, "1"),
-        made->clients > 0 ? made->clients : 64);
+        or (made->durability_class, "memory"), made->note ? "\"" : "", or (made->note, "null"),
+        made->note ? "\"" : "", metric, limit_ms, metric, limit_ms, or (made->by, "rate"),
+        or (made->hold, "1ms"), or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
     if (answered) {
         fprintf(
             out,
@@ -352,7 +354,12 @@ static const struct made many[] = {
      .topology = "redis-5",
      .low = 800,
      .high = 850},
-    {.lock = "pg-advisory", .topology = "pg", .low = 150, .high = 170},
+    {.lock = "pg-advisory",
+     .topology = "pg",
+     .durability = "write-ahead log, on disk before each commit returns",
+     .note = "in the server's memory: nothing is written",
+     .low = 150,
+     .high = 170},
     {.lock = "zk-lock", .guarantee = "majority", .topology = "zk", .low = -1},
     {.lock = "mem-mutex", .guarantee = "host", .topology = "embedded", .low = 5000, .high = 6000},
     {.lock = "mysql-lock", .low = 190, .high = 260},
@@ -496,6 +503,34 @@ TEST(exit_codes) {
         assert_int_equal(err.code, LB_EXIT_USAGE);
         has(err.text, bad[i].says);
     }
+    capacity_free(file);
+}
+
+/* A lock in the memory of a server whose tables are on disk: what the lock itself survives comes
+ * first, in all documents, in the words of `run`. */
+TEST(the_locks_own_durability_comes_before_its_servers) {
+    static const char words[] =
+        "in memory: in the server's memory: nothing is written (the server: "
+        "write-ahead log, on disk before each commit returns)";
+    const struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+    struct capacity *file = file_of(many, MANY, "2026-01-01T00:00:00Z");
+    struct planner *planner = plan_of(&file, 1, &ask);
+    for (int i = 0; i < 2; i++) {
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        struct doc doc = {0};
+        if (i == 0)
+            planner_doc(planner, &doc);
+        else
+            capacity_doc(file, &doc);
+        assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, NULL), 0);
+        fclose(out);
+        has(text, words);
+        has(text, "| on disk first: on disk before each answer |"); /* a lock without a note */
+        free(text);
+    }
+    planner_free(planner);
     capacity_free(file);
 }
 

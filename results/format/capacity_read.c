@@ -77,6 +77,7 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),
+    LOCK(TEXT, durability_note, "durability_note", .help = "as durability_note of a stage"),
     LOCK(TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
          .help = "where the truth about the lock lives"),
     LOCK(TEXT, server, "server", .help = "the server with its version"),

@@ -50,8 +50,8 @@ struct capacity_probe {
 };
 
 struct capacity_lock {
-    const char *lock, *backend, *primitive, *topology, *durability, *durability_class, *guarantee,
-        *server;
+    const char *lock, *backend, *primitive, *topology, *durability, *durability_class,
+        *durability_note, *guarantee, *server;
     const char *by_word, *hold, *think, *keys, *key_distribution, *limited_by_word, *why;
     const char *slo, *metric; /* "acquire_due.p99<=20ms"; "acquire_due" or "acquire" */
     enum capacity_by by;
