@@ -82,18 +82,54 @@ static size_t word_length(const char *at) {
     return end ? (size_t)(end + 1 - at) : 0;
 }
 
-/* If the user started the server: adds its URL as the search got it. */
-static void put_url(FILE *out, const struct planner_answer *answer) {
-    const char *backend = answer->lock->backend, *at = answer->from->command;
-    if (!backend || !answer->lock->topology || strcmp(answer->lock->topology, "url") != 0) return;
-    while (at && (at = strstr(at, " --url"))) {
-        at += strlen(" --url");
-        if (*at != ' ' && *at != '=') continue;
-        size_t length = word_length(++at);
-        const char *name = *at == '\'' ? at + 1 : at;
-        if (strncmp(name, backend, strlen(backend)) != 0 || name[strlen(backend)] != '=') continue;
-        if (at[length] == ' ' || at[length] == '\0') fprintf(out, " --url %.*s", (int)length, at);
-        return;
+/* A word of a command line, with its quotes. */
+struct word {
+    const char *at;
+    size_t length;
+};
+
+/* Finds the next value of an option, " --set", and moves *at behind it. */
+static bool next_value(const char **at, const char *option, struct word *ret) {
+    while (*at && (*at = strstr(*at, option))) {
+        *at += strlen(option);
+        if (**at != ' ' && **at != '=') continue;
+        const char *value = *at + 1;
+        size_t length = word_length(value);
+        if (length == 0 || (value[length] != ' ' && value[length] != '\0')) continue;
+        *at = value + length;
+        *ret = (struct word){value, length};
+        return true;
+    }
+    return false;
+}
+
+/* True if a word, quoted or not, begins with a name and then `end`. */
+static bool begins_with(const struct word *word, const char *name, char end) {
+    const char *text = *word->at == '\'' ? word->at + 1 : word->at;
+    size_t length = strlen(name);
+    return strncmp(text, name, length) == 0 && text[length] == end;
+}
+
+/* Adds what the search was told of its place: the URL of a server that the user started, and the
+ * settings of the backend (TLS, accounts), the lock and the servers. */
+static void put_place(FILE *out, const struct planner_answer *answer, const char *topology) {
+    const struct capacity_lock *lock = answer->lock;
+    const char *at = answer->from->command, *backend = lock->backend;
+    bool same_place = topology && lock->topology && strcmp(topology, lock->topology) == 0;
+    struct word word;
+    if (!backend) return;
+    while (same_place && strcmp(topology, "url") == 0 && next_value(&at, " --url", &word)) {
+        if (!begins_with(&word, backend, '=')) continue;
+        fprintf(out, " --url %.*s", (int)word.length, word.at);
+        break;
+    }
+    at = answer->from->command;
+    while (next_value(&at, " --set", &word)) {
+        bool of_servers = same_place && begins_with(&word, "servers", '.') &&
+                          !begins_with(&word, "servers.topology", '=');
+        if (of_servers || begins_with(&word, backend, '.') || begins_with(&word, lock->lock, '.') ||
+            begins_with(&word, "load.key_prefix", '='))
+            fprintf(out, " --set %.*s", (int)word.length, word.at);
     }
 }
 
@@ -124,7 +160,7 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
                   strcmp(topology, "embedded") != 0;
     if (stated && (!lock->backend || strcmp(topology, lock->backend) != 0))
         fprintf(out, " --set servers.topology=%s", topology);
-    put_url(out, answer);
+    put_place(out, answer, topology);
     if (fclose(out) != 0) {
         free(text);
         return -1;

@@ -184,6 +184,42 @@ TEST(what_would_settle_it_goes_to_the_same_server) {
     }
 }
 
+/* Without the settings of its backend (TLS, accounts) the command could not reach the server; without
+ * those of its lock it would measure another one. Settings of the load are those of the question. */
+TEST(what_would_settle_it_keeps_the_settings_of_its_place) {
+    static const struct {
+        const char *command, *topology, *settings; /* topology: of the question */
+    } cases[] = {
+        {"lockbench capacity redis-setnx,pg-advisory --url=redis=env:R --set redis.tls_ca=/etc/ca.pem "
+         "--set postgres.tls_ca=/etc/pg.pem --set pg-advisory.space=2 --set=redis-setnx.poll=2ms "
+         "--set 'redis.tls_cert=/my certs/a' --set redis.x=$(reboot) --set load.think=1ms "
+         "--set load.key_prefix=lock: --set servers.rtt=1ms --set 'redis.x=unclosed",
+         NULL,
+         " --url redis=env:R --set redis.tls_ca=/etc/ca.pem --set redis-setnx.poll=2ms "
+         "--set 'redis.tls_cert=/my certs/a' --set load.key_prefix=lock: --set servers.rtt=1ms"},
+        {"lockbench capacity redis-setnx --url redis=env:R --set servers.rtt=1ms "
+         "--set redis-setnx.poll=2ms",
+         "redis-5", " --set servers.topology=redis-5 --set redis-setnx.poll=2ms"},
+        {"lockbench capacity redis-setnx --set servers.topology=redis-5 --set servers.rtt=1ms",
+         "url", " --keys 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct made made = {.by = "clients", .topology = i == 2 ? "redis-5" : "url"};
+        struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
+        struct planner_answer answer;
+        struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
+        ask.topology = cases[i].topology;
+        file->command = cases[i].command;
+        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        has(answer.settle, cases[i].settings);
+        const char *end = strstr(answer.settle, cases[i].settings) + strlen(cases[i].settings);
+        if (*end) fail_msg("case %zu: more than these settings: %s", i, answer.settle);
+        free(answer.why);
+        free(answer.settle);
+        capacity_free(file);
+    }
+}
+
 /* Another limit is read from the probes: 9 ms was kept at 200/s, 18 ms at 400/s, 50 ms exceeded at
  * 440/s. */
 TEST(another_limit_is_read_from_the_probes) {
