@@ -47,13 +47,15 @@ static bool makes_promises(const struct plan_lock *lock) {
 }
 
 static struct threshold_row *threshold_row(struct thresholds *thresholds,
+                                           const struct stage_ask *ask,
                                            const struct plan_stage *of) {
     char topology[sizeof thresholds->rows->topology];
     char rtt[40], far[48] = "";
     if (of->distance.wired)
         snprintf(far, sizeof far, "+rtt-%s", duration_text(of->distance.rtt_ns, rtt, sizeof rtt));
-    snprintf(topology, sizeof topology, "%s%s%s", of->topology ? of->topology : "",
-             of->tls ? "+tls" : "", far);
+    /* of->topology would be the servers that the plan starts, although they may be at a URL */
+    bool embedded = !ask->topology || strcmp(ask->topology, "embedded") == 0;
+    snprintf(topology, sizeof topology, "%s%s", embedded ? "" : ask->topology, far);
     bool leased = leases_differ(of->plan, of->lock->lock);
     int64_t lease_ns = leased ? of->plan->lease_ns : 0;
     for (int i = 0; i < thresholds->row_count; i++) {
@@ -186,7 +188,7 @@ static double threshold_figure(const struct threshold *threshold, const struct s
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
                      const struct stage_ask *ask, const struct plan_stage *of) {
     if (thresholds->count == 0 || !makes_promises(of->lock)) return;
-    struct threshold_row *row = threshold_row(thresholds, of);
+    struct threshold_row *row = threshold_row(thresholds, ask, of);
     struct intervals intervals = {.thresholds = thresholds};
     struct lb_err unread = {0}; /* without a log there are no seconds, which the basis says */
     thresholds->failed |= row == NULL;

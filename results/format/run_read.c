@@ -168,8 +168,8 @@ static const struct result_field slo_fields[] = {
     ROW(run_slo, TEXT, slo, "slo", .help = "the promise as it was written"),
     ROW(run_slo, TEXT, lock, "lock", .help = "the lock that it is about"),
     ROW(run_slo, TEXT, topology, "topology",
-        .help = "servers that it ran on, with +tls and +rtt-5ms after the name if clients were "
-                "connected in this way; null for none"),
+        .help = "servers that it ran on, as topology of its stages, with +rtt-5ms after the name "
+                "if a wire led to them; null for none"),
     ROW(run_slo, COUNT, clients, "clients", .help = "clients that shared the lock"),
     ROW(run_slo, COUNT, readers, "readers", .unit = "%",
         .help = "part of the attempts that were readers'"),
