@@ -17,6 +17,7 @@
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
+#include "bench/slo/threshold.h"
 #include "report/capacity/capacity_doc.h"
 
 #define SETS_MAX 128
@@ -140,8 +141,7 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
             "capacity: --slo: a closed loop (--clients) has no due times: promise acquire");
     if (!wish->by_clients && wish->slo.metric != METRIC_ACQUIRE_DUE)
         return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --slo: at a rate, a request waits from its due time: "
-                       "promise acquire_due; acquire is for --clients");
+                       "capacity: --slo: " THRESHOLD_PROMISE_DUE "; acquire is for --clients");
     if (wish->names.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "capacity: name a lock, or several; `lockbench list` has them");

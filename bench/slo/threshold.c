@@ -199,3 +199,11 @@ bool threshold_needs_schedule(const struct threshold *threshold) {
     }
     return false;
 }
+
+bool threshold_leaves_out_wait(const struct threshold *threshold) {
+    static const char acquire[] = "latency_ns.acquire";
+    const char *path = threshold->figure->path;
+    bool time = !isnan(threshold->quantile) || result_field_is_time(threshold->figure);
+    return time && strncmp(path, acquire, strlen(acquire)) == 0 &&
+           !threshold_needs_schedule(threshold);
+}

@@ -195,6 +195,15 @@ TEST(unknown_workloads_get_the_nearest) {
     }
 }
 
+/* In a closed loop no request waits for a client. */
+TEST(a_promise_of_acquire_in_a_closed_loop_is_no_mistake) {
+    struct lb_err err = {0};
+    struct plan *plan = load("[slo]\npromises = acquire.p99<=1s\n", "mem-mutex", NULL, &err);
+    if (!plan) fail_msg("%s", err.text);
+    assert_int_equal(json_array_size(plan->warnings), 0);
+    plan_free(plan);
+}
+
 TEST(odd_but_allowed_is_warned_about) {
     static const struct {
         const char *text, *warning;
@@ -206,6 +215,12 @@ TEST(odd_but_allowed_is_warned_about) {
         {"[acquire]\nrenew = yes\n", "acquire.renew has no effect"},
         {"[load]\nprocesses = 2\nclients = 2\n[fault]\nkind = kill\nfirst = 5s\n",
          "nothing will happen"},
+        /* its figure is the smaller one: the wait for a free client comes before it */
+        {"[load]\narrival = poisson:9/s\n[slo]\npromises = acquire.p99<=1s, acquire_due.p99<=2s\n",
+         "acquire.p99<=1s leaves out the wait for a free client; at a rate, a request waits from "
+         "its due time: promise acquire_due"},
+        {"[load]\narrival = poisson:9/s\n[slo]\npromises = acquire.max<=1s, latency_ns.acquire.count>=1\n",
+         "acquire.max<=1s leaves out"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lb_err err = {0};

@@ -210,6 +210,18 @@ static void warn_overload(struct draft *draft) {
     }
 }
 
+/* An open loop has both times of acquire, and the smaller one may not be meant. */
+static void warn_promises(struct draft *draft) {
+    struct threshold threshold[THRESHOLDS_MAX];
+    struct lb_err checked = {0}; /* by check_promises */
+    int count = thresholds_read(draft->plan->promises, threshold, &checked);
+    for (int i = 0; i < count && draft->plan->arrival.kind != ARRIVAL_CLOSED; i++) {
+        if (threshold_leaves_out_wait(&threshold[i]))
+            add_warning(draft, "%s leaves out the wait for a free client; " THRESHOLD_PROMISE_DUE,
+                        threshold[i].text);
+    }
+}
+
 static void warn_about_values(struct draft *draft) {
     const struct plan *plan = draft->plan;
     int64_t kept_ns =
@@ -254,6 +266,7 @@ static void warn_about_values(struct draft *draft) {
                     "load.hold is longer than run.duration: there will be few grants to measure");
     }
     warn_overload(draft);
+    warn_promises(draft);
 }
 
 int draft_check(struct draft *draft, struct lb_err *err) {
