@@ -14,6 +14,10 @@
 /* A probe shows its share only with so many requests that this number may be over the limit. */
 #define SAMPLES_TOLD 2.5
 #define MEANS_MIN 30 /* samples of a mean */
+/* Printed with QUANTILE_BATCHES_MIN as a number. */
+#define TEXT_OF(number) #number
+#define FEWER_THAN(number) "fewer than " TEXT_OF(number) " half seconds had a grant"
+#define FEW_HALVES FEWER_THAN(QUANTILE_BATCHES_MIN)
 /* A key that was held or handed over for this part of the time was the limit. */
 #define KEY_BUSY_PART 0.8
 /* The backlog grew if grants fall behind the arrivals by so many standard deviations. */
@@ -55,6 +59,14 @@ static bool is_surely_over(const struct quantile_batch *batches, int count, doub
     return share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
 }
 
+/* Why so few samples, or samples of so few parts, give the quantile no interval. */
+static const char *few_text(const struct quantile_batch *batches, int count) {
+    int filled = 0;
+    for (int i = 0; i < count; i++) filled += batches[i].count > 0;
+    return filled < QUANTILE_BATCHES_MIN ? FEW_HALVES
+                                         : "too few requests for an interval of the quantile";
+}
+
 static void read_quantile(const struct stage *stage, const struct stage_promise *promise,
                           struct probe *probe) {
     struct quantile_batch batches[BATCHES_MAX];
@@ -64,8 +76,9 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
     double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
     double allowed = 1 - promise->quantile;
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
-    if (quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low, &high, NULL) ==
-        0) {
+    bool judged = quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low,
+                                         &high, NULL) == 0;
+    if (judged) {
         /* low and high are ranks among all requests. The histogram has only those that were granted; a
          * request that was not granted took longer than any of them. */
         double stretch = n / (double)(hist->count + hist->over > 0 ? hist->count + hist->over : 1);
@@ -79,7 +92,11 @@ static void read_quantile(const struct stage *stage, const struct stage_promise 
             probe->high_ns = high_ns;
         }
     }
-    if (stage->hopeless || probe->grew || is_surely_over(batches, count, allowed))
+    if (!judged) probe->few = few_text(batches, count);
+    /* without known stalls nobody can tell whose fault it is */
+    bool far_over = !judged && !isnan(stage->result.stood_still_ns) &&
+                    promise_is_far_over(promise, (double)probe->over, n);
+    if (stage->hopeless || probe->grew || far_over || is_surely_over(batches, count, allowed))
         probe->verdict = PROMISE_BROKEN;
 }
 
@@ -101,6 +118,18 @@ static void read_backlog(const struct stage *stage, const struct stage_promise *
     probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
 
+/* Whether stalls of lockbench may have caused the verdict, where the quantile is among requests that
+ * were never granted. Open loop: true if the promise may have been kept without the requests that
+ * fell due in a stall or waited behind those. A closed loop does not count them: there a stall may
+ * be the reason if it lasted for the limit. */
+static bool may_have_lost(const struct stage *stage, const struct stage_promise *promise,
+                          const struct probe *probe) {
+    double allowed = (1 - promise->quantile) * (double)probe->samples;
+    if (!stage_stood_still(stage)) return false;
+    if (isnan(stage->result.stalled)) return stage->hist[METRIC_HICCUP]->max >= promise->limit_ns;
+    return (double)probe->over - stage->result.stalled <= allowed;
+}
+
 /* True if the engine's late timers may have caused the verdict, kept or broken alike: if late
  * probes were left out only with one of the two, the others would be a biased choice. A request
  * waits for its own late timer and, behind a lock, for the late timers of all requests before
@@ -108,6 +137,7 @@ static void read_backlog(const struct stage *stage, const struct stage_promise *
 static bool may_be_late(const struct stage *stage, const struct stage_promise *promise,
                         const struct probe *probe) {
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
+    if (isnan(probe->quantile_ns)) return may_have_lost(stage, promise, probe);
     double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
     /* A long stall of lockbench delays each request that falls due in it, by up to its length. */
     double one_ns = (double)(stage_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
@@ -184,6 +214,13 @@ struct probe probe_read(const struct stage *stage, const struct stage_ask *ask, 
     probe.limit = limit_of(stage, ask, &probe);
     if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
     return probe;
+}
+
+const char *probe_unsure_text(const struct probe *probe) {
+    if (probe->verdict != PROMISE_UNSURE) return NULL;
+    if (probe->limit) return probe_limit_text(probe->limit);
+    if (!probe->measured) return "not measured to the end";
+    return probe->few ? probe->few : "the quantile's interval lies on both sides of the limit";
 }
 
 /* True if a window brought so few samples that they say nothing, and had so few over the limit that

@@ -23,7 +23,8 @@ struct probe {
     enum promise_verdict verdict;
     /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
     enum probe_limit limit;
-    bool measured; /* the figures below are known */
+    const char *few; /* why there is no interval of the quantile to judge by, in words; or NULL */
+    bool measured;   /* the figures below are known */
     /* The quantile and its interval; NAN: not known. The quantile and high_ns are NAN, too, if the
      * value is beyond the last granted request, and the interval if the quantile is far below the
      * limit */
@@ -50,6 +51,10 @@ bool probe_is_spoilt(const struct stage *stage, const struct stage_ask *ask);
 
 /* The probe as the search takes it. allowed: the share that may be over the limit. */
 struct search_result probe_result(const struct probe *probe, double allowed);
+
+/* Why the verdict is unsure, in words, for users; NULL if it is not. A limit of the load generator
+ * is told in the words of probe_limit_text. */
+const char *probe_unsure_text(const struct probe *probe);
 
 /* The limit in words, for users; NULL for PROBE_NOT_LIMITED. */
 const char *probe_limit_text(enum probe_limit limit);

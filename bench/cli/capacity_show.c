@@ -27,7 +27,8 @@ void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
     }
     char line[300], value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX],
         between[120] = "";
-    const char *limit = probe_limit_text(probe->limit);
+    const char *limit = probe_limit_text(probe->limit); /* also of a promise that was kept */
+    const char *why = limit ? limit : probe_unsure_text(probe);
     if (!isnan(probe->low_ns)) {
         snprintf(between, sizeof between, " (%s .. %s)", number_time_text(probe->low_ns, low),
                  isnan(probe->high_ns) ? "never" : number_time_text(probe->high_ns, high));
@@ -38,6 +39,6 @@ void capacity_show_probe(void *arg, const struct capacity_run_news *news) {
              isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
              between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
              probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
-             limit ? ": " : "", limit ? limit : "");
+             why ? ": " : "", why ? why : "");
     progress_line(progress, line);
 }

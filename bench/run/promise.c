@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-/* A window is cut short only if so many times as many values are over the limit as the whole window
- * may have, and so many more than chance would bring. */
+/* A promise is broken for good only if so many times as many values are over the limit as the whole
+ * window may have, and so many more than chance would bring. */
 #define TIMES 3.0
 #define MORE 10.0
 
@@ -26,6 +26,10 @@ uint64_t promise_due(const struct stage *stage, const struct stage_ask *ask) {
         return values_of(stage, METRIC_ACQUIRE) + values_of(stage, METRIC_WAIT_FAILED);
     bool closed = ask->plan->arrival.kind == ARRIVAL_CLOSED;
     return (uint64_t)(closed ? stage->result.attempts : stage->result.due);
+}
+
+bool promise_is_far_over(const struct stage_promise *promise, double over, double whole) {
+    return over > TIMES * (1 - promise->quantile) * whole + MORE;
 }
 
 bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
@@ -50,5 +54,5 @@ bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,
         double waiting = due - 4 * sqrt(due) - granted;
         if (waiting > 0) over += waiting;
     }
-    return over > TIMES * (1 - promise->quantile) * whole + MORE;
+    return promise_is_far_over(promise, over, whole);
 }

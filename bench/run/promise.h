@@ -12,6 +12,10 @@
  * limit counts as a whole. */
 uint64_t promise_within(const struct hist *hist, int64_t limit_ns);
 
+/* Whether so many of `whole` operations are over the limit that chance is no explanation, although nothing is known
+ * of how much they depend on each other. */
+bool promise_is_far_over(const struct stage_promise *promise, double over, double whole);
+
 /* Whether so many operations are over the limit after elapsed_ns of the window that the whole
  * window can only break the promise. */
 bool promise_is_hopeless(const struct stage *stage, const struct stage_ask *ask,

@@ -509,6 +509,74 @@ TEST(our_own_fault_is_never_the_locks) {
     told_free(told);
 }
 
+/* 1730 slots of which none was granted, in a window of one part: nobody looked at it before its end. */
+static struct probe probe_of_nothing(double stalled) {
+    struct told *told = told_new(346, 200 * LB_MS_NS);
+    told->stage.batches = calloc(1, sizeof *told->stage.batches);
+    told->stage.batches[0].end_ns = told->stage.window_ns;
+    told->stage.batch_count = 1;
+    told->stage.result.due = told->stage.result.missed = 1730;
+    told->stage.result.stalled = stalled;
+    told->stage.result.stood_still_ns = isnan(stalled) ? NAN : stalled > 0 ? 5e9 : 0;
+    if (stalled > 0) hist_record(told->stage.hist[METRIC_HICCUP], 5 * LB_S_NS);
+    struct probe probe = probe_read(&told->stage, &told->ask, 346);
+    told_free(told);
+    return probe;
+}
+
+/* What fell due while lockbench stood still is not the lock's doing, and the reason is told. */
+TEST(what_was_never_granted_is_the_locks_or_ours) {
+    struct probe probe = probe_of_nothing(1730);
+    assert_true(isnan(probe.quantile_ns));
+    assert_int_equal(probe.limit, PROBE_LATE);
+    assert_int_equal(probe.verdict, PROMISE_UNSURE);
+    assert_true(probe_result(&probe, 0.01).limited);
+    assert_non_null(probe_unsure_text(&probe));
+    /* The requests that lockbench did not delay break the promise without the others. */
+    probe = probe_of_nothing(700);
+    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
+    probe = probe_of_nothing(0);
+    assert_int_equal(probe.limit, PROBE_NOT_LIMITED);
+    assert_int_equal(probe.verdict, PROMISE_BROKEN);
+    assert_null(probe_unsure_text(&probe));
+    /* a lock that blocks its thread: whether lockbench stood still is not known */
+    probe = probe_of_nothing(NAN);
+    assert_int_equal(probe.verdict, PROMISE_UNSURE);
+    assert_non_null(strstr(probe_unsure_text(&probe), "fewer than 5 half seconds"));
+}
+
+/* Whoever reads "unsure" reads why. */
+TEST(a_probe_that_is_unsure_says_why) {
+    static const struct {
+        int parts, counted, within; /* half seconds with so many grants each */
+        const char *why;
+    } cases[] = {
+        {4, 500, 500, "fewer than 5 half seconds"},
+        {10, 20, 20, "too few requests"},
+        {10, 200, 198, "on both sides of the limit"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct told *told = told_new(cases[i].parts * cases[i].counted / 5.0, 10 * LB_MS_NS);
+        tell(told, cases[i].counted, cases[i].within);
+        told->stage.batch_count = cases[i].parts;
+        told->stage.result.due = cases[i].parts * cases[i].counted;
+        struct probe probe = probe_read(&told->stage, &told->ask, told->stage.offered_per_s);
+        assert_int_equal(probe.verdict, PROMISE_UNSURE);
+        const char *why = probe_unsure_text(&probe);
+        if (!why || !strstr(why, cases[i].why)) fail_msg("%s: %s", cases[i].why, why ? why : "");
+        told_free(told);
+    }
+    struct told *told = told_new(400, 10 * LB_MS_NS);
+    tell(told, 200, 200);
+    struct probe probe = probe_read(&told->stage, &told->ask, 400);
+    assert_null(probe_unsure_text(&probe));
+    told->stage.status = STAGE_PARTIAL;
+    probe = probe_read(&told->stage, &told->ask, 400);
+    assert_non_null(strstr(probe_unsure_text(&probe), "not measured"));
+    told_free(told);
+}
+
 TEST(a_failed_stage_is_no_sample) {
     struct told *told = told_new(400, 10 * LB_MS_NS);
     told->stage.status = STAGE_PARTIAL;
