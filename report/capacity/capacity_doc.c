@@ -135,9 +135,10 @@ static void add_answers(struct doc *doc, const struct capacity *capacity) {
 
 int capacity_page(const struct capacity *capacity, FILE *out, struct lb_err *err) {
     struct doc doc = {0};
-    char about[300];
-    snprintf(about, sizeof about, "%.60s; %.200s", doc_or(capacity->started_at, "undated"),
-             doc_or(capacity->command, "command not told"));
+    char about[WORDS_MACHINE_MAX + 64], machine[WORDS_MACHINE_MAX];
+    words_machine(capacity->environment, machine, sizeof machine);
+    snprintf(about, sizeof about, "%.60s%s%s", doc_or(capacity->started_at, "undated"),
+             *machine ? "; " : "", machine);
     capacity_doc(capacity, &doc);
     struct doc_page page = {.command = "lockbench capacity",
                             .title = "What load a lock carries at a promise",
@@ -155,7 +156,24 @@ static bool any_why(const struct capacity *capacity) {
     return false;
 }
 
-void capacity_doc(const struct capacity *capacity, struct doc *doc) {
+/* Adds when and on which machine the search ran, and the command that repeats it. */
+static void add_notes(const struct capacity *capacity, struct doc *doc) {
+    char machine[WORDS_MACHINE_MAX];
+    words_machine(capacity->environment, machine, sizeof machine);
+    doc_section(doc, "run", "The search");
+    doc_say(doc, TONE_PLAIN, "%s to %s, %s %s%s%s; ", doc_or(capacity->started_at, "undated"),
+            doc_or(capacity->ended_at, "its end"), doc_or(capacity->tool_name, "lockbench"),
+            doc_or(capacity->tool_version, "of an unknown version"), *machine ? "; " : "", machine);
+    doc_span(doc, DOC_INLINE, "%s", capacity->path);
+    if (capacity->command) {
+        doc_say(doc, TONE_PLAIN, "Run it again:");
+        doc_code(doc, capacity->command);
+    }
+    doc_tree(doc, "The machine", capacity->environment);
+    doc_end(doc);
+}
+
+static void add_locks(const struct capacity *capacity, struct doc *doc) {
     bool models = any_model(capacity);
     unsigned shown = models ? 0 : DOC_CSV;
     /* An empty column would take the page's room. */
@@ -178,9 +196,6 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
         {.title = "why", .brief = "", .below = true, .words = true, .only = reasons},
         {.title = NULL},
     };
-    if (capacity->partial)
-        doc_say(doc, TONE_WARN, "PARTIAL: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
-    if (capacity->lock_count == 0) return;
     add_answers(doc, capacity);
     add_question(doc, &capacity->locks[0]);
     doc_table(doc, NULL, NULL);
@@ -194,6 +209,13 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
         "as measured around the answer; one that nobody waited for may cost less. M/D/1: the mean "
         "wait that theory expects of a fair queue at the greatest rate below the answer that was "
         "probed; measured: the mean wait there, from due to granted.");
+}
+
+void capacity_doc(const struct capacity *capacity, struct doc *doc) {
+    if (capacity->partial)
+        doc_say(doc, TONE_WARN, "PARTIAL: %s", doc_or(capacity->partial_reason, NUMBER_NONE));
+    if (capacity->lock_count > 0) add_locks(capacity, doc);
+    add_notes(capacity, doc);
 }
 
 static int write_as(const struct capacity *capacity, enum doc_format format, bool color, FILE *out,

@@ -418,23 +418,9 @@ static void add_server_names(struct doc *doc, const struct run *run) {
     if (count > SERVERS_SAID) doc_span(doc, DOC_PLAIN, " and %d more", count - SERVERS_SAID);
 }
 
-static void add_machine(struct doc *doc, const struct run *run) {
-    const char *model = json_string_value(json_object_get(run->environment, "cpu_model"));
-    const char *kernel = json_string_value(json_object_get(run->environment, "kernel"));
-    const json_t *cpus = json_object_get(run->environment, "cpus");
-    const char *separator = "; ";
-    if (model) doc_span(doc, DOC_PLAIN, "%s%s", separator, model), separator = ", ";
-    if (json_is_integer(cpus)) {
-        doc_span(doc, DOC_PLAIN, "%s%" JSON_INTEGER_FORMAT " processor%s", separator,
-                 json_integer_value(cpus), json_integer_value(cpus) == 1 ? "" : "s");
-        separator = ", ";
-    }
-    if (kernel) doc_span(doc, DOC_PLAIN, "%s%s", separator, kernel);
-}
-
 /* Adds what ran on which servers, a line for each run. */
 static void say_ran(struct doc *doc, const struct report *report) {
-    char letter[8];
+    char letter[8], machine[WORDS_MACHINE_MAX];
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         int locks = 0;
@@ -445,8 +431,8 @@ static void say_ran(struct doc *doc, const struct report *report) {
                 doc_or(run->workload, "a workload without a name"), locks, plural(locks),
                 run->stage_count, plural(run->stage_count));
         add_server_names(doc, run);
-        add_machine(doc, run);
-        doc_span(doc, DOC_PLAIN, ".");
+        words_machine(run->environment, machine, sizeof machine);
+        doc_span(doc, DOC_PLAIN, "%s%s.", *machine ? "; " : "", machine);
     }
 }
 

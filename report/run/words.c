@@ -8,6 +8,7 @@
 
 #include "bench/base/guarantee.h"
 #include "bench/base/nearest.h"
+#include "bench/base/utf8.h"
 
 static const struct {
     const char *word, *title;
@@ -118,6 +119,20 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size) {
         if (!claim || used >= size) continue;
         used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", claim);
     }
+    return text;
+}
+
+char *words_machine(const json_t *environment, char *text, size_t size) {
+    const char *model = json_string_value(json_object_get(environment, "cpu_model"));
+    const char *kernel = json_string_value(json_object_get(environment, "kernel"));
+    const json_t *cpus = json_object_get(environment, "cpus");
+    char count[48] = "";
+    if (json_is_integer(cpus))
+        snprintf(count, sizeof count, "%" JSON_INTEGER_FORMAT " processor%s",
+                 json_integer_value(cpus), json_integer_value(cpus) == 1 ? "" : "s");
+    snprintf(text, size, "%.200s%s%s%s%.200s", doc_or(model, ""), model && *count ? ", " : "",
+             count, (model || *count) && kernel ? ", " : "", doc_or(kernel, ""));
+    utf8_clean(text); /* it may be cut */
     return text;
 }
 

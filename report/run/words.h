@@ -21,6 +21,11 @@ void words_state_chip(struct doc *doc, enum lock_state state);
  * are none. */
 char *words_claims(const struct run_stage *stage, char *text, size_t size);
 
+#define WORDS_MACHINE_MAX 460
+/* Writes the machine of a run as people read it, "CPU, 2 processors, Linux 6.1", into text; "" if the environment tells
+ * nothing of it. environment may be NULL. */
+char *words_machine(const json_t *environment, char *text, size_t size);
+
 /* Words that documents use without an explanation. */
 #define WORDS_LIMITED "generator-limited"
 #define WORDS_IDLE_FAULT "not put to the fault"

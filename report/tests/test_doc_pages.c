@@ -55,6 +55,34 @@ TEST(a_search_for_capacity) {
     look_at(path, "probes");
 }
 
+/* Whoever gets only a file can repeat the search, and knows when and where it ran. */
+TEST(a_capacity_tells_when_and_where_it_ran_and_its_whole_command) {
+    static const char again[] =
+        "lockbench capacity redis-setnx --url redis=@/etc/lockbench/the-url-of-the-server-that-we-use "
+        "--set redis.tls_ca=/etc/lockbench/authority-of-the-server-that-we-use.pem --set "
+        "load.key_prefix=lock: --hold 1ms --keys 1 --time 10m --most 1000 --set load.clients=8";
+    static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD, REPORT_HTML};
+    struct capacity *capacity = capacity_load(true);
+    json_t *environment =
+        json_pack("{s:s, s:i, s:s}", "cpu_model", "Some CPU", "cpus", 2, "kernel", "Linux 6.1");
+    capacity->environment = environment;
+    capacity->command = again;
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        char path[64];
+        FILE *out = page_open(path, "notes");
+        assert_int_equal(capacity_write(capacity, formats[i], false, out, &err), 0);
+        assert_int_equal(fclose(out), 0);
+        char *text = read_whole(path);
+        has(text, again);
+        has(text, "2026-11-20T23:48:01Z to 2026-11-20T23:51:09Z");
+        has(text, "Some CPU, 2 processors, Linux 6.1");
+        free(text);
+    }
+    json_decref(environment);
+    capacity_free(capacity);
+}
+
 /* The answer comes first, in one line, and what broke the promise at the lowest load is no dash. */
 TEST(a_capacity_page_begins_with_the_answer) {
     static const char *const firsts[] = {"redis-setnx carries &lt; 300/s",
@@ -77,17 +105,19 @@ TEST(a_capacity_page_begins_with_the_answer) {
     }
 }
 
-/* A long command in any letters is cut at a letter. */
+/* A long name of a machine in any letters is cut at a letter. */
 TEST(a_capacity_page_is_utf8) {
     for (int odd = 0; odd < 2; odd++) {
         struct lb_err err = {0};
-        char path[64], command[400] = "x";
-        for (int i = odd; i < 380; i += 2) memcpy(command + i, "\xc3\xa4", 3);
+        char path[64], model[400] = "x";
+        for (int i = odd; i < 380; i += 2) memcpy(model + i, "\xc3\xa4", 3);
         struct capacity *capacity = capacity_load(true);
-        capacity->command = command;
+        json_t *environment = json_pack("{s:s}", "cpu_model", model);
+        capacity->environment = environment;
         FILE *out = page_open(path, "letters");
         assert_int_equal(capacity_page(capacity, out, &err), 0);
         assert_int_equal(fclose(out), 0);
+        json_decref(environment);
         capacity_free(capacity);
         char *page = read_whole(path);
         json_t *text = json_string(page); /* takes UTF-8 only */
