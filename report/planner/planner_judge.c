@@ -110,6 +110,19 @@ static bool begins_with(const struct word *word, const char *name, char end) {
     return strncmp(text, name, length) == 0 && text[length] == end;
 }
 
+/* Adds the URL of a server that the user started. A URL that is not known is left to the user:
+ * without one the command would measure a server of lockbench's own. */
+static void put_url(FILE *out, const char *command, const char *backend) {
+    struct word word;
+    while (next_value(&command, " --url", &word)) {
+        if (!begins_with(&word, backend, '=')) continue;
+        if (memmem(word.at, word.length, "***", 3)) break; /* its password is hidden */
+        fprintf(out, " --url %.*s", (int)word.length, word.at);
+        return;
+    }
+    fprintf(out, " --url %s=URL", backend);
+}
+
 /* Adds what the search was told of its place: the URL of a server that the user started, and the
  * settings of the backend (TLS, accounts), the lock and the servers. */
 static void put_place(FILE *out, const struct planner_answer *answer, const char *topology) {
@@ -117,13 +130,8 @@ static void put_place(FILE *out, const struct planner_answer *answer, const char
     const char *at = answer->from->command, *backend = lock->backend;
     bool same_place = topology && lock->topology && strcmp(topology, lock->topology) == 0;
     struct word word;
-    if (!backend) return;
-    while (same_place && strcmp(topology, "url") == 0 && next_value(&at, " --url", &word)) {
-        if (!begins_with(&word, backend, '=')) continue;
-        fprintf(out, " --url %.*s", (int)word.length, word.at);
-        break;
-    }
-    at = answer->from->command;
+    if (!is_plain_name(backend)) return;
+    if (same_place && strcmp(topology, "url") == 0) put_url(out, at, backend);
     while (next_value(&at, " --set", &word)) {
         bool of_servers = same_place && begins_with(&word, "servers", '.') &&
                           !begins_with(&word, "servers.topology", '=');
