@@ -30,12 +30,28 @@ const struct result_field *compare_metric(int index);
 double compare_value(const struct result_field *metric, const struct run_stage *stage);
 
 struct compare_side {
-    double *values; /* one for each stage; owned */
+    double *values; /* the samples; owned */
     int count;
+    int made; /* runs, or stages if each side has one run: as many samples would there be at most */
     double median;
 };
 
-#define COMPARE_WANTED_MAX 1000 /* so many repeats or more: no realistic number helps */
+/* What an inconclusive figure would need; the words of each are in compare_need.c. */
+enum compare_need_kind {
+    COMPARE_NEEDS_NOTHING, /* the figure is not inconclusive */
+    COMPARE_NEEDS_REPEATS,
+    COMPARE_NEEDS_LESS_NOISE, /* no realistic number of repeats helps */
+    COMPARE_NEEDS_LESS_LOAD, /* the load generator was the limit of all stages that could be samples */
+    COMPARE_NEEDS_LONGER_RUN,   /* no stage measured enough times for the percentile */
+    COMPARE_NEEDS_FIGURE,       /* no stage measured the figure */
+    COMPARE_NEEDS_WHOLE_STAGES, /* no stage came to its end */
+};
+
+struct compare_need {
+    enum compare_need_kind kind;
+    int repeats; /* for COMPARE_NEEDS_REPEATS: whole runs on each side */
+    bool of_new; /* the side that lacks samples */
+};
 
 struct compare_figure {
     enum compare_verdict verdict;
@@ -43,8 +59,8 @@ struct compare_figure {
     /* the change of new against base: 0.05 = 5 % more; INFINITY = to never, or from 0. low, high:
      * its confidence interval; low is -INFINITY if there are too few samples for an interval */
     double shift, low, high;
-    double p;   /* corrected for the number of figures */
-    int wanted; /* for inconclusive: the repeats that each side would need */
+    double p; /* corrected for the number of figures */
+    struct compare_need need;
 };
 
 struct compare_row {
@@ -123,6 +139,12 @@ struct compare_ask {
  * nothing in common or can't be compared. */
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
+
+/* What a figure of this row needs, in words without a full stop, the same in every output; "" if its need
+ * is COMPARE_NEEDS_NOTHING. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
+#define COMPARE_NEED_TEXT_MAX 96
+char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
+                        char *text);
 
 /* The exit code for a lock of the new runs in this state: 3 if two clients held at once or fencing
  * tokens did not grow, 4 if clients were left without a grant, 0 otherwise. */

@@ -39,17 +39,16 @@ static char *shift_text(const struct compare_figure *figure, char *text, size_t 
     return number_change_text(figure->shift, text);
 }
 
-/* Writes what an inconclusive figure would need, or how sure a change is. */
-static char *note_text(const struct compare_figure *figure, char *text, size_t size) {
-    text[0] = '\0';
-    if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
-        snprintf(text, size, "too noisy for repeats to help");
-    } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
-        snprintf(text, size, "~%d repeats a side would do", figure->wanted);
-    } else if (figure->verdict != COMPARE_SAME && isnan(figure->p)) {
-        snprintf(text, size, "nothing was granted any more");
-    } else if (figure->verdict != COMPARE_SAME) {
-        snprintf(text, size, "p = %.2g", figure->p);
+/* Writes what an inconclusive figure would need, or how sure a change is. text:
+ * COMPARE_NEED_TEXT_MAX bytes. */
+static char *note_text(const struct compare_row *row, const struct compare_figure *figure,
+                       char *text) {
+    compare_need_text(row, figure, text);
+    bool changed = figure->verdict == COMPARE_BETTER || figure->verdict == COMPARE_WORSE;
+    if (changed && isnan(figure->p)) {
+        snprintf(text, COMPARE_NEED_TEXT_MAX, "nothing was granted any more");
+    } else if (changed) {
+        snprintf(text, COMPARE_NEED_TEXT_MAX, "p = %.2g", figure->p);
     }
     return text;
 }
@@ -104,19 +103,16 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
 }
 
 static const struct doc_column columns[] = {
-    {.title = "median of runs"},
-    {.title = "base", .right = true},
-    {.title = "new", .right = true},
-    {.title = "shift", .right = true},
-    {.title = "95 % interval"},
-    {.title = "verdict"},
-    {.title = "note"},
-    {.title = NULL},
+    {.title = "median of runs"},      {.title = "base", .right = true},
+    {.title = "new", .right = true},  {.title = "shift", .right = true},
+    {.title = "95 % interval"},       {.title = "verdict"},
+    {.title = "note", .words = true}, {.title = NULL},
 };
 
-static void add_compared_figure(struct doc *doc, const struct result_field *metric,
-                                const struct compare_figure *figure) {
-    char text[NUMBER_TEXT_MAX], small[64];
+static void add_compared_figure(struct doc *doc, const struct compare_row *row, int m) {
+    const struct result_field *metric = compare_metric(m);
+    const struct compare_figure *figure = &row->figure[m];
+    char text[NUMBER_TEXT_MAX], small[64], note[COMPARE_NEED_TEXT_MAX];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", metric->title);
     doc_value(doc, figure->base.median, "%s",
@@ -126,7 +122,7 @@ static void add_compared_figure(struct doc *doc, const struct result_field *metr
     doc_cell(doc, "%s", interval_text(figure, small, sizeof small));
     doc_cell(doc, "%s", compare_word(figure->verdict));
     doc_set_tone(doc, compared_tone(figure->verdict));
-    doc_cell(doc, "%s", note_text(figure, small, sizeof small));
+    doc_cell(doc, "%s", note_text(row, figure, note));
 }
 
 /* Adds a lock: "redis-setnx, 16 clients, one key, ...", between two locks "a -> b", and then its
@@ -147,8 +143,7 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
     doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
     if (!alike) doc_span(doc, DOC_DETAIL, "new: %s", row->new_guarantee);
     for (int m = 0; m < compare_metric_count(); m++) {
-        if (row->figure[m].verdict != COMPARE_UNKNOWN)
-            add_compared_figure(doc, compare_metric(m), &row->figure[m]);
+        if (row->figure[m].verdict != COMPARE_UNKNOWN) add_compared_figure(doc, row, m);
     }
 }
 

@@ -15,7 +15,7 @@
 
 #define LEVEL 0.95
 #define SAMPLES_MAX 2000 /* samples of a side: all pairs of them are looked at */
-/* the advised repeats if there is no interval yet that shows how many are enough */
+/* the samples that are advised if there is no interval yet that shows how many are enough */
 #define WANTED_FEW 10
 /* a difference of logarithms: only "never" and 0 are so far from other figures */
 #define BEYOND_ANY 300
@@ -42,6 +42,10 @@ int compare_metric_count(void) {
     return count;
 }
 
+bool compare_is_sample(const struct run_stage *stage) {
+    return stage->status && strcmp(stage->status, "complete") == 0 && !report_limited(stage);
+}
+
 int compare_count_limited(const struct compare_pick *pick) {
     int count = 0;
     for (int i = 0; i < pick->count; i++) count += report_limited(pick->stages[i]);
@@ -56,9 +60,7 @@ static double next_sample(const struct compare_pick *pick, const struct result_f
     do {
         const struct run_stage *stage = pick->stages[*at];
         double value = compare_value(metric, stage);
-        bool complete = stage->status && strcmp(stage->status, "complete") == 0;
-        bool is_sample = complete && !report_limited(stage);
-        if (is_sample && !isnan(value)) room[count++] = value;
+        if (compare_is_sample(stage) && !isnan(value)) room[count++] = value;
         ++*at;
     } while (pick->by_run && *at < pick->count && pick->runs[*at] == run);
     return rank_median(room, count);
@@ -72,7 +74,7 @@ static int fill_side(const struct compare_pick *pick, const struct result_field 
         free(room);
         return -1;
     }
-    for (int i = 0; i < pick->count;) {
+    for (int i = 0; i < pick->count; side->made++) {
         double value = next_sample(pick, metric, &i, room);
         if (!isnan(value)) side->values[side->count++] = value;
     }
@@ -161,11 +163,11 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
 
 /* ---- verdicts ---- */
 
-/* The number of repeats that would be enough: for the smallest p that the correction of the whole
+/* The number of samples that would be enough: for the smallest p that the correction of the whole
  * family lets pass, and for an interval as narrow as min_effect, which shrinks with the root of n.
  * A change that the interval shows already needs only the former. */
-static int wanted_repeats(const struct compare_figure *figure, double min_effect, double alpha,
-                          int family) {
+static double wanted_samples(const struct compare_figure *figure, double min_effect, double alpha,
+                             int family) {
     int have = figure->base.count < figure->new.count ? figure->base.count : figure->new.count;
     int least = rank_smallest(1 - alpha / family);
     if (isinf(figure->high) || isinf(figure->low)) return least > WANTED_FEW ? least : WANTED_FEW;
@@ -174,12 +176,11 @@ static int wanted_repeats(const struct compare_figure *figure, double min_effect
     bool shown = figure->low > 0 || figure->high < 0;
     double wanted = shown ? ceil(1.5 * have) : ceil(have * times * times);
     if (!(wanted > have)) wanted = have + 1; /* true also for a NAN */
-    if (wanted < least) wanted = least;
-    return wanted < COMPARE_WANTED_MAX ? (int)wanted : COMPARE_WANTED_MAX;
+    return wanted < least ? least : wanted;
 }
 
-static void judge(struct compare_figure *figure, const struct result_field *metric,
-                  const struct compare *compare, int family) {
+static void judge(const struct compare *compare, const struct compare_row *row,
+                  struct compare_figure *figure, const struct result_field *metric, int family) {
     double least = compare->min_effect;
     bool changed = figure->p <= compare->alpha && fabs(figure->shift) >= least;
     if (changed) {
@@ -189,7 +190,8 @@ static void judge(struct compare_figure *figure, const struct result_field *metr
                figure->high < COMPARE_SAME_TIMES * least) {
         figure->verdict = COMPARE_SAME;
     } else {
-        figure->wanted = wanted_repeats(figure, least, compare->alpha, family);
+        figure->need = compare_need_of_samples(
+            row, figure, wanted_samples(figure, least, compare->alpha, family));
     }
 }
 
@@ -206,13 +208,14 @@ int compare_judge(struct compare *compare) {
     int failed = rank_holm(p, count), family = count;
     count = 0;
     for (int r = 0; r < compare->row_count && !failed; r++) {
+        struct compare_row *row = &compare->rows[r];
         for (int m = 0; m < metrics; m++) {
-            struct compare_figure *figure = &compare->rows[r].figure[m];
-            if (isnan(figure->p)) {
-                figure->wanted = WANTED_FEW;
-            } else {
+            struct compare_figure *figure = &row->figure[m];
+            if (!isnan(figure->p)) {
                 figure->p = p[count++];
-                judge(figure, compare_metric(m), compare, family);
+                judge(compare, row, figure, compare_metric(m), family);
+            } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
+                figure->need = compare_need_of_side(row, figure, compare_metric(m));
             }
             compare->counts[figure->verdict]++;
         }

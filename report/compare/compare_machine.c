@@ -24,18 +24,22 @@ static json_t *values_json(const struct compare_side *side) {
     return values;
 }
 
-static json_t *compared_figure_json(const struct compare_figure *figure) {
-    bool wants = figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted < COMPARE_WANTED_MAX;
+static json_t *compared_figure_json(const struct compare_row *row,
+                                    const struct compare_figure *figure) {
+    const struct compare_need *need = &figure->need;
+    char needs[COMPARE_NEED_TEXT_MAX];
+    compare_need_text(row, figure, needs);
     json_t *base = values_json(&figure->base), *new = values_json(&figure->new);
-    json_t *json = compare_result_figure_json(
-        &(struct compare_result_figure){.verdict = compare_word(figure->verdict),
-                                        .base = {figure->base.median, base},
-                                        .new = {figure->new.median, new},
-                                        .shift = finite_or_absent(figure->shift),
-                                        .low = finite_or_absent(figure->low),
-                                        .high = finite_or_absent(figure->high),
-                                        .p = finite_or_absent(figure->p),
-                                        .repeats_wanted = wants ? figure->wanted : NAN});
+    json_t *json = compare_result_figure_json(&(struct compare_result_figure){
+        .verdict = compare_word(figure->verdict),
+        .base = {figure->base.median, base},
+        .new = {figure->new.median, new},
+        .shift = finite_or_absent(figure->shift),
+        .low = finite_or_absent(figure->low),
+        .high = finite_or_absent(figure->high),
+        .p = finite_or_absent(figure->p),
+        .needs = *needs ? needs : NULL,
+        .repeats_wanted = need->kind == COMPARE_NEEDS_REPEATS ? need->repeats : NAN});
     json_decref(base);
     json_decref(new);
     return json;
@@ -46,7 +50,7 @@ static json_t *row_json(const struct compare_row *row) {
     for (int m = 0; m < compare_metric_count(); m++) {
         if (row->figure[m].verdict == COMPARE_UNKNOWN) continue;
         json_object_set_new(figures, compare_metric(m)->compared,
-                            compared_figure_json(&row->figure[m]));
+                            compared_figure_json(row, &row->figure[m]));
     }
     json_t *json = compare_result_row_json(
         &(struct compare_result_row){.lock = row->lock,
@@ -115,11 +119,10 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
         fprintf(out, isnan(figure->p) ? "none\"/>" : "%s (%s, p = %.2g)\"/>",
                 compare_value_text(figure->new.median, compare_metric(m), new),
                 number_change_text(figure->shift, shift), figure->p);
-    } else if (figure->verdict == COMPARE_INCONCLUSIVE && figure->wanted >= COMPARE_WANTED_MAX) {
-        fputs("<skipped message=\"inconclusive: too noisy for repeats to help\"/>", out);
     } else if (figure->verdict == COMPARE_INCONCLUSIVE) {
-        fprintf(out, "<skipped message=\"inconclusive: %d repeats a side would do\"/>",
-                figure->wanted);
+        char needs[COMPARE_NEED_TEXT_MAX];
+        fprintf(out, "<skipped message=\"inconclusive: %s\"/>",
+                compare_need_text(row, figure, needs));
     }
     fputs("</testcase>\n", out);
 }

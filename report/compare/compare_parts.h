@@ -22,7 +22,18 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err);
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
 
-/* compare_figure: the number of stages of a side that are no samples, because the load generator
+/* compare_need: what an inconclusive figure needs whose p is not known: a side has no sample. */
+struct compare_need compare_need_of_side(const struct compare_row *row,
+                                         const struct compare_figure *figure,
+                                         const struct result_field *metric);
+/* The repeats that give each side so many samples, if as large a part of them are samples as of the
+ * repeats so far. */
+struct compare_need compare_need_of_samples(const struct compare_row *row,
+                                            const struct compare_figure *figure, double samples);
+
+/* compare_figure: true if the stage ran to its end and the load generator was not its limit. */
+bool compare_is_sample(const struct run_stage *stage);
+/* The number of stages of a side that are no samples, because the load generator
  * was their limit. */
 int compare_count_limited(const struct compare_pick *pick);
 

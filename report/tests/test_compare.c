@@ -8,11 +8,13 @@
 #include "report/tests/report_help.h"
 #include "results/stats/tests/stats_help.h"
 
-#define OTHER(lock, verdict, rate)                                                                 \
-    "{\"lock\":\"" lock                                                                            \
-    "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"complete\",\"processes\":1,"  \
-    "\"threads\":1,\"topology\":\"redis\",\"throughput_per_s\":" #rate                             \
-    ",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
+#define OTHER(lock, verdict, rate) STAGE(lock, "complete", verdict, #rate, "")
+/* more: further members, each with a comma before it */
+#define STAGE(lock, status, verdict, rate, more)                                                   \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"status\":\"" status  \
+    "\",\"processes\":1,"                                                                          \
+    "\"threads\":1,\"topology\":\"redis\",\"throughput_per_s\":" rate                              \
+    ",\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}" more "}"
 
 /* A run's stages: one lock, so many repeats. */
 struct made {
@@ -60,7 +62,7 @@ static char *make_run(const struct made *made, uint64_t seed) {
     fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
           out);
     for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
-    if (made->others) fprintf(out, ",%s", made->others);
+    if (made->others) fprintf(out, "%s%s", made->repeats ? "," : "", made->others);
     fputs("]}", out);
     assert_int_equal(fclose(out), 0);
     return path;
@@ -158,7 +160,8 @@ TEST(one_run_is_too_little) {
     new.faster = 0.5;
     struct compare *compare = compare_of(&base, &new, 1);
     assert_int_equal(compare->rows[0].figure[0].verdict, COMPARE_INCONCLUSIVE);
-    assert_int_equal(compare->rows[0].figure[0].wanted, 10);
+    assert_int_equal(compare->rows[0].figure[0].need.kind, COMPARE_NEEDS_REPEATS);
+    assert_int_equal(compare->rows[0].figure[0].need.repeats, 10);
     assert_int_equal(compare_exit(compare), 5);
     compare_free(compare);
 }
@@ -169,7 +172,7 @@ TEST(noise_asks_for_more_repeats) {
     const struct compare_figure *figure = &compare->rows[0].figure[0];
     assert_int_equal(figure->verdict, COMPARE_INCONCLUSIVE);
     /* an interval ten times too wide wants a hundredfold */
-    assert_in_range(figure->wanted, 100, 1000);
+    assert_in_range(figure->need.repeats, 100, 1000);
     compare_free(compare);
 }
 
@@ -178,9 +181,9 @@ TEST(noise_beyond_repeats_asks_for_none) {
     const struct made made = {.lock = "a", .repeats = 10, .noise = 3};
     struct compare *compare = compare_of(&made, &made, 5);
     assert_int_equal(compare->rows[0].figure[0].verdict, COMPARE_INCONCLUSIVE);
-    assert_int_equal(compare->rows[0].figure[0].wanted, COMPARE_WANTED_MAX);
+    assert_int_equal(compare->rows[0].figure[0].need.kind, COMPARE_NEEDS_LESS_NOISE);
     char *text = text_of(compare, COMPARE_JUNIT);
-    has(text, "<skipped message=\"inconclusive: too noisy for repeats to help\"/>");
+    has(text, "<skipped message=\"inconclusive: too noisy for repeats\"/>");
     assert_null(strstr(text, "1000 repeats"));
     free(text);
     text = text_of(compare, COMPARE_JSON);
@@ -191,6 +194,63 @@ TEST(noise_beyond_repeats_asks_for_none) {
     json_decref(json);
     free(text);
     compare_free(compare);
+}
+
+#define LIMITED(rate) STAGE("a", "complete", "clean", #rate, ",\"limited_by\":\"generator\"")
+
+/* Says what the figures of a comparison need: the same words in every output, and no number of repeats where none
+ * would do. */
+static void needs(const struct made *base, const struct made *new, const char *figure,
+                  const char *words) {
+    struct compare *compare = compare_of(base, new, 1);
+    assert_int_equal(figure_of(compare, figure)->verdict, COMPARE_INCONCLUSIVE);
+    const enum compare_format formats[] = {COMPARE_MD, COMPARE_JUNIT, COMPARE_JSON};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = text_of(compare, formats[i]);
+        has(text, words);
+        if (formats[i] == COMPARE_JSON) {
+            json_t *json = json_loads(text, 0, NULL);
+            const json_t *row = json_array_get(json_object_get(json, "rows"), 0);
+            const json_t *found = json_object_get(json_object_get(row, "figures"), figure);
+            assert_string_equal(json_string_value(json_object_get(found, "needs")), words);
+            bool repeats = strstr(words, "repeats would do") != NULL;
+            assert_int_equal(json_is_null(json_object_get(found, "repeats_wanted")), !repeats);
+            json_decref(json);
+        }
+        free(text);
+    }
+    compare_free(compare);
+}
+
+TEST(a_figure_that_repeats_cannot_decide_says_what_it_needs) {
+    const struct made made = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made limited = made, few = {.lock = "a"}, failed = {.lock = "a"};
+    limited.repeats = 6;
+    limited.more = ",\"limited_by\":\"generator\"";
+    few.others = OTHER("a", "clean", 900) "," OTHER("a", "clean", 901) "," LIMITED(905);
+    failed.others = STAGE("a", "failed", "unchecked", "null", "");
+    needs(&limited, &limited, "throughput", "load generator limited 6 of 6 in the base: less load");
+    needs(&made, &limited, "throughput",
+          "load generator limited 6 of 6 in the new runs: less load");
+    needs(&few, &made, "handoff_p50", "not measured in the base: longer run.duration");
+    needs(&few, &made, "client_cpu_net", "not measured in the base");
+    needs(&made, &failed, "throughput", "no stage of the new runs came to its end");
+    /* Long words of a need cut no name off. */
+    struct compare *compare = compare_of(&few, &made, 1);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "\ncommands a grant ");
+    free(text);
+    compare_free(compare);
+}
+
+/* 2 of 6 repeats were samples, so three times as many repeats are needed as samples. */
+TEST(the_advised_repeats_allow_for_those_that_are_no_samples) {
+    const struct made made = {.lock = "a", .repeats = 6, .noise = 0.01};
+    struct made some = made;
+    some.repeats = 2;
+    some.others = LIMITED(905) "," LIMITED(906) "," LIMITED(907) "," LIMITED(908);
+    needs(&some, &made, "throughput", "~30 repeats would do");
+    needs(&made, &some, "throughput", "~30 repeats would do");
 }
 
 /* 200 times as fast is a figure, not infinity. */

@@ -29,7 +29,7 @@ struct compare_result_side {
 };
 
 struct compare_result_figure {
-    const char *verdict;
+    const char *verdict, *needs;
     struct compare_result_side base, new;
     double shift, low, high, p, repeats_wanted;
 };
