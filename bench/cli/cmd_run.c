@@ -17,11 +17,13 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/run/canary.h"
+#include "bench/run/planned.h"
 #include "bench/run/run.h"
 #include "bench/run/serve.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/slo/threshold.h"
 #include "bench/workload/shape.h"
+#include "report/compare/compare.h"
 #include "report/report.h"
 
 #define SETS_MAX 128 /* --set, and the one that --key becomes */
@@ -72,8 +74,8 @@ static const struct arg args[] = {
      "N"},
     {{"against", ARG_PATH, offsetof(struct wish, repeat.against),
       .help =
-          "compare with another workload, or with another build of lockbench (a program, or a script that execs "
-          "it): exit codes as of `compare`"},
+          "compare with another workload that has the same load, or with another build of lockbench (a program, or "
+          "a script that execs it): exit codes as of `compare`"},
      "FILE|PROGRAM"},
     {{"against-lock", ARG_LOCK, offsetof(struct wish, repeat.lock),
       .help = "compare with another lock: its runs are the base"},
@@ -269,6 +271,18 @@ static int check_pair(const struct wish *wish, const struct plan *plan, const st
         "--lock NEW --against-lock BASE");
 }
 
+/* Only stages with the same load are compared, so plans without any are refused before a server starts. */
+static int check_loads(const struct wish *wish, const struct plan *plan, const struct plan *base,
+                       struct lb_err *err) {
+    const struct compare_ask ask = {.base_lock = wish->repeat.lock,
+                                    .new_lock = wish->repeat.lock ? wish->locks : NULL};
+    struct run *new = planned_run(plan, err), *old = new ? planned_run(base, err) : NULL;
+    int failed = old ? compare_check_loads(old, new, &ask, err) : -1;
+    run_free(new);
+    run_free(old);
+    return failed;
+}
+
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
 static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
                        const struct plan *plan, struct lb_err *err) {
@@ -277,7 +291,8 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
     int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (load_base(wish, usual, &base, err) != 0) return -1;
-    if (check_pair(wish, plan, base, err) != 0) {
+    if (check_pair(wish, plan, base, err) != 0 ||
+        (base && check_loads(wish, plan, base, err) != 0)) {
         code = -1;
     } else if (wish->dry_run) {
         code = print_plan(plan, wish->json, err);

@@ -190,7 +190,8 @@ static int conclude_repeats(const struct show *show, const struct alternate_end 
     return code;
 }
 
-static void say_where(const struct show *show, const struct alternate_end *end) {
+/* compared: the command that compares again would print the comparison again, and no error. */
+static void say_where(const struct show *show, const struct alternate_end *end, bool compared) {
     const char *folder = show->folder, *lock = show->ask->wish->lock;
     if (!has_base(show->ask->wish)) {
         fprintf(
@@ -198,6 +199,10 @@ static void say_where(const struct show *show, const struct alternate_end *end) 
             "%d run%s saved in %s; side by side: lockbench report %s/*; against others: lockbench compare "
             "%s -- OTHERS\n",
             end->saved[BASE], end->saved[BASE] == 1 ? "" : "s", folder, folder, folder);
+        return;
+    }
+    if (!compared) {
+        fprintf(stderr, "saved in %s\n", folder);
         return;
     }
     fprintf(stderr,
@@ -256,7 +261,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     struct lb_err uncompared = {0};
     int all = alternate.repeat * alternate.side_count;
     int code = pair ? conclude_repeats(&show, &end, all, &uncompared) : end.exit_code[0];
-    if (end.saved[BASE] + end.saved[NEW] > 0) say_where(&show, &end);
+    if (end.saved[BASE] + end.saved[NEW] > 0) say_where(&show, &end, code >= 0);
     if (failed) return -1;
     if (code < 0 && end.interrupted) fprintf(stderr, "lockbench: %s\n", uncompared.text);
     if (code < 0 && !end.interrupted) {

@@ -47,24 +47,10 @@ static void judge_stage_of(struct run_state *run, const struct stage *stage,
     if (judge_stage(&run->judge, stage, of, line, sizeof line)) run_say(run, line);
 }
 
-/* Adds to a stage's result what only the run knows: that a control ran by a workload of its own. */
-static void add_origin(struct run_stage *result, const struct plan_stage *of) {
-    char faults[160];
-    const struct lb_about *about = &of->lock->lock->about;
-    if (of->lock->plan) {
-        result->workload = run_stage_keep_text(result, "%s", of->plan->name);
-        result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
-    }
-    /* A control whose mistake this workload can't show may come out clean. */
-    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
-        result->exposed_by = about->exposed_by;
-    result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
-}
-
 static void add_stage_result(struct run_state *run, struct stage *stage,
                              const struct plan_stage *of) {
     struct lb_err err = {0};
-    add_origin(&stage->result, of);
+    stage_describe_origin(&stage->result, of);
     json_t *json = run_stage_json(&stage->result);
     if (json && json_array_append_new(run->stages, json) == 0) return;
     err_set(&err, LB_EXIT_MACHINE, "out of memory for a stage's result");

@@ -39,6 +39,7 @@ struct stage_promise {
 
 struct stage;
 struct hosts;
+struct plan_stage;
 
 /* What the judge of several hosts settled for a load host. */
 struct stage_far {
@@ -197,6 +198,11 @@ struct stage {
 /* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is
  * to be read beside the figures, and the latencies. 0, or -1 with err when out of memory. */
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
+/* Adds what only the run knows: the faults, and that a control ran by a workload of its own. */
+void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
+/* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
+ * caller frees result->kept. */
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of);
 
 /* The limits of the load generator that affect the figures, in words: an array of texts, empty when
  * there are none. New reference; NULL when out of memory. */

@@ -9,6 +9,7 @@
 #include "bench/run/stage_cause.h"
 #include "bench/workload/keys.h"
 #include "bench/workload/leases.h"
+#include "bench/workload/stages.h"
 #include "results/format/hdr.h"
 #include "results/format/write.h"
 #include "results/stats/quantile.h"
@@ -83,19 +84,16 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
     result->session = plan->churn ? "each" : "keep";
 }
 
-static void describe_load(struct stage *stage, const struct stage_ask *ask) {
-    struct run_stage *result = &stage->result;
+/* The load as it was planned. offered_per_s: 0 when closed. */
+static void describe_load(struct run_stage *result, const struct stage_ask *ask, int clients,
+                          double offered_per_s) {
     const struct plan *plan = ask->plan;
     struct arrival arrival = plan->arrival;
     char text[TEXT_MAX];
-    if (stage->offered_per_s > 0) {
-        result->offered_per_s = arrival.rate_per_s = stage->offered_per_s;
-    }
-    result->clients = result->fibers = stage->clients;
-    result->processes = stage->processes;
-    result->threads = result->loops = stage->threads;
+    if (offered_per_s > 0) result->offered_per_s = arrival.rate_per_s = offered_per_s;
+    result->clients = result->fibers = clients;
     result->repeat = ask->repeat;
-    describe_keys(result, plan, stage->clients);
+    describe_keys(result, plan, clients);
     result->arrival = keep_or_null(result, arrival_text(&arrival, text, sizeof text));
     result->hold = keep_or_null(result, dist_text(&plan->hold, text, sizeof text));
     result->think = keep_or_null(result, dist_text(&plan->think, text, sizeof text));
@@ -107,6 +105,35 @@ static void describe_load(struct stage *stage, const struct stage_ask *ask) {
     result->sweep_order = ask->sweep.order;
     result->sweep_leg = ask->sweep.leg;
     result->sweep_step = ask->sweep.step;
+}
+
+void stage_describe_origin(struct run_stage *result, const struct plan_stage *of) {
+    char faults[160];
+    const struct lb_about *about = &of->lock->lock->about;
+    if (of->lock->plan) {
+        result->workload = run_stage_keep_text(result, "%s", of->plan->name);
+        result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
+    }
+    /* A control whose mistake this workload can't show may come out clean. */
+    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
+        result->exposed_by = about->exposed_by;
+    result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
+}
+
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of) {
+    const struct stage_ask ask = {.plan = of->plan,
+                                  .lock = of->lock,
+                                  .readers = of->readers,
+                                  .repeat = of->repeat,
+                                  .distance = of->distance,
+                                  .sweep = of->sweep};
+    double rate_per_s = of->rate_per_s > 0 ? of->rate_per_s : of->plan->arrival.rate_per_s;
+    bool open = of->plan->arrival.kind != ARRIVAL_CLOSED;
+    *result = (struct run_stage){0};
+    result_field_clear_all(run_stage_fields(), result);
+    describe_lock(result, &ask);
+    describe_load(result, &ask, of->clients, open ? rate_per_s : 0);
+    stage_describe_origin(result, of);
 }
 
 static void describe_course(struct stage *stage) {
@@ -208,7 +235,9 @@ static json_t *overlap_json(const struct stage *stage) {
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err) {
     struct run_stage *result = &stage->result;
     describe_lock(result, ask);
-    describe_load(stage, ask);
+    describe_load(result, ask, stage->clients, stage->offered_per_s);
+    result->processes = stage->processes;
+    result->threads = result->loops = stage->threads;
     describe_course(stage);
     for (int metric = 0; metric < METRICS; metric++) {
         if (fill_latency(result, &result->latency[metric], stage->hist[metric], err) != 0)

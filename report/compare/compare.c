@@ -384,6 +384,51 @@ static int by_row_place(const void *a, const void *b) {
     return ((const struct compare_row *)a)->place - ((const struct compare_row *)b)->place;
 }
 
+/* Sets err to the reason why no ref of the base and none of the new runs are a pair, by the example of a
+ * lock that both have, with as many clients if possible. Returns -1. */
+static int say_none(const struct refs *refs, struct lb_err *err) {
+    const struct ref *base = NULL, *new = NULL;
+    bool alike = false;
+    for (int i = 0; i < refs->count && !alike; i++) {
+        const struct ref *ref = &refs->item[i];
+        for (int j = 0; !ref->new &&j < refs->count && !alike; j++) {
+            const struct ref *other = &refs->item[j];
+            if (!other->new || strcmp(ref->lock, other->lock) != 0) continue;
+            alike = ref->stage->clients == other->stage->clients;
+            if (base && !alike) continue;
+            base = ref;
+            new = other;
+        }
+    }
+    if (base) return compare_say_apart(base->stage, new->stage, err);
+    for (int i = 0; i < refs->count; i++) *(refs->item[i].new ? &new : &base) = &refs->item[i];
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s); "
+        "--lock BASE=NEW compares two locks",
+        base ? base->stage->lock : "none", new ? new->stage->lock : "none");
+}
+
+int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
+                        struct lb_err *err) {
+    struct refs refs = {0};
+    bool paired = false;
+    int failed = add_refs(&refs, &base, 1, ask, false);
+    if (!failed) failed = add_refs(&refs, &new, 1, ask, true);
+    if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!failed && refs.count > 0)
+        qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
+    for (int from = 0, to; from < refs.count && !failed; from = to) {
+        bool has_base = false, has_new = false;
+        for (to = from; to < refs.count && by_task(&refs.item[from], &refs.item[to]) == 0; to++)
+            *(refs.item[to].new ? &has_new : &has_base) = true;
+        paired |= has_base && has_new;
+    }
+    if (!failed && !paired) failed = say_none(&refs, err);
+    free_refs(&refs);
+    return failed ? -1 : 0;
+}
+
 static int add_compare_rows(struct compare *compare, const struct compare_ask *ask,
                             struct lb_err *err) {
     struct refs refs = {0};
@@ -402,14 +447,9 @@ static int add_compare_rows(struct compare *compare, const struct compare_ask *a
             to++;
         failed = add_compare_row(compare, ask, &refs.item[from], to - from, err);
     }
+    if (!failed && compare->row_count == 0) failed = say_none(&refs, err);
     free_refs(&refs);
     if (failed) return -1;
-    if (compare->row_count == 0) {
-        return err_set(
-            err, LB_EXIT_USAGE,
-            "compare: no stage in common: no lock stands in the base and in the new runs under the "
-            "same load with as many clients");
-    }
     qsort(compare->rows, (size_t)compare->row_count, sizeof *compare->rows, by_row_place);
     return 0;
 }

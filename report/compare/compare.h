@@ -140,6 +140,11 @@ struct compare_ask {
 struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err);
 void compare_free(struct compare *compare);
 
+/* Whether two runs, which may be planned only, have a stage in common: a lock under the same load with as
+ * many clients. Of ask only the locks count. 0, or -1 with err, which says what differs. */
+int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
+                        struct lb_err *err);
+
 /* What a figure of this row needs, in words without a full stop, the same in every output; "" if its need
  * is COMPARE_NEEDS_NOTHING. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
 #define COMPARE_NEED_TEXT_MAX 96

@@ -22,6 +22,11 @@ int compare_check_runs(const struct compare *compare, struct lb_err *err);
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */
 int compare_find_differences(struct compare *compare);
 
+/* compare_apart: sets err to the difference between the loads of two stages of the same lock, and returns
+ * -1. */
+int compare_say_apart(const struct run_stage *base, const struct run_stage *new,
+                      struct lb_err *err);
+
 /* compare_need: what an inconclusive figure needs whose p is not known: a side has no sample. */
 struct compare_need compare_need_of_side(const struct compare_row *row,
                                          const struct compare_figure *figure,
