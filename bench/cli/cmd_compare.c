@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "bench/cli/cli.h"
+#include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/terminal.h"
 #include "report/compare/compare.h"
@@ -15,6 +16,7 @@ struct wish {
     const char *locks; /* "BASE=NEW" */
     const char *out;   /* the page */
     double min_effect_percent, alpha;
+    uint32_t metrics;
     bool anyway, no_page;
     enum compare_format format;
 };
@@ -48,12 +50,17 @@ static const struct arg args[] = {
     {{"lock", ARG_LOCK, offsetof(struct wish, locks),
       .help = "compare one lock of the base with another one of the new runs"},
      "BASE=NEW"},
+    {{"metric", ARG_METRICS, offsetof(struct wish, metrics),
+      .help =
+          "judge these only, and show the others: throughput,acquire_p50, ...; the exit code is 5 where one of "
+          "them was not measured"},
+     "METRIC,..."},
     {{"min-effect", LB_OPT_PERCENT, offsetof(struct wish, min_effect_percent),
       COMPARE_TEXT(COMPARE_MIN_EFFECT_PERCENT), .min = 0.001, .max = 1000,
       .help = "smaller changes don't count"},
      "PERCENT"},
     {{"alpha", LB_OPT_REAL, offsetof(struct wish, alpha), COMPARE_TEXT(COMPARE_ALPHA), .min = 1e-9,
-      .max = 0.999999999, .help = "significance, over all figures together"},
+      .max = 0.999999999, .help = "significance, over all judged figures together"},
      "P"},
     {{"anyway", ARG_FLAG, offsetof(struct wish, anyway),
       .help = "also compare different topologies, durabilities and executors"},
@@ -124,6 +131,7 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .new_count = new.count,
                               .min_effect = wish->min_effect_percent / 100,
                               .alpha = wish->alpha,
+                              .metrics = wish->metrics,
                               .anyway = wish->anyway};
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
@@ -137,6 +145,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
 static const struct example examples[] = {
     {"lockbench compare results/monday -- results/tuesday", "what changed between two runs"},
     {"lockbench compare base/* -- new/* --junit", "several runs of each side, for CI"},
+    {"lockbench compare base/* -- new/* --metric throughput,acquire_p50",
+     "a gate on two figures; the noise of the others does not count"},
     {"lockbench compare results/monday results/tuesday --out change.html",
      "the same; the page with charts goes there"},
     {NULL, NULL},
@@ -150,7 +160,8 @@ const struct command command_compare = {
         "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and\n"
         "costs. One run is one sample, so make ten of each side, in turns. Exit codes:\n"
         "0 no figure was shown to get worse, 4 a figure got worse, 5 the runs (without generator-limited\n"
-        "ones) are too few or too noisy to decide, 3 exclusion was violated.",
+        "ones) are too few or too noisy to decide on every figure that is judged (--metric), 3 exclusion\n"
+        "was violated.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -10,6 +10,7 @@
 #include "bench/cli/alternate.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/interrupt.h"
+#include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/repeat.h"
@@ -83,6 +84,10 @@ static const struct arg args[] = {
     {{"against-set", ARG_KEYS, offsetof(struct wish, repeat.sets), .max = REPEAT_SETS_MAX,
       .help = "compare with runs that have this setting instead; repeatable"},
      "SECTION.KEY=VALUE"},
+    {{"metric", ARG_METRICS, offsetof(struct wish, repeat.metrics),
+      .help =
+          "with --against...: judge these figures only, and show the others: throughput,acquire_p50, ..."},
+     "METRIC,..."},
     PROGRESS_ARG,
     {{"no-page", ARG_FLAG, offsetof(struct wish, no_page),
       .help = "leave out report.html, the page beside the result"},
@@ -370,7 +375,11 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan) goto out;
-    if (repeat_is_asked(&wish->repeat) && wish->metrics) {
+    if (wish->repeat.metrics && !repeat_has_base(&wish->repeat)) {
+        err_set(err, LB_EXIT_USAGE,
+                "run: --metric names what a comparison judges: add --against..., or leave it out "
+                "(--metrics shows the figures to Prometheus)");
+    } else if (repeat_is_asked(&wish->repeat) && wish->metrics) {
         err_set(
             err, LB_EXIT_USAGE,
             "run: --metrics shows one run: leave it out where --repeat or --against make several");

@@ -17,12 +17,12 @@
 #define BASE 0
 #define NEW 1
 
-bool repeat_is_asked(const struct repeat_wish *wish) {
-    return wish->times > 0 || wish->against || wish->lock || wish->sets.count > 0;
+bool repeat_has_base(const struct repeat_wish *wish) {
+    return wish->against || wish->lock || wish->sets.count > 0;
 }
 
-static bool has_base(const struct repeat_wish *wish) {
-    return wish->against || wish->lock || wish->sets.count > 0;
+bool repeat_is_asked(const struct repeat_wish *wish) {
+    return wish->times > 0 || repeat_has_base(wish);
 }
 
 static bool is_program(const char *path) {
@@ -141,6 +141,7 @@ static struct compare *compare_sides(const struct show *show, const char *partia
                               .new_count = 1,
                               .min_effect = COMPARE_MIN_EFFECT,
                               .alpha = COMPARE_ALPHA,
+                              .metrics = wish->metrics,
                               .anyway = show->other_plan || wish->lock,
                               .base_lock = wish->lock,
                               .new_lock = wish->lock ? show->ask->locks : NULL,
@@ -193,7 +194,7 @@ static int conclude_repeats(const struct show *show, const struct alternate_end 
 /* compared: the command that compares again would print the comparison again, and no error. */
 static void say_where(const struct show *show, const struct alternate_end *end, bool compared) {
     const char *folder = show->folder, *lock = show->ask->wish->lock;
-    if (!has_base(show->ask->wish)) {
+    if (!repeat_has_base(show->ask->wish)) {
         fprintf(
             stderr,
             "%d run%s saved in %s; side by side: lockbench report %s/*; against others: lockbench compare "
@@ -205,11 +206,14 @@ static void say_where(const struct show *show, const struct alternate_end *end, 
         fprintf(stderr, "saved in %s\n", folder);
         return;
     }
-    fprintf(stderr,
-            "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s\n",
-            folder, folder, folder, show->other_plan || lock ? " --anyway" : "",
-            lock ? " --lock " : "", lock ? lock : "", lock ? "=" : "",
-            lock ? show->ask->locks : "");
+    char metrics[COMPARE_METRICS_TEXT_MAX];
+    compare_metrics_text(show->ask->wish->metrics, metrics);
+    fprintf(
+        stderr,
+        "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s%s%s\n",
+        folder, folder, folder, show->other_plan || lock ? " --anyway" : "", lock ? " --lock " : "",
+        lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "",
+        *metrics ? " --metric " : "", metrics);
 }
 
 /* The exit code of two sides: the finding of the comparison first, then the failure of a run, then
@@ -225,7 +229,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     const char *workload, *program;
     struct words base, new;
     struct outdir out;
-    bool pair = has_base(ask->wish);
+    bool pair = repeat_has_base(ask->wish);
     if (ask->json && !pair)
         return err_set(
             err, LB_EXIT_USAGE,

@@ -21,10 +21,13 @@ struct repeat_wish {
     int times;                  /* --repeat; 0 = not given */
     const char *against, *lock; /* --against, --against-lock; NULL */
     struct arg_list sets;       /* --against-set */
+    uint32_t metrics;           /* --metric: what the comparison judges, as in struct compare_ask */
 };
 
 /* True if any of these arguments was given. */
 bool repeat_is_asked(const struct repeat_wish *wish);
+/* True if there is a base to compare with. */
+bool repeat_has_base(const struct repeat_wish *wish);
 
 /* The properties that both sides share. */
 struct repeat_ask {

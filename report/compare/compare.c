@@ -34,6 +34,23 @@ int compare_exit(const struct compare *compare) {
     return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
+struct compare_samples compare_unsure_samples(const struct compare *compare) {
+    struct compare_samples samples = {0};
+    bool any = false;
+    for (int r = 0; r < compare->row_count; r++) {
+        for (int m = 0; m < compare_metric_count(); m++) {
+            const struct compare_figure *figure = &compare->rows[r].figure[m];
+            if (figure->verdict != COMPARE_INCONCLUSIVE) continue;
+            int base = figure->base.count, new = figure->new.count;
+            int low = base < new ? base : new, high = base < new ? new : base;
+            if (!any || low < samples.least) samples.least = low;
+            if (high > samples.most) samples.most = high;
+            any = true;
+        }
+    }
+    return samples;
+}
+
 /* ---- pairing ---- */
 
 static bool same_text(const char *a, const char *b) {
@@ -241,7 +258,7 @@ static void put_in(struct compare_pick *pick, const struct ref *ref) {
 static int samples_of(const struct compare_pick *pick) {
     int count = 0, last = -1;
     for (int i = 0; i < pick->count; i++) {
-        if (report_limited(pick->stages[i])) continue;
+        if (!compare_is_sample(pick->stages[i])) continue;
         count += !pick->by_run || pick->runs[i] != last;
         last = pick->runs[i];
     }
@@ -468,6 +485,7 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
     }
     compare->min_effect = ask->min_effect;
     compare->alpha = ask->alpha;
+    compare->metrics = ask->metrics;
     compare->partial_reason = ask->partial_reason;
     if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) !=
             0 ||

@@ -11,6 +11,7 @@
 #define REPORT_COMPARE_COMPARE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "bench/base/err.h"
@@ -24,6 +25,11 @@
 #define COMPARE_METRICS_MAX 32
 int compare_metric_count(void);
 const struct result_field *compare_metric(int index);
+
+/* Writes the names of the figures of a choice (choice.h), as --metric reads them; "" for 0, all. Returns
+ * text. */
+#define COMPARE_METRICS_TEXT_MAX 400
+char *compare_metrics_text(uint32_t choice, char text[COMPARE_METRICS_TEXT_MAX]);
 
 /* The value of a figure of a stage. NAN = not measured, or another figure takes its place (in an
  * open loop the response time, instead of the time from the call). INFINITY = never. */
@@ -63,6 +69,11 @@ struct compare_figure {
     struct compare_need need;
 };
 
+/* What the samples of the inconclusive figures count: the fewest and the most of a side. */
+struct compare_samples {
+    int least, most;
+};
+
 struct compare_row {
     const char *lock,
         *new_lock; /* borrowed from the runs; equal, unless one lock is compared with another */
@@ -95,6 +106,7 @@ struct compare {
     struct run **base, **new; /* owned */
     int base_count, new_count;
     double min_effect, alpha;
+    uint32_t metrics; /* the figures that are judged, a choice (choice.h) */
     struct compare_row *rows;
     int row_count;
     char **differences; /* differences of plans and environments, a line for each; owned */
@@ -128,6 +140,9 @@ struct compare_ask {
     int base_count, new_count;
     double min_effect; /* COMPARE_MIN_EFFECT */
     double alpha;      /* COMPARE_ALPHA */
+    /* the figures that are judged, a choice (choice.h); the others are shown, and are no part of the family that the
+     * correction is over */
+    uint32_t metrics;
     /* also compares different topologies, durabilities and executors */
     bool anyway;
     const char *partial_reason; /* see struct compare */
@@ -156,6 +171,9 @@ char *compare_need_text(const struct compare_row *row, const struct compare_figu
 int compare_fails(enum lock_state state);
 /* The words of the headline about a lock in this state: "EXCLUSION VIOLATED". */
 const char *compare_failure(enum lock_state state);
+
+/* The samples of the figures that are inconclusive; 0 and 0 if none is. */
+struct compare_samples compare_unsure_samples(const struct compare *compare);
 
 /* The exit code for continuous integration, the worst first: 3 violated; 4 worse, stuck or starved;
  * 5 inconclusive, or missing in the new runs; 0. */

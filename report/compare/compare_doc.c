@@ -12,7 +12,8 @@
 #define LINES_SHOWN 12 /* the most lines of differences, and of locks that one side lacks */
 
 static enum tone compared_tone(enum compare_verdict verdict) {
-    static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_GOOD, TONE_WARN, TONE_BAD};
+    static const enum tone tones[] = {TONE_PLAIN, TONE_PLAIN, TONE_PLAIN,
+                                      TONE_GOOD,  TONE_WARN,  TONE_BAD};
     return tones[verdict];
 }
 
@@ -53,15 +54,34 @@ static char *note_text(const struct compare_row *row, const struct compare_figur
     return text;
 }
 
+/* Why the exit code is 5: "inconclusive with 4 to 10 samples a side: too few, or too noisy". size: at least 96. */
+static char *unsure_text(const struct compare *compare, char *text, size_t size) {
+    struct compare_samples samples = compare_unsure_samples(compare);
+    if (compare->counts[COMPARE_INCONCLUSIVE] == 0) {
+        snprintf(text, size, "inconclusive: the new runs lack %d of the base's stages",
+                 compare->missing);
+    } else if (samples.most == 0) {
+        snprintf(text, size, "inconclusive without any sample");
+    } else if (samples.least == samples.most) {
+        snprintf(text, size, "inconclusive with %d sample%s a side: too few, or too noisy",
+                 samples.most, samples.most == 1 ? "" : "s");
+    } else {
+        snprintf(text, size, "inconclusive with %d to %d samples a side: too few, or too noisy",
+                 samples.least, samples.most);
+    }
+    return text;
+}
+
 /* The first line, which sums up the comparison. */
 static void add_headline(struct doc *doc, const struct compare *compare) {
     const int *counts = compare->counts;
     int exit_code = compare_exit(compare);
     bool failed = compare_fails(compare->state) != 0;
+    char unsure[96];
     const char *word = failed                            ? compare_failure(compare->state)
                        : exit_code == LB_EXIT_REGRESSION ? "WORSE"
                        : exit_code == LB_EXIT_INCONCLUSIVE
-                           ? "inconclusive: too few runs, or too noisy"
+                           ? unsure_text(compare, unsure, sizeof unsure)
                            : "no regression shown";
     doc_say(
         doc,
@@ -77,7 +97,11 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
 
 /* Adds the facts that a reader must know before any figure. */
 static void add_warnings(struct doc *doc, const struct compare *compare) {
+    char judged[COMPARE_METRICS_TEXT_MAX];
     doc_list(doc, NULL);
+    if (compare->metrics)
+        doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
+                 compare_metrics_text(compare->metrics, judged));
     if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
     if (compare->partial_count > 0)
         doc_item(doc, TONE_WARN,
@@ -161,9 +185,10 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
     doc_say(
         doc, TONE_PLAIN,
         "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by "
-        "Holm over all figures; shift and interval by Hodges and Lehmann. No change shown: the "
+        "Holm over all %sfigures; shift and interval by Hodges and Lehmann. No change shown: the "
         "interval excludes changes above %.3g %%. One run is one sample.",
-        100 * compare->min_effect, compare->alpha, 100 * COMPARE_SAME_TIMES * compare->min_effect);
+        100 * compare->min_effect, compare->alpha, compare->metrics ? "judged " : "",
+        100 * COMPARE_SAME_TIMES * compare->min_effect);
 }
 
 static const char *const csv_titles[] = {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/compare/choice.h"
 #include "report/compare/compare_parts.h"
 #include "report/doc/number.h"
 #include "report/run/model.h"
@@ -40,6 +41,17 @@ int compare_metric_count(void) {
     int count = 0;
     while (count < COMPARE_METRICS_MAX && compare_metric(count)) count++;
     return count;
+}
+
+char *compare_metrics_text(uint32_t choice, char text[COMPARE_METRICS_TEXT_MAX]) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int m = 0; m < compare_metric_count() && choice; m++) {
+        if (!choice_has(choice, m) || used >= COMPARE_METRICS_TEXT_MAX) continue;
+        used += (size_t)snprintf(text + used, COMPARE_METRICS_TEXT_MAX - used, "%s%s",
+                                 used ? "," : "", compare_metric(m)->compared);
+    }
+    return text;
 }
 
 bool compare_is_sample(const struct run_stage *stage) {
@@ -195,8 +207,42 @@ static void judge(const struct compare *compare, const struct compare_row *row,
     }
 }
 
+static bool has_samples(const struct compare_figure *figure) {
+    return figure->base.count > 0 || figure->new.count > 0;
+}
+
+/* Whether a figure gives way to another one that was measured: in an open loop the time from the call gives way to
+ * the response time, and in a closed loop the other way round. */
+static bool gives_way(const struct compare_row *row, int metric) {
+    const struct result_field *own = compare_metric(metric);
+    for (int m = 0; m < compare_metric_count(); m++) {
+        const struct result_field *other = compare_metric(m);
+        bool pair = (other->instead_of && strcmp(other->instead_of, own->path) == 0) ||
+                    (own->instead_of && strcmp(own->instead_of, other->path) == 0);
+        if (pair && has_samples(&row->figure[m])) return true;
+    }
+    return false;
+}
+
+/* A figure that is not chosen is shown only. One that is chosen by name must be measured on both sides: otherwise a
+ * gate would look at nothing and stay open. */
+static void choose(struct compare_row *row, int metric, uint32_t choice) {
+    struct compare_figure *figure = &row->figure[metric];
+    if (!choice_has(choice, metric)) {
+        if (figure->verdict != COMPARE_UNKNOWN) figure->verdict = COMPARE_UNJUDGED;
+        figure->p = NAN;
+        return;
+    }
+    bool lacks = figure->base.count == 0 || figure->new.count == 0;
+    if (choice && figure->verdict == COMPARE_UNKNOWN && lacks && !gives_way(row, metric))
+        figure->verdict = COMPARE_INCONCLUSIVE;
+}
+
 int compare_judge(struct compare *compare) {
     int metrics = compare_metric_count(), count = 0;
+    for (int r = 0; r < compare->row_count; r++) {
+        for (int m = 0; m < metrics; m++) choose(&compare->rows[r], m, compare->metrics);
+    }
     double *p = malloc(((size_t)compare->row_count * (size_t)metrics + 1) * sizeof *p);
     if (!p) return -1;
     for (int r = 0; r < compare->row_count; r++) {

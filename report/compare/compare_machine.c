@@ -166,7 +166,7 @@ static void write_junit(const struct compare *compare, FILE *out) {
         const struct compare_row *row = &compare->rows[i];
         junit_lock(out, row);
         for (int m = 0; m < compare_metric_count(); m++) {
-            if (row->figure[m].verdict != COMPARE_UNKNOWN) junit_figure(out, row, m);
+            if (row->figure[m].verdict >= COMPARE_SAME) junit_figure(out, row, m);
         }
     }
     for (int i = 0; i < compare->alone_count; i++) junit_alone(out, &compare->alone[i]);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "report/compare/choice.h"
 #include "report/compare/compare.h"
 #include "report/tests/report_help.h"
 #include "results/stats/tests/stats_help.h"
@@ -79,10 +80,11 @@ static struct compare *try_compare(const char *base, const char *new,
     return compare_make(&ask, err);
 }
 
-static struct compare *compare_of(const struct made *base, const struct made *new, uint64_t seed) {
+static struct compare *compare_with(const struct made *base, const struct made *new, uint64_t seed,
+                                    const struct compare_ask *ask) {
     struct lb_err err = {0};
     char *a = make_run(base, seed), *b = make_run(new, seed + 1000003);
-    struct compare *compare = try_compare(a, b, NULL, &err);
+    struct compare *compare = try_compare(a, b, ask, &err);
     assert_string_equal(err.text, "");
     assert_non_null(compare);
     unlink(a);
@@ -90,6 +92,10 @@ static struct compare *compare_of(const struct made *base, const struct made *ne
     free(a);
     free(b);
     return compare;
+}
+
+static struct compare *compare_of(const struct made *base, const struct made *new, uint64_t seed) {
+    return compare_with(base, new, seed, NULL);
 }
 
 static char *text_of(const struct compare *compare, enum compare_format format) {
@@ -253,6 +259,111 @@ TEST(the_advised_repeats_allow_for_those_that_are_no_samples) {
     needs(&made, &some, "throughput", "~30 repeats would do");
 }
 
+/* An open loop: requests wait from when they are due, and a request that is never granted waits for
+ * ever. */
+#define OPEN(p99, not_granted)                                                                     \
+    ",\"response_ns\":{\"p50\":200000,\"p99\":" p99 "},\"not_granted\":" not_granted
+
+static uint32_t choice_of(const char *name) {
+    for (int m = 0; m < compare_metric_count(); m++) {
+        if (strcmp(compare_metric(m)->compared, name) == 0) return choice_with(0, m);
+    }
+    fail_msg("nothing compared is called %s", name);
+    return 0;
+}
+
+/* A gate on some figures: the others are shown, and neither their changes nor their noise count. */
+TEST(figures_that_are_not_chosen_are_shown_only) {
+    const struct made base = {.lock = "a", .repeats = 12, .noise = 0.02};
+    struct made new = base;
+    new.faster = 0.9;
+    new.slower = 1.3;
+    struct compare *all = compare_of(&base, &new, 1);
+    struct compare_ask ask = {.metrics = choice_of("throughput")};
+    struct compare *some = compare_with(&base, &new, 1, &ask);
+    const struct compare_figure *waits = figure_of(some, "acquire_p50");
+    assert_int_equal(compare_exit(some), 4);
+    assert_int_equal(some->counts[COMPARE_WORSE], 1);
+    assert_int_equal(some->counts[COMPARE_INCONCLUSIVE], 0);
+    assert_int_equal(waits->verdict, COMPARE_UNJUDGED);
+    assert_true(waits->shift > 0.2 && isnan(waits->p));
+    /* The correction is over the chosen ones. */
+    assert_true(figure_of(some, "throughput")->p < figure_of(all, "throughput")->p);
+    char *text = text_of(some, COMPARE_MD);
+    has(text, "judged (--metric): throughput; the other");
+    has(text, "not judged");
+    has(text, "over all judged figures");
+    free(text);
+    text = text_of(some, COMPARE_JUNIT);
+    has(text, "tests=\"2\" failures=\"1\" skipped=\"0\"");
+    assert_null(strstr(text, "acquire p50"));
+    free(text);
+    compare_free(some);
+    compare_free(all);
+    new.faster = 1;
+    some = compare_with(&base, &new, 1, &ask);
+    assert_int_equal(compare_exit(some), 0);
+    compare_free(some);
+    new.verdict = "violated"; /* whatever is chosen */
+    some = compare_with(&base, &new, 1, &ask);
+    assert_int_equal(compare_exit(some), 3);
+    compare_free(some);
+}
+
+TEST(a_chosen_figure_that_was_not_measured_is_no_success) {
+    const struct made made = {.lock = "a", .repeats = 10, .noise = 0.001};
+    struct made open = made;
+    open.more = OPEN("10000000", "0");
+    struct compare_ask ask = {.metrics = choice_of("throughput") | choice_of("server_cpu_net")};
+    struct compare *compare = compare_with(&made, &made, 1, &ask);
+    assert_int_equal(compare_exit(compare), 5);
+    char *text = text_of(compare, COMPARE_MD);
+    has(text, "not measured in the base");
+    free(text);
+    compare_free(compare);
+    /* Each of a pair is measured where the other one is not: in a closed loop, and in an open one. */
+    ask.metrics = choice_of("acquire_p99") | choice_of("acquire_due_p99");
+    compare = compare_with(&made, &made, 1, &ask);
+    assert_int_equal(compare_exit(compare), 0);
+    compare_free(compare);
+    compare = compare_with(&open, &open, 1, &ask);
+    assert_int_equal(compare_exit(compare), 0);
+    compare_free(compare);
+}
+
+/* "Too few samples" and "no sample at all" are told apart. */
+TEST(the_headline_says_how_many_samples_there_are) {
+    const struct made base = {.lock = "a", .repeats = 3, .noise = 0.01};
+    struct made more = base, limited = base, other = base;
+    more.repeats = 4;
+    limited.more = ",\"limited_by\":\"generator\"";
+    other.others = OTHER("b", "clean", 5);
+    const struct {
+        const struct made *base, *new;
+        const char *says;
+    } cases[] = {
+        {&base, &base, "inconclusive with 3 samples a side: too few, or too noisy. 0 figures"},
+        {&base, &more, "inconclusive with 3 to 4 samples a side: "},
+        {&limited, &more, "inconclusive with 0 to 4 samples a side: "},
+        {&limited, &limited, "inconclusive without any sample. "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct compare *compare = compare_of(cases[i].base, cases[i].new, 1);
+        char *text = text_of(compare, COMPARE_TABLE);
+        has(text, cases[i].says);
+        free(text);
+        compare_free(compare);
+    }
+    other.repeats = 10;
+    struct made lacks = other;
+    lacks.others = NULL;
+    struct compare *compare = compare_of(&other, &lacks, 1);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "inconclusive: the new runs lack 1 of the base's stages");
+    free(text);
+    compare_free(compare);
+}
+
 /* 200 times as fast is a figure, not infinity. */
 TEST(large_changes_are_figures) {
     const struct made base = {.lock = "a", .repeats = 12, .noise = 0.01};
@@ -266,11 +377,6 @@ TEST(large_changes_are_figures) {
     free(text);
     compare_free(compare);
 }
-
-/* An open loop: requests wait from when they are due, and a request that is never granted waits for
- * ever. */
-#define OPEN(p99, not_granted)                                                                     \
-    ",\"response_ns\":{\"p50\":200000,\"p99\":" p99 "},\"not_granted\":" not_granted
 
 TEST(an_open_loop_is_compared_from_when_it_was_due) {
     const struct made base = {

@@ -5,8 +5,8 @@
 #include "results/format/write.h"
 
 const char *compare_word(enum compare_verdict verdict) {
-    static const char *const words[] = {"unknown", "no change shown", "better", "inconclusive",
-                                        "worse"};
+    static const char *const words[] = {"unknown", "not judged",   "no change shown",
+                                        "better",  "inconclusive", "worse"};
     return words[verdict];
 }
 
@@ -18,8 +18,11 @@ const char *compare_word(enum compare_verdict verdict) {
 #define FIGURE(kind, member, path, ...) ROW(compare_result_figure, kind, member, path, __VA_ARGS__)
 
 static const struct result_field figure_fields[] = {
-    FIGURE(TEXT, verdict, "verdict", .words = "no change shown, better, inconclusive, worse",
-           .help = "the verdict of the samples on a change of at least min_effect"),
+    FIGURE(
+        TEXT, verdict, "verdict",
+        .words = "no change shown, better, inconclusive, worse, not judged",
+        .help =
+            "the verdict of the samples on a change of at least min_effect; not judged: --metric names other figures"),
     OBJECT("base", .help = "the figure on the base's side"),
     FIGURE(REAL_OR_NEVER, base.median, "base.median", .help = "the median of its samples"),
     FIGURE(NUMBERS_OR_NEVER, base.values, "base.values", .help = "the samples"),
@@ -30,7 +33,8 @@ static const struct result_field figure_fields[] = {
            .help = "new against base, 0.05 = 5 % more; null: to never, or from 0"),
     FIGURE(SIGNED, low, "low", .help = "begin of its interval; null: without limit"),
     FIGURE(SIGNED, high, "high", .help = "end of its interval; null: without limit"),
-    FIGURE(REAL, p, "p", .help = "p of Mann and Whitney's test, corrected by Holm"),
+    FIGURE(REAL, p, "p",
+           .help = "p of Mann and Whitney's test, corrected by Holm over all judged figures"),
     FIGURE(TEXT, needs, "needs",
            .help =
                "what an inconclusive figure would need, in words; null: it is not inconclusive"),

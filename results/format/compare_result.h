@@ -11,7 +11,8 @@
 #define COMPARE_SCHEMA "lockbench.compare/1"
 
 enum compare_verdict {
-    COMPARE_UNKNOWN, /* one of the sides has no such figure */
+    COMPARE_UNKNOWN,  /* one of the sides has no such figure */
+    COMPARE_UNJUDGED, /* the user chose to judge other figures only */
     /* no change shown, and a change above COMPARE_SAME_TIMES times min_effect is excluded */
     COMPARE_SAME,
     COMPARE_BETTER,
@@ -19,7 +20,7 @@ enum compare_verdict {
     COMPARE_WORSE
 };
 
-/* "better", "worse", "no change shown", "inconclusive", "unknown". */
+/* "better", "worse", "no change shown", "inconclusive", "not judged", "unknown". */
 const char *compare_word(enum compare_verdict verdict);
 
 /* The members follow results/format/field.h: borrowed texts and arrays, NAN = null. */

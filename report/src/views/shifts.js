@@ -7,6 +7,7 @@ const verdicts = {
   worse: { symbol: 'diamond', colour: (theme) => theme.palette[1] },
   better: { symbol: 'circle', colour: (theme) => theme.palette[2] },
   'no change shown': { symbol: 'rect', colour: (theme) => theme.palette[0] },
+  'not judged': { symbol: 'circle', hollow: true, colour: (theme) => theme.soft },
   inconclusive: { symbol: 'triangle', hollow: true, colour: (theme) => theme.soft },
 };
 const ROW = 30; // pixels for each figure
