@@ -53,7 +53,8 @@ static const struct arg args[] = {
     {{"slo", ARG_LIST, offsetof(struct wish, promises), .max = THRESHOLDS_MAX,
       .help = "a limit of a figure that each lock must keep, e.g. acquire_due.p99<=20ms, "
               "not_granted<=0.1%; exit code 4 if one is broken, 5 if the samples are too few to "
-              "decide; repeatable"},
+              "decide; --repeat judges each run alone, repeats in one run (run.repeat) are judged "
+              "together; repeatable"},
      "PROMISE"},
     {{"key", ARG_LIST, offsetof(struct wish, keys),
       .help =

@@ -264,15 +264,20 @@ json_t *thresholds_json(const struct thresholds *thresholds) {
 int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size) {
     int broken = 0, unsure = 0;
     const char *first = "", *lock = "";
+    struct slo_answer named = {.basis = ""};
     why[0] = '\0';
     for (int i = 0; i < thresholds->row_count; i++) {
         for (int t = 0; t < thresholds->count; t++) {
             const struct threshold_row *row = &thresholds->rows[i];
-            enum promise_verdict verdict =
-                slo_judge(&thresholds->threshold[t], &row->evidence[t]).verdict;
+            struct slo_answer answer = slo_judge(&thresholds->threshold[t], &row->evidence[t]);
+            enum promise_verdict verdict = answer.verdict;
             bool names = (verdict == PROMISE_BROKEN && broken == 0) ||
                          (verdict == PROMISE_UNSURE && broken + unsure == 0);
-            if (names) first = thresholds->threshold[t].text, lock = row->lock->lock->name;
+            if (names) {
+                first = thresholds->threshold[t].text;
+                lock = row->lock->lock->name;
+                named = answer;
+            }
             broken += verdict == PROMISE_BROKEN;
             unsure += verdict == PROMISE_UNSURE;
         }
@@ -283,9 +288,8 @@ int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size)
         return LB_EXIT_REGRESSION;
     }
     if (unsure == 0) return LB_EXIT_OK;
-    snprintf(why, size,
-             "of %d promise%s it is not known whether %s kept, first of %s: %s; a longer run knows "
-             "more (--set run.duration=60s)",
-             unsure, unsure == 1 ? "" : "s", unsure == 1 ? "it is" : "they are", lock, first);
+    snprintf(why, size, "of %d promise%s it is not known whether %s kept, first of %s: %s: %s%s%s",
+             unsure, unsure == 1 ? "" : "s", unsure == 1 ? "it is" : "they are", lock, first,
+             named.basis, named.remedy ? "; " : "", named.remedy ? named.remedy : "");
     return LB_EXIT_INCONCLUSIVE;
 }

@@ -43,6 +43,8 @@ void slo_evidence_done(struct slo_evidence *evidence) {
 
 /* ---- the answer ---- */
 
+#define LONGER "a longer run knows more (--set run.duration=60s)"
+
 /* Compares the interval of a figure with the limit. */
 static enum promise_verdict judge_interval(const struct threshold *threshold, double low,
                                            double high) {
@@ -71,6 +73,7 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
     if (share_of_batches(evidence->batches, evidence->batch_count, SLO_LEVEL, &share) != 0) {
         snprintf(answer->basis, sizeof answer->basis,
                  "too few samples: fewer than %d seconds with a request", QUANTILE_BATCHES_MIN);
+        answer->remedy = LONGER;
         return;
     }
     if (isnan(threshold->quantile)) {
@@ -80,7 +83,9 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
     } else {
         answer->verdict = judge_quantile(threshold, &share);
     }
-    const char *few = answer->verdict == PROMISE_UNSURE ? "too few samples: " : "";
+    bool unsure = answer->verdict == PROMISE_UNSURE;
+    const char *few = unsure ? "too few samples: " : "";
+    if (unsure) answer->remedy = LONGER;
     if (isnan(threshold->quantile)) {
         snprintf(answer->basis, sizeof answer->basis, "%s%d seconds, worth %.0f samples", few,
                  evidence->batch_count, share.effective);
@@ -100,6 +105,7 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     if (n < QUANTILE_BATCHES_MIN) {
         snprintf(answer->basis, sizeof answer->basis, "too few samples: fewer than %d seconds",
                  QUANTILE_BATCHES_MIN);
+        answer->remedy = LONGER;
         return;
     }
     for (int i = 0; i < n; i++) sum += evidence->seconds[i];
@@ -108,8 +114,10 @@ static void judge_seconds(const struct threshold *threshold, const struct slo_ev
     answer->low = sum / n - half;
     answer->high = sum / n + half;
     answer->verdict = judge_interval(threshold, answer->low, answer->high);
-    snprintf(answer->basis, sizeof answer->basis, "%s%d seconds",
-             answer->verdict == PROMISE_UNSURE ? "too few samples: " : "", n);
+    bool unsure = answer->verdict == PROMISE_UNSURE;
+    if (unsure) answer->remedy = LONGER;
+    snprintf(answer->basis, sizeof answer->basis, "%s%d seconds", unsure ? "too few samples: " : "",
+             n);
 }
 
 /* The least and the greatest of six repeats and more enclose the median with at least 95 %. */
@@ -132,6 +140,7 @@ static void judge_repeats(const struct threshold *threshold, const struct slo_ev
                  "of one run: only repeats can show how certain the verdict is");
     } else if (all == PROMISE_UNSURE) {
         snprintf(answer->basis, sizeof answer->basis, "the %d repeats disagree", n);
+        answer->remedy = LONGER; /* which makes the repeats scatter less */
     } else {
         snprintf(answer->basis, sizeof answer->basis, "all of %d repeats%s", n,
                  n < SLO_REPEATS_MIN ? ", too few for an interval" : "");
@@ -145,6 +154,7 @@ static void excuse_limited(const struct threshold *threshold, const struct slo_e
     if (answer->verdict != PROMISE_BROKEN || evidence->limited == 0) return;
     if (threshold->figure->kind == RESULT_COUNT) return;
     answer->verdict = PROMISE_UNSURE;
+    answer->remedy = "run it again on a less busy machine, or under less load";
     snprintf(answer->basis, sizeof answer->basis,
              "broken, but the load generator was the limit in %d of %d stages", evidence->limited,
              evidence->repeats);
@@ -152,7 +162,8 @@ static void excuse_limited(const struct threshold *threshold, const struct slo_e
 
 struct slo_answer slo_judge(const struct threshold *threshold,
                             const struct slo_evidence *evidence) {
-    struct slo_answer answer = {PROMISE_UNSURE, NAN, NAN, NAN, "not measured"};
+    struct slo_answer answer = {
+        .verdict = PROMISE_UNSURE, .figure = NAN, .low = NAN, .high = NAN, .basis = "not measured"};
     int known = 0;
     for (int i = 0; i < evidence->repeats; i++) known += !isnan(evidence->figures[i]);
     if (evidence->failed || evidence->repeats == 0 || known < evidence->repeats) {

@@ -35,6 +35,8 @@ struct slo_answer {
     double figure;    /* the median of the repeats; NAN: not measured */
     double low, high; /* its interval; NAN: not known */
     char basis[120];  /* what the verdict and the interval are based on */
+    /* what would make an unsure verdict sure, without a full stop; NULL: it is sure, or that is not known */
+    const char *remedy;
 };
 
 void slo_add_figure(struct slo_evidence *evidence, double figure);

@@ -109,9 +109,11 @@ TEST(a_quantile_is_kept_broken_or_not_known) {
     struct slo_answer few = judge_seconds_of("acquire.p99<=20ms", 10, 20, 0, 1);
     assert_int_equal(few.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(few.basis, "too few samples"));
+    assert_non_null(strstr(few.remedy, "run.duration"));
     few = judge_seconds_of("acquire.p99<=20ms", 3, 100000, 0, 1);
     assert_int_equal(few.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(few.basis, "too few samples"));
+    assert_non_null(strstr(few.remedy, "run.duration"));
 }
 
 /* At the limit exactly, either verdict is wrong in at most 2.5 % of the runs. */
@@ -151,6 +153,38 @@ TEST(what_was_never_granted_is_over_every_limit) {
     evidence.limited = 1; /* ... but the lock might have granted the requests */
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
+}
+
+/* The line that a run ends with names the reason of the first unsure promise. A longer run is advised only where
+ * there were too few samples. */
+TEST(an_unsure_promise_says_why) {
+    const struct {
+        const char *promise, *limited_by, *says;
+    } cases[] = {
+        {"throughput_per_s>=1000", "generator",
+         "first of redis-setnx: throughput_per_s>=1000: broken, but the load generator was the limit in 1 of 1 "
+         "stages; run it again on a less busy machine, or under less load"},
+        {"jain>=0.9,throughput_per_s>=1000", "generator", "jain>=0.9: not measured"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        char why[1200];
+        struct plan plan = {.promises = cases[i].promise, .arrival = {.kind = ARRIVAL_CLOSED}};
+        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
+        struct stage_ask ask = {.plan = &plan, .lock = &lock, .topology = "redis"};
+        struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
+        struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
+        struct thresholds thresholds;
+        result_field_clear_all(run_stage_fields(), &stage.result);
+        stage.result.throughput_per_s = 200;
+        stage.result.limited_by = cases[i].limited_by;
+        if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
+        thresholds_take(&thresholds, &stage, &ask, &of);
+        assert_int_equal(thresholds_exit(&thresholds, why, sizeof why), LB_EXIT_INCONCLUSIVE);
+        assert_has(why, cases[i].says);
+        assert_lacks(why, "run.duration");
+        thresholds_done(&thresholds);
+    }
 }
 
 /* ---- a latch ---- */
