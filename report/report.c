@@ -7,6 +7,7 @@
 #include "bench/base/output.h"
 #include "report/page/html_parts.h"
 #include "report/run/run_doc.h"
+#include "results/format/run_folder.h"
 #include "results/format/tree.h"
 
 /* The same run twice would be shown as two. */
@@ -20,19 +21,13 @@ static int check_new(struct run *const *runs, int count, struct lb_err *err) {
 }
 
 struct report *report_load(const char *const *paths, int count, struct lb_err *err) {
-    struct run **runs = calloc((size_t)count, sizeof(struct run *));
-    if (!runs) {
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        return NULL;
-    }
-    for (int r = 0; r < count; r++) {
-        runs[r] = run_read(paths[r], err);
-        if (runs[r] && check_new(runs, r, err) == 0) continue;
-        while (r >= 0) run_free(runs[r--]);
-        free(runs);
-        return NULL;
-    }
-    return report_make(runs, count, err);
+    struct run **runs = NULL;
+    int run_count = 0, failed = run_read_all(paths, count, &runs, &run_count, err);
+    for (int r = 0; r < run_count && !failed; r++) failed = check_new(runs, r, err);
+    if (!failed) return report_make(runs, run_count, err);
+    for (int r = 0; r < run_count; r++) run_free(runs[r]);
+    free(runs);
+    return NULL;
 }
 
 static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,

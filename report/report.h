@@ -22,7 +22,7 @@ enum report_format {
 
 #define REPORT_FORMAT_NAMES "table,md,csv,json,html" /* in the order of enum report_format */
 
-/* Reads runs (folders or run.json files). NULL with err; the caller frees the report with
+/* Reads runs (their folders or run.json files, or folders of runs). NULL with err; the caller frees the report with
  * report_free. */
 struct report *report_load(const char *const *paths, int count, struct lb_err *err);
 

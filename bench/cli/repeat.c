@@ -197,7 +197,7 @@ static void say_where(const struct show *show, const struct alternate_end *end, 
     if (!repeat_has_base(show->ask->wish)) {
         fprintf(
             stderr,
-            "%d run%s saved in %s; side by side: lockbench report %s/*; against others: lockbench compare "
+            "%d run%s saved in %s; side by side: lockbench report %s; against others: lockbench compare "
             "%s -- OTHERS\n",
             end->saved[BASE], end->saved[BASE] == 1 ? "" : "s", folder, folder, folder);
         return;

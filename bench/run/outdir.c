@@ -33,6 +33,19 @@ static int try_writing(const char *folder, struct lb_err *err) {
     return failed;
 }
 
+/* Makes a folder and those that it lies in. path: as it was when this returns. */
+static int make_folders(char *path, struct lb_err *err) {
+    for (char *at = path + 1;; at++) {
+        if (*at && *at != '/') continue;
+        char end = *at;
+        *at = '\0';
+        int failed = mkdir(path, 0777) != 0 && errno != EEXIST;
+        if (failed) path_error(err, "make", path);
+        *at = end;
+        if (failed || !end) return failed ? -1 : 0;
+    }
+}
+
 /* Whether there is a root/latest that lockbench has not made: it makes links only. */
 static bool latest_is_theirs(const char *root) {
     char path[600];
@@ -45,7 +58,10 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
                 struct lb_err *err) {
     *out = (struct outdir){0};
     if (wanted) {
-        static const char *const results[] = {"run.json", "check.json"};
+        /* of a run, of a check, and of several runs (alternate.h), which one more would be mixed with */
+        static const char *const results[] = {
+            "run.json",     "check.json",       "compare.json",     "00/run.json",
+            "000/run.json", "base/00/run.json", "base/000/run.json"};
         char old[600];
         snprintf(out->path, sizeof out->path, "%s", wanted);
         if (strlen(wanted) >= sizeof out->path)
@@ -56,7 +72,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
                            wanted, results[i]);
         }
-        if (mkdir(wanted, 0777) != 0 && errno != EEXIST) return path_error(err, "make", wanted);
+        if (make_folders(out->path, err) != 0) return -1;
         return try_writing(wanted, err);
     }
     if (mkdir(root, 0777) != 0 && errno != EEXIST) return path_error(err, "make", root);

@@ -17,7 +17,7 @@ struct outdir {
 /* Makes the folder: `wanted` (--out; it must not hold another run) or a new one under root, and
  * checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, also where
  * root's `latest` is somebody's own file or folder, or LB_EXIT_USAGE for a folder that holds
- * another run). */
+ * another run, or several). The folders that `wanted` lies in are made too. */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 

@@ -72,6 +72,20 @@ TEST(sides_take_turns) {
     assert_true(json_is_false(cli_get(json, "partial")));
     assert_int_equal((int)cli_number_at(json, "exit_code"), cli.code);
     json_decref(json);
+    /* Other runs are not mixed with these. */
+    for (int more = 0; more < 2; more++) {
+        struct cli mixed = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--out", out,
+                                              more ? "--repeat" : NULL, "2"));
+        assert_code(&mixed, 1);
+        assert_has(mixed.err, "there is a compare.json already; name a new folder");
+        assert_int_equal(cli_lines(mixed.err), 1);
+        assert_false(exists(out, "00") || exists(out, "run.json"));
+        cli_free(&mixed);
+    }
+    struct cli whole = cli_run(NULL, ARGS("report", out));
+    assert_code(&whole, 1);
+    assert_has(whole.err, "name its base or its new");
+    cli_free(&whole);
     /* The same again from what is saved, and as the hint says it. */
     char base[600], new[600];
     snprintf(base, sizeof base, "%s/base", out);
@@ -216,11 +230,28 @@ TEST(runs_alone_can_be_repeated) {
     cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "2", "--out", out));
     assert_code(&cli, 1);
-    assert_has(cli.err, "there are runs already; name a new folder");
+    assert_has(cli.err, "there is a 00/run.json already; name a new folder");
     assert_int_equal(cli_lines(cli.err), 1);
     cli_free(&cli);
+    /* A folder of runs is read alike by all commands that read runs. */
+    char *history = cli_path("alone.csv");
+    cli = cli_run(NULL, ARGS("report", out));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "mem-mutex");
+    assert_has(cli.out, "00/run.json");
+    assert_has(cli.out, "01/run.json");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("history", out, "--append", "--file", history));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "4 lines added");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("report", cli_folder));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "neither a run nor a folder of runs: no run.json in it");
+    cli_free(&cli);
+    /* The folders that --out lies in are made too. */
     cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "1", "--out",
-                             cli_path("alone-once")));
+                             cli_path("parent/of/alone-once")));
     assert_code(&cli, 0);
     assert_has(cli.err, "\n1 run saved in");
     cli_free(&cli);

@@ -10,6 +10,7 @@
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "report/run/words.h"
+#include "results/format/run_folder.h"
 
 int compare_fails(enum lock_state state) {
     static const int failures[] = {[LOCK_VIOLATED] = LB_EXIT_VIOLATED,
@@ -487,9 +488,8 @@ struct compare *compare_make(const struct compare_ask *ask, struct lb_err *err) 
     compare->alpha = ask->alpha;
     compare->metrics = ask->metrics;
     compare->partial_reason = ask->partial_reason;
-    if (compare_read_side(ask->base, ask->base_count, &compare->base, &compare->base_count, err) !=
-            0 ||
-        compare_read_side(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
+    if (run_read_all(ask->base, ask->base_count, &compare->base, &compare->base_count, err) != 0 ||
+        run_read_all(ask->new, ask->new_count, &compare->new, &compare->new_count, err) != 0 ||
         compare_check_runs(compare, err) != 0 || add_compare_rows(compare, ask, err) != 0)
         goto failed;
     count_partial(compare);

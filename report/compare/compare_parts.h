@@ -12,11 +12,7 @@ struct compare_pick {
     bool by_run; /* the stages of a run are one sample together */
 };
 
-/* compare_read: adds the runs that paths name, or that lie in the folders that they name. 0, or -1
- * with err. */
-int compare_read_side(const char *const *paths, int path_count, struct run ***runs, int *count,
-                      struct lb_err *err);
-/* Refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
+/* compare_twice: refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
 int compare_check_runs(const struct compare *compare, struct lb_err *err);
 
 /* compare_differ: fills compare->differences. 0, or -1 when out of memory. */

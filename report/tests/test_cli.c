@@ -17,7 +17,7 @@ TEST(test_what_is_wrong_gets_one_line) {
         {"--htlm $G/mixed", LB_EXIT_USAGE, "--html"},
         {"--html $G/mixed $G/clean", LB_EXIT_USAGE, "--out FILE"},
         {"$G/mixed report/README.md", LB_EXIT_USAGE, "is not sound JSON"},
-        {"report", LB_EXIT_USAGE, "report/run.json"},
+        {"report", LB_EXIT_USAGE, "report: neither a run nor a folder of runs"},
         {"$G/mixed --out /nonexistent/x", LB_EXIT_MACHINE, "/nonexistent/x"},
         {"$G/mixed --html --out /dev/full", LB_EXIT_MACHINE, "/dev/full"},
         {"$G/mixed --out", LB_EXIT_USAGE, "--out"},

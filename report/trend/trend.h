@@ -75,12 +75,12 @@ struct trend_added {
     int limited;
 };
 
-/* Appends a line for each lock and load of the runs that has none in the file yet: one of the same time, host,
- * folder's name, series, repeats and figures. Makes the file
+/* paths: runs, or folders of runs. Appends a line for each lock and load of the runs that has none in the file yet:
+ * one of the same time, host, folder's name, series, repeats and figures. Makes the file
  * if there is none, and adds missing columns. Locks that are broken on purpose and incomplete
  * stages have no line. A lock all of whose stages were generator-limited has a line without
  * figures. commit may be NULL. All lines or none are written. 0, or -1 with err. */
-int trend_append(const char *path, const char *const *runs, int run_count, const char *commit,
+int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
                  struct trend_added *ret, struct lb_err *err);
 
 /* The number of runs that a new level must have before a gate counts it: fewer may be outliers. */

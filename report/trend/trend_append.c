@@ -12,6 +12,7 @@
 #include "report/run/model.h"
 #include "report/run/words.h"
 #include "report/trend/trend_parts.h"
+#include "results/format/run_folder.h"
 #include "results/stats/rank.h"
 
 /* A stage of a line that is being made; its texts are in one block. The first stage of a line gets the line's
@@ -409,18 +410,16 @@ out:
     return rc;
 }
 
-int trend_append(const char *path, const char *const *paths, int run_count, const char *commit,
+int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
                  struct trend_added *ret, struct lb_err *err) {
     struct list list = {0};
-    int failed = 0;
+    struct run **runs = NULL;
+    int run_count = 0;
     if (commit && !utf8_is_valid(commit))
         return err_set(err, LB_EXIT_USAGE, "history: the commit '%.40s' is no UTF-8", commit);
-    struct run **runs = calloc((size_t)run_count + 1, sizeof(struct run *));
-    if (!runs) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < run_count && !failed; i++) {
-        runs[i] = run_read(paths[i], err);
-        failed = runs[i] ? add_run_lines(&list, runs[i], commit, err) : -1;
-    }
+    int failed = run_read_all(paths, path_count, &runs, &run_count, err);
+    for (int i = 0; i < run_count && !failed; i++)
+        failed = add_run_lines(&list, runs[i], commit, err);
     if (!failed && list.count == 0)
         failed = err_set(err, LB_EXIT_USAGE,
                          "history: no stage of these runs came to its end: nothing to append");
