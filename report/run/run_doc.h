@@ -24,6 +24,12 @@ void run_slo(const struct report *report, struct doc *doc);
 /* The sentence in the page's verdict, since the section is not on the first screen: how many
  * promises were not kept; nothing if all were. */
 void run_slo_verdict(const struct report *report, struct doc *doc);
+/* A sentence for each lock with stages in which most requests failed; the first is the headline if
+ * there was none. */
+void run_failed(const struct report *report, struct doc *doc, bool *headed);
+/* True if the servers refused most requests of a stage, or these could not be asked, or their
+ * answers were lost: its figures say little of the lock. */
+bool run_failed_mostly(const struct run_stage *stage);
 /* The self-checks of the stages: the failed ones in the verdict; the number of all, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);

@@ -203,6 +203,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     say_names(doc, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
               " admitted clients while an earlier holder still worked after the end of its lease.",
               &headed);
+    run_failed(report, doc, &headed);
     say_clean(doc, report, &headed);
     say_hardly_tested(doc, report);
     if (headed) return;
@@ -356,7 +357,8 @@ static void say_limited(struct doc *doc, const struct report *report) {
         const struct run *run = report->runs[r];
         for (int s = 0; s < run->stage_count; s++) {
             if (!report_is_real(&run->stages[s])) continue;
-            limited += report_limited(&run->stages[s]);
+            /* A less busy machine would not help where requests failed. */
+            limited += report_limited(&run->stages[s]) && !run_failed_mostly(&run->stages[s]);
             stages++;
         }
     }

@@ -1,0 +1,83 @@
+/* test_failed: what the verdict says of requests that got no answer they could use. */
+#include "report/tests/report_help.h"
+
+#define STAGE(lock, verdict, grants, more)                                                         \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"duration_s\":4,"     \
+    "\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":" #grants "}" more "}"
+#define OUTCOMES(all, ok, unknown, refused, broken)                                                \
+    ",\"attempts\":" #all ",\"outcomes\":{\"ok\":" #ok                                             \
+    ",\"busy\":0,\"timeout\":0,\"lost\":0,\"unknown\":" #unknown ",\"refused\":" #refused          \
+    ",\"broken\":" #broken "}"
+#define CLEAN STAGE("b", "clean", 5000, OUTCOMES(5000, 5000, 0, 0, 0))
+#define ERROR ",\"error\":\"redis: NOPERM no permissions\""
+
+static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD, REPORT_HTML, REPORT_JSON};
+
+/* The text without the ends of lines, since a terminal's sentences are wrapped. */
+static char *one_line(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '\n' || *from == ' ') {
+            if (to > text && to[-1] != ' ') *to++ = ' ';
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
+/* The first sentences of each format. */
+static void expect_all(const char *stages, const char *part, bool said) {
+    struct report *report = report_of(stages, "");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = one_line(render(report, formats[i], false));
+        if ((strstr(text, part) != NULL) != said)
+            fail_msg("format %zu: '%s' %s: %s", i, part, said ? "is missing" : "is said", text);
+        free(text);
+    }
+    report_free(report);
+}
+
+TEST(a_lock_whose_requests_failed_says_so_and_why) {
+    static const char refused[] = STAGE(
+        "a", "unchecked", 0, OUTCOMES(272, 0, 0, 272, 0) ERROR ",\"limited_by\":\"generator\"");
+    expect_all(
+        refused,
+        "REQUESTS FAILED: 272 of 272 of the requests of a (272 refused): redis: NOPERM no permissions",
+        true);
+    /* A less busy machine would not help. */
+    expect_all(refused, "GENERATOR-LIMITED", false);
+    struct report *report = report_of(refused, "");
+    char *text = render(report, REPORT_MD, false);
+    char *headline = strstr(text, "**");
+    assert_non_null(headline);
+    assert_non_null(strstr(strtok(headline, "\n"), "REQUESTS FAILED"));
+    free(text);
+    report_free(report);
+}
+
+/* It comes before what is good of other locks. */
+TEST(failed_requests_come_before_clean_locks) {
+    struct report *report =
+        report_of(CLEAN "," STAGE("a", "clean", 100, OUTCOMES(300, 100, 20, 0, 180) ERROR), "");
+    char *text = one_line(render(report, REPORT_TABLE, false));
+    char *failed = strstr(
+             text,
+             "REQUESTS FAILED: 200 of 300 of the requests of a (180 broken, 20 unknown): redis"),
+         *clean = strstr(text, "Every lock");
+    if (!failed || !clean || failed > clean) fail_msg("%s", text);
+    free(text);
+    report_free(report);
+}
+
+/* A planned fault breaks requests: that is no finding, unless nothing was granted at all. */
+TEST(requests_that_a_planned_fault_broke_are_no_headline) {
+    expect_all(STAGE("a", "clean", 100, OUTCOMES(300, 100, 0, 0, 200) ",\"fault\":\"kill\""),
+               "REQUESTS FAILED", false);
+    expect_all(STAGE("a", "unchecked", 0, OUTCOMES(300, 0, 0, 0, 300) ",\"fault\":\"kill\""),
+               "REQUESTS FAILED: 300 of 300 of the requests of a (300 broken)", true);
+    expect_all(CLEAN, "REQUESTS FAILED", false);
+}
+
+TEST_MAIN(NULL, NULL)
