@@ -22,6 +22,14 @@ static json_t *stage_row_json(int run, const struct run_stage *stage) {
     return NULL;
 }
 
+static json_t *not_reached_of(const struct run *run) {
+    json_t *names = json_array();
+    size_t at = 0;
+    for (const char *lock; (lock = report_not_reached(run, &at));)
+        json_array_append_new(names, escape_json(lock));
+    return names;
+}
+
 static json_t *run_of(const struct run *run) {
     json_t *object = json_object();
     int rc = escape_json_put(object, "path", escape_json(run->path));
@@ -31,6 +39,7 @@ static json_t *run_of(const struct run *run) {
     rc |= escape_json_put(object, "partial", json_boolean(run->partial));
     rc |= escape_json_put(object, "partial_reason", escape_json(run->partial_reason));
     rc |= escape_json_put(object, "verdict", escape_json(run->verdict));
+    rc |= escape_json_put(object, "not_reached", not_reached_of(run));
     json_t *skipped = json_object_get(run->root, "skipped");
     rc |= json_object_set(object, "skipped", skipped ? skipped : json_null());
     if (rc == 0) return object;

@@ -148,6 +148,30 @@ bool report_is_of(const struct report_lock *lock, int run, const struct run_stag
            (mine == its || equal(mine, its));
 }
 
+static bool is_reached(const struct run *run, const char *lock) {
+    for (int s = 0; s < run->stage_count; s++)
+        if (strcmp(run->stages[s].lock, lock) == 0) return true;
+    for (int i = 0; i < run->skip_count; i++)
+        if (equal(run->skips[i].lock, lock)) return true;
+    return false;
+}
+
+const char *report_not_reached(const struct run *run, size_t *at) {
+    const json_t *locks = json_object_get(run->plan, "locks");
+    while (*at < json_array_size(locks)) {
+        const char *lock = json_string_value(json_array_get(locks, (*at)++));
+        if (lock && !is_reached(run, lock)) return lock;
+    }
+    return NULL;
+}
+
+int report_count_not_reached(const struct run *run) {
+    size_t at = 0;
+    int count = 0;
+    while (report_not_reached(run, &at)) count++;
+    return count;
+}
+
 static struct report_lock *find_lock(struct report *report, int run,
                                      const struct run_stage *stage) {
     for (int i = 0; i < report->lock_count; i++) {

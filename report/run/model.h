@@ -121,6 +121,12 @@ const char *report_server_version(const struct run_server *server);
  * proved. The baseline gives each client a cell of its own. */
 bool report_competes(const struct run_stage *stage);
 
+/* The next lock of the run's plan that has no stage, and no reason among what was left out: the run
+ * ended before its turn, or no server of its own could be reached. *at begins with 0. NULL: there
+ * are no more. */
+const char *report_not_reached(const struct run *run, size_t *at);
+int report_count_not_reached(const struct run *run);
+
 /* True if a stage belongs to this lock. */
 bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage);
 

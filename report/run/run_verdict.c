@@ -39,17 +39,35 @@ static void add_lock_names(struct doc *doc, const struct report *report, enum lo
     }
 }
 
+static int count_not_reached(const struct report *report) {
+    int count = 0;
+    for (int r = 0; r < report->run_count; r++) count += report_count_not_reached(report->runs[r]);
+    return count;
+}
+
+/* Adds " Not reached: a, b and c." */
+static void add_not_reached(struct doc *doc, const struct run *run) {
+    int left = report_count_not_reached(run);
+    size_t at = 0;
+    if (left == 0) return;
+    doc_span(doc, DOC_PLAIN, " Not reached: ");
+    for (const char *lock; (lock = report_not_reached(run, &at));) {
+        left--;
+        doc_span(doc, DOC_PLAIN, "%s%s", lock, left > 1 ? ", " : left == 1 ? " and " : ".");
+    }
+}
+
 static void say_partial(struct doc *doc, const struct report *report) {
     char letter[8];
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         int incomplete = 0;
         for (int s = 0; s < run->stage_count; s++) incomplete += report_incomplete(&run->stages[s]);
-        if (!run->partial && incomplete == 0) continue;
+        if (!run->partial && incomplete == 0 && report_count_not_reached(run) == 0) continue;
         char stages[64] = "";
         if (incomplete) {
-            snprintf(stages, sizeof stages, "; %d of %d stages %s incomplete", incomplete,
-                     run->stage_count, incomplete == 1 ? "is" : "are");
+            snprintf(stages, sizeof stages, "; %d of %d stages that began %s incomplete",
+                     incomplete, run->stage_count, incomplete == 1 ? "is" : "are");
         }
         doc_say(
             doc, TONE_WARN,
@@ -57,6 +75,7 @@ static void say_partial(struct doc *doc, const struct report *report) {
             report->run_count > 1 ? "run " : "this run",
             report->run_count > 1 ? report_run_letter(r, letter) : "",
             run->partial_reason ? ": " : "", doc_or(run->partial_reason, ""), stages);
+        add_not_reached(doc, run);
     }
 }
 
@@ -91,18 +110,23 @@ static void say_how_many(struct doc *doc, const struct report *report, const cha
                  count_state(report, LOCK_TOKENS);
     int untested = count_state(report, LOCK_UNCHECKED) + count_state(report, LOCK_ALONE);
     char total[NUMBER_TEXT_MAX];
+    bool whole = count_not_reached(report) == 0;
+    enum tone tone = whole ? TONE_GOOD : TONE_WARN;
     if (clean == 1) {
-        doc_say(doc, TONE_GOOD, "%s excluded", one);
-    } else if (untested > 0) {
-        doc_say(doc, TONE_GOOD, "%d of %d locks excluded, and %d %s not tested", clean,
-                clean + failed + untested, untested, untested == 1 ? "was" : "were");
+        doc_say(doc, tone, "%s excluded", one);
+    } else if (untested > 0 || !whole) {
+        doc_say(doc, tone, "%d of %s%d locks%s excluded", clean, whole ? "" : "the ",
+                clean + failed + untested, whole ? "" : " that ran");
+        if (untested > 0)
+            doc_span(doc, DOC_PLAIN, ", and %d %s not tested", untested,
+                     untested == 1 ? "was" : "were");
     } else if (failed > 0) {
-        doc_say(doc, TONE_GOOD, "The others excluded: %d locks", clean);
+        doc_say(doc, tone, "The others excluded: %d locks", clean);
     } else {
-        doc_say(doc, TONE_GOOD, "Every lock that claims to exclude did: %d locks", clean);
+        doc_say(doc, tone, "Every lock that claims to exclude did: %d locks", clean);
     }
     doc_span(doc, DOC_PLAIN, "%s no overlap in %s grants to competing clients.",
-             clean > 1 && untested > 0 ? ":" : ",", number_count_text(grants, total));
+             clean > 1 && (untested > 0 || !whole) ? ":" : ",", number_count_text(grants, total));
 }
 
 static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
@@ -422,15 +446,20 @@ static void add_server_names(struct doc *doc, const struct run *run) {
 
 /* Adds what ran on which servers, a line for each run. */
 static void say_ran(struct doc *doc, const struct report *report) {
-    char letter[8], machine[WORDS_MACHINE_MAX];
+    char letter[8], of_asked[24], machine[WORDS_MACHINE_MAX];
     for (int r = 0; r < report->run_count; r++) {
         const struct run *run = report->runs[r];
         int locks = 0;
         for (int i = 0; i < report->lock_count; i++) locks += report->locks[i].run == r;
-        doc_say(doc, TONE_PLAIN, "%s%s: %s, %d lock%s in %d stage%s",
+        int asked = locks + report_count_not_reached(run);
+        if (asked > locks)
+            snprintf(of_asked, sizeof of_asked, " of %d", asked);
+        else
+            of_asked[0] = '\0';
+        doc_say(doc, TONE_PLAIN, "%s%s: %s, %d%s lock%s in %d stage%s",
                 report->run_count > 1 ? "Run " : "Ran",
                 report->run_count > 1 ? report_run_letter(r, letter) : "",
-                doc_or(run->workload, "a workload without a name"), locks, plural(locks),
+                doc_or(run->workload, "a workload without a name"), locks, of_asked, plural(asked),
                 run->stage_count, plural(run->stage_count));
         add_server_names(doc, run);
         words_machine(run->environment, machine, sizeof machine);

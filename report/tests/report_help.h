@@ -96,6 +96,20 @@ static inline char *render(const struct report *report, enum report_format forma
     return text;
 }
 
+/* The text as one line with single spaces, since a terminal's sentences are wrapped; in place. */
+static inline char *one_line(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        if (*from == '\n' || *from == ' ') {
+            if (to > text && to[-1] != ' ') *to++ = ' ';
+        } else {
+            *to++ = *from;
+        }
+    }
+    *to = '\0';
+    return text;
+}
+
 /* The text must be there and have this part. */
 static inline void has(const char *text, const char *part) {
     if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");

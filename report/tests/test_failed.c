@@ -13,20 +13,6 @@
 
 static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD, REPORT_HTML, REPORT_JSON};
 
-/* The text without the ends of lines, since a terminal's sentences are wrapped. */
-static char *one_line(char *text) {
-    char *to = text;
-    for (const char *from = text; *from; from++) {
-        if (*from == '\n' || *from == ' ') {
-            if (to > text && to[-1] != ' ') *to++ = ' ';
-        } else {
-            *to++ = *from;
-        }
-    }
-    *to = '\0';
-    return text;
-}
-
 /* The first sentences of each format. */
 static void expect_all(const char *stages, const char *part, bool said) {
     struct report *report = report_of(stages, "");

@@ -213,7 +213,8 @@ TEST(test_limited_stages_are_named) {
 }
 
 TEST(test_partial_comes_first) {
-    static const char partial[] = "PARTIAL: this run is incomplete: x y; 1 of 1 stages is";
+    static const char partial[] =
+        "PARTIAL: this run is incomplete: x y; 1 of 1 stages that began is";
     for (int violated = 0; violated < 2; violated++) {
         struct report *report =
             violated ? report_of(STAGE("a", 2, "violated", 9, ",\"status\":\"partial\""),
@@ -228,6 +229,39 @@ TEST(test_partial_comes_first) {
         free(text);
         report_free(report);
     }
+}
+
+/* A lock whose turn did not come is in the plan only. One that was left out has a reason of its
+ * own. */
+TEST(test_locks_that_were_not_reached_are_named) {
+    static const char more[] = ",\"partial\":true,\"partial_reason\":\"interrupted\","
+                               "\"plan\":{\"locks\":[\"a\",\"b\",\"c\",7,\"d\",\"e\"]},"
+                               "\"skipped\":[{\"lock\":\"d\",\"reason\":\"no server\"}]";
+    static const struct {
+        enum report_format format;
+        const char *said[3];
+    } formats[] = {
+        {REPORT_TABLE,
+         {"Not reached: c and e.", "2 of the 2 locks that ran excluded:", "2 of 4 locks"}},
+        {REPORT_MD,
+         {"Not reached: c and e.", "2 of the 2 locks that ran excluded:", "2 of 4 locks"}},
+        {REPORT_HTML,
+         {"Not reached: c and e.", "2 of the 2 locks that ran excluded:", "2 of 4 locks"}},
+        {REPORT_JSON, {"Not reached: c and e.", "\"not_reached\": [", "2 of 4 locks"}},
+    };
+    struct report *report =
+        report_of(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, ""), more);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = one_line(render(report, formats[i].format, false));
+        for (int j = 0; j < 3; j++) has(text, formats[i].said[j]);
+        free(text);
+    }
+    report_free(report);
+    expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, ""), more,
+                 "2 of the 2 locks that ran excluded", TONE_WARN);
+    /* One that ran is not the whole run either. */
+    expect_words(STAGE("a", 2, "clean", 9, ""), ",\"plan\":{\"locks\":[\"a\",\"b\"]}", "a excluded",
+                 TONE_WARN);
 }
 
 #define REPEAT(r, throughput, p50)                                                                 \
