@@ -492,6 +492,7 @@ const struct lb_expectation *lb_expected(const struct lb_lock *lock, enum lb_sce
 
 const char *lb_outcome_name(enum lb_outcome outcome);
 const char *lb_primitive_name(enum lb_primitive primitive);
+const char *lb_crash_name(enum lb_crash crash); /* "never", "at-once", "lease", "session" */
 /* The name of one bit, "safe-pause"; NULL if no claim has that bit. */
 const char *lb_claim_name(enum lb_claim claim);
 /* The verdict of a stage in which a control failed in this way. */

@@ -17,6 +17,14 @@ const char *lb_primitive_name(enum lb_primitive primitive) {
     return (unsigned)primitive < sizeof names / sizeof *names ? names[primitive] : "?";
 }
 
+const char *lb_crash_name(enum lb_crash crash) {
+    static const char *const names[] = {[LB_CRASH_NEVER] = "never",
+                                        [LB_CRASH_AT_ONCE] = "at-once",
+                                        [LB_CRASH_LEASE] = "lease",
+                                        [LB_CRASH_SESSION] = "session"};
+    return names[crash];
+}
+
 const char *lb_claim_name(enum lb_claim claim) {
     static const struct {
         enum lb_claim claim;

@@ -11,14 +11,10 @@
 /* ---- the parts that do not change ---- */
 
 static json_t *checked_lock_json(const struct lb_lock *lock) {
-    static const char *const crashes[] = {[LB_CRASH_NEVER] = "never",
-                                          [LB_CRASH_AT_ONCE] = "at-once",
-                                          [LB_CRASH_LEASE] = "lease",
-                                          [LB_CRASH_SESSION] = "session"};
     return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "name", lock->name, "backend",
                      lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
                      "guarantee", lb_guarantee_name(lock->about.guarantee), "crash",
-                     crashes[lock->about.crash], "token", (lock->caps & LB_CAP_FENCE) != 0,
+                     lb_crash_name(lock->about.crash), "token", (lock->caps & LB_CAP_FENCE) != 0,
                      "control", (lock->caps & LB_CAP_CONTROL) != 0);
 }
 

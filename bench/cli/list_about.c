@@ -142,14 +142,13 @@ json_t *about_expected_json(const struct lb_lock *lock) {
 }
 
 json_t *about_json(const struct lb_lock *lock) {
-    static const char *const crashes[] = {"never", "at-once", "lease", "session"};
     const struct lb_about *about = &lock->about;
     return json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:i, s:i, s:s, s:s, s:I, s:s?, s:s?, s:s?}",
                      "compatible", about->compatible, "incompatible", about->incompatible, "order",
                      about->order, "token", about->token, "hazards", about->hazards,
                      "acquire_requests", about->acquire_requests, "release_requests",
                      about->release_requests, "guarantee", lb_guarantee_name(about->guarantee),
-                     "crash", crashes[about->crash], "crash_slack_ns",
+                     "crash", lb_crash_name(about->crash), "crash_slack_ns",
                      (json_int_t)about->crash_slack_ns, "mistake", about->mistake, "exposed_by",
                      about->exposed_by, "exposed_as", is_control(lock) ? exposed_as(lock) : NULL);
 }

@@ -82,9 +82,10 @@ static void say_broken(const struct lb_lock *lock, const struct exclusion *found
                  {found->early, "clients let through early", false},
                  {found->oversold, "pieces oversold", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
-    size_t used = (size_t)snprintf(
-        line, size,
-        violated ? "EXCLUSION VIOLATED by %s:" : "LEASES OUTLIVED by holders of %s:", lock->name);
+    const char *what = violated                              ? "EXCLUSION VIOLATED by"
+                       : lock->about.crash == LB_CRASH_LEASE ? "LEASES OUTLIVED by holders of"
+                                                             : "SESSIONS OUTLIVED by holders of";
+    size_t used = (size_t)snprintf(line, size, "%s %s:", what, lock->name);
     const char *comma = " ";
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
         if (!parts[i].always && parts[i].count == 0) continue;

@@ -44,6 +44,7 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
      * says. */
     result->durability_note = lock->durability_note;
     result->guarantee = ask->guarantee ? ask->guarantee : lb_guarantee_name(lock->about.guarantee);
+    result->crash = lb_crash_name(lock->about.crash);
     result->waits = lock->waits;
     result->control = (lock->caps & LB_CAP_CONTROL) != 0;
     result->baseline = (lock->caps & LB_CAP_BASELINE) != 0;

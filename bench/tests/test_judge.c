@@ -3,7 +3,8 @@
 #include "bench/run/judge.h"
 #include "bench/tests/unit.h"
 
-static const struct lb_lock real = {.name = "real"};
+static const struct lb_lock real = {.name = "real", .about = {.crash = LB_CRASH_LEASE}};
+static const struct lb_lock connected = {.name = "connected", .about = {.crash = LB_CRASH_AT_ONCE}};
 static const struct lb_lock baseline = {.name = "baseline", .caps = LB_CAP_BASELINE};
 static const struct lb_lock none = {.name = "unsafe-none", .caps = LB_CAP_CONTROL};
 static const struct lb_lock expiring = {
@@ -72,6 +73,11 @@ TEST(real_locks_must_come_out_clean) {
     assert_true(take(&expired, 8));
     assert_non_null(
         strstr(line, "LEASES OUTLIVED by holders of real: 0 lost updates, 0 double holders, 2 "));
+    expect("expired");
+    /* Its grants have no lease: what ends is the holder's session. */
+    begin(&connected, false, false);
+    assert_true(take(&expired, 8));
+    assert_non_null(strstr(line, "SESSIONS OUTLIVED by holders of connected: 0 lost updates"));
     expect("expired");
     begin(&real, false, false);
     assert_true(take(&expired, 8));

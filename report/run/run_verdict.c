@@ -192,6 +192,23 @@ static void say_names(struct doc *doc, const struct report *report, enum lock_st
     set_headline(doc, headed);
 }
 
+/* A grant may have no lease: then its session had ended, with the server or the connection. */
+static void say_expired(struct doc *doc, const struct report *report, bool *headed) {
+    static const char *const before[] = {"", "LEASES RAN OUT: ", "SESSIONS ENDED UNNOTICED: ",
+                                         "LEASES OR SESSIONS ENDED UNNOTICED: "},
+                             *const words[] = {"", "lease", "session", "lease or session"};
+    int kinds = 0;
+    char after[120];
+    for (int i = 0; i < report->lock_count; i++) {
+        if (!is_in(&report->locks[i], LOCK_EXPIRED)) continue;
+        kinds |= words_is_leased(report->locks[i].stage) ? 1 : 2;
+    }
+    snprintf(after, sizeof after,
+             " admitted clients while an earlier holder still worked after the end of its %s.",
+             words[kinds]);
+    say_names(doc, report, LOCK_EXPIRED, before[kinds], after, headed);
+}
+
 /* A control that was run by its name is judged like any lock, as in the run's own verdict. */
 static bool chosen_violated(const struct report *report) {
     bool violated = false;
@@ -224,9 +241,7 @@ static void say_headline(struct doc *doc, const struct report *report) {
     say_names(doc, report, LOCK_STARVED,
               "STARVED: ", " left clients waiting until the drain limit ended their waits.",
               &headed);
-    say_names(doc, report, LOCK_EXPIRED, "LEASES RAN OUT: ",
-              " admitted clients while an earlier holder still worked after the end of its lease.",
-              &headed);
+    say_expired(doc, report, &headed);
     run_failed(report, doc, &headed);
     say_clean(doc, report, &headed);
     say_hardly_tested(doc, report);
@@ -250,9 +265,11 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     if (after >= 0) doc_span(doc, DOC_PLAIN, ", %s after its grant", number_time_text(after, time));
     double left = holder->lease_end_ns - intruder->acquired_ns;
     if (left >= 0 && left < 1e15)
-        doc_span(doc, DOC_PLAIN, " and %s before its lease's end", number_time_text(left, time));
+        doc_span(doc, DOC_PLAIN, " and %s before its %s's end", number_time_text(left, time),
+                 words_lease(stage));
     if (left < 0)
-        doc_span(doc, DOC_PLAIN, " and %s past its lease's end", number_time_text(-left, time));
+        doc_span(doc, DOC_PLAIN, " and %s past its %s's end", number_time_text(-left, time),
+                 words_lease(stage));
     doc_span(doc, DOC_PLAIN, ".");
 }
 
@@ -262,6 +279,7 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
 static void add_broken(struct doc *doc, const struct report_lock *lock) {
     const char *workload = lock->stage->workload, *comma = " ";
     bool overlaps = !workload || lock->lost_updates + lock->double_holders > 0;
+    bool leased = words_is_leased(lock->stage);
     const struct {
         double count;
         const char *what, *after;
@@ -273,7 +291,8 @@ static void add_broken(struct doc *doc, const struct report_lock *lock) {
         {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
         {lock->history_violations, "violation", " in the history of operations",
          lock->history_violations > 0},
-        {lock->expired_holders, "holder", " past the lease's end",
+        {lock->expired_holders, "holder",
+         leased ? " past the lease's end" : " past the session's end",
          workload && lock->expired_holders > 0},
         {lock->stuck, "key", " that nobody gets any more", workload && lock->stuck > 0},
     };
@@ -310,6 +329,7 @@ static void say_residue(struct doc *doc, const struct report_lock *lock) {
 /* Adds the findings about a lock, by its state. */
 static void add_state(struct doc *doc, const struct report_lock *lock) {
     char twice[NUMBER_TEXT_MAX], grants[NUMBER_TEXT_MAX];
+    bool leased = words_is_leased(lock->stage);
     switch (lock->state) {
     case LOCK_VIOLATED:
     case LOCK_CAUGHT:
@@ -329,9 +349,10 @@ static void add_state(struct doc *doc, const struct report_lock *lock) {
         number_count_text(fmax(lock->expired_holders, lock->history_expired), twice);
         doc_span(
             doc, DOC_PLAIN,
-            "%s admitted %s client%s whose predecessor still worked after the end of its lease, in %s "
-            "grants. The lock kept its promise; without fencing the work was not exclusive.",
-            lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)), grants);
+            "%s admitted %s client%s whose predecessor still worked: its %s had ended%s, in %s grants. "
+            "The lock kept its promise; without fencing the work was not exclusive.",
+            lock->label, twice, plural(fmax(lock->expired_holders, lock->history_expired)),
+            words_lease(lock->stage), leased ? "" : ", and it did not notice", grants);
         break;
     case LOCK_ALONE:
         doc_span(

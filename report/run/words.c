@@ -27,7 +27,8 @@ static const struct {
                       TONE_BAD},
     [LOCK_EXPIRED] =
         {"expired",
-         "admitted a client after another one's lease had ended, while that one still held on",
+         "admitted a client after another one's lease or session had ended, while that one still held "
+         "on",
          TONE_WARN},
     [LOCK_STUCK] = {"STUCK", "left keys that are free but that no client gets any more", TONE_BAD},
     [LOCK_MISSED] = {"MISSED", "broken on purpose and NOT caught: the checker is not to be trusted",
@@ -134,6 +135,14 @@ char *words_machine(const json_t *environment, char *text, size_t size) {
              count, (model || *count) && kernel ? ", " : "", doc_or(kernel, ""));
     utf8_clean(text); /* it may be cut */
     return text;
+}
+
+bool words_is_leased(const struct run_stage *stage) {
+    return !stage->crash || strcmp(stage->crash, "lease") == 0;
+}
+
+const char *words_lease(const struct run_stage *stage) {
+    return words_is_leased(stage) ? "lease" : "session";
 }
 
 static const struct {

@@ -26,6 +26,11 @@ char *words_claims(const struct run_stage *stage, char *text, size_t size);
  * nothing of it. environment may be NULL. */
 char *words_machine(const json_t *environment, char *text, size_t size);
 
+/* True if a grant has a lease of its own; also for older results, which do not say it. */
+bool words_is_leased(const struct run_stage *stage);
+/* What of a holder ends before another client is let in: "lease", or "session" without one. */
+const char *words_lease(const struct run_stage *stage);
+
 /* Words that documents use without an explanation. */
 #define WORDS_LIMITED "generator-limited"
 #define WORDS_IDLE_FAULT "not put to the fault"

@@ -156,6 +156,11 @@ TEST(test_headlines) {
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "clean", 9, CONTROL), "",
                  "DO NOT TRUST THIS RUN: u", TONE_BAD);
     expect_words(STAGE("a", 2, "expired", 9, ""), "", "LEASES RAN OUT: a", TONE_WARN);
+    expect_words(STAGE("a", 2, "expired", 9, ",\"crash\":\"at-once\""), "",
+                 "SESSIONS ENDED UNNOTICED: a admitted clients", TONE_WARN);
+    expect_words(STAGE("a", 2, "expired", 9, ",\"crash\":\"at-once\"") "," STAGE(
+                     "b", 2, "expired", 9, ",\"crash\":\"lease\""),
+                 "", "LEASES OR SESSIONS ENDED UNNOTICED: a and b admitted", TONE_WARN);
     expect_words(STAGE("a", 2, "stuck", 9, ""), "", "STUCK: a left keys", TONE_BAD);
     expect_words(
         "{\"lock\":\"a\",\"clients\":2,\"exclusion\":{\"verdict\":\"violated\",\"grants\":9,"
