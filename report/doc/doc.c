@@ -348,6 +348,10 @@ void doc_set_headline(struct doc *doc) {
     if (!doc->failed) doc->last->headline = true;
 }
 
+void doc_set_shown(struct doc *doc) {
+    if (!doc->failed) doc->last->shown = true;
+}
+
 void doc_set_title(struct doc *doc, const char *title) {
     if (!doc->failed) copy_text(doc, &doc->last->title, title);
 }

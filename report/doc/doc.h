@@ -83,7 +83,7 @@ struct doc {
 /* id: the anchor. A terminal does not show the title. */
 void doc_section(struct doc *doc, const char *id, const char *title);
 /* In the page a frame, in the tone of the worst sentence inside. If the box is set as a headline, then
- * the page shows its headline sentence, and the others after a click. */
+ * the page shows its headline sentence and those that are set as shown, and the others after a click. */
 void doc_box(struct doc *doc);
 /* Folded in HTML and Markdown; in a terminal the contents stand below the title. If the fold is set
  * as a headline, then its title is a heading, and Markdown does not fold it. */
@@ -150,6 +150,7 @@ void doc_set_only(struct doc *doc, unsigned formats);
 void doc_set_tone(struct doc *doc, enum tone tone);
 void doc_set_best(struct doc *doc);     /* Marks the best cell of its column. */
 void doc_set_headline(struct doc *doc); /* Marks the sentence that sums the document up. */
+void doc_set_shown(struct doc *doc);    /* The sentence stays visible where its box is folded. */
 void doc_set_title(struct doc *doc, const char *title);
 /* HTML: an attribute data-NAME, for the page's scripts. name: a literal. */
 void doc_set_data(struct doc *doc, const char *name, const char *value);

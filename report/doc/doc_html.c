@@ -224,22 +224,28 @@ static int write_fold(const struct doc_node *fold, FILE *out) {
     return write_around("</summary>\n", fold, "</details>\n", out);
 }
 
-/* The headline of the box is always visible, with the number of warnings below it. */
+/* A sentence of a box's summary: the box has it once more, where a style hides it. */
+static void write_summary_line(const struct doc_node *node, const char *class, FILE *out) {
+    fprintf(out, "<span class=\"%s %s\">", class, tone_name(node->tone));
+    write_html_line(node, out);
+    fputs("</span>", out);
+}
+
+/* The headline of the box is always visible, and below it what is set as shown, and the number of
+ * other warnings. */
 static int write_folded_box(const struct doc_node *box, FILE *out) {
     const struct doc_node *headline = NULL;
     int doubts = 0;
     for (const struct doc_node *node = box->first; node; node = node->next) {
         if (!headline && node->headline)
             headline = node;
-        else
+        else if (!node->shown)
             doubts += node->tone == TONE_BAD || node->tone == TONE_WARN;
     }
     fprintf(out, "<details class=\"verdict %s\"><summary>", tone_name(worst_tone(box)));
-    if (headline) {
-        fprintf(out, "<span class=\"headline %s\">", tone_name(headline->tone));
-        write_html_line(headline, out);
-        fputs("</span>", out);
-    }
+    if (headline) write_summary_line(headline, "headline", out);
+    for (const struct doc_node *node = box->first; node; node = node->next)
+        if (node->shown && node != headline) write_summary_line(node, "shown", out);
     if (doubts)
         fprintf(out, " <span class=\"more\">(%d more warning%s)</span>", doubts,
                 doubts == 1 ? "" : "s");
@@ -252,6 +258,15 @@ static int write_term(const struct doc_node *term, FILE *out) {
     fputs("</dt><dd>", out);
     write_html_line(term, out);
     return write_around("", term, "</dd></div>", out);
+}
+
+static void write_html_sentence(const struct doc_node *node, FILE *out) {
+    fprintf(out, "<p class=\"%s%s\">", tone_name(node->tone),
+            node->headline ? " headline"
+            : node->shown  ? " shown"
+                           : "");
+    write_html_line(node, out);
+    fputs("</p>\n", out);
 }
 
 static int write_html_block(const struct doc_node *node, FILE *out) {
@@ -290,10 +305,7 @@ static int write_html_block(const struct doc_node *node, FILE *out) {
         fputs("</h3>\n", out);
         return 0;
     case NODE_SENTENCE:
-        fprintf(out, "<p class=\"%s%s\">", tone_name(node->tone),
-                node->headline ? " headline" : "");
-        write_html_line(node, out);
-        fputs("</p>\n", out);
+        write_html_sentence(node, out);
         return 0;
     case NODE_ITEM:
         fputs("<li", out);

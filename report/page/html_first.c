@@ -10,6 +10,7 @@
 
 #include "report/page/html_parts.h"
 #include "report/run/best.h"
+#include "report/run/run_doc.h"
 
 #define TILE_TIES 4 /* names of locks that are level with a leader */
 
@@ -280,7 +281,10 @@ static void write_sentence(FILE *out, const struct report *report, const struct 
         write_class(out, group, c);
         fputs(")", out);
     }
-    fprintf(out, "%s.</p>\n", said ? "" : "no lock can be chosen");
+    fprintf(out, "%s.%s</p>\n", said ? "" : "no lock can be chosen",
+            run_machine_changed(report)
+                ? " <b class=\"warn\">The machine changed: void, see above.</b>"
+                : "");
 }
 
 int html_first(FILE *out, const struct report *report, const struct answers *answers,

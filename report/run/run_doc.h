@@ -30,6 +30,9 @@ void run_failed(const struct report *report, struct doc *doc, bool *headed);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
+/* True if a comparison of the locks of some run is void, because the load generator without a lock
+ * was faster or slower at its end. */
+bool run_machine_changed(const struct report *report);
 /* The self-checks of the stages: the failed ones in the verdict; the number of all, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);

@@ -78,6 +78,7 @@ void run_failed(const struct report *report, struct doc *doc, bool *headed) {
                 number_count_text(sum.attempts, attempts), lock->label);
         if (!*headed) doc_set_headline(doc);
         *headed = true;
+        doc_set_shown(doc);
         add_kinds(doc, &sum);
         doc_span(doc, DOC_PLAIN, "%s%s", sum.error ? ": " : ".", doc_or(sum.error, ""));
     }

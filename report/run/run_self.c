@@ -46,16 +46,26 @@ static struct tally tally_of(const struct run *run) {
     return tally;
 }
 
+static bool has_moved(const struct run *run) {
+    return json_is_true(json_object_get(run->canary, "moved"));
+}
+
+bool run_machine_changed(const struct report *report) {
+    bool moved = false;
+    for (int r = 0; r < report->run_count; r++) moved |= has_moved(report->runs[r]);
+    return moved;
+}
+
 /* The load generator's own speed, measured before the run and after it. */
 static void say_moved(const struct run *run, struct doc *doc) {
-    const json_t *canary = run->canary;
-    if (!json_is_true(json_object_get(canary, "moved"))) return;
-    double part = json_number_value(json_object_get(canary, "moved_by"));
+    if (!has_moved(run)) return;
+    double part = json_number_value(json_object_get(run->canary, "moved_by"));
     doc_say(
         doc, TONE_WARN,
         "THE MACHINE CHANGED: without a lock the load generator was %.0f %% %s after the run than "
         "before it. A comparison of locks that ran at different times is void: run them again.",
         100 * fabs(part), part < 0 ? "slower" : "faster");
+    doc_set_shown(doc);
 }
 
 void run_self_failed(const struct report *report, struct doc *doc) {

@@ -76,6 +76,8 @@ static void say_partial(struct doc *doc, const struct report *report) {
             report->run_count > 1 ? report_run_letter(r, letter) : "",
             run->partial_reason ? ": " : "", doc_or(run->partial_reason, ""), stages);
         add_not_reached(doc, run);
+        /* Such locks are in no table. */
+        if (report_count_not_reached(run) > 0) doc_set_shown(doc);
     }
 }
 
@@ -189,6 +191,7 @@ static void say_names(struct doc *doc, const struct report *report, enum lock_st
     doc_say(doc, words_state_tone(state), "%s", before);
     add_lock_names(doc, report, state);
     doc_span(doc, DOC_PLAIN, "%s", after);
+    if (state == LOCK_MISSED) doc_set_shown(doc);
     set_headline(doc, headed);
 }
 
