@@ -21,6 +21,7 @@ static struct column column_of(const struct result_field *field) {
                            .brief = field->head,
                            .help = field->help,
                            .kind = result_field_is_time(field) ? COLUMN_TIME : COLUMN_NUMBER,
+                           .is_share = field->unit && strcmp(field->unit, "share") == 0,
                            .better = field->better,
                            .offset = field->offset,
                            .replaces = field->replaces,
@@ -85,6 +86,8 @@ double column_value(const struct column *column, const struct report_row *row) {
 
 const struct number_unit *column_unit(const struct column *column,
                                       const struct report_group *group) {
+    static const struct number_unit per_cent = {"%", 0.01};
+    if (column->is_share) return &per_cent;
     if (column->kind != COLUMN_TIME || !column_used(column, group)) return &number_plain;
     double *values = malloc((size_t)group->row_count * sizeof *values);
     if (!values) return number_time_unit(NULL, 0);

@@ -16,6 +16,7 @@ struct column {
     const char *brief; /* the title in a terminal of 100 columns: at most 9 characters */
     const char *help;  /* the meaning, in one sentence */
     enum column_kind kind;
+    bool is_share; /* 0 to 1, shown as per cent */
     int better;    /* 1: more is better, -1: less, 0: neither */
     size_t offset; /* the offset of its double in struct run_stage */
     /* The column is shown only if some row has more than 0 of it. On a narrow screen it replaces

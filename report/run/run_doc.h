@@ -27,6 +27,9 @@ void run_slo_verdict(const struct report *report, struct doc *doc);
 /* A sentence for each lock with stages in which most requests failed; the first is the headline if
  * there was none. */
 void run_failed(const struct report *report, struct doc *doc, bool *headed);
+/* A sentence for each other lock that lost requests, or granted nothing for whole seconds, in stages
+ * without a planned fault. */
+void run_outages(const struct report *report, struct doc *doc);
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);

@@ -165,15 +165,20 @@ static void add_figure_rows(struct doc *doc, const struct report *report,
     }
 }
 
-/* Says once why cells of a column have a dash, with the reason of the first such row. */
+/* Says once why cells of a column have a dash, with the reason of the first such row; and what a
+ * percentile without an end means. */
 static void add_absent_notes(struct doc *doc, const struct report_group *group) {
+    bool never = false;
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
         const char *why = NULL;
         if (column_gives_way(column, group)) continue;
         for (int r = 0; r < group->row_count && !why; r++)
             why = absent_why(column, &group->rows[r]);
         if (why) doc_note(doc, TONE_PLAIN, "%s " NUMBER_NONE ": %s", column->title, why);
+        for (int r = 0; r < group->row_count; r++)
+            never |= isinf(column_value(column, &group->rows[r]));
     }
+    if (never) doc_note(doc, TONE_PLAIN, NUMBER_NEVER ": %s", words_help(NUMBER_NEVER));
 }
 
 /* True if a text is among the causes of a row. A file from elsewhere may contain other things

@@ -507,6 +507,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     if (!bad) say_partial(doc, report);
     say_headline(doc, report);
     if (bad) say_partial(doc, report);
+    run_outages(report, doc);
     run_slo_verdict(report, doc);
     say_limited(doc, report);
     say_steady(doc, report);

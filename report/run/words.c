@@ -93,6 +93,9 @@ static const struct {
     {WORDS_RATIO,
      "how many times worse than the best of its durability: the geometric mean over these "
      "figures"},
+    {NUMBER_NEVER,
+     "more requests than this percentile leaves out were never granted, so it has no end: worse than "
+     "any number"},
     {"level", "too close for a difference: within 5 %, or the repeats have a value in common"},
     {"its state is",
      "what is left of a granted lock when its server or machine fails (durability)"},

@@ -66,6 +66,61 @@ TEST(requests_that_a_planned_fault_broke_are_no_headline) {
     expect_all(CLEAN, "REQUESTS FAILED", false);
 }
 
+#define SERIES(a, b, c, d)                                                                         \
+    ",\"series\":[{\"t_s\":0,\"ok\":" #a ",\"draining\":false},{\"t_s\":1,\"ok\":" #b              \
+    ",\"draining\":false},{\"t_s\":2,\"ok\":" #c ",\"draining\":false},{\"t_s\":3,\"ok\":" #d      \
+    ",\"draining\":false},{\"t_s\":4,\"ok\":0,\"draining\":true}]"
+#define LOST                                                                                       \
+    ",\"attempts\":12345,\"outcomes\":{\"ok\":12046,\"busy\":0,\"timeout\":0,\"lost\":2,"          \
+    "\"unknown\":0,\"refused\":0,\"broken\":297},\"not_granted\":0.15"
+
+/* A server that was away for a while, which nobody had planned. */
+TEST(an_outage_that_nobody_planned_is_told) {
+    static const char away[] = STAGE("a", "clean", 12046, LOST ERROR SERIES(4000, 0, 4000, 4046));
+    expect_all(away,
+               "SOME REQUESTS FAILED: 297 of the 12,345 of a (297 broken): redis: NOPERM no "
+               "permissions. 2 of its grants were lost. Nothing was granted for 1 whole second, "
+               "though clients asked.",
+               true);
+    /* The time is also told where every request was answered in the end. */
+    expect_all(STAGE("a", "clean", 900, OUTCOMES(900, 900, 0, 0, 0) SERIES(400, 0, 0, 500)),
+               "NOTHING GRANTED by a for 2 whole seconds, though clients asked.", true);
+    /* With few grants a second, one without any is chance, or a long hold; and an end is no second. */
+    expect_all(STAGE("a", "clean", 3, OUTCOMES(3, 3, 0, 0, 0) SERIES(1, 0, 1, 1)),
+               "NOTHING GRANTED", false);
+    expect_all(STAGE("a", "clean", 1600, OUTCOMES(1600, 1600, 0, 0, 0) SERIES(400, 400, 400, 400)),
+               "NOTHING GRANTED", false);
+    /* A planned fault makes both by design, and the recovery is reported elsewhere. */
+    expect_all(
+        STAGE("a", "clean", 12046, LOST ERROR SERIES(4000, 0, 4000, 4046) ",\"fault\":\"restart\""),
+        "SOME REQUESTS FAILED", false);
+    /* Most of them failed: that is told already. */
+    expect_all(STAGE("a", "clean", 100, OUTCOMES(300, 100, 20, 0, 180) ERROR), "SOME REQUESTS",
+               false);
+}
+
+TEST(what_was_not_granted_is_per_cent) {
+    struct report *report = report_of(STAGE("a", "clean", 12046, LOST), "");
+    char *text = render(report, REPORT_MD, false), *table = strstr(text, "not granted (%)");
+    if (!table || !strstr(table, "| 15.0 |")) fail_msg("%s", text);
+    free(text);
+    report_free(report);
+}
+
+TEST(a_percentile_without_an_end_is_explained) {
+    struct report *report =
+        report_of(STAGE("a", "clean", 12046,
+                        LOST ",\"arrivals\":{\"due\":12345,\"started\":12345,\"missed\":0},"
+                             "\"response_ns\":{\"p50\":5,\"p90\":5,\"p99\":\"never\"}"),
+                  "");
+    for (int i = 0; formats[i] != REPORT_JSON; i++) {
+        char *text = one_line(render(report, formats[i], false));
+        has(text, "never: more requests than this percentile leaves out were never granted");
+        free(text);
+    }
+    report_free(report);
+}
+
 #define RATES "[4,4,4,4,4]"
 
 /* What the verdict shows in the page before a click. */

@@ -74,7 +74,9 @@ struct result_field {
     size_t offset;    /* the offset of the member in its struct */
     const char *help; /* the meaning, one sentence without a full stop */
     const char *more; /* further sentences for the reference; NULL = none */
-    const char *unit; /* the unit, if the kind does not say it: "s", "1/s", "bytes" */
+    const char *
+        unit; /* the unit, if the kind does not say it: "s", "1/s", "bytes"; "share": 0 to 1, which reports show
+                       * as per cent */
     /* the words that a text may be, separated by blanks, or by ", " if words contain blanks; NULL =
      * any text */
     const char *words;
