@@ -39,10 +39,14 @@ static char *server_text(const struct run *run, const char *backend) {
         const struct run_server *server = &run->servers[i];
         const char *version = report_server_version(server);
         if (!server->backend || strcmp(server->backend, backend) != 0) continue;
-        fprintf(out, "%s%s%s%s; %s; started by %s", ftell(out) > 0 ? " / " : "",
-                report_server_name(server), version ? " " : "", version ? version : "",
-                server->durability ? server->durability : "durability not stated",
-                server->started_by ? server->started_by : "whom is not stated");
+        fprintf(out, "%s%s%s%s; %s; ", ftell(out) > 0 ? " / " : "", report_server_name(server),
+                version ? " " : "", version ? version : "",
+                server->durability ? server->durability : "durability not stated");
+        if (report_is_yours(server))
+            fprintf(out, "yours%s%s", server->url ? ": " : "", server->url ? server->url : "");
+        else
+            fprintf(out, "started by %s",
+                    server->started_by ? server->started_by : "whom is not stated");
     }
     if (fclose(out)) return NULL;
     if (text && *text) return text;

@@ -135,7 +135,10 @@ static void add_server_notes(struct doc *doc, const struct run *run) {
         doc_cell(doc, "%s", doc_or(server->backend, NUMBER_NONE));
         doc_cell(doc, "%s", doc_or(server->topology, NUMBER_NONE));
         doc_cell(doc, "%s", doc_or(server->durability, NUMBER_NONE));
-        doc_cell(doc, "%s", doc_or(server->started_by, NUMBER_NONE));
+        if (report_is_yours(server))
+            doc_cell(doc, "you%s%s", server->url ? ": " : "", doc_or(server->url, ""));
+        else
+            doc_cell(doc, "%s", doc_or(server->started_by, NUMBER_NONE));
         add_facts(doc, server->facts);
     }
     doc_end(doc);

@@ -97,7 +97,7 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
     doc_set_title(doc, row->typical->durability);
     doc_cell(doc, "%s", words_guarantee(row->typical));
-    doc_cell(doc, "%s", doc_or(row->typical->topology, "not stated"));
+    doc_cell(doc, "%s", doc_or(words_topology(row->typical), "not stated"));
 }
 
 /* Controls, baselines and the simulator are a class of their own, which is compared with
@@ -133,7 +133,7 @@ static void add_class(struct doc *doc, const struct report_group *group, int fir
     for (int r = first; r < group->row_count; r++) {
         if (!same_class(&group->rows[r], &group->rows[first]) || is_said(group, r)) continue;
         doc_span(doc, DOC_PLAIN, "%s%s", any ? ", " : ": ",
-                 doc_or(group->rows[r].typical->topology, "topology not stated"));
+                 doc_or(words_topology(group->rows[r].typical), "topology not stated"));
         any = true;
     }
 }

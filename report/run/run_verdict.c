@@ -447,7 +447,8 @@ static bool is_same_again(const struct run *run, int server) {
         if (strcmp(report_server_name(mine), report_server_name(other)) == 0 &&
             strcmp(doc_or(report_server_version(mine), ""),
                    doc_or(report_server_version(other), "")) == 0 &&
-            report_is_yours(mine) == report_is_yours(other))
+            report_is_yours(mine) == report_is_yours(other) &&
+            (!report_is_yours(mine) || strcmp(doc_or(mine->url, ""), doc_or(other->url, "")) == 0))
             return true;
     }
     return false;
@@ -461,9 +462,12 @@ static void add_server_names(struct doc *doc, const struct run *run) {
         if (server->topology && strcmp(server->topology, "embedded") == 0) continue;
         if (is_same_again(run, i) || count++ >= SERVERS_SAID) continue;
         const char *version = report_server_version(server);
-        doc_span(doc, DOC_PLAIN, "%s%s%s%s%s", count == 1 ? " on " : ", ",
-                 report_server_name(server), version ? " " : "", version ? version : "",
-                 report_is_yours(server) ? " (yours)" : "");
+        bool yours = report_is_yours(server);
+        doc_span(doc, DOC_PLAIN, "%s%s%s%s", count == 1 ? " on " : ", ", report_server_name(server),
+                 version ? " " : "", version ? version : "");
+        if (yours)
+            doc_span(doc, DOC_PLAIN, " (yours%s%s)", server->url ? ": " : "",
+                     doc_or(server->url, ""));
     }
     if (count > SERVERS_SAID) doc_span(doc, DOC_PLAIN, " and %d more", count - SERVERS_SAID);
 }

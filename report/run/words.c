@@ -144,6 +144,11 @@ bool words_is_leased(const struct run_stage *stage) {
     return !stage->crash || strcmp(stage->crash, "lease") == 0;
 }
 
+const char *words_topology(const struct run_stage *stage) {
+    bool yours = stage->topology && strcmp(stage->topology, "url") == 0;
+    return yours ? "yours" : stage->topology;
+}
+
 const char *words_lease(const struct run_stage *stage) {
     return words_is_leased(stage) ? "lease" : "session";
 }

@@ -28,6 +28,9 @@ char *words_machine(const json_t *environment, char *text, size_t size);
 
 /* True if a grant has a lease of its own; also for older results, which do not say it. */
 bool words_is_leased(const struct run_stage *stage);
+/* The topology that a stage ran on: "yours" for a server that the user gave by its URL; NULL = not
+ * stated. */
+const char *words_topology(const struct run_stage *stage);
 /* What of a holder ends before another client is let in: "lease", or "session" without one. */
 const char *words_lease(const struct run_stage *stage);
 

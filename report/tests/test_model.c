@@ -269,6 +269,30 @@ TEST(test_locks_that_were_not_reached_are_named) {
                  TONE_WARN);
 }
 
+/* Two runs on servers of one's own differ in nothing else than where these are. */
+TEST(test_servers_of_the_users_own_are_told_apart) {
+    struct report *report = report_of(
+        STAGE("a", 2, "clean", 9, ",\"backend\":\"redis\",\"topology\":\"url\""),
+        ",\"servers\":[{\"backend\":\"redis\",\"topology\":\"url\",\"started_by\":\"url\","
+        "\"url\":\"redis://me:***@staging:6379/2\",\"facts\":{\"version\":\"7.0.15\"}},"
+        "{\"backend\":\"redis\",\"topology\":\"url\",\"started_by\":\"url\","
+        "\"url\":\"redis://production\",\"facts\":{\"version\":\"7.0.15\"}}]");
+    static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD, REPORT_HTML, REPORT_JSON};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = one_line(render(report, formats[i], false)), *to = text;
+        /* Markdown escapes some of it. */
+        for (const char *from = text; *from; from++)
+            if (*from != '\\') *to++ = *from;
+        *to = '\0';
+        has(text,
+            "redis 7.0.15 (yours: redis://me:***@staging:6379/2), redis 7.0.15 (yours: redis://production)");
+        if (formats[i] != REPORT_JSON && strstr(text, "started by url")) fail_msg("%s", text);
+        if (formats[i] == REPORT_TABLE) has(text, "not stated: yours a ");
+        free(text);
+    }
+    report_free(report);
+}
+
 #define REPEAT(r, throughput, p50)                                                                 \
     STAGE("a", 4, "clean", 10,                                                                     \
           ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                   \
