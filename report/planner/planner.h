@@ -65,7 +65,7 @@ struct planner {
     /* the best answer for each lock and place, in order of fitness */
     struct planner_answer *answers;
     int count;
-    int unsafe; /* locks that are broken on purpose, and left out */
+    int unsafe; /* what guarantees nothing, and is left out: locks broken on purpose, baselines */
     /* all locks are mutexes, and the hold alone keeps the keys busy: no lock can carry the load */
     bool impossible;
 };

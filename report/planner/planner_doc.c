@@ -91,8 +91,9 @@ void planner_doc(const struct planner *planner, struct doc *doc) {
     for (int i = 0; i < planner->count; i++) add_planner_answer(doc, &planner->answers[i]);
     doc_end(doc);
     if (planner->unsafe > 0)
-        doc_say(doc, TONE_PLAIN, "Left out: %d lock%s broken on purpose.", planner->unsafe,
-                planner->unsafe == 1 ? "" : "s");
+        doc_say(doc, TONE_PLAIN,
+                "Left out: %d without any guarantee (locks broken on purpose, and baselines).",
+                planner->unsafe);
     doc_say(
         doc, TONE_PLAIN,
         "The order is not by speed: the locks that carry the load come first, then the stronger "

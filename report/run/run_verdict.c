@@ -103,6 +103,14 @@ static void say_apart(struct doc *doc, const struct report *report) {
         number_time_text(unseen_ns, text));
 }
 
+/* Adds ", 2 are untested". */
+static void add_count(struct doc *doc, const struct report *report, enum lock_state state) {
+    int count = count_state(report, state);
+    if (count > 0)
+        doc_span(doc, DOC_PLAIN, ", %d %s %s", count, count == 1 ? "is" : "are",
+                 words_state(state));
+}
+
 /* Says how many locks excluded, of how many: "every lock" only if none failed and all were tested. */
 static void say_how_many(struct doc *doc, const struct report *report, const char *one,
                          double grants) {
@@ -119,9 +127,8 @@ static void say_how_many(struct doc *doc, const struct report *report, const cha
     } else if (untested > 0 || !whole) {
         doc_say(doc, tone, "%d of %s%d locks%s excluded", clean, whole ? "" : "the ",
                 clean + failed + untested, whole ? "" : " that ran");
-        if (untested > 0)
-            doc_span(doc, DOC_PLAIN, ", and %d %s not tested", untested,
-                     untested == 1 ? "was" : "were");
+        add_count(doc, report, LOCK_ALONE);
+        add_count(doc, report, LOCK_UNCHECKED);
     } else if (failed > 0) {
         doc_say(doc, tone, "The others excluded: %d locks", clean);
     } else {
@@ -249,10 +256,11 @@ static void say_headline(struct doc *doc, const struct report *report) {
     say_clean(doc, report, &headed);
     say_hardly_tested(doc, report);
     if (headed) return;
-    doc_say(
-        doc, TONE_WARN,
-        "Exclusion was not put to the test: no client of a lock for use had to wait for another "
-        "holder.");
+    bool checked = count_state(report, LOCK_ALONE) > 0 || count_state(report, LOCK_UNCHECKED) == 0;
+    doc_say(doc, TONE_WARN, "%s",
+            checked ? "UNTESTED: no client of a lock for use had to wait for another holder, so "
+                      "whether any excludes is not known."
+                    : "UNCHECKED: no lock for use was granted in the measured window.");
     doc_set_headline(doc);
 }
 
@@ -360,9 +368,8 @@ static void add_state(struct doc *doc, const struct report_lock *lock) {
     case LOCK_ALONE:
         doc_span(
             doc, DOC_PLAIN,
-            "%s was not put to the test: no client had to wait for another holder, so whether it "
-            "excludes is not known.",
-            lock->label);
+            "%s is %s: no client had to wait for another holder, so whether it excludes is not known.",
+            lock->label, words_state(lock->state));
         break;
     case LOCK_HIDDEN:
         doc_span(doc, DOC_PLAIN,
@@ -370,9 +377,12 @@ static void add_state(struct doc *doc, const struct report_lock *lock) {
                  lock->label, lock->stage->exposed_by);
         break;
     case LOCK_UNCHECKED:
-        doc_span(doc, DOC_PLAIN,
-                 "%s granted nothing in the measured window, so nothing is known about it.",
-                 lock->label);
+        doc_span(doc, DOC_PLAIN, "%s is %s: it granted nothing in the measured window", lock->label,
+                 words_state(lock->state));
+        if (lock->grants > 0)
+            doc_span(doc, DOC_PLAIN, " (%s grant%s before or after it)",
+                     number_count_text(lock->grants, grants), plural(lock->grants));
+        doc_span(doc, DOC_PLAIN, ".");
         break;
     default:
         break;

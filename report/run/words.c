@@ -16,9 +16,11 @@ static const struct {
 } states[] = {
     [LOCK_BASELINE] = {"baseline", "no lock at all: what the tool itself costs", TONE_PLAIN},
     [LOCK_UNCHECKED] = {"unchecked",
-                        "granted nothing in the measured window, so nothing was checked",
+                        "granted nothing in the measured window, so there is nothing to judge",
                         TONE_WARN},
-    [LOCK_ALONE] = {"untested", "one client at a time: nobody to exclude", TONE_PLAIN},
+    [LOCK_ALONE] = {"untested",
+                    "no client had to wait for another holder, so whether it excludes is not known",
+                    TONE_PLAIN},
     [LOCK_HIDDEN] = {"hidden", "broken on purpose, in a way that this workload does not show",
                      TONE_PLAIN},
     [LOCK_CLEAN] = {"clean", "no overlap seen", TONE_GOOD},

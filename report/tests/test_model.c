@@ -146,7 +146,8 @@ TEST(test_headlines) {
     /* "Every lock" is not said of locks that nobody tested. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, "") "," STAGE(
                      "c", 2, "unchecked", 0, "") "," STAGE("d", 1, "clean", 9, ""),
-                 "", "2 of 4 locks excluded, and 2 were not tested: no overlap in 18 grants",
+                 "",
+                 "2 of 4 locks excluded, 1 is untested, 1 is unchecked: no overlap in 18 grants",
                  TONE_GOOD);
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "clean", 9, "") "," STAGE(
                      "sim\",\"backend\":\"sim", 1, "clean", 9, ""),
@@ -166,7 +167,10 @@ TEST(test_headlines) {
         "{\"lock\":\"a\",\"clients\":2,\"exclusion\":{\"verdict\":\"violated\",\"grants\":9,"
         "\"token_errors\":2}}",
         "", "TOKENS DID NOT GROW: a", TONE_BAD);
-    expect_words(STAGE("a", 1, "clean", 9, ""), "", "Exclusion was not put to the test", TONE_WARN);
+    expect_words(STAGE("a", 1, "clean", 9, ""), "",
+                 "UNTESTED: no client of a lock for use had to wait", TONE_WARN);
+    expect_words(STAGE("a", 2, "unchecked", 0, ""), "",
+                 "UNCHECKED: no lock for use was granted in the measured window", TONE_WARN);
     /* A control that was caught does not make the verdict bad. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "",
                  "a excluded", TONE_GOOD);
@@ -339,7 +343,7 @@ TEST(test_what_tests_exclusion) {
      * bound. */
     report = report_of(EXPOSED("a", 0, 120000), "");
     assert_int_equal(report->locks[0].state, LOCK_ALONE);
-    expect_said(report, "not put to the test", true);
+    expect_said(report, "UNTESTED", true);
     assert_true(isnan(report->groups[0].rows[0].figures.bound95));
     report_free(report);
     report = report_of(EXPOSED("a", 3, 120000), "");
@@ -356,6 +360,28 @@ TEST(test_what_tests_exclusion) {
         report_of(EXPOSED("a", 600, 120000) "," EXPOSED("sim\",\"backend\":\"sim", 600, 300), "");
     assert_false(report_hardly_tested(&report->locks[1]));
     expect_said(report, "hardly tested", false);
+    report_free(report);
+}
+
+/* Each state has one word, in tables, sentences and the page that explains them. */
+TEST(test_each_state_has_one_word) {
+    char *page = read_whole("report/READING.md"), row[64];
+    assert_non_null(page);
+    for (int word = LOCK_BASELINE; word <= LOCK_VIOLATED; word++) {
+        snprintf(row, sizeof row, "\n  | `%s` | ", words_state((enum lock_state)word));
+        has(page, row);
+    }
+    free(page);
+    struct report *report =
+        report_of(STAGE("a", 2, "clean", 9, "") "," STAGE("b", 2, "unchecked", 10,
+                                                          "") "," STAGE("c", 1, "clean", 9, ""),
+                  "");
+    expect_said(report,
+                "b is unchecked: it granted nothing in the measured window (10 grants "
+                "before or after it)",
+                true);
+    expect_said(report, "c is untested: no client had to wait", true);
+    expect_said(report, "nothing is known", false);
     report_free(report);
 }
 
