@@ -11,7 +11,8 @@
 #include "results/format/check_read.h"
 
 /* A key is stuck if the recovery took longer than CELL_STUCK_TIMES times the longest time that
- * theory allows, plus VERDICT_STUCK_PATIENCE_NS. */
+ * theory allows, plus VERDICT_STUCK_PATIENCE_NS; the time for which lockbench itself stood still does
+ * not count. */
 #define CELL_STUCK_TIMES 3
 /* A lock is said not to recover only if its servers had settled so long before the window's end. */
 #define CELL_AWAY_S 3

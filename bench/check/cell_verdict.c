@@ -123,13 +123,19 @@ static bool granted_after(const struct run_stage *stage, double from_s) {
     return sections_of(stage) == 1 && stage->recovery_count > 0;
 }
 
+/* For how long lockbench itself stood still in the window, so that no client could get a grant. */
+static double stood_still_ns(const struct run_stage *stage) {
+    return isnan(stage->stood_still_ns) ? 0 : stage->stood_still_ns;
+}
+
 /* True if the slowest recovery took much longer than the theory of the lock says. */
 static bool took_too_long(const struct run_stage *stage, double *ret_max_ns,
                           double *ret_theory_ns) {
     *ret_max_ns = stage->recovery_max;
     *ret_theory_ns = stage->theory_max;
     /* false if one of them is not known (NAN) */
-    return *ret_max_ns > CELL_STUCK_TIMES * *ret_theory_ns + VERDICT_STUCK_PATIENCE_NS;
+    return *ret_max_ns - stood_still_ns(stage) >
+           CELL_STUCK_TIMES * *ret_theory_ns + VERDICT_STUCK_PATIENCE_NS;
 }
 
 /* The time in the window since which the lock has had the servers that a fault left or gave back;
@@ -153,6 +159,7 @@ static bool recovered(const struct run_stage *stage) {
 /* True if the servers that were hit are gone for good, or have been back for long, and no client
  * got a grant since. */
 static bool stays_away(const struct run *run, const struct run_stage *stage, double acted_s) {
+    double stood_s = stood_still_ns(stage) / 1e9;
     bool hit = false;
     size_t i;
     json_t *fault;
@@ -162,7 +169,7 @@ static bool stays_away(const struct run *run, const struct run_stage *stage, dou
         if (strncmp(tree_word(fault, "kind"), "server-", 7) != 0) continue;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
         double settled_s = server_settled_s(run, fault);
-        if (settled_s < 0 || stage->duration_s - settled_s < CELL_AWAY_S) return false;
+        if (settled_s < 0 || stage->duration_s - stood_s - settled_s < CELL_AWAY_S) return false;
         hit = true;
     }
     return hit;

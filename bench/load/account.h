@@ -70,13 +70,26 @@ static inline void client_waited(struct client *client, int64_t started_ns, int6
     if (ended_ns - started_ns > stats->max_wait_ns) stats->max_wait_ns = ended_ns - started_ns;
 }
 
+/* An attempt begins at now_ns. */
+static inline void client_begin(struct client *client, int64_t now_ns) {
+    client->began_ns = now_ns;
+    client->stood_ns = stalls_sum(&client->worker->stats->stalls, now_ns);
+}
+
 /* Notes a wait that the drain limit ended, if it had no limit of its own. outcome: of the acquire
  * call. An answer that came no more (LB_UNKNOWN) was waited for, too. */
 static inline void client_note_cut_off(struct client *client, enum lb_outcome outcome,
                                        int64_t waited_ns) {
+    const struct worker *worker = client->worker;
+    struct client_stats *stats = client->stats;
     if (outcome != LB_TIMEOUT && outcome != LB_UNKNOWN) return;
-    if (client->worker->shared->plan->mode == MODE_WAIT && lb_stopping())
-        client->stats->cut_off_ns = waited_ns;
+    if (worker->shared->plan->mode != MODE_WAIT || !lb_stopping()) return;
+    stats->cut_off_ns = waited_ns;
+    stats->cut_off_at_ns = client->ended_ns;
+    /* Waits of a driver that blocks its thread by design can't be told from stalls of the thread. */
+    if (!(worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD))
+        stats->cut_off_stood_ns =
+            stalls_sum(&worker->stats->stalls, client->ended_ns) - client->stood_ns;
 }
 
 /* Records a grant in the window that was waited for. */

@@ -141,6 +141,7 @@ static void await_round(struct client *client, const struct round *round) {
     enum lb_outcome outcome = LB_BROKEN;
     int64_t started_ns = lb_now();
     client_spent(client, &client->stats->state_idle_ns, started_ns);
+    client_begin(client, started_ns);
     bool joined = session_join(client);
     if (joined) outcome = await_open(client, started_ns);
     int64_t now_ns = client->ended_ns = lb_now();

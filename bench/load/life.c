@@ -209,7 +209,7 @@ static void run_load(struct client *client) {
     while (next_attempt(client, &due_ns, &started_ns)) {
         bool measured = (closed ? started_ns : due_ns) >= stage_begin_ns(shared);
         if (measured) session_begin_window(client->session);
-        client->began_ns = started_ns;
+        client_begin(client, started_ns);
         if (shared->churn) started_ns = connect_anew(client, started_ns, measured);
         if (optimistic) {
             update_attempt(client, due_ns, started_ns, measured);

@@ -76,9 +76,11 @@ struct client_stats {
     /* cells that it is in, about to enter, or has just left: the effects of its death on them are
      * excused */
     int inside;
-    bool dead;            /* its process was killed; the supervisor writes this one */
-    bool drained, closed; /* its progress, for the case that it is killed */
-    int64_t cut_off_ns;   /* the length of the wait that the drain limit ended; 0 = none */
+    bool dead;                /* its process was killed; the supervisor writes this one */
+    bool drained, closed;     /* its progress, for the case that it is killed */
+    int64_t cut_off_ns;       /* the length of the wait that the drain limit ended; 0 = none ... */
+    int64_t cut_off_at_ns;    /* ... when it ended ... */
+    int64_t cut_off_stood_ns; /* ... and for how much of it the client's thread stood still */
     /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
     _Atomic bool releasing;
 

@@ -49,6 +49,7 @@ void stalls_beat(struct stalls *stalls, int64_t now_ns, int64_t begin_ns, int64_
     int64_t end = end_ns == LB_NEVER ? beats : beat_number(stalls, end_ns);
     record_beats(stalls, beat_number(stalls, from_ns), end < beats ? end : beats, now_ns, late);
     if (late_ns > STALL_LATE_NS) {
+        stalls->all_ns += late_ns;
         int64_t to_ns = now_ns < end_ns ? now_ns : end_ns;
         if (to_ns > from_ns) stalls->lost_ns += to_ns - from_ns;
         stalls->from_ns = skip_planned(stalls, due_ns - stalls->interval_ns, now_ns);

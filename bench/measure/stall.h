@@ -30,6 +30,7 @@ struct stalls {
     int64_t due_ns;         /* when the next beat is due */
     int64_t from_ns, to_ns; /* the latest stall; both 0 = there was none */
     int64_t lost_ns;        /* the sum of the parts of all stalls that lie in the window */
+    int64_t all_ns;         /* the sum of all stalls, whole, planned or not */
     /* The latest pause that a fault section planned, or LB_NEVER for its end while it lasts. The
      * supervisor writes these two. */
     _Atomic int64_t planned_from_ns, planned_to_ns;
@@ -47,6 +48,13 @@ void stalls_beat(struct stalls *stalls, int64_t now_ns, int64_t begin_ns, int64_
  * counts also before the late beat that ends it, since another fiber of the thread may run first. To be
  * called on the thread itself. */
 int64_t stalls_around(const struct stalls *stalls, int64_t when_ns, int64_t now_ns);
+
+/* For how long the thread has stood still by now_ns, since its first beat: also a stall whose late beat
+ * is still to come. What a time span lost is the difference of two such sums. On the thread itself. */
+static inline int64_t stalls_sum(const struct stalls *stalls, int64_t now_ns) {
+    int64_t late_ns = now_ns - stalls->due_ns;
+    return stalls->all_ns + (late_ns > STALL_LATE_NS ? late_ns : 0);
+}
 
 /* The supervisor is about to stop the thread on purpose (to_ns = LB_NEVER), or to resume it. */
 void stalls_plan(struct stalls *stalls, int64_t from_ns, int64_t to_ns);

@@ -185,6 +185,10 @@ struct stage {
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */
     /* a fault, a killed client or a grant that was left behind may explain waits that did not end */
     bool disturbed;
+    /* the last time for which the supervisor stood still, and everybody with it; by lb_now(), 0 = none */
+    int64_t stood_from_ns, stood_until_ns;
+    /* the most that lockbench's own standing took of a wait that the drain limit ended */
+    int64_t starved_stood_ns;
     bool has_first;
     uint32_t first_key;
     struct holding first_holder, first_intruder;

@@ -241,18 +241,31 @@ static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     }
 }
 
+/* For how much of the wait that the drain limit ended lockbench itself stood still: by the beats of the
+ * client's thread; where the lock blocks that thread by design, by the supervisor's looks. */
+static int64_t stood_in_wait_ns(const struct stage *stage, const struct shared *shared,
+                                const struct client_stats *client) {
+    int64_t from_ns = client->cut_off_at_ns - client->cut_off_ns, to_ns = client->cut_off_at_ns;
+    if (!(shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD)) return client->cut_off_stood_ns;
+    if (stage->stood_from_ns > from_ns) from_ns = stage->stood_from_ns;
+    if (stage->stood_until_ns < to_ns) to_ns = stage->stood_until_ns;
+    return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 /* Waits that the drain limit ended. Those that were longer than any slow server explains make the
  * verdict, unless there may be another reason: a fault of the plan, a grant that was left behind, or
- * an open loop, which may ask for more than any lock can do. A stage that was cut short says
- * nothing. */
+ * an open loop, which may ask for more than any lock can do. The time for which lockbench itself stood
+ * still is no wait for the lock. A stage that was cut short says nothing. */
 static void note_starved(struct stage *stage, const struct shared *shared) {
     if (shared->plan->mode != MODE_WAIT || stage->status != STAGE_COMPLETE) return;
     uint64_t ended = 0, starved = 0;
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
-        if (client->dead) continue;
-        ended += client->cut_off_ns > 0;
-        starved += client->cut_off_ns > stuck_patience_ns(shared);
+        if (client->dead || client->cut_off_ns <= 0) continue;
+        int64_t stood_ns = stood_in_wait_ns(stage, shared, client);
+        ended++;
+        starved += client->cut_off_ns - stood_ns > stuck_patience_ns(shared);
+        if (stood_ns > stage->starved_stood_ns) stage->starved_stood_ns = stood_ns;
     }
     stage->result.starved = (double)ended;
     bool closed = shared->plan->arrival.kind == ARRIVAL_CLOSED;

@@ -166,11 +166,16 @@ static void add_starved(json_t *warnings, const struct stage *stage, const struc
     add_idle_keys(warnings, &stage->stuck_keys, true);
     add_idle_keys(warnings, &stage->idle_keys, false);
     if (!(stage->result.starved > 0)) return;
+    char stood[80] = "";
+    if (stage->starved_stood_ns > LB_S_NS / 10)
+        snprintf(stood, sizeof stood, "; lockbench itself stood still for up to %.1f s of them",
+                 (double)stage->starved_stood_ns / 1e9);
     warn(
         warnings,
         "the drain limit, %.3g s after the window (run.drain), had to end %.0f wait%s: no percentile "
-        "of acquire has them%s",
+        "of acquire has them%s%s",
         (double)plan->drain_ns / 1e9, stage->result.starved, stage->result.starved == 1 ? "" : "s",
+        stood,
         stage->stuck_keys.count > 0
             ? ""
             : "; a longer drain shows whether the lock would have granted them");

@@ -6,7 +6,6 @@
 #include "bench/base/verdict.h"
 
 #define LOOK_NS (200 * LB_MS_NS)
-#define STALL_NS (2 * LB_S_NS) /* between two looks: the machine stood still, and its clients too */
 
 struct stuck_key {
     int64_t looked_ns, free_ns; /* the last look; since when it was free; LB_NEVER = in use */
@@ -133,9 +132,13 @@ bool stuck_is_explained(const struct stuck *stuck, int64_t now_ns) {
 }
 
 void stuck_look(struct stuck *stuck, int64_t now_ns) {
-    if (!stuck->keys || now_ns - stuck->looked_ns < LOOK_NS) return;
-    if (stuck->looked_ns && now_ns - stuck->looked_ns > STALL_NS) stuck->stalled_ns = now_ns;
+    if (now_ns - stuck->looked_ns < LOOK_NS) return;
+    if (stuck->looked_ns && now_ns - stuck->looked_ns > STUCK_STALL_NS) {
+        stuck->stalled_from_ns = stuck->looked_ns;
+        stuck->stalled_ns = now_ns;
+    }
     stuck->looked_ns = now_ns;
+    if (!stuck->keys) return;
     int64_t unsure_ns = atomic_load(&stuck->shared->unsure_ns);
     if (unsure_ns > stuck->disturbed_ns) stuck->disturbed_ns = unsure_ns;
     if (stuck_is_explained(stuck, now_ns)) return;

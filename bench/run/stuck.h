@@ -19,6 +19,9 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
+/* Longer between two looks: the machine stood still, and its clients too. */
+#define STUCK_STALL_NS (2 * LB_S_NS)
+
 struct stuck_key;
 
 struct stuck {
@@ -28,7 +31,8 @@ struct stuck {
     int64_t patience_ns;            /* for which a key must be idle */
     int64_t explained_ns;           /* for which a disturbance explains waits */
     int64_t looked_ns;              /* the last look; 0 = none yet */
-    int64_t stalled_ns;             /* the machine stood still until then */
+    int64_t stalled_from_ns;        /* the machine stood still from then ... */
+    int64_t stalled_ns;             /* ... until then; 0 = it never did */
     int64_t disturbed_ns;           /* the last disturbance; 0 = none */
 };
 
@@ -40,7 +44,8 @@ int64_t stuck_patience_ns(const struct shared *shared);
 void stuck_init(struct stuck *stuck, const struct shared *shared);
 void stuck_done(struct stuck *stuck);
 
-/* Looks at the keys at a time by lb_now(); cheap, so it may be called too often. */
+/* Looks at the keys at a time by lb_now(), and whether the machine stood still since the last look;
+ * cheap, so it may be called too often. */
 void stuck_look(struct stuck *stuck, int64_t now_ns);
 
 /* After the last look: the keys that were idle until the end, and those that were idle before. */

@@ -137,12 +137,16 @@ static void supervise_turn(struct supervisor *sup, int64_t until_ns) {
 }
 
 /* Waits until a counter of clients has reached the goal. False when time ran out, or a worker
- * process ended so that it never will. */
+ * process ended so that it never will. The time for which the machine stood still does not count,
+ * because the clients stood still, too. */
 static bool wait_count(struct supervisor *sup, _Atomic int *counter, int goal,
                        int64_t deadline_ns) {
     while (atomic_load(counter) < goal) {
-        if (lb_now() >= deadline_ns) return false;
-        sleep_to(lb_now() + LOOK_NS);
+        int64_t now_ns = lb_now();
+        if (now_ns >= deadline_ns) return false;
+        sleep_to(now_ns + LOOK_NS);
+        int64_t late_ns = lb_now() - now_ns - LOOK_NS;
+        if (late_ns > STUCK_STALL_NS) deadline_ns = lb_after(deadline_ns, late_ns);
         watch_for_trouble(sup);
         struct lb_err err = {0};
         if (sup->workers && workers_check(sup->workers, &err) != 0) return false;
@@ -341,11 +345,13 @@ static void supervise_drain(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     int end, first = shared_own_clients(shared, &end);
     for (;;) {
-        int64_t limit_ns = lb_after(atomic_load(&shared->cutoff_ns), STUCK_NS);
-        if (wait_count(sup, &shared->drained, end - first, lb_now() + 100 * LB_MS_NS)) return;
-        go_on_with_faults(sup, lb_now());
+        bool all = wait_count(sup, &shared->drained, end - first, lb_now() + 100 * LB_MS_NS);
         stuck_look(&sup->stuck, lb_now());
+        if (all) return;
+        go_on_with_faults(sup, lb_now());
         wall_look(&sup->wall);
+        int64_t cutoff_ns = atomic_load(&shared->cutoff_ns), stood_ns = sup->stuck.stalled_ns;
+        int64_t limit_ns = lb_after(stood_ns > cutoff_ns ? stood_ns : cutoff_ns, STUCK_NS);
         struct lb_err err = {0};
         if (sup->workers && workers_check(sup->workers, &err) != 0) return;
         if (lb_now() >= limit_ns) {
@@ -405,6 +411,8 @@ static void supervise_load(struct supervisor *sup) {
     end_faults(sup);
     look_for_adrift(sup);
     stage->disturbed = stuck_is_explained(&sup->stuck, drained_ns);
+    stage->stood_from_ns = sup->stuck.stalled_from_ns;
+    stage->stood_until_ns = sup->stuck.stalled_ns;
     sup->cut = drained_ns >= atomic_load(&sup->shared->cutoff_ns);
     int64_t end_ns = atomic_load(&sup->shared->window_end_ns);
     stage->window_begin_ns = begin_ns;

@@ -248,6 +248,17 @@ TEST(a_recovery_beyond_reason_is_stuck) {
     assert_seen(judge(run, NULL, true), "safe", NULL);
 }
 
+/* A grant that came late because lockbench itself stood still. */
+TEST(time_that_lockbench_stood_still_is_no_recovery) {
+    json_t *run = good_run();
+    json_object_set_new(part(run, "recovery"), "max_ns", json_integer(31 * S_NS));
+    json_object_set_new(part(run, NULL), "executor",
+                        json_pack("{s:I}", "stood_still_ns", (json_int_t)(20 * S_NS)));
+    assert_seen(judge(json_incref(run), NULL, true), "safe", NULL);
+    json_object_set_new(part(run, "recovery"), "max_ns", json_integer(31 * S_NS + 1));
+    assert_seen(judge(run, NULL, true), "stuck", "theory: 2.0 s");
+}
+
 /* One key that no client got back counts as not recovered, even if other keys recovered, and under
  * any verdict. */
 TEST(a_key_that_nobody_got_has_not_recovered) {
@@ -369,6 +380,11 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
      * so. */
     assert_seen(judge(deserted_run(6.5, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
     assert_seen(judge(deserted_run(0, 4 * S_NS), NULL, true), "inconclusive", "after the fault");
+    /* Nobody can get a grant while lockbench itself stands still. */
+    json_t *still = deserted_run(6, 4 * S_NS);
+    json_object_set_new(part(still, NULL), "executor",
+                        json_pack("{s:I}", "stood_still_ns", (json_int_t)(1 * S_NS)));
+    assert_seen(judge(still, NULL, true), "inconclusive", "after the fault");
     /* After a fault of a client all servers are there, so this rule does not apply. */
     json_t *run = deserted_run(6, 4 * S_NS);
     json_object_set_new(json_array_get(part(run, "faults"), 0), "kind", json_string("pause"));

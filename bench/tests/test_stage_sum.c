@@ -11,7 +11,7 @@ static const struct lb_backend backend = {.name = "made"};
 static const struct lb_lock lock = {
     .name = "made", .backend = &backend, .primitive = LB_MUTEX, .caps = LB_CAP_FAIR};
 static const struct plan_lock entry = {.lock = &lock};
-static const struct plan plan = {.mode = MODE_WAIT};
+static const struct plan plan = {.mode = MODE_WAIT, .lease_ns = LB_NEVER};
 static struct found holders[CLIENTS];
 static struct cell cells[1];
 static struct client_stats clients[CLIENTS];
@@ -105,6 +105,42 @@ TEST(without_grants_nothing_is_known) {
     sum_of((const uint64_t[]){0, 0, 0, 0}, NULL);
     assert_true(isnan(stage.result.jain) && isnan(stage.result.min_share));
     done();
+}
+
+/* Client 1 waited for 9 s, until the drain limit, at 20 s by the clock. How many starved? */
+static uint64_t starved_of(bool blocks, int64_t thread_stood_s, int64_t from_s, int64_t until_s) {
+    static struct lb_lock blocking;
+    blocking = lock;
+    blocking.caps |= blocks ? LB_CAP_BLOCKS_THREAD : 0;
+    struct plan_lock of = {.lock = &blocking};
+    sum_of((const uint64_t[]){4, 0, 4, 4}, NULL);
+    done();
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    shared.lock = &of;
+    clients[1].cut_off_ns = 9 * LB_S_NS;
+    clients[1].cut_off_at_ns = 20 * LB_S_NS;
+    clients[1].cut_off_stood_ns = thread_stood_s * LB_S_NS;
+    stage.stood_from_ns = from_s * LB_S_NS;
+    stage.stood_until_ns = until_s * LB_S_NS;
+    stage_sum(&stage, &shared);
+    assert_real(stage.result.starved, 1);
+    uint64_t starved = stage.exclusion.starved;
+    done();
+    return starved;
+}
+
+/* More than 5 s make the verdict, but not those for which lockbench itself stood still. */
+TEST(who_waited_for_the_lock_and_who_for_lockbench) {
+    assert_int_equal(starved_of(false, 0, 0, 0), 1);
+    assert_int_equal(starved_of(false, 3, 0, 0), 1);
+    assert_int_equal(starved_of(false, 5, 0, 0), 0);
+    assert_int_equal(starved_of(false, 0, 12, 20), 1); /* its thread ran on */
+    /* A thread that its lock blocks by design: only the supervisor knows. */
+    assert_int_equal(starved_of(true, 0, 0, 0), 1);
+    assert_int_equal(starved_of(true, 0, 14, 17), 1);
+    assert_int_equal(starved_of(true, 0, 14, 19), 0);
+    assert_int_equal(starved_of(true, 0, 17, 22), 1); /* 3 s of it */
+    assert_int_equal(starved_of(true, 0, 3, 12), 1);  /* before most of it */
 }
 
 /* One host's cells do not see the grants of the others between two of its own. */

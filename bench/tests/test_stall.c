@@ -120,6 +120,21 @@ TEST(what_fell_due_in_a_stall_is_known_before_its_beat) {
     hist_free(scene.late);
 }
 
+/* The sum does not ask for the window, nor whether the late beat has come. */
+TEST(what_a_wait_lost_by_stalls) {
+    struct scene scene = scene_at(0);
+    beat_until(&scene, 500);
+    beat_at(&scene, 700 * MS); /* before the window; the first beat was due at 501 ms */
+    assert_int_equal(scene.stalls.lost_ns, 0);
+    assert_int_equal(stalls_sum(&scene.stalls, 700 * MS + 10), 199 * MS);
+    beat_until(&scene, 6999);
+    assert_int_equal(stalls_sum(&scene.stalls, 7000 * MS), 199 * MS);
+    assert_int_equal(stalls_sum(&scene.stalls, 9000 * MS), 2199 * MS);
+    beat_at(&scene, 9000 * MS);
+    assert_int_equal(stalls_sum(&scene.stalls, 9000 * MS), 2199 * MS);
+    hist_free(scene.late);
+}
+
 /* ---- whole stages ---- */
 
 /* The stops of a stage. They are made in looks of the supervisor, from 100 ms after the window's begin on, so that none
@@ -136,7 +151,7 @@ static void stop_this_process(int for_ms) {
     if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         kill(parent, SIGSTOP);
-        lb_nap(for_ms * LB_MS_NS);
+        for (int64_t end_ns = lb_now() + for_ms * MS; lb_now() < end_ns;) lb_nap(MS);
         kill(parent, SIGCONT);
         _exit(0);
     }
@@ -202,6 +217,22 @@ TEST(a_stop_in_a_closed_loop_is_ours) {
         1, 400, SETS("load.clients=2", "sim.service=1ms", "run.warmup=0", UNTIL_ENOUGH));
     assert_stood_still(stage, 390 * MS);
     assert_true(isnan(stage->result.stalled)); /* it has no slots */
+    stage_free(stage);
+}
+
+/* Nobody frees the key, so that the drain limit ends all waits. They lasted for more than 5 s, but that was a stop of the
+ * clients themselves, and no fault of the lock. */
+TEST(a_wait_over_a_stop_starves_nobody) {
+    struct stage *stage = run_with_stops(1, 6000,
+                                         SETS("load.clients=3", "sim.lose_every=1",
+                                              "acquire.lease=1h", "sim.service=0", "run.warmup=0",
+                                              "run.duration=300ms", "run.drain=100ms"));
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_true(stage->result.starved == 3); /* the drain limit did end them */
+    assert_true(stage->result.max_wait_ns > 5900 * MS);
+    assert_int_equal(stage->exclusion.starved, 0);
+    assert_int_equal(stage->exclusion.stuck, 0);
+    assert_true(any_text_has(stage->result.warnings, "lockbench itself stood still for up to"));
     stage_free(stage);
 }
 
