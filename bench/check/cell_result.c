@@ -78,9 +78,11 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->lost_wakeups = stage->lost_wakeups;
 }
 
-/* The number of faults that tested the lock. In a scenario with several sections a whole round
+/* The number of faults that tested the lock: a fault that broke it did. In a scenario with several sections a whole round
  * counts as one: a promotion without the cut before it tests nothing. */
-static double count_hits(const struct run_stage *stage) {
+static double count_hits(const struct run *run, const struct run_stage *stage,
+                         enum check_verdict verdict) {
+    bool broken = verdict != CHECK_SAFE && verdict != CHECK_INCONCLUSIVE;
     int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = -1, sections = 0;
     size_t i;
     json_t *fault;
@@ -90,6 +92,7 @@ static double count_hits(const struct run_stage *stage) {
         const json_t *held = json_object_get(fault, "held");
         int section = name && strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
+        if (!broken && cell_fault_was_late(run, stage, fault)) continue;
         if (section < 0 || section >= PLAN_FAULTS_MAX) continue;
         acted[section]++;
         bool waits = target && strcmp(target, "waiter") == 0;
@@ -121,7 +124,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
     cell->tested = stage->tested_grants;
-    if (needs_fault) cell->faults_hit = count_hits(stage);
+    if (needs_fault) cell->faults_hit = count_hits(run, stage, cell->verdict);
     cell->bound95 = bound_of(cell);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);

@@ -52,6 +52,11 @@ int cell_result_trials(const struct cell_result *result);
 
 void cell_result_free(struct cell_result *result);
 
+/* Whether a server that forgets (its memory, or all its data) was to be back within a lease, and was back
+ * only when no grant lasted any more that it had forgotten: who waits out a lease before a restart loses
+ * nothing. In scenarios of several sections other servers serve meanwhile. */
+bool cell_fault_was_late(const struct run *run, const struct run_stage *stage, const json_t *fault);
+
 /* The verdict on one stage of a run, and its reason in `why` (CELL_WHY_MAX bytes), which is "" if
  * the verdict needs none. */
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,

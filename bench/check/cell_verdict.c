@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/durability.h"
 #include "bench/base/verdict.h"
 #include "bench/check/cell_result.h"
 #include "results/format/tree.h"
@@ -63,6 +64,34 @@ static int sections_of(const struct run_stage *stage) {
          plus = strchr(plus + 1, '+'))
         count++;
     return count;
+}
+
+bool cell_fault_was_late(const struct run *run, const struct run_stage *stage,
+                         const json_t *fault) {
+    const json_t *section = json_object_get(run->plan, tree_word(fault, "section"));
+    const char *kind = tree_word(fault, "kind");
+    const json_t *outlasted = json_object_get(fault, "outlasted");
+    bool killed = strcmp(kind, "server-kill") == 0;
+    bool forgets = strcmp(kind, "server-empty") == 0 ||
+                   (killed && durability_from(stage->durability_class) == DURABILITY_MEMORY);
+    if (!forgets || sections_of(stage) > 1 || json_is_false(json_object_get(fault, "acted")))
+        return false;
+    if (number_of(section, "for_ns") >= stage->lease_ns) return false;
+    return number_of(fault, "held") > 0 && json_is_integer(outlasted) &&
+           json_integer_value(outlasted) == 0;
+}
+
+/* The first fault that acted, if all that acted were too late; else NULL. */
+static const json_t *all_too_late(const struct run *run, const struct run_stage *stage) {
+    const json_t *first = NULL;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        if (!cell_fault_was_late(run, stage, fault)) return NULL;
+        if (!first) first = fault;
+    }
+    return first;
 }
 
 /* The time in the window at which a section of the scenario first acted; -1 = never. A fault
@@ -184,6 +213,25 @@ static bool lacks_history(const struct run *run, const struct run_stage *stage) 
            !stage->history_verdict;
 }
 
+/* False if the scenario did not put the lock to the test, and `why` says why. not_acted: why acted_s is
+ * below 0. */
+static bool was_tried(const struct run *run, const struct run_stage *stage, double acted_s,
+                      const char *not_acted, char *why) {
+    const json_t *late = all_too_late(run, stage);
+    if (acted_s < 0) {
+        snprintf(why, CELL_WHY_MAX, "%s", not_acted);
+    } else if (late) {
+        snprintf(why, CELL_WHY_MAX,
+                 "the server was back only after its holders' grants had ended: %.200s",
+                 tree_word(late, "sign"));
+    } else if (!granted_after(stage, acted_s)) {
+        snprintf(why, CELL_WHY_MAX, "nobody was granted anything after the fault");
+    } else {
+        return true;
+    }
+    return false;
+}
+
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
                                 bool needs_fault, char *why) {
     char counts[CELL_WHY_MAX], not_acted[CELL_WHY_MAX];
@@ -227,11 +275,7 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         return verdict_because(
             why, CHECK_INCONCLUSIVE,
             "no client ever waited for another: nothing put the lock to the test");
-    if (needs_fault && acted_s < 0)
-        return verdict_because(why, CHECK_INCONCLUSIVE, "%s", not_acted);
-    if (needs_fault && !granted_after(stage, acted_s))
-        return verdict_because(why, CHECK_INCONCLUSIVE,
-                               "nobody was granted anything after the fault");
+    if (needs_fault && !was_tried(run, stage, acted_s, not_acted, why)) return CHECK_INCONCLUSIVE;
     if (lacks_history(run, stage))
         return verdict_because(why, CHECK_INCONCLUSIVE, "the history was not judged");
     if (stage->history_dropped > 0) {

@@ -18,6 +18,8 @@ struct fault_event {
     /* the same; the client that was looked for, and what it held or waited for */
     int64_t client, key;
     int64_t held; /* the grants that its victims had when it began; -1 = not known */
+    /* those of them that lasted until its end, or that have no lease; -1 = not known, or it did not end */
+    int64_t outlasted;
     /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
     int64_t begin_ns, end_ns;
     int64_t

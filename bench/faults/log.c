@@ -22,6 +22,7 @@ struct fault_event *fault_log_add(struct faults *faults, const struct fault_sect
                                   .node = -1,
                                   .key = -1,
                                   .held = -1,
+                                  .outlasted = -1,
                                   .begin_ns = begin_ns};
     fault_target_text(section->plan, event->target, sizeof event->target);
     return event;

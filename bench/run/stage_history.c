@@ -167,18 +167,27 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     free(wanted);
 }
 
-/* Counts the grants that each fault's victims had when it began: those of all clients, where the fault
- * hit no particular ones. */
+/* Whether the hold lasted until the fault's end. One without a lease counts: no clock ends it. */
+static bool outlasts(const struct hold *hold, const struct fault_event *fault) {
+    if (hold->lease_end_ns == LB_NEVER) return true;
+    return hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns;
+}
+
+/* Counts the grants that each fault's victims had when it began, and which of them lasted until its end:
+ * those of all clients, where the fault hit no particular ones. */
 static void count_held(struct stage *stage, const struct book *book, const struct shared *shared) {
     for (int k = 0; k < stage->faults.count; k++) {
         struct fault_event *fault = &stage->faults.events[k];
         uint32_t first = 0, end = (uint32_t)shared->clients;
         fault_victims(fault, shared, &first, &end);
         fault->held = 0;
+        fault->outlasted = fault->end_ns ? 0 : -1;
         for (size_t i = 0; i < book->hold_count; i++) {
             const struct hold *hold = &book->holds[i];
             bool victims = hold->client >= first && hold->client < end;
-            fault->held += victims && !(hold->flags & HOLD_GHOST) && fault_met_hold(fault, hold);
+            if (!victims || (hold->flags & HOLD_GHOST) || !fault_met_hold(fault, hold)) continue;
+            fault->held++;
+            fault->outlasted += fault->end_ns && outlasts(hold, fault);
         }
     }
 }

@@ -275,6 +275,65 @@ TEST(a_key_that_nobody_got_has_not_recovered) {
     }
 }
 
+/* A server that has only its memory was killed while `held` clients held, of whom `outlasted` still did when it was
+ * back. */
+static json_t *restarted_run(const char *kind, const char *class, int held, int outlasted) {
+    json_t *run = good_run(), *fault = json_array_get(part(run, "faults"), 0);
+    json_object_set_new(part(run, NULL), "fault", json_string(kind));
+    json_object_set_new(part(run, NULL), "durability_class", json_string(class));
+    json_object_set_new(fault, "kind", json_string(kind));
+    json_object_set_new(fault, "sign", json_string("it listened again after 6.242 s"));
+    json_object_set_new(part(run, "recovery"), "unrecovered", json_integer(0));
+    json_object_set_new(fault, "held", json_integer(held));
+    json_object_set_new(fault, "outlasted", outlasted < 0 ? json_null() : json_integer(outlasted));
+    return run;
+}
+
+/* Who comes back when the leases have ended has forgotten nothing that mattered. */
+TEST(a_server_that_is_back_too_late_shows_nothing) {
+    static const struct {
+        const char *kind, *class;
+        int held, outlasted;
+        const char *verdict;
+        int hits;
+    } cases[] = {{"server-kill", "memory", 2, 0, "inconclusive", 0},
+                 {"server-kill", "memory", 2, 1, "safe", 1},
+                 {"server-kill", "memory", 2, -1, "safe", 1}, /* by an older lockbench */
+                 {"server-kill", "memory", 0, 0, "safe", 0},
+                 {"server-kill", "disk", 2, 0, "safe", 1}, /* it kept what it knew */
+                 {"server-empty", "disk", 2, 0, "inconclusive", 0},
+                 {"server-pause", "memory", 2, 0, "safe", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *run =
+            restarted_run(cases[i].kind, cases[i].class, cases[i].held, cases[i].outlasted);
+        bool late = strcmp(cases[i].verdict, "inconclusive") == 0;
+        json_t *seen = judge(run, NULL, true);
+        assert_int_equal(whole(seen, "faults_hit"), cases[i].hits);
+        assert_seen(seen, cases[i].verdict, late ? "it listened again after 6.242 s" : NULL);
+    }
+    /* A second restart was in time; and what is wrong stays wrong. */
+    json_t *run = restarted_run("server-kill", "memory", 2, 0);
+    add_fault(run, "fault", "server-kill", true, 1.5);
+    json_t *seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    assert_seen(seen, "safe", NULL);
+    run = restarted_run("server-kill", "memory", 2, 0);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(1));
+    seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    assert_seen(seen, "violated", "1 double holder");
+    /* The scenario itself waits out the lease, which is 2 s. */
+    run = restarted_run("server-kill", "memory", 2, 0);
+    json_object_set_new(run, "plan", json_pack("{s:{s:I}}", "fault", "for_ns", 4 * S_NS));
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+    /* In a failover it is another server that serves. */
+    run = restarted_run("server-kill", "memory", 2, 0);
+    json_object_set_new(part(run, NULL), "fault", json_string("wire-cut+server-kill"));
+    add_fault(run, "fault.2", "promote", true, 1.3);
+    assert_seen(judge(run, NULL, true), "safe", NULL);
+}
+
 TEST(what_shows_nothing_is_inconclusive) {
     json_t *run = good_run(), *seen;
     json_object_set_new(json_array_get(part(run, "faults"), 0), "acted", json_false());

@@ -22,7 +22,8 @@ static const struct {
     [CHECK_VIOLATED] =
         {"V",
          "two holders inside their leases, wrong fencing tokens, or the lock's state was lost"},
-    [CHECK_INCONCLUSIVE] = {"?", "no fault took effect, or nothing was granted before or after it"},
+    [CHECK_INCONCLUSIVE] =
+        {"?", "no fault took effect in time, or nothing was granted before or after it"},
     [CHECK_FAILED] = {"x", "the run failed"},
 };
 

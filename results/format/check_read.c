@@ -62,15 +62,16 @@ static const struct result_field skip_fields[] = {
 static const struct result_field cell_fields[] = {
     CELL(TEXT, lock_name, "lock", .help = "name of the row"),
     CELL(TEXT, fault_name, "fault", .help = "name of the column"),
-    CELL(TEXT, verdict_word, "verdict", .words = CHECK_VERDICT_WORDS,
-         .help = "the worst verdict of its seeds",
-         .more =
-             "safe: nothing seen. expired: a holder outlived its lease or session. stuck: no "
-             "client got the key for longer than theory allows, or nothing was granted any more "
-             "although the servers had been back, or gone for good, for 3 s. violated: two "
-             "holders inside their leases, or state lost. inconclusive: a part of the scenario "
-             "did not act, or nothing was granted before or after it, or, in the column without "
-             "a fault, no client ever waited for another. failed: the run failed."),
+    CELL(
+        TEXT, verdict_word, "verdict", .words = CHECK_VERDICT_WORDS,
+        .help = "the worst verdict of its seeds",
+        .more =
+            "safe: nothing seen. expired: a holder outlived its lease or session. stuck: no "
+            "client got the key for longer than theory allows, or nothing was granted any more "
+            "although the servers had been back, or gone for good, for 3 s. violated: two "
+            "holders inside their leases, or state lost. inconclusive: a part of the scenario "
+            "did not act, or a server came back too late to show anything, or nothing was "
+            "granted before or after it, or, in the column without a fault, no client ever waited for another. failed: the run failed."),
     CELL(TEXT, expected, "expected",
          .help = "the worst verdict that its driver allows, or unstated"),
     CELL(TEXT, compared_word, "compared", .words = "as expected, worse, better",
@@ -95,7 +96,9 @@ static const struct result_field cell_fields[] = {
     CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
          .help = "faults that acted while a victim held (or waited, if waiters are the target); "
                  "null in the column without a fault",
-         .more = "Of a scenario with several fault sections, all of them together count as one."),
+         .more = "Of a scenario with several fault sections, all of them together count as one. A "
+                 "restart of a server that forgot its grants counts only if one of them lasted "
+                 "until it was back."),
     CELL(REAL, bound95, "bound95",
          .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",
          .more =

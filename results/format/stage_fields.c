@@ -60,6 +60,10 @@ static const struct result_field fault_items[] = {
          .unit = "s"),
     ITEM(FLAG, "acted", "it is known to have acted"),
     ITEM(COUNT, "held", "the grants that its victims had when it began; null without a history"),
+    ITEM(
+        COUNT, "outlasted",
+        "those of them whose lease, and whose hold, lasted until `to_s`, and those without a lease; null "
+        "without a history, or an end"),
     ITEM(TEXT, "sign", "by what that is known, or why it did not"),
     {.path = NULL},
 };
