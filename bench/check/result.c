@@ -62,12 +62,13 @@ int result_init(struct result *result, const struct result_ask *ask, struct lb_e
     result->cells = calloc((size_t)ask->matrix->cell_count + 1, sizeof *result->cells);
     /* The file is marked as partial until the end, so that a reader after a SIGKILL sees that. */
     result->root = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:i, s:O?, s:o, s:s, s:o, s:o, s:o, s:o}",
         "schema", CHECK_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
-        "the check was cut off", "environment", ask->environment, "seeds", seeds, "tour", ask->tour,
-        "faults", faults_json(ask->matrix), "locks", locks_json(ask->matrix), "skipped",
-        skipped_json(ask->matrix), "cells", json_array());
+        "the check was cut off", "planned", ask->matrix->cell_count, "environment",
+        ask->environment, "seeds", seeds, "tour", ask->tour, "faults", faults_json(ask->matrix),
+        "locks", locks_json(ask->matrix), "skipped", skipped_json(ask->matrix), "cells",
+        json_array());
     if (!result->root || !result->cells) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     return write_so_far(result, err);
 }

@@ -227,7 +227,7 @@ TEST(json_is_the_file) {
     assert_true(json_equal(said, check));
     cli_assert_paths(
         check,
-        "schema tool.name tool.version command started_at ended_at partial partial_reason environment "
+        "schema tool.name tool.version command started_at ended_at partial partial_reason planned environment "
         "seeds tour faults.0.name faults.0.summary locks.0.name locks.0.backend locks.0.primitive "
         "locks.0.guarantee locks.0.crash locks.0.token locks.0.control",
         "check.json");

@@ -93,6 +93,24 @@ static void add_broken(const struct check_view *view, int fault, struct doc *doc
         broken += add_stated(view, fault, order[i], broken ? "; " : "", doc);
 }
 
+/* Names the faults under which nothing broke: in Markdown they have no rows. */
+static void note_unbroken(const struct check_view *view, struct doc *doc) {
+    int count = 0, cells = 0;
+    for (int c = 0; c < view->column_count; c++) {
+        struct check_sums sums;
+        check_sum_fault(view, view->column[c], &sums);
+        if (sums.judged == 0 || sums.broke > 0) continue;
+        if (count == 0) {
+            doc_note(doc, TONE_PLAIN, "Nothing broke under: ");
+            doc_set_only(doc, DOC_MARKDOWN);
+        }
+        doc_span(doc, DOC_PLAIN, "%s%s", count++ > 0 ? ", " : "",
+                 view->check->faults[view->column[c]].name);
+        cells += sums.judged;
+    }
+    if (count > 0) doc_span(doc, DOC_PLAIN, " (%d cell%s)", cells, cells == 1 ? "" : "s");
+}
+
 static void add_fault_sums(const struct check_view *view, struct doc *doc) {
     static const struct doc_column columns[] = {
         {.title = "under"},
@@ -124,6 +142,7 @@ static void add_fault_sums(const struct check_view *view, struct doc *doc) {
         doc_figure(doc, sums.stale_rejected);
         doc_figure(doc, sums.unavailable_max);
     }
+    note_unbroken(view, doc);
     if (view->finding_count > 0) doc_note(doc, TONE_PLAIN, "Bold: worse than the driver states.");
     doc_end(doc);
 }

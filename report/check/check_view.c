@@ -130,16 +130,16 @@ static void place_rows(struct check_view *view) {
     const struct check *check = view->check;
     for (int family = 0; family < FAMILIES; family++) {
         for (int l = 0; l < check->lock_count; l++) {
-            if (check_family_of(&check->locks[l]) != (enum check_family)family ||
-                !has_cell(view, l))
-                continue;
-            view->row[view->row_count++] = l;
+            bool run = has_cell(view, l);
+            if (check_family_of(&check->locks[l]) != (enum check_family)family) continue;
+            if (run || check->partial) view->row[view->row_count++] = l;
+            if (!run) continue;
             view->locks[family]++;
             judge_control(view, l);
         }
     }
     for (int f = 0; f < check->fault_count; f++) {
-        bool used = false;
+        bool used = check->partial;
         for (int r = 0; r < view->row_count && !used; r++)
             used = check_view_cell(view, view->row[r], f);
         if (used) view->column[view->column_count++] = f;

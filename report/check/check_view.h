@@ -31,9 +31,9 @@ struct check_counts {
 
 struct check_view {
     const struct check *check; /* borrowed */
-    /* locks that have a cell, by family, and within a family in the file's order */
+    /* locks that have a cell, or were to have one, by family, and within a family in the file's order */
     int *row, row_count;
-    int *column, column_count; /* faults that have a cell */
+    int *column, column_count; /* faults that have a cell, or were to have one */
     /* cells[lock * fault_count + fault]; NULL: the cell was not run */
     const struct check_cell **matrix;
     /* cells that are worse than their driver states, the gravest first; without controls */

@@ -161,7 +161,8 @@ static void add_cell_names(struct doc *doc, const struct check_view *view,
 }
 
 struct judged {
-    int cells, locks, faults; /* cells of real locks, with a verdict */
+    int cells, locks, faults;  /* cells of real locks, with a verdict */
+    int all_locks, all_faults; /* that were to be judged */
 };
 
 static struct judged judged_of(const struct check_view *view) {
@@ -169,6 +170,7 @@ static struct judged judged_of(const struct check_view *view) {
     for (int r = 0; r < view->row_count; r++) {
         bool any = false;
         if (view->check->locks[view->row[r]].control) continue;
+        judged.all_locks++;
         for (int c = 0; c < view->column_count; c++) {
             const struct check_cell *cell = check_view_cell(view, view->row[r], view->column[c]);
             any |= cell && !check_silent(cell);
@@ -180,8 +182,21 @@ static struct judged judged_of(const struct check_view *view) {
         check_sum_fault(view, view->column[c], &sums);
         judged.cells += sums.judged;
         judged.faults += sums.judged > 0;
+        judged.all_faults += strcmp(view->check->faults[view->column[c]].name, CHECK_EXPOSED) != 0;
     }
     return judged;
+}
+
+/* First of all, since it limits all that follows. */
+static void say_unfinished(const struct check_view *view, struct doc *doc) {
+    const struct check *check = view->check;
+    if (!check->partial) return;
+    doc_say(
+        doc, TONE_WARN, "Not finished: %s",
+        doc_or(check->partial_reason, "the check was interrupted; this is the part that was done"));
+    if (check->planned > 0)
+        doc_span(doc, DOC_PLAIN, "; %d of %.0f cells %s run", check->cell_count, check->planned,
+                 check->cell_count == 1 ? "was" : "were");
 }
 
 static void say_findings(const struct check_view *view, struct doc *doc) {
@@ -193,6 +208,13 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
         add_cell_names(doc, view, view->finding, count);
     } else if (judged.cells == 0) {
         doc_say(doc, TONE_WARN, "Nothing was judged: no cell of a real lock has a verdict");
+    } else if (view->check->partial) {
+        doc_say(doc, TONE_PLAIN,
+                "No lock did worse than its driver states so far: %d cell%s, %d of %d lock%s, %d "
+                "of %d fault%s",
+                judged.cells, judged.cells == 1 ? "" : "s", judged.locks, judged.all_locks,
+                judged.all_locks == 1 ? "" : "s", judged.faults, judged.all_faults,
+                judged.all_faults == 1 ? "" : "s");
     } else {
         doc_say(doc, TONE_GOOD,
                 "No lock did worse than its driver states: %d cell%s, %d lock%s, %d fault%s",
@@ -257,14 +279,11 @@ static void say_silent(const struct check_view *view, struct doc *doc) {
         doc_say(doc, TONE_WARN,
                 "%d cell%s on a part of %s runs: the others failed or were inconclusive", half,
                 half == 1 ? " rests" : "s rest", half == 1 ? "its" : "their");
-    if (check->partial)
-        doc_say(doc, TONE_WARN, "Not finished: %s",
-                doc_or(check->partial_reason,
-                       "the check was interrupted; this is the part that was done"));
 }
 
 void check_verdict(const struct check_view *view, struct doc *doc) {
     doc_box(doc);
+    say_unfinished(view, doc);
     say_findings(view, doc);
     say_controls(view, doc);
     say_silent(view, doc);

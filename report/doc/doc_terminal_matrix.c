@@ -8,12 +8,14 @@
 
 #define NAME_MAX 30    /* the greatest width of a row's name */
 #define HEAD_MAX 18    /* lines of a column's name */
-#define COLUMN_WIDTH 2 /* a sign and its mark */
+#define SIGN_WIDTH 2   /* a sign and a space ... */
+#define MARKED_WIDTH 3 /* ... and between them a mark, where any sign of the table has one */
 
 struct matrix {
     const struct screen *screen;
     const struct doc_node *table;
-    int name_width, from, to; /* the columns of the table; the first one has the names */
+    int name_width, sign_width;
+    int from, to; /* the columns of the table; the first one has the names */
 };
 
 /* One code point of a text, or a space beyond its end. */
@@ -46,7 +48,8 @@ static void write_heads(const struct matrix *matrix) {
                    TONE_PLAIN);
         for (int c = matrix->from; c < matrix->to; c++) {
             int width = screen_width(columns[c].title), skip = width < tall ? tall - width : 0;
-            fputc(' ', matrix->screen->out);
+            int gap = c == matrix->from ? 1 : matrix->sign_width - 1;
+            fprintf(matrix->screen->out, "%*s", gap, "");
             if (line < skip) {
                 fputc(' ', matrix->screen->out);
             } else {
@@ -63,7 +66,7 @@ static int write_matrix_row(const struct matrix *matrix, const struct doc_node *
         if (c > 0 && c < matrix->from) continue;
         char *text = doc_flat_text(cell, DOC_TERMINAL);
         if (!text) return -1;
-        int width = c == 0 ? matrix->name_width + 1 : c + 1 < matrix->to ? COLUMN_WIDTH : 0;
+        int width = c == 0 ? matrix->name_width + 1 : c + 1 < matrix->to ? matrix->sign_width : 0;
         screen_put(matrix->screen, text, -width, c == 0 ? TONE_PLAIN : cell->tone);
         free(text);
     }
@@ -71,15 +74,25 @@ static int write_matrix_row(const struct matrix *matrix, const struct doc_node *
     return 0;
 }
 
-static int measure_names(struct matrix *matrix) {
+static int widen(int *width, const struct doc_node *cell) {
+    char *text = doc_flat_text(cell, DOC_TERMINAL);
+    if (!text) return -1;
+    if (screen_width(text) > *width) *width = screen_width(text);
+    free(text);
+    return 0;
+}
+
+static int measure_matrix(struct matrix *matrix) {
+    int sign = 1;
     for (const struct doc_node *row = matrix->table->first; row; row = row->next) {
         if (row->kind != NODE_ROW) continue;
-        char *text = doc_flat_text(doc_cell_from(row->first), DOC_TERMINAL);
-        if (!text) return -1;
-        int width = screen_width(text);
-        if (width > matrix->name_width) matrix->name_width = width;
-        free(text);
+        const struct doc_node *cell = doc_cell_from(row->first);
+        int *width = &matrix->name_width;
+        for (; cell; cell = doc_cell_from(cell->next), width = &sign) {
+            if (widen(width, cell) != 0) return -1;
+        }
     }
+    matrix->sign_width = sign > 1 ? MARKED_WIDTH : SIGN_WIDTH;
     if (matrix->name_width > NAME_MAX) matrix->name_width = NAME_MAX;
     return 0;
 }
@@ -87,8 +100,8 @@ static int measure_names(struct matrix *matrix) {
 int doc_terminal_matrix(const struct screen *screen, const struct doc_node *table) {
     struct matrix matrix = {.screen = screen, .table = table};
     matrix.name_width = screen_width(table->columns[0].title);
-    if (measure_names(&matrix) != 0) return -1;
-    int room = (SCREEN_WIDTH - 1 - matrix.name_width) / COLUMN_WIDTH;
+    if (measure_matrix(&matrix) != 0) return -1;
+    int room = (SCREEN_WIDTH - 1 - matrix.name_width) / matrix.sign_width;
     for (matrix.from = 1; matrix.from < table->column_count; matrix.from = matrix.to) {
         matrix.to = matrix.from + room;
         if (matrix.to > table->column_count) matrix.to = table->column_count;

@@ -258,6 +258,38 @@ TEST(test_little_and_nothing) {
     }
 }
 
+/* Ctrl-C after one of four cells: what was not run is shown as such, and said first. */
+TEST(test_a_check_that_was_cut_short) {
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"partial\":true,\"partial_reason\":\"interrupted\","
+        "\"planned\":4,\"faults\":[{\"name\":\"cut\"},{\"name\":\"kill\"}],\"locks\":["
+        "{\"name\":\"one\",\"guarantee\":\"node\"},{\"name\":\"two\",\"guarantee\":\"node\"}],"
+        "\"cells\":[{\"lock\":\"one\",\"fault\":\"kill\",\"verdict\":\"safe\","
+        "\"compared\":\"as expected\"}]}");
+    char *table = render_check(check, REPORT_TABLE, false),
+         *md = render_check(check, REPORT_MD, false),
+         *html = render_check(check, REPORT_HTML, false);
+    assert_int_equal(strncmp(table, "Not finished: interrupted; 1 of 4 cells was run\n", 48), 0);
+    assert_non_null(strstr(table, "\none  - .\ntwo  - -\n"));
+    assert_non_null(strstr(table, "so far: 1 cell, 1 of 2 locks, 1 of 2 faults\n"));
+    assert_true(strstr(md, "Not finished") < strstr(md, "No lock did worse"));
+    assert_null(strstr(md, "\xe2\x9c\x85")); /* nothing is green before the end */
+    assert_non_null(strstr(html, ">two<"));
+    free(table);
+    free(md);
+    free(html);
+    check_free(check);
+}
+
+/* A fault under which nothing broke has no row of its own in Markdown, but its cells are counted. */
+TEST(test_markdown_says_where_nothing_broke) {
+    struct check *check = load(GOLDEN "faults");
+    char *text = render_check(check, REPORT_MD, false);
+    assert_non_null(strstr(text, "Nothing broke under: none (9 cells)"));
+    free(text);
+    check_free(check);
+}
+
 /* More faults than a terminal is wide, names without end. */
 TEST(test_a_huge_matrix) {
     enum { LOCKS = 40, FAULTS = 100 };

@@ -200,6 +200,19 @@ TEST(upright_columns_are_written_downwards) {
     has(&doc, DOC_HTML, "<a href=\"#one\" title=\"violated\" aria-label=\"violated\">V</a>");
     has(&doc, DOC_MARKDOWN, "**on one server**\n\n| lock | kill | cut |\n");
     doc_free(&doc);
+    /* A mark stands at its own sign. */
+    doc = (struct doc){0};
+    doc_table(&doc, "matrix", NULL);
+    doc_column(&doc, &(struct doc_column){.title = "lock"});
+    doc_column(&doc, &(struct doc_column){.title = "kill", .upright = true});
+    doc_column(&doc, &(struct doc_column){.title = "cut", .upright = true});
+    doc_row(&doc, DOC_ROW);
+    doc_cell(&doc, "redis");
+    doc_cell(&doc, ".+");
+    doc_cell(&doc, "E");
+    doc_end(&doc);
+    has(&doc, DOC_TERMINAL, "      k   \n      i  c\n      l  u\nlock  l  t\nredis .+ E\n");
+    doc_free(&doc);
 }
 
 TEST(a_tree_of_json_is_nested_terms) {

@@ -167,6 +167,8 @@ static const struct result_field check_fields[] = {
     ROW(check, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
     ROW(check, TEXT, tour, "tour", .words = "short full", .help = "which cells were tried"),
     ROW(check, FLAG, partial, "partial", .help = "the check was cut off"),
+    ROW(check, COUNT, planned, "planned",
+        .help = "the number of cells that were to be run: more than `cells` has if it is partial"),
     NO_MEMBER(FREE, "environment", .help = "as in run.json"),
     ROW(check, NUMBERS, seeds, "seeds", .help = "the seeds that were asked for"),
     NO_MEMBER(ROWS, "faults", .items = fault_fields,

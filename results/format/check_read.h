@@ -70,6 +70,7 @@ struct check {
     char *dir;  /* its folder */
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *tour;
     bool partial;
+    double planned;                    /* cells of the plan; NAN = not told */
     const json_t *environment, *seeds; /* NULL when absent */
     struct check_fault *faults;
     int fault_count;
