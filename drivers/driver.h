@@ -405,6 +405,9 @@ struct lb_backend {
     /* an array of LB_SCENARIOS: what its locks do under each fault, unless a lock has a table of
      * its own; may be NULL */
     const struct lb_expectation *expected;
+    /* Its clients are programs that send what they like to the server: session->commands counts the requests to
+     * the program, and what reaches the server is not known. */
+    bool program_speaks;
     const char *missing; /* what to say where connector is NULL: "built without hiredis" */
     const char *install; /* what to install: Debian package names */
     /* NULL = this build lacks the client library, and so all locks of the backend */

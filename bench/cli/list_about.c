@@ -40,7 +40,8 @@ static const char *requests_of(const struct lb_lock *lock, char *text, size_t si
     const struct lb_about *about = &lock->about;
     if (is_control(lock)) return NULL;
     if (about->acquire_requests == 0 && about->release_requests == 0) return "none";
-    snprintf(text, size, "%d + %d", about->acquire_requests, about->release_requests);
+    snprintf(text, size, "%d + %d%s", about->acquire_requests, about->release_requests,
+             lock->backend->program_speaks ? " to the program; its own are not counted" : "");
     return text;
 }
 

@@ -174,8 +174,9 @@ static void fill_cost(struct stage *stage, const struct client_sums *sums,
                       const struct lb_lock *lock) {
     struct run_stage *result = &stage->result;
     double grants = result->grants;
-    bool has_server = lock->backend->schemes && lock->backend->topologies;
-    if (has_server && sums->sessions_known) {
+    const struct lb_backend *backend = lock->backend;
+    bool asks_server = backend->schemes && backend->topologies && !backend->program_speaks;
+    if (asks_server && sums->sessions_known) {
         result->commands_per_grant = per_grant((double)sums->commands, grants);
         result->wakeups_per_grant = per_grant(sums->wakeups, grants);
     }

@@ -143,6 +143,35 @@ TEST(who_waited_for_the_lock_and_who_for_lockbench) {
     assert_int_equal(starved_of(true, 0, 3, 12), 1);  /* before most of it */
 }
 
+/* Requests to a program are no requests to the server. */
+TEST(what_a_program_sends_is_not_known) {
+    static const char *const some[] = {"redis", NULL};
+    for (int speaks = 0; speaks < 2; speaks++) {
+        const struct lb_backend remote = {
+            .name = "made", .schemes = some, .topologies = some, .program_speaks = speaks};
+        struct lb_lock of = lock;
+        struct plan_lock named = {.lock = &of};
+        of.backend = &remote;
+        sum_of((const uint64_t[]){4, 4, 4, 4}, NULL);
+        done();
+        result_field_clear_all(run_stage_fields(), &stage.result);
+        shared.lock = &named;
+        for (int i = 0; i < CLIENTS; i++) {
+            clients[i].commands = clients[i].wakeups = 8;
+            clients[i].drained = true;
+        }
+        stage_sum(&stage, &shared);
+        if (speaks) {
+            assert_true(isnan(stage.result.commands_per_grant));
+            assert_true(isnan(stage.result.wakeups_per_grant));
+        } else {
+            assert_real(stage.result.commands_per_grant, 2);
+            assert_real(stage.result.wakeups_per_grant, 2);
+        }
+        done();
+    }
+}
+
 /* One host's cells do not see the grants of the others between two of its own. */
 TEST(runs_of_one_host_of_several) {
     sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});

@@ -261,6 +261,7 @@ const struct lb_backend backend_exec = {
                               "nats", "redis-replicas", "redis-sentinel", "redis-cluster",
                               "redis-independents", "zookeeper-3", "etcd-3", NULL},
     .expected = exec_expected,
+    .program_speaks = true,
     .install = "what the program needs",
     .connector = &connector,
 };

@@ -53,11 +53,20 @@ static const char *why_too_few(const struct column *column, const struct run_sta
     return NULL;
 }
 
+/* Why it is not known what the server was asked. */
+static const char *why_no_count(const struct run_stage *stage) {
+    bool program = stage->backend && strcmp(stage->backend, "exec") == 0;
+    return program ? "a program sends its requests itself, and lockbench does not see them" : NULL;
+}
+
 const char *absent_why(const struct column *column, const struct report_row *row) {
     if (!isnan(column_value(column, row))) return NULL;
     const char *too_few = why_too_few(column, &row->figures);
     if (too_few) return too_few;
     if (strncmp(column->key, "latency_ns.handoff.", strlen("latency_ns.handoff.")) == 0)
         return why_no_handoff(row->typical);
+    if (strcmp(column->key, "cost.commands_per_grant") == 0 ||
+        strcmp(column->key, "cost.wakeups_per_grant") == 0)
+        return why_no_count(row->typical);
     return NULL;
 }

@@ -174,6 +174,21 @@ TEST(test_extremes_fit) {
     report_free(report);
 }
 
+/* A figure that a stage does not have is a dash, and the page says why. */
+TEST(test_why_the_commands_of_a_program_are_not_known) {
+    struct report *report =
+        report_of("{\"lock\":\"exec\",\"backend\":\"exec\",\"clients\":2,\"throughput_per_s\":5,"
+                  "\"grants\":100,\"cost\":{\"commands_per_grant\":null}},"
+                  "{\"lock\":\"b\",\"backend\":\"redis\",\"clients\":2,\"throughput_per_s\":5,"
+                  "\"grants\":100,\"cost\":{\"commands_per_grant\":2}}",
+                  "");
+    char *md = render(report, REPORT_MD, false);
+    assert_non_null(
+        strstr(md, "commands a grant \xe2\x80\x93: a program sends its requests itself"));
+    free(md);
+    report_free(report);
+}
+
 /* The least that a run can hold, in every format; what is unknown is a dash or nothing, never a
  * number. */
 TEST(test_an_empty_stage) {
