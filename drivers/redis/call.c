@@ -351,16 +351,49 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
     return count;
 }
 
+#define HINT_BYTES 200
+
+/* What to grant an account that lacks a right, by the words of Redis 6 to 8 and of Valkey. */
+static void advise_account(const struct lb_session *session, const char *text,
+                           char hint[HINT_BYTES]) {
+    const char *user = redis_server_of(session)->url.user;
+    const char *command = strstr(text, "run the '");
+    if (!*user) user = "default";
+    if (command) {
+        command += strlen("run the '");
+        snprintf(hint, HINT_BYTES, ": grant it with ACL SETUSER %s +%.*s", user,
+                 (int)strcspn(command, "'"), command);
+    } else if (strstr(text, " key")) {
+        snprintf(hint, HINT_BYTES,
+                 ": the account may use keys of other names only: give the run their prefix "
+                 "(--set load.key_prefix=PREFIX), or ACL SETUSER %s ~*",
+                 user);
+    } else if (strstr(text, " channel")) {
+        snprintf(hint, HINT_BYTES, ": the lock's waiters need its channels: ACL SETUSER %s '&*'",
+                 user);
+    } else {
+        snprintf(hint, HINT_BYTES, ": drivers/README.md says what a lock's account needs");
+    }
+}
+
+static void advise(const struct lb_session *session, const char *text, char hint[HINT_BYTES]) {
+    hint[0] = '\0';
+    if (begins(text, "CROSSSLOT"))
+        snprintf(hint, HINT_BYTES,
+                 ": in a cluster all keys of a script need the same {tag}; pass ids as arguments");
+    else if (begins(text, "NOPERM") || strstr(text, "ACL failure in script") ||
+             strstr(text, "The user executing the script can't"))
+        advise_account(session, text, hint);
+}
+
 enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_reply *reply) {
     static const char *const final[] = {"NOAUTH", "WRONGPASS", "WRONGTYPE", "NOPERM",
                                         "ERR",    "READONLY",  "CROSSSLOT", "NOREPLICAS"};
     const char *text =
         reply->value.type == REDIS_ERROR ? reply->value.text : "an answer of an unexpected type";
-    const char *hint =
-        begins(text, "CROSSSLOT")
-            ? ": in a cluster all keys of a script need the same {tag}; pass ids as arguments"
-            : "";
+    char hint[HINT_BYTES];
     enum lb_outcome outcome = LB_BROKEN;
+    advise(session, text, hint);
     for (size_t i = 0; i < sizeof final / sizeof *final; i++) {
         if (begins(text, final[i])) outcome = LB_REFUSED;
     }

@@ -42,6 +42,44 @@ static void describe_version(struct lb_facts *facts, const char *info) {
     info_fact(facts, info, "redis_version:", "version");
 }
 
+/* Asks for a figure that the account may be refused. 0, with *ret_reply NULL if it was; -1 with err: no answer. */
+static int ask_figure(struct lb_session *session, struct redis_node *node,
+                      const struct redis_word *words, int count,
+                      const struct redis_reply **ret_reply, struct lb_err *err) {
+    const struct redis_command command = {.words = words, .count = count};
+    const struct redis_reply *reply = NULL;
+    if (redis_pipe(session, node, &command, 1, &reply) != LB_OK) {
+        err_set(err, session->err.code, "%s", session->err.text);
+        session->err.code = 0;
+        return -1;
+    }
+    *ret_reply = reply->value.type == REDIS_ERROR ? NULL : reply;
+    return 0;
+}
+
+/* INFO is of Redis' category @dangerous, HELLO is not: it tells the version, too. */
+static int describe_server(struct lb_session *session, struct redis_node *node,
+                           struct lb_facts *facts, struct lb_err *err) {
+    const struct redis_reply *reply = NULL;
+    if (ask_figure(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2,
+                   &reply, err) != 0)
+        return -1;
+    if (reply) {
+        describe_version(facts, reply->value.text);
+        info_fact(facts, reply->value.text, "redis_mode:", "mode");
+        return 0;
+    }
+    if (ask_figure(session, node, (const struct redis_word[]){{"HELLO", 5}}, 1, &reply, err) != 0)
+        return -1;
+    const char *name = reply ? redis_after(reply, "server") : "",
+               *version = reply ? redis_after(reply, "version") : "",
+               *mode = reply ? redis_after(reply, "mode") : "";
+    bool other = *name && strcmp(name, "redis") != 0;
+    if (*version) lb_fact(facts, "version", "%s%s%s", other ? name : "", other ? " " : "", version);
+    if (*mode) lb_fact(facts, "mode", "%s", mode);
+    return 0;
+}
+
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node,
                                int *ret_count) {
     const struct redis_word words[] = {{"INFO", 4}, {"replication", 11}};
@@ -57,17 +95,34 @@ enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *no
     return LB_OK;
 }
 
+int redis_replicas_told(struct lb_session *session, struct redis_node *node, int *ret_count,
+                        struct lb_err *err) {
+    int count = -1;
+    enum lb_outcome outcome = redis_replicas(session, node, &count);
+    if (outcome != LB_OK && outcome != LB_REFUSED)
+        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    session->err.code = 0; /* a refusal is no failure */
+    *ret_count = count;
+    return 0;
+}
+
+void redis_replicas_fact(struct lb_facts *facts, int count) {
+    if (count >= 0)
+        lb_fact(facts, "replicas", "%d", count);
+    else
+        lb_fact(facts, "replicas", "not told: this server refuses INFO replication");
+}
+
 static int describe_replicas(struct lb_session *session, struct lb_facts *facts,
                              struct lb_err *err) {
     struct redis_state *state = redis_state_of(session);
-    int connected = 0, wanted = redis_server_of(session)->url.host_count - 1;
-    if (redis_replicas(session, &state->node[0], &connected) != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
-    if (connected < wanted)
+    int connected = -1, wanted = redis_server_of(session)->url.host_count - 1;
+    if (redis_replicas_told(session, &state->node[0], &connected, err) != 0) return -1;
+    if (connected >= 0 && connected < wanted)
         return err_set(err, LB_EXIT_MACHINE,
                        "redis: %d of %d replicas are connected to their primary", connected,
                        wanted);
-    lb_fact(facts, "replicas", "%d", connected);
+    redis_replicas_fact(facts, connected);
     return 0;
 }
 
@@ -79,7 +134,8 @@ static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
     for (int i = 0; i < state->node_count; i++) {
         const struct redis_reply *reply = NULL;
         const struct redis_word words[] = {{"CLUSTER", 7}, {"INFO", 4}};
-        if (redis_ask(session, &state->node[i], words, 2, &reply, err) != 0) return -1;
+        if (ask_figure(session, &state->node[i], words, 2, &reply, err) != 0) return -1;
+        if (!reply) continue; /* the map of the slots is what the locks need */
         if (!strstr(reply->value.text, "cluster_state:ok"))
             return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: the cluster is not whole",
                            state->node[i].host, state->node[i].port);
@@ -160,18 +216,13 @@ int redis_describe(struct lb_session *session, struct lb_facts *facts, struct lb
             return err_set(err, why.code, "%s", why.text);
         lb_sleep_until(lb_now() + WHOLE_NS / 100);
     }
-    if (redis_ask(session, node, (const struct redis_word[]){{"INFO", 4}, {"server", 6}}, 2, &reply,
-                  err) != 0)
-        return -1;
-    describe_version(facts, reply->value.text);
-    info_fact(facts, reply->value.text, "redis_mode:", "mode");
+    if (describe_server(session, node, facts, err) != 0) return -1;
     sock_facts(&node->conn->sock, &((const struct redis_options *)session->server->options)->tls,
                facts);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const struct redis_word words[3] = {{"CONFIG", 6}, {"GET", 3}, {settings[i], 0}};
-        struct lb_err forbidden = {0}; /* managed servers may refuse it */
-        if (redis_ask(session, node, words, 3, &reply, &forbidden) != 0) continue;
-        if (reply->value.type == REDIS_ARRAY && reply->count == 2)
+        if (ask_figure(session, node, words, 3, &reply, err) != 0) return -1;
+        if (reply && reply->value.type == REDIS_ARRAY && reply->count == 2)
             lb_fact(facts, settings[i], "%s",
                     reply->element[1].len ? reply->element[1].text : "(empty)");
     }

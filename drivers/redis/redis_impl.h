@@ -66,6 +66,8 @@ struct redis_conn {
 extern redisReplyObjectFunctions redis_reply_functions;
 /* The text of the answer +OK, which is not copied into the connection. */
 extern const char redis_ok[];
+/* The value after a name in an answer of names and values, as far as it was kept; "" if it is not there. */
+const char *redis_after(const struct redis_reply *reply, const char *name);
 
 /* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; to be
  * closed by conn_close either way. sentinel: it has an account of its own, and no databases. */
@@ -164,6 +166,12 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
 /* --- describe.c --- */
 
 lb_describe_fn redis_describe;
+/* As redis_replicas, but *ret_count is -1 where the account may not ask. 0, or -1 with err: no
+ * answer. */
+int redis_replicas_told(struct lb_session *session, struct redis_node *node, int *ret_count,
+                        struct lb_err *err);
+/* The fact "replicas"; count -1: not told. */
+void redis_replicas_fact(struct lb_facts *facts, int count);
 
 /* --- cluster.c --- */
 

@@ -74,3 +74,10 @@ redisReplyObjectFunctions redis_reply_functions = {
     .createNil = on_nil,
     .freeObject = on_free,
 };
+
+const char *redis_after(const struct redis_reply *reply, const char *name) {
+    for (int i = 0; i + 1 < reply->count; i += 2) {
+        if (strcmp(reply->element[i].text, name) == 0) return reply->element[i + 1].text;
+    }
+    return "";
+}

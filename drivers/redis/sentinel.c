@@ -63,21 +63,35 @@ static int suppose_primary(struct lb_session *session, int index, struct lb_err 
     return err_set(err, LB_EXIT_USAGE, "redis: an address in the URL is too long");
 }
 
+/* What a server calls itself. ROLE is of Redis' category @dangerous, which an account may lack; HELLO is not. 0, or
+ * -1 with err. */
+static int ask_role(struct redis_node *node, int64_t deadline_ns, const char **ret_role,
+                    struct lb_err *err) {
+    const struct redis_word role[] = {{"ROLE", 4}}, hello[] = {{"HELLO", 5}};
+    const struct redis_reply *reply = &node->conn->reply[0];
+    char refusal[200];
+    if (conn_ask(node->conn, role, 1, deadline_ns, err) != 0) return -1;
+    if (reply->value.type != REDIS_ERROR) {
+        *ret_role = reply->count > 0 ? reply->element[0].text : "";
+        return 0;
+    }
+    snprintf(refusal, sizeof refusal, "%s", reply->value.text);
+    if (conn_ask(node->conn, hello, 1, deadline_ns, err) != 0) return -1;
+    *ret_role = redis_after(reply, "role");
+    if (**ret_role) return 0;
+    return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: ROLE: %s", node->host, node->port,
+                   refusal);
+}
+
 /* Connects the node and makes sure that it is a primary: sentinels may not know yet. 0, or -1 with
  * err. */
 static int connect_primary(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                            struct lb_err *err) {
-    const struct redis_word words[] = {{"ROLE", 4}};
+    const char *role = NULL;
     if (redis_node_connect(session, node, deadline_ns, err) == 0 &&
-        conn_ask(node->conn, words, 1, deadline_ns, err) == 0) {
-        const struct redis_reply *reply = &node->conn->reply[0];
-        if (reply->value.type == REDIS_ERROR)
-            err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: ROLE: %s", node->host, node->port,
-                    reply->value.text);
-        else if (reply->count > 0 && strcmp(reply->element[0].text, "master") == 0)
-            return 0;
-        else
-            err_set(err, LB_EXIT_MACHINE, "redis at %s:%d is no primary", node->host, node->port);
+        ask_role(node, deadline_ns, &role, err) == 0) {
+        if (strcmp(role, "master") == 0) return 0;
+        err_set(err, LB_EXIT_MACHINE, "redis at %s:%d is no primary", node->host, node->port);
     }
     redis_node_drop(session, node);
     return -1;
@@ -116,20 +130,11 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
     }
 }
 
-/* The value after a name in a list of names and values, as far as it was kept; "" if it is not
- * there. */
-static const char *after(const struct redis_reply *reply, const char *name) {
-    for (int i = 0; i + 1 < reply->count; i += 2) {
-        if (strcmp(reply->element[i].text, name) == 0) return reply->element[i + 1].text;
-    }
-    return "";
-}
-
 /* What a sentinel must agree to, and what it tells. */
 struct view {
     const char *name;
     const struct redis_node *primary;
-    int replicas; /* that the sentinel knows */
+    int replicas; /* that the sentinel knows; -1: it does not tell */
     char quorum[16], down_after[24];
 };
 
@@ -143,27 +148,30 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     int64_t deadline_ns = lb_now() + ASK_NS;
     if (open_sentinel(conn, session, index, deadline_ns, err) != 0) return -1;
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
-    if (atoi(after(reply, "port")) != view->primary->port ||
-        strcmp(after(reply, "ip"), view->primary->host) != 0)
+    view->replicas = -1;
+    if (reply->value.type == REDIS_ERROR && strncmp(reply->value.text, "NOPERM", 6) == 0)
+        return 0; /* for the locks its account need only ask for the address */
+    if (atoi(redis_after(reply, "port")) != view->primary->port ||
+        strcmp(redis_after(reply, "ip"), view->primary->host) != 0)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not agree on the primary");
-    if (atoi(after(reply, "num-other-sentinels")) < server->url.host_count - 1)
+    if (atoi(redis_after(reply, "num-other-sentinels")) < server->url.host_count - 1)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not know each other yet");
-    view->replicas = atoi(after(reply, "num-slaves"));
-    snprintf(view->quorum, sizeof view->quorum, "%s", after(reply, "quorum"));
+    view->replicas = atoi(redis_after(reply, "num-slaves"));
+    snprintf(view->quorum, sizeof view->quorum, "%s", redis_after(reply, "quorum"));
     snprintf(view->down_after, sizeof view->down_after, "%s",
-             after(reply, "down-after-milliseconds"));
+             redis_after(reply, "down-after-milliseconds"));
     return 0;
 }
 
-/* All sentinels' views of one group. 0 with the replicas that are connected to its primary, or -1 with err. */
+/* All sentinels' views of one group. 0 with the replicas that are connected to its primary (-1: not told), or -1 with
+ * err. */
 static int describe_group(struct lb_session *session, int group, struct view *view,
                           int *ret_connected, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
     struct redis_node *primary = &redis_state_of(session)->node[group];
     view->name = server->group[group];
     view->primary = primary;
-    if (redis_replicas(session, primary, ret_connected) != LB_OK)
-        return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
+    if (redis_replicas_told(session, primary, ret_connected, err) != 0) return -1;
     for (int i = 0; i < server->url.host_count; i++) {
         struct redis_conn *conn = calloc(1, sizeof *conn);
         if (!conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -171,6 +179,7 @@ static int describe_group(struct lb_session *session, int group, struct view *vi
         conn_close(conn);
         free(conn);
         if (failed) return -1;
+        if (*ret_connected < 0 || view->replicas < 0) continue; /* one of them may not be asked */
         if (view->replicas > *ret_connected || (view->replicas == 0 && *ret_connected > 0))
             return err_set(err, LB_EXIT_MACHINE,
                            "redis: %d of %d replicas of %s are connected to their primary",
@@ -187,11 +196,11 @@ int redis_sentinel_describe(struct lb_session *session, struct lb_facts *facts,
     for (int i = 0; i < server->group_count; i++) {
         int connected = 0;
         if (describe_group(session, i, &view, &connected, err) != 0) return -1;
-        replicas += connected;
+        replicas = connected < 0 || replicas < 0 ? -1 : replicas + connected;
     }
-    lb_fact(facts, "sentinel quorum", "%s", view.quorum);
-    lb_fact(facts, "sentinel down-after", "%s ms", view.down_after);
+    if (view.quorum[0]) lb_fact(facts, "sentinel quorum", "%s", view.quorum);
+    if (view.down_after[0]) lb_fact(facts, "sentinel down-after", "%s ms", view.down_after);
     lb_fact(facts, "sentinels", "%d", server->url.host_count);
-    lb_fact(facts, "replicas", "%d", replicas);
+    redis_replicas_fact(facts, replicas);
     return 0;
 }

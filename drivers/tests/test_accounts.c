@@ -1,0 +1,136 @@
+/* test_accounts: servers of the user's own whose account has few rights: what the locks do not need may be refused,
+ * and what they need is named.
+ * Needs: servers. */
+#define _GNU_SOURCE
+#include "drivers/tests/tls_help.h"
+
+/* ---- Redis ---- */
+
+/* $RIGHTS: what the account `me` may do. */
+#define REDIS                                                                                      \
+    "exec redis-server - >/dev/null <<END\nbind 127.0.0.1\nport $PORT\ndir $DIR\nsave \"\"\n"      \
+    "user me on >" TLS_SECRET " $RIGHTS\n"
+
+static void redis_start(int index, const char *rights) {
+    setenv("RIGHTS", rights, 1);
+    tls_start(index, "", REDIS "END");
+}
+
+static const char *redis_url(int index) {
+    return tls_text("redis=redis://" ACCOUNT "127.0.0.1:%d", tls_servers[index].port);
+}
+
+/* A short run, whose folder is anew "out". */
+static struct cli run_at(const char *lock, const char *url, const char *set) {
+    folder_remove(cli_path("out"));
+    return cli_run(NULL, ARGS("run", "smoke", "--lock", lock, "--url", url, "--no-page", "--set",
+                              "load.clients=2", "--set", set, "--out", cli_path("out")));
+}
+
+TEST(an_account_without_info) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~* &* +@all -@dangerous");
+    struct cli cli = run_at("redis-setnx", redis_url(0), "load.keys=1");
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *run = cli_result(cli_path("out"));
+    assert_has(cli_text_at(run, "servers.0.facts.version"), ".");
+    assert_string_equal(cli_text_at(run, "servers.0.facts.mode"), "standalone");
+    assert_has(cli_text_at(run, "servers.0.durability"), "not told");
+    json_decref(run);
+    cli = cli_run(NULL, ARGS("clean", "--url", redis_url(0)));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
+TEST(a_primary_without_info_and_role) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~* &* +@all -@dangerous");
+    setenv("PRIMARY", tls_text("%d", tls_servers[0].port), 1);
+    setenv("RIGHTS", "~* &* +@all -@dangerous", 1);
+    tls_start(1, "", REDIS "replicaof 127.0.0.1 $PRIMARY\nEND");
+    const char *url = tls_text("redis=redis+replicas://" ACCOUNT "127.0.0.1:%d,127.0.0.1:%d",
+                               tls_servers[1].port, tls_servers[0].port);
+    struct cli cli = run_at("redis-setnx", url, "load.keys=1");
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *run = cli_result(cli_path("out"));
+    assert_has(cli_text_at(run, "servers.0.facts.replicas"), "not told");
+    json_decref(run);
+    /* Redisson counts the replicas by INFO before it waits for one of them. */
+    cli = run_at("redis-reentrant", url, "load.keys=1");
+    cli_free(&cli);
+    char *told = cli_read(cli_path("out/run.json"));
+    assert_has(told, "grant it with ACL SETUSER me +info");
+    free(told);
+}
+
+/* What drivers/README.md says that an account needs. */
+#define RIGHTS "+@read +@write +@scripting +@pubsub +@connection -@dangerous"
+
+static void assert_granted(const char *locks, const char *url) {
+    struct cli cli = run_at(locks, url, "load.keys=1");
+    assert_code(&cli, 0);
+    assert_lacks(cli.err, "lockbench: ");
+    assert_lacks(cli.err, "left on");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("clean", "--url", url));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
+TEST(the_rights_that_redis_needs) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~lockbench-* ~{lockbench-* ~redisson*{lockbench-* &* " RIGHTS);
+    assert_granted("redis-setnx,redis-fenced,redis-reentrant,redis-fair,redis-rwlock,redis-permit,"
+                   "redis-spin,redis-segmented",
+                   redis_url(0));
+}
+
+/* ---- PostgreSQL and MariaDB ---- */
+
+/* The server refuses to run as root. */
+#define POSTGRES                                                                                         \
+    "chmod 755 $DIR; as=; if [ $(id -u) = 0 ]; then who=postgres; id $who >/dev/null 2>&1 || "           \
+    "who=nobody\nchown -R $who $DIR; as=\"setpriv --reuid $who --clear-groups --pdeathsig KILL\"\n"      \
+    "fi\ncommand -v initdb >/dev/null || PATH=$(echo /usr/lib/postgresql/*/bin | sed 's/.* //'):$PATH\n" \
+    "cd $DIR; $as initdb -D data --username postgres --auth trust --no-sync\n"                           \
+    "printf \"create role me login password '" TLS_SECRET "'\\n$RIGHTS\\n\" | "                          \
+    "$as postgres --single -D data -c fsync=off postgres\n"                                              \
+    "exec $as postgres -D data -p $PORT -c listen_addresses=127.0.0.1 -c unix_socket_directories= "      \
+    "-c fsync=off -c dynamic_shared_memory_type=mmap"
+
+static const char *postgres_url(int index) {
+    return tls_text("postgres=postgres://" ACCOUNT "127.0.0.1:%d/postgres",
+                    tls_servers[index].port);
+}
+
+TEST(the_rights_that_postgresql_needs) {
+    need_program("psql", "postgresql");
+    setenv("RIGHTS", "grant usage, create on schema public to me", 1);
+    tls_start(1, "", POSTGRES);
+    assert_granted("pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,"
+                   "pg-optimistic,pg-update,pg-sequence",
+                   postgres_url(1));
+}
+
+#define MARIADB                                                                                    \
+    "mariadb-install-db --no-defaults --user=root --datadir=$DIR/data --skip-test-db "             \
+    "--skip-name-resolve --auth-root-authentication-method=normal\n"                               \
+    "cat >$DIR/accounts.sql <<END\ncreate database locks;\n"                                       \
+    "create user me@'127.0.0.1' identified by '" TLS_SECRET                                        \
+    "';\n$RIGHTS to me@'127.0.0.1';\nEND\n"                                                        \
+    "exec mariadbd --no-defaults --user=root --datadir=$DIR/data --tmpdir=$DIR --port=$PORT "      \
+    "--bind-address=127.0.0.1 --socket=m.sock --pid-file=m.pid --skip-name-resolve "               \
+    "--init-file=$DIR/accounts.sql --skip-ssl"
+
+TEST(the_rights_that_mariadb_needs) {
+    need_program("mariadbd", "mariadb-server");
+    setenv("RIGHTS", "grant create, drop, index, select, insert, update, delete on locks.*", 1);
+    tls_start(2, "", MARIADB);
+    assert_granted("mysql-getlock,mysql-row,mysql-nowait,mysql-table,mysql-flag,mysql-lease,"
+                   "mysql-optimistic,mysql-update",
+                   tls_text("mariadb=mysql://" ACCOUNT "127.0.0.1:%d/locks", tls_servers[2].port));
+}
+
+TEST_MAIN(cli_setup, tls_teardown)
