@@ -125,12 +125,13 @@ static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *
     return room;
 }
 
-/* Writes the command that removes what runs of this plan leave there. */
-static const char *write_command(const struct place_url *at, const struct plan *plan,
+/* Writes the command that removes what runs of this plan leave there, or that only looks for it. */
+static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
                                  char text[COMMAND_MAX]) {
     char url[256];
-    size_t used = (size_t)snprintf(text, COMMAND_MAX, "lockbench clean --url %s=%s",
-                                   at->backend->name, url_public(at->url, url, sizeof url));
+    size_t used = (size_t)snprintf(text, COMMAND_MAX, "lockbench clean %s--url %s=%s",
+                                   looks ? "--dry-run " : "", at->backend->name,
+                                   url_public(at->url, url, sizeof url));
     const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
     for (; option && option->name; option++) { /* without these the server can't be reached */
         char value[300];
@@ -171,7 +172,7 @@ void guest_foretell(const struct place_url *at, const struct plan *plan, bool st
                                  "; … (`lockbench list LOCK --key KEY`)");
     if (stays)
         snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays",
-                 write_command(at, plan, command));
+                 write_command(at, plan, false, command));
 }
 
 /* Says that something is left there, and the command that removes it. */
@@ -179,7 +180,16 @@ static void say_left(const struct place_url *at, const struct plan *plan, const 
                      char line[GUEST_LINE_MAX]) {
     char url[256], command[COMMAND_MAX];
     snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it",
-             url_public(at->url, url, sizeof url), what, write_command(at, plan, command));
+             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command));
+}
+
+/* Says that nobody knows whether something is left there, and the command that looks. */
+static void say_unsure(const struct place_url *at, const struct plan *plan, const char *why,
+                       char line[GUEST_LINE_MAX]) {
+    char url[256], command[COMMAND_MAX];
+    snprintf(line, GUEST_LINE_MAX,
+             "could not ask %s whether keys are left there (%.400s); to look: `%s`",
+             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command));
 }
 
 /* ---- a run's stay ---- */
@@ -188,7 +198,8 @@ struct guest {
     struct place_url at;
     const struct plan *plan;
     char before[LIST_MAX], left[LIST_MAX]; /* names, each with a line feed before and after it */
-    char unsure[200];                      /* why keys may be left; "" = none are */
+    char unsure[512];                      /* why it is not known what is left; "" = it is */
+    bool kept;                             /* keys that the user named */
     char words[GUEST_LINE_MAX];            /* that the janitor would say */
 };
 
@@ -262,12 +273,22 @@ int guests_arrive(struct guests *guests, const struct place_url *at, const struc
 }
 
 static void note_unsure(struct guest *guest, const char *why) {
-    if (!guest->unsure[0]) snprintf(guest->unsure, sizeof guest->unsure, "keys (%.180s)", why);
+    if (!guest->unsure[0]) snprintf(guest->unsure, sizeof guest->unsure, "%s", why);
 }
 
 void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why) {
     struct guest *guest = guest_of(guests, backend);
     if (guest) note_unsure(guest, why);
+}
+
+void guests_kept(struct guests *guests, const struct lb_backend *backend) {
+    struct guest *guest = guest_of(guests, backend);
+    if (guest) guest->kept = true;
+}
+
+static void tell_warning(const struct guests *guests, const char *line, json_t *warnings) {
+    tell_line(guests, line);
+    json_array_append_new(warnings, json_string(line));
 }
 
 static void leave_server(struct guests *guests, struct guest *guest, json_t *warnings) {
@@ -276,11 +297,14 @@ static void leave_server(struct guests *guests, struct guest *guest, json_t *war
     if (ask_shared(guest, LB_CLEAN_EMPTY, is_own, &err) != 0 ||
         ask_shared(guest, LB_CLEAN_SHARED, note_left, &err) != 0)
         note_unsure(guest, err.text);
-    if (guest->unsure[0]) note_left(guest, guest->unsure, "");
+    if (guest->kept) note_left(guest, "keys", "(you named them, so they were not removed)");
     if (guest->left[0]) {
         say_left(&guest->at, guest->plan, guest->left, line);
-        tell_line(guests, line);
-        json_array_append_new(warnings, json_string(line));
+        tell_warning(guests, line, warnings);
+    }
+    if (guest->unsure[0]) {
+        say_unsure(&guest->at, guest->plan, guest->unsure, line);
+        tell_warning(guests, line, warnings);
     }
     janitor_words(JANITOR_DROP, guest->words);
     free(guest);

@@ -42,8 +42,10 @@ struct guests {
 int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
                   struct lb_err *err);
 
-/* Keys of a stage are left on the backend's server, for this reason. */
+/* Nobody knows whether keys of a stage are left on the backend's server, for this reason. */
 void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why);
+/* Keys of a stage are left there, because the user named them. */
+void guests_kept(struct guests *guests, const struct lb_backend *backend);
 
 /* Removes what keys share on these servers, unless it was there before or keys of others are in it. Tells
  * what is left, and adds it to the warnings. */

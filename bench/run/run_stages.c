@@ -165,7 +165,8 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     if (stage->log_err.code) run_note_warning(run, &stage->log_err);
     warn_of_idle_fault(run, of->plan, stage_ask.id, stage);
     tell_took(run, of, &stage_ask, stage, place);
-    if (stage->untidy[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->untidy);
+    if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
+    if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);
     place->in_use |= stage->stuck;
     stage_free(stage);

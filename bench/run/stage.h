@@ -178,8 +178,10 @@ struct stage {
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all clients had ended */
     struct lb_err tidy_err;    /* why that could not be counted or removed */
-    /* a guest's: why keys are left on the server; "" = none are */
-    char untidy[200];
+    /* a guest's: why it is not known whether keys are left on the server ("" = it is known), and
+     * whether keys that the user named are left there */
+    char unsure[512];
+    bool keeps_named;
     struct exclusion exclusion;
     struct stage_idle_keys stuck_keys; /* idle until the end */
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */

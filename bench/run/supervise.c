@@ -477,7 +477,7 @@ static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     if (!sup->stage->stuck && sup->workers) close_sessions(sup);
     if (sup->stage->stuck && shared->processes == 1) { /* threads can't be ended from outside ... */
-        snprintf(sup->stage->untidy, sizeof sup->stage->untidy, "%.190s", sup->stage->err.text);
+        snprintf(sup->stage->unsure, sizeof sup->stage->unsure, "%s", sup->stage->err.text);
         return;
     }
     workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */

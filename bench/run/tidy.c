@@ -88,13 +88,14 @@ static void run_tidy(void *arg) {
     session_done(session);
 }
 
-/* Why keys of a guest are left. */
+/* What is known of a guest's keys. */
 static void note_untidy(const struct shared *shared, struct stage *stage) {
     const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
     if (stage->tidy_err.code)
-        snprintf(stage->untidy, sizeof stage->untidy, "%.190s", stage->tidy_err.text);
-    else if (shared->plan->key_names.count > 0 && (algorithm->arm || shared->lock->lock->keeps))
-        snprintf(stage->untidy, sizeof stage->untidy, "you named them, so they were not removed");
+        snprintf(stage->unsure, sizeof stage->unsure, "%s", stage->tidy_err.text);
+    else
+        stage->keeps_named =
+            shared->plan->key_names.count > 0 && (algorithm->arm || shared->lock->lock->keeps);
 }
 
 void tidy(const struct shared *shared, struct stage *stage, bool ask, bool guest) {

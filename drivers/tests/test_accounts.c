@@ -87,6 +87,24 @@ TEST(the_rights_that_redis_needs) {
                    redis_url(0));
 }
 
+/* Nothing was made, and nobody could ask whether it was. */
+static void assert_unsure(const char *lock, const char *url, const char *why) {
+    struct cli cli = run_at(lock, url, "load.keys=1");
+    assert_true(cli.code != 0);
+    assert_lacks(cli.err, "left on ");
+    assert_lacks(cli.err, "removes it");
+    assert_has(cli.err, "could not ask ");
+    assert_has(cli.err, why);
+    assert_has(cli.err, "); to look: `lockbench clean --dry-run --url ");
+    cli_free(&cli);
+}
+
+TEST(what_is_left_is_not_known_where_redis_refuses_the_keys) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~ours:* &* +@all");
+    assert_unsure("redis-setnx", redis_url(0), "whether keys are left there (redis: NOPERM");
+}
+
 /* ---- PostgreSQL and MariaDB ---- */
 
 /* The server refuses to run as root. */
@@ -112,6 +130,18 @@ TEST(the_rights_that_postgresql_needs) {
     assert_granted("pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,"
                    "pg-optimistic,pg-update,pg-sequence",
                    postgres_url(1));
+}
+
+TEST(nothing_is_left_where_postgresql_refuses_the_table) {
+    need_program("psql", "postgresql");
+    setenv("RIGHTS", "revoke create on schema public from public", 1);
+    tls_start(3, "", POSTGRES);
+    struct cli cli = run_at("pg-table", postgres_url(3), "load.keys=1");
+    assert_true(cli.code != 0);
+    assert_has(cli.err, "permission denied for schema public");
+    assert_lacks(cli.err, "left on ");
+    assert_lacks(cli.err, "could not ask ");
+    cli_free(&cli);
 }
 
 #define MARIADB                                                                                    \
