@@ -185,10 +185,9 @@ static int render_capacity_page(const void *capacity, FILE *out, struct lb_err *
     return capacity_page(capacity, out, err);
 }
 
-/* Saves and prints the result. said: the last message of the run. Returns the exit code. */
+/* Saves and prints the result. Returns the exit code. */
 static int conclude_capacity(const struct wish *wish, const struct plan *plan,
-                             struct capacity_run *capacity_run, const struct run_end *end,
-                             const char *said) {
+                             struct capacity_run *capacity_run, const struct run_end *end) {
     struct lb_err lost = {0}, unmade = {0};
     struct capacity *capacity = NULL;
     int code = end->exit_code, unanswered;
@@ -199,8 +198,8 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
-    /* The message is repeated after a table; without a table it stands right above. */
-    if (end->exit_code && (end->stages > 0 || strcmp(end->why, said) != 0))
+    /* The message is repeated after a table; without a table it stands above. */
+    if (end->exit_code && (end->stages > 0 || !end->said))
         fprintf(stderr, "lockbench: %s\n", end->why);
     unanswered = capacity_run_unanswered(capacity_run);
     if (code == LB_EXIT_OK && unanswered > 0) {
@@ -252,7 +251,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (code == 0) code = conclude_capacity(wish, plan, capacity_run, &end, progress.said);
+    if (code == 0) code = conclude_capacity(wish, plan, capacity_run, &end);
     capacity_run_free(capacity_run);
     return code;
 }

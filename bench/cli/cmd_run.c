@@ -128,15 +128,14 @@ static int print_result(const struct run_end *end, bool as_json, struct report *
 
 /* The results are saved by now, so a page that can't be written is a message and no failure of the run.
  * Returns the exit code. */
-static int show_end(const struct wish *wish, const struct run_end *end, const char *said) {
+static int show_end(const struct wish *wish, const struct run_end *end) {
     struct lb_err unprinted = {0}, unmade = {0};
     struct report *report = NULL;
     int code = end->exit_code;
     if (print_result(end, wish->json, &report, &unprinted) != 0)
         fprintf(stderr, "lockbench: the result could not be printed: %s\n", unprinted.text);
-    /* The message is repeated after a table; without a table it stands right above. */
-    if (end->exit_code && (report || strcmp(end->why, said) != 0))
-        fprintf(stderr, "lockbench: %s\n", end->why);
+    /* The message is repeated after a table; without a table it stands above. */
+    if (end->exit_code && (report || !end->said)) fprintf(stderr, "lockbench: %s\n", end->why);
     if (end->saved[0]) fprintf(stderr, "saved in %s\n", end->saved);
     if (report && end->in_folder && !wish->no_page &&
         page_beside(end->saved, render_run_page, report, &unmade) != 0)
@@ -154,6 +153,7 @@ static bool missed_in_ci(const struct plan *plan, struct run_end *end) {
     json_array_foreach(plan->skipped, i, skip) {
         const char *install = json_string_value(json_object_get(skip, "install"));
         if (!install) continue; /* the lock does not suit this workload: nothing is missing */
+        end->said = false;
         snprintf(end->why, sizeof end->why, "CI: %s was left out: %s (install: %s)",
                  json_string_value(json_object_get(skip, "lock")),
                  json_string_value(json_object_get(skip, "reason")), install);
@@ -226,7 +226,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     exporter_close(exporter);
     if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
-    return show_end(wish, &end, progress.said);
+    return show_end(wish, &end);
 }
 
 static struct plan *load_plan(const struct plan_wish *usual, const char *workload,

@@ -112,8 +112,6 @@ void progress_tell(void *arg, const char *line) {
 }
 
 void progress_say(void *arg, const char *line) {
-    struct progress *progress = arg;
-    progress_end(progress);
+    progress_end(arg);
     fprintf(stderr, "lockbench: %s\n", line);
-    snprintf(progress->said, sizeof progress->said, "%s", line);
 }

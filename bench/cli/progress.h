@@ -27,7 +27,6 @@ enum progress_kind { PROGRESS_AUTO, PROGRESS_NONE, PROGRESS_LINE, PROGRESS_BAR }
 struct progress {
     enum progress_kind kind; /* never PROGRESS_AUTO */
     bool open;               /* a bar is on the terminal, and the next one overwrites it */
-    char said[600];          /* the last problem */
 };
 
 /* PROGRESS_AUTO: a bar on a terminal, otherwise lines. */

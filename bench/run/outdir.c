@@ -54,6 +54,17 @@ static bool latest_is_theirs(const char *root) {
     return lstat(path, &status) == 0 && !S_ISLNK(status.st_mode);
 }
 
+/* Whether this is the run.json of a run that ended before any stage began. (Without an end it may be that of a run that
+ * begins at this moment.) */
+static bool has_no_stages(const char *path) {
+    json_t *run = json_load_file(path, 0, NULL);
+    const json_t *stages = json_object_get(run, "stages");
+    bool none = json_is_array(stages) && json_array_size(stages) == 0 &&
+                json_is_string(json_object_get(run, "ended_at"));
+    json_decref(run);
+    return none;
+}
+
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err) {
     *out = (struct outdir){0};
@@ -68,7 +79,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
         for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
             snprintf(old, sizeof old, "%s/%s", wanted, results[i]);
-            if (access(old, F_OK) != 0) continue;
+            if (access(old, F_OK) != 0 || (has_no_stages(old) && unlink(old) == 0)) continue;
             return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
                            wanted, results[i]);
         }

@@ -14,8 +14,8 @@ struct outdir {
         [512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
 };
 
-/* Makes the folder: `wanted` (--out; it must not hold another run) or a new one under root, and
- * checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, also where
+/* Makes the folder: `wanted` (--out; it must not hold another run, unless that one ended before its
+ * first stage began: then its run.json is removed) or a new one under root, and checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, also where
  * root's `latest` is somebody's own file or folder, or LB_EXIT_USAGE for a folder that holds
  * another run, or several). The folders that `wanted` lies in are made too. */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,

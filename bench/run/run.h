@@ -71,6 +71,7 @@ struct run_end {
     int exit_code;  /* enum lb_exit */
     char verdict[32];
     char why[1200]; /* the reason for a non-zero code in one line; "" = none */
+    bool said;      /* run_ask.say had the reason already */
 };
 
 /* Runs the plan. Returns 0 with *ret_end, also when stages failed; -1 with err when nothing could

@@ -13,7 +13,20 @@ void run_say(const struct run_state *run, const char *text) {
     run->ask->say(run->ask->arg, text);
 }
 
+/* Whether an earlier stage met the same trouble. */
+static bool is_noted(const struct run_state *run, const char *text) {
+    const char *first = json_string_value(json_object_get(run->json, "partial_reason"));
+    size_t i;
+    json_t *warning;
+    if (first && strcmp(first, text) == 0) return true;
+    json_array_foreach(run->warnings, i, warning) {
+        if (strcmp(json_string_value(warning), text) == 0) return true;
+    }
+    return false;
+}
+
 void run_note_warning(struct run_state *run, const struct lb_err *err) {
+    if (is_noted(run, err->text)) return;
     run_say(run, err->text);
     err_set(&run->err, err->code, "%s", err->text);
     json_array_append_new(run->warnings, json_string(err->text));
@@ -124,6 +137,7 @@ static void conclude_promises(struct run_state *run, struct run_end *end) {
     json_object_set_new(run->json, "slo", json);
     if (end->exit_code != LB_EXIT_OK || code == LB_EXIT_OK) return;
     end->exit_code = code;
+    end->said = false;
     snprintf(end->why, sizeof end->why, "%s", why);
 }
 
@@ -166,13 +180,16 @@ void run_conclude(struct run_state *run, struct run_end *end) {
     warn_of_machine(run->warnings, json_object_get(run->json, "environment"));
     end->exit_code = run->err.code;
     snprintf(end->why, sizeof end->why, "%s", run->err.text);
+    end->said = true;
     if (*run->ask->interrupts > 0) {
         end->exit_code = LB_EXIT_INTERRUPTED;
+        end->said = false;
         snprintf(end->why, sizeof end->why, "interrupted: what was measured until then is saved");
     }
     /* A run that measured nothing for a reason that is known already has that reason's code. */
     if (verdict_exit(verdict) && !(verdict == VERDICT_NOTHING_GRANTED && end->exit_code)) {
         end->exit_code = verdict_exit(verdict);
+        end->said = false;
         write_why(run, verdict, end->why, sizeof end->why);
     }
     conclude_promises(run, end);
@@ -185,6 +202,7 @@ void run_save(struct run_state *run, struct run_end *end) {
     end->in_folder = write_result(run, run->json, &err) == 0;
     if (end->in_folder) return;
     if (end->exit_code == LB_EXIT_OK) end->exit_code = LB_EXIT_MACHINE;
+    end->said = false;
     if (outdir_rescue(run->json, end->saved, sizeof end->saved, &again) == 0) {
         snprintf(end->why, sizeof end->why, "%s; the result was saved to %.200s instead", err.text,
                  end->saved);

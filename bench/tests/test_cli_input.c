@@ -296,6 +296,40 @@ TEST(a_url_that_cannot_be_right_is_refused_at_once) {
 }
 
 /* A fault that can't act must not end in "clean". */
+static int count_of(const char *text, const char *part) {
+    int count = 0;
+    while ((text = strstr(text, part))) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+/* Each server's trouble is told once, and the command that was put right may use the same folder. */
+TEST(a_run_that_reached_no_server_leaves_its_folder_free) {
+    char *out = cli_path("no-stage");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx,memcached-add,redis-fenced",
+                           "--url", "redis=redis://127.0.0.1:1", "--url",
+                           "memcached=memcached://127.0.0.1:1", "--out", out));
+    assert_true(cli.code != 0);
+    assert_int_equal(count_of(cli.err, "lockbench: redis at 127.0.0.1:1"), 1);
+    assert_int_equal(count_of(cli.err, "lockbench: memcached"), 1);
+    assert_int_equal(cli_problems(&cli), 2);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("report", out));
+    assert_has(cli.err, "nothing was measured: redis at 127.0.0.1:1");
+    cli_free(&cli);
+    const char *const again[] = {"run", "smoke", "--lock", "sim", "--no-page", "--out", out, NULL};
+    cli = cli_run(NULL, again);
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    cli = cli_run(NULL, again);
+    assert_code(&cli, LB_EXIT_USAGE);
+    assert_has(cli.err, "there is a run.json already");
+    cli_free(&cli);
+}
+
 TEST(faults_of_servers_are_refused_at_a_url) {
     static const char *const workloads[] = {"check/server-empty", "check/server-pause",
                                             "check/terminated"};
