@@ -277,7 +277,9 @@ static int run_capacity(void *values, const struct args *given, struct lb_err *e
                                   .why_not_context = &available};
     plan = plan_load(&plan_wish, err);
     if (!plan || check_plan(plan, err) != 0) goto out;
-    command = shell_command("lockbench", given->argc, given->argv);
+    urls_keep(&wish->urls, urls_plan_uses, plan);
+    command =
+        shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
     result = command ? run_search(wish, plan, command, err)
                      : err_set(err, LB_EXIT_MACHINE, "out of memory");
 out:

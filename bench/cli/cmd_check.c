@@ -252,6 +252,14 @@ static void print_result(const struct result *result, bool json, const char *fol
     }
 }
 
+static bool matrix_uses(const void *matrix, const struct lb_backend *backend) {
+    const struct matrix *cells = matrix;
+    for (int i = 0; i < cells->cell_count; i++) {
+        if (cells->cells[i].lock->backend == backend) return true;
+    }
+    return false;
+}
+
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
                      const char *more, struct lb_err *err) {
     char results[512];
@@ -375,7 +383,9 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
         goto out;
     }
     /* Makes the command for the report, and the part that the commands of its cells share. */
-    command = shell_command("lockbench", given->argc, given->argv);
+    urls_keep(&wish->urls, matrix_uses, &matrix);
+    command =
+        shell_command("lockbench", given->argc, given->argv, wish->urls.item, wish->urls.count);
     more = shell_options(wish->sets.item, wish->sets.count, wish->urls.item, wish->urls.count);
     if (!command || !more) {
         err_set(err, LB_EXIT_MACHINE, "out of memory");

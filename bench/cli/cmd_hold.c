@@ -227,19 +227,22 @@ static int read_given_url(const struct wish *wish, const struct lb_lock *lock, s
     return option_set(&option, ret_urls, text, "hold: --url", arena, err);
 }
 
-/* The server's URL, from --url or from the environment, as for other commands. NULL with err. */
-static const char *find_url(const struct wish *wish, const struct lb_lock *lock,
-                            struct arena *arena, struct lb_err *err) {
+/* The server's URL, from --url or from the environment, as for other commands. 0, or -1 with err. */
+static int find_url(const struct wish *wish, const struct lb_lock *lock, struct arena *arena,
+                    struct place_url *ret, struct lb_err *err) {
     struct available available = {0};
     struct urls urls = {0};
     char topologies[PATH_MAX];
-    const char *found = NULL, *const *started = lb_topologies(lock);
-    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return NULL;
+    const char *const *started = lb_topologies(lock);
+    bool found = false;
+    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     if (available_init(&available, topologies, err) != 0) goto out;
     if (wish->url && read_given_url(wish, lock, arena, &urls, err) != 0) goto out;
     if (urls_ready(&urls, arena, &available, err) != 0) goto out;
     for (int i = 0; i < urls.count; i++) {
-        if (urls.item[i].backend == lock->backend) found = urls.item[i].url;
+        if (urls.item[i].backend != lock->backend) continue;
+        *ret = urls.item[i];
+        found = true;
     }
     if (!found && started)
         err_set(err, LB_EXIT_USAGE,
@@ -251,7 +254,7 @@ static const char *find_url(const struct wish *wish, const struct lb_lock *lock,
                 lock->backend->schemes[0]);
 out:
     available_done(&available);
-    return found;
+    return found ? 0 : -1;
 }
 
 /* A plan of one client, with the lock's options. NULL with err. */
@@ -283,26 +286,25 @@ static struct plan *load_plan(const struct wish *wish, const struct lb_lock *loc
 
 /* Reports the things that the lock will create on the server and that outlast the hold, before it
  * creates them. */
-static void foretell(const struct lb_lock *lock, const struct plan *plan, const char *url) {
-    const struct place_url at = {
-        .backend = lock->backend, .url = url, .options = plan->locks[0].backend_options};
+static void foretell(const struct lb_lock *lock, const struct plan *plan, struct place_url at) {
     char line[GUEST_LINE_MAX];
+    at.options = plan->locks[0].backend_options;
     if (!lock->algorithm->arm && !lock->keeps) return;
     guest_foretell(&at, plan, true, line);
     fprintf(stderr, "%s\n", line);
 }
 
 /* The part that needs the server. Returns the program's exit code. */
-static int hold_at(struct hold *hold, const struct plan *plan, const char *url,
+static int hold_at(struct hold *hold, const struct plan *plan, const struct place_url *at,
                    struct lb_err *err) {
     struct place_ask ask = {
-        .lock = &plan->locks[0], .url = url, .interrupts = hold_child_interrupts()};
+        .lock = &plan->locks[0], .url = at->url, .interrupts = hold_child_interrupts()};
     struct place *place = NULL;
     struct loop *loop = NULL;
     int failed = -1;
     hold->wake_fd = hold_child_watch(on_interrupt, err);
     if (hold->wake_fd < 0) return -1;
-    foretell(hold->lock, plan, url);
+    foretell(hold->lock, plan, *at);
     place = place_open(&ask, err);
     if (!place || single_init(&hold->single, plan, &place->server, err) != 0) goto out;
     asking = &hold->single;
@@ -329,8 +331,8 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
     const struct wish *wish = values;
     struct hold hold = {.wish = wish};
     if (find_lock(wish, &hold.lock, err) != 0) return -1;
-    const char *url = find_url(wish, hold.lock, given->arena, err);
-    if (!url) return -1;
+    struct place_url at;
+    if (find_url(wish, hold.lock, given->arena, &at, err) != 0) return -1;
     hold.key = wish->names.item[1];
     hold.command =
         arena_alloc(given->arena, sizeof *hold.command * (size_t)(wish->command.count + 1));
@@ -338,7 +340,7 @@ static int run_hold(void *values, const struct args *given, struct lb_err *err) 
     memcpy(hold.command, wish->command.item, sizeof *hold.command * (size_t)wish->command.count);
     struct plan *plan = load_plan(wish, hold.lock, err);
     if (!plan) return -1;
-    int code = hold_at(&hold, plan, url, err);
+    int code = hold_at(&hold, plan, &at, err);
     /* An exit code of 2 could be mistaken for the command's. */
     if (code < 0 && err->code == LB_EXIT_MACHINE) err->code = HOLD_FAILED;
     plan_free(plan);

@@ -392,8 +392,9 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (wish->dry_run) {
         result = print_plan(plan, wish->json, err);
     } else if (load_canary(plan, &plan_wish, &canary, err) == 0) {
-        command =
-            shell_command(cli_hosts() ? "lockbench-hosts" : "lockbench", given->argc, given->argv);
+        urls_keep(&wish->urls, urls_plan_uses, plan);
+        command = shell_command(cli_hosts() ? "lockbench-hosts" : "lockbench", given->argc,
+                                given->argv, wish->urls.item, wish->urls.count);
         result = command ? run_plan(wish, plan, canary, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }

@@ -48,10 +48,10 @@ static char *end_text(FILE *out, char **text, int failed) {
     return NULL;
 }
 
-/* The number of arguments here that only say where to save and what to show; 0 if this is none of
- * them. */
-static int count_shown(const char *arg) {
-    static const char *const with_value[] = {"--out", "--progress"};
+/* The number of arguments here that are left out: they only say where to save and what to show, or are a URL, which
+ * put_urls writes; 0 if this is none of them. */
+static int count_left_out(const char *arg) {
+    static const char *const with_value[] = {"--out", "--progress", "--url"};
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {
         size_t len = strlen(with_value[i]);
         if (strncmp(arg, with_value[i], len) != 0) continue;
@@ -61,7 +61,24 @@ static int count_shown(const char *arg) {
     return strcmp(arg, "--no-page") == 0;
 }
 
-char *shell_command(const char *program, int argc, char **argv) {
+/* The comment tells which server a file stands for that has yet to be written. */
+static int put_urls(FILE *out, const struct place_url *urls, int url_count) {
+    int failed = 0, hidden = 0;
+    for (int i = 0; i < url_count && !failed; i++) {
+        fputs(" --url", out);
+        failed = put_word(out, urls[i].word);
+    }
+    for (int i = 0; i < url_count && !failed; i++) {
+        char shown[URL_WORD_MAX];
+        if (!urls[i].hidden) continue;
+        fprintf(out, "%s %s.url: %s", hidden++ ? "," : " # with the password in a file,",
+                urls[i].backend->name, url_public(urls[i].url, shown, sizeof shown));
+    }
+    return failed;
+}
+
+char *shell_command(const char *program, int argc, char **argv, const struct place_url *urls,
+                    int url_count) {
     char *text = NULL;
     size_t size;
     int failed = 0;
@@ -69,10 +86,11 @@ char *shell_command(const char *program, int argc, char **argv) {
     if (!out) return NULL;
     fputs(program, out);
     for (int i = 0; i < argc && !failed; i++) {
-        int skipped = count_shown(argv[i]);
+        int skipped = count_left_out(argv[i]);
         if (skipped == 0) failed = put_word(out, argv[i]);
         i += skipped > 1;
     }
+    if (!failed) failed = put_urls(out, urls, url_count);
     return end_text(out, &text, failed);
 }
 
@@ -87,11 +105,6 @@ char *shell_options(const char *const *sets, int set_count, const struct place_u
         fputs(" --set", out);
         failed = put_word(out, sets[i]);
     }
-    for (int i = 0; i < url_count && !failed; i++) {
-        char word[URL_WORD_MAX];
-        snprintf(word, sizeof word, "%s=%s", urls[i].backend->name, urls[i].url);
-        fputs(" --url", out);
-        failed = put_word(out, word);
-    }
+    if (!failed) failed = put_urls(out, urls, url_count);
     return end_text(out, &text, failed);
 }

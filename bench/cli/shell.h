@@ -7,13 +7,15 @@
 /* Writes a word quoted, so that a shell takes it as one word. */
 void shell_quote(FILE *out, const char *text);
 
-/* The name of the program and its arguments, without those that only say where to save and what to
- * show: --out, --progress, --no-page. Owned by the caller; NULL when out of memory. */
-char *shell_command(const char *program, int argc, char **argv);
-
 struct place_url;
 
-/* " --set VALUE" for each, then " --url BACKEND=URL". Owned by the caller; NULL when out of memory. */
+/* The name of the program and its arguments, without those that only say where to save and what to
+ * show: --out, --progress, --no-page. The URLs stand behind them: "--url" and their words, and a comment where
+ * one was typed with a password. Owned by the caller; NULL when out of memory. */
+char *shell_command(const char *program, int argc, char **argv, const struct place_url *urls,
+                    int url_count);
+
+/* " --set VALUE" for each, then the URLs, as above. Owned by the caller; NULL when out of memory. */
 char *shell_options(const char *const *sets, int set_count, const struct place_url *urls,
                     int url_count);
 

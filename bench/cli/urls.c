@@ -82,6 +82,20 @@ static const char *find_url(const char *backend, const char *value, struct arena
     return NULL;
 }
 
+/* Fills in what a user types for it: as it was typed, unless that shows a secret. 0, or -1 with err. */
+static int set_word(struct place_url *at, const char *kept, struct arena *arena,
+                    struct lb_err *err) {
+    char shown[URL_BYTES_MAX + 64], file[2 * 64 + sizeof "=@.url"];
+    const char *value = strchr(kept, '=') + 1;
+    at->word = kept;
+    if (*value == '@' || strncmp(value, "env:", 4) == 0) return 0;
+    if (strcmp(url_public(kept, shown, sizeof shown), kept) == 0) return 0;
+    snprintf(file, sizeof file, "%s=@%s.url", at->backend->name, at->backend->name);
+    at->hidden = true;
+    at->word = arena_text(arena, file);
+    return at->word ? 0 : err_set(err, LB_EXIT_MACHINE, "out of memory");
+}
+
 /* kept: "BACKEND=VALUE", which lives as long as the arena. */
 static int add_url(struct urls *urls, const struct lb_backend *backend, const char *kept,
                    struct arena *arena, struct lb_err *err) {
@@ -89,8 +103,10 @@ static int add_url(struct urls *urls, const struct lb_backend *backend, const ch
     if (!url) return -1;
     if (urls->count == URLS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", URLS_MAX);
     if (check_scheme(backend, url, err) != 0) return -1;
+    struct place_url at = {.backend = backend, .url = url};
+    if (set_word(&at, kept, arena, err) != 0) return -1;
     urls->again[urls->count] = again ? again : kept;
-    urls->item[urls->count++] = (struct place_url){.backend = backend, .url = url};
+    urls->item[urls->count++] = at;
     return 0;
 }
 
@@ -129,6 +145,7 @@ const struct lb_option_type type_url = {
 
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err) {
+    urls->typed = urls->count;
     for (const struct lb_backend *const *each = registry_backends(); *each; each++) {
         char name[VARIABLE_MAX], kept[VARIABLE_MAX + 64 + sizeof "=env:"];
         if (!(*each)->schemes || has_url(urls, *each)) continue;
@@ -145,6 +162,25 @@ int urls_ready(struct urls *urls, struct arena *arena, struct available *availab
     for (int i = 0; i < urls->count; i++)
         available_url(available, urls->item[i].backend, urls->item[i].url);
     return 0;
+}
+
+void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
+               const void *arg) {
+    int kept = urls->typed;
+    for (int i = urls->typed; i < urls->count; i++) {
+        if (!uses(arg, urls->item[i].backend)) continue;
+        urls->item[kept] = urls->item[i];
+        urls->again[kept++] = urls->again[i];
+    }
+    urls->count = kept;
+}
+
+bool urls_plan_uses(const void *arg, const struct lb_backend *backend) {
+    const struct plan *plan = arg;
+    for (int i = 0; i < plan->lock_count; i++) {
+        if (plan->locks[i].lock->backend == backend) return true;
+    }
+    return false;
 }
 
 int urls_hand_on(const struct urls *urls, struct lb_err *err) {

@@ -17,6 +17,7 @@ struct urls {
     /* a value of --url that gives the same URL to a child without showing it */
     const char *again[URLS_MAX];
     int count;
+    int typed; /* after urls_ready: so many are of --url; the others are of the environment */
 };
 
 /* Reads one more URL into the struct urls, written as BACKEND=URL, BACKEND=@FILE (its first line)
@@ -29,6 +30,13 @@ extern const struct lb_option_type type_url;
  * backends' servers run already. Returns 0, or -1 with err. */
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
+
+/* Drops the URLs of the environment whose backends are not used. After urls_ready. */
+void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
+               const void *arg);
+
+/* For urls_keep: whether a plan (arg) has a lock of the backend. */
+bool urls_plan_uses(const void *plan, const struct lb_backend *backend);
 
 /* Puts the URLs whose `again` names LOCKBENCH_URL_... into the environment, for children of lockbench that are told
  * those words. 0, or -1 with err. */

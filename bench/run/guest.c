@@ -12,8 +12,9 @@
 
 #define OPEN_NS (10 * LB_S_NS) /* for a session */
 #define COMMAND_MAX 600
-#define NAMES_SPARE (COMMAND_MAX + 80) /* room that the names in a line leave */
-#define LIST_MAX 4096                  /* of names of what keys share */
+#define NOTE_MAX 120
+#define NAMES_SPARE (COMMAND_MAX + NOTE_MAX + 80) /* room that the names in a line leave */
+#define LIST_MAX 4096                             /* of names of what keys share */
 #define SAMPLE_KEY LB_MARK "XXXXXXXX-N"
 
 /* ---- one visit ---- */
@@ -125,20 +126,33 @@ static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *
     return room;
 }
 
+static const char *write_word(const struct place_url *at, char *text, size_t size) {
+    char url[256];
+    snprintf(text, size, "%s=%s", at->backend->name, url_public(at->url, url, sizeof url));
+    return text;
+}
+
+/* What is to be done before the command can be run. */
+static const char *write_note(const struct place_url *at, char text[NOTE_MAX]) {
+    text[0] = '\0';
+    if (at->hidden)
+        snprintf(text, NOTE_MAX, " (first write the URL with its password into the file %s.url)",
+                 at->backend->name);
+    return text;
+}
+
 /* Writes the command that removes what runs of this plan leave there, or that only looks for it. */
 static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
                                  char text[COMMAND_MAX]) {
-    char url[256];
-    size_t used = (size_t)snprintf(text, COMMAND_MAX, "lockbench clean %s--url %s=%s",
-                                   looks ? "--dry-run " : "", at->backend->name,
-                                   url_public(at->url, url, sizeof url));
+    char word[300];
+    size_t used =
+        (size_t)snprintf(text, COMMAND_MAX, "lockbench clean %s--url %s", looks ? "--dry-run " : "",
+                         at->word ? at->word : write_word(at, word, sizeof word));
     const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
     for (; option && option->name; option++) { /* without these the server can't be reached */
         char value[300];
-        option->type->text(option, at->options, value, sizeof value);
-        if (strncmp(option->name, "tls_", 4) != 0 || !*value ||
-            used + strlen(value) + 80 > COMMAND_MAX ||
-            (option->def && strcmp(value, option->def) == 0))
+        if (!place_tls_is_set(option, at->options, value, sizeof value) ||
+            used + strlen(value) + 80 > COMMAND_MAX)
             continue;
         used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --set '%s.%s=%s'",
                                  at->backend->name, option->name, value);
@@ -156,7 +170,7 @@ static const char *write_command(const struct place_url *at, const struct plan *
 
 void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
                     char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX];
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
     bool room = true;
     snprintf(line, GUEST_LINE_MAX,
              "%s: will be made there: ", url_public(at->url, url, sizeof url));
@@ -171,25 +185,27 @@ void guest_foretell(const struct place_url *at, const struct plan *plan, bool st
         used += (size_t)snprintf(line + used, GUEST_LINE_MAX - used,
                                  "; … (`lockbench list LOCK --key KEY`)");
     if (stays)
-        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays",
-                 write_command(at, plan, false, command));
+        snprintf(line + used, GUEST_LINE_MAX - used, "; `%s` removes what stays%s",
+                 write_command(at, plan, false, command), write_note(at, note));
 }
 
 /* Says that something is left there, and the command that removes it. */
 static void say_left(const struct place_url *at, const struct plan *plan, const char *what,
                      char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX];
-    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it",
-             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command));
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
+    snprintf(line, GUEST_LINE_MAX, "left on %s: %.400s; `%s` removes it%s",
+             url_public(at->url, url, sizeof url), what, write_command(at, plan, false, command),
+             write_note(at, note));
 }
 
 /* Says that nobody knows whether something is left there, and the command that looks. */
 static void say_unsure(const struct place_url *at, const struct plan *plan, const char *why,
                        char line[GUEST_LINE_MAX]) {
-    char url[256], command[COMMAND_MAX];
+    char url[256], command[COMMAND_MAX], note[NOTE_MAX];
     snprintf(line, GUEST_LINE_MAX,
-             "could not ask %s whether keys are left there (%.400s); to look: `%s`",
-             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command));
+             "could not ask %s whether keys are left there (%.400s); to look: `%s`%s",
+             url_public(at->url, url, sizeof url), why, write_command(at, plan, true, command),
+             write_note(at, note));
 }
 
 /* ---- a run's stay ---- */

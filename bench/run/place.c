@@ -266,6 +266,27 @@ int place_check_url(const struct place_ask *ask, struct lb_err *err) {
     return err_set(err, found.code, "%s", found.text);
 }
 
+bool place_tls_is_set(const struct lb_option *option, const void *options, char *value,
+                      size_t size) {
+    if (strncmp(option->name, "tls_", strlen("tls_")) != 0) return false;
+    option->type->text(option, options, value, size);
+    return *value && !(option->def && strcmp(value, option->def) == 0);
+}
+
+int place_check_own_tls(const struct place_ask *ask, struct lb_err *err) {
+    const struct lb_backend *backend = ask->lock->lock->backend;
+    const struct lb_option *option = lb_backend_options(backend);
+    char value[300];
+    for (; option && option->name && backend->topologies && !ask->tls; option++) {
+        if (!place_tls_is_set(option, ask->lock->backend_options, value, sizeof value)) continue;
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s.%s is set, but there is no --url %s=%s://…, and lockbench's own servers "
+                       "are encrypted only with servers.tls=yes",
+                       backend->name, option->name, backend->name, backend->schemes[0]);
+    }
+    return 0;
+}
+
 int place_check_faults(const struct plan *plan, const char *url, struct lb_err *err) {
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {
         const struct plan_fault *fault = &plan->faults[i];

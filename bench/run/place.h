@@ -16,8 +16,16 @@
 struct place_url {
     const struct lb_backend *backend;
     const char *url;
+    /* what a user types behind --url for it, without a secret: "redis=env:NAME"; NULL = nobody typed
+     * it. hidden: the user typed a secret, so word is "redis=@redis.url", a file yet to be written */
+    const char *word;
+    bool hidden;
     const void *options; /* the backend's, parsed; NULL = the defaults */
 };
+
+/* Whether this is an option tls_... of a backend, and it is set: to this value. */
+bool place_tls_is_set(const struct lb_option *option, const void *options, char *value,
+                      size_t size);
 
 struct place_ask {
     /* any lock of the backend: its options are used for the first requests to the server */
@@ -58,6 +66,10 @@ struct topo_flavour place_flavour(const struct plan *plan);
 /* Refuses a URL of the ask that can't be right, before anything is started: LB_EXIT_USAGE. It asks no
  * server, and what only a server or a name service can tell is no reason. Returns 0, or -1 with err. */
 int place_check_url(const struct place_ask *ask, struct lb_err *err);
+
+/* Refuses options tls_... of the lock's backend for servers that lockbench starts without TLS. 0, or -1 with err
+ * (LB_EXIT_USAGE). */
+int place_check_own_tls(const struct place_ask *ask, struct lb_err *err);
 
 /* Whether the faults of a plan can act on a server at a URL: those of clients can, and those of clients'
  * connections, where a wire can lead to it. Returns 0, or -1 with err (LB_EXIT_USAGE), whose text is a

@@ -62,8 +62,11 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
         const struct place_ask place = {.lock = stages[i].lock,
                                         .url = run_url_of(ask, stages[i].lock->lock->backend),
                                         .topology = stages[i].topology,
-                                        .topologies = ask->topologies};
-        if (!place.url && place_check_acts(stages[i].plan, &place, err) != 0) return -1;
+                                        .topologies = ask->topologies,
+                                        .tls = stages[i].tls};
+        if (!place.url && (place_check_own_tls(&place, err) != 0 ||
+                           place_check_acts(stages[i].plan, &place, err) != 0))
+            return -1;
         if (!place.url) continue;
         if (place_check_url(&place, err) != 0) return -1;
         if (guest_check_prefix(stages[i].plan, stages[i].lock, err) != 0) return -1;

@@ -174,11 +174,16 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     return !spent;
 }
 
-const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
+/* What --url says of a backend; all NULL = nothing. */
+static struct place_url place_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
     for (int i = 0; i < ask->url_count; i++) {
-        if (ask->urls[i].backend == backend) return ask->urls[i].url;
+        if (ask->urls[i].backend == backend) return ask->urls[i];
     }
-    return NULL;
+    return (struct place_url){.backend = backend};
+}
+
+const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
+    return place_url_of(ask, backend).url;
 }
 
 static struct place *open_place(struct run_state *run, const struct plan_stage *of) {
@@ -199,9 +204,8 @@ static struct place *open_place(struct run_state *run, const struct plan_stage *
     place_ask.clock = own && plan_steps_clocks(of->plan);
     struct lb_err err = {0};
     struct place *place = NULL;
-    const struct place_url at = {.backend = of->lock->lock->backend,
-                                 .url = place_ask.url,
-                                 .options = of->lock->backend_options};
+    struct place_url at = place_url_of(ask, of->lock->lock->backend);
+    at.options = of->lock->backend_options;
     if (!at.url || guests_arrive(&run->guests, &at, ask->plan, &err) == 0)
         place = place_open(&place_ask, &err);
     if (!place) {

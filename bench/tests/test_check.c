@@ -326,7 +326,7 @@ TEST(a_server_at_a_url_is_checked) {
     check_assert(check, "redis-setnx", "wire-cut", "expired");
     assert_true(cli_number_at(check_cell(check, "redis-setnx", "wire-cut"), "faults_hit") > 0);
     assert_has(cli_text_at(check_cell(check, "redis-setnx", "none"), "command"),
-               "--url 'redis=redis://:***@");
+               "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@");
     json_decref(check);
     cli_free(&cli);
     cli = cli_run(NULL, ARGS("check", "--url", option, "--fault", "pause", "--dry-run"));

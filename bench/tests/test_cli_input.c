@@ -295,6 +295,13 @@ TEST(a_url_that_cannot_be_right_is_refused_at_once) {
     }
 }
 
+/* Who names a certificate has a server of his own, and this run would measure another one. */
+TEST(a_certificate_needs_a_url) {
+    CHECK({{"run", "smoke", "--lock", "redis-setnx", "--set", "redis.tls_ca=/etc/passwd"},
+           LB_EXIT_USAGE,
+           {"redis.tls_ca is set, but there is no --url redis=redis://", "servers.tls=yes"}});
+}
+
 /* A fault that can't act must not end in "clean". */
 static int count_of(const char *text, const char *part) {
     int count = 0;

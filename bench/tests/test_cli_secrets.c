@@ -158,4 +158,32 @@ TEST(a_url_can_be_kept_elsewhere) {
     cli_free(&cli);
 }
 
+/* The command of a result reaches the same server, and shows no password. */
+TEST(a_result_tells_the_server_of_its_command) {
+    static const struct cli_how usual = {.env = {"LOCKBENCH_URL_REDIS=redis://:p@127.0.0.1:1"}};
+    const struct {
+        const struct cli_how *how;
+        const char *lock, *url, *ends;
+    } cases[] = {
+        {&usual, "redis-setnx", NULL, "redis-setnx --url redis=env:LOCKBENCH_URL_REDIS"},
+        {&usual, "null", NULL, "null"},
+        {NULL, "redis-setnx", "redis=redis://127.0.0.1:1", "--url redis=redis://127.0.0.1:1"},
+        {NULL, "redis-setnx", "redis=redis://:p@127.0.0.1:1",
+         "--url redis=@redis.url # with the password in a file, redis.url: redis://:***@127.0.0.1:1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *out = cli_path("command-%zu", i);
+        struct cli cli =
+            cli_run(cases[i].how, ARGS("run", "smoke", "--no-page", "--out", out, "--lock",
+                                       cases[i].lock, cases[i].url ? "--url" : NULL, cases[i].url));
+        json_t *run = cli_result(out);
+        const char *command = cli_text_at(run, "command");
+        size_t len = strlen(command), end = strlen(cases[i].ends);
+        if (len < end || strcmp(command + len - end, cases[i].ends) != 0)
+            fail_msg("'%s' does not end with '%s'", command, cases[i].ends);
+        json_decref(run);
+        cli_free(&cli);
+    }
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

@@ -6,7 +6,7 @@
 TEST(test_a_command_can_be_repeated) {
     char *argv[] = {"check",       "redis-setnx", "--out",        "here",
                     "--out=there", "--set",       "x=it's $HOME", ""};
-    char *text = shell_command("lockbench", sizeof argv / sizeof *argv, argv);
+    char *text = shell_command("lockbench", sizeof argv / sizeof *argv, argv, NULL, 0);
     assert_string_equal(text, "lockbench check redis-setnx --set 'x=it'\\''s $HOME' ''");
     free(text);
 }
@@ -14,7 +14,7 @@ TEST(test_a_command_can_be_repeated) {
 TEST(test_passwords_are_hidden) {
     char *argv[] = {"run", "redis=redis://me:a'secret@host:1"};
     const char *const sets[] = {"redis.url=redis://:p@host", "a.b=1s"};
-    char *text = shell_command("lockbench", 2, argv);
+    char *text = shell_command("lockbench", 2, argv, NULL, 0);
     assert_string_equal(text, "lockbench run 'redis=redis://me:***@host:1'");
     free(text);
     text = shell_options(sets, 2, NULL, 0);
@@ -22,6 +22,33 @@ TEST(test_passwords_are_hidden) {
     free(text);
     text = shell_options(NULL, 0, NULL, 0);
     assert_string_equal(text, "");
+    free(text);
+}
+
+/* The words of the URLs are those of the struct; what was typed may have a password. */
+TEST(test_a_url_can_be_typed_again) {
+    static const struct lb_backend redis = {.name = "redis"}, etcd = {.name = "etcd"},
+                                   nats = {.name = "nats"};
+    const struct place_url urls[] = {
+        {.backend = &redis,
+         .url = "redis://me:secret@host:1",
+         .word = "redis=@redis.url",
+         .hidden = true},
+        {.backend = &etcd, .url = "etcd://me:secret@host:2", .word = "etcd=env:LOCKBENCH_URL_ETCD"},
+        {.backend = &nats,
+         .url = "nats://secret@host:3",
+         .word = "nats=@nats.url",
+         .hidden = true}};
+    char *argv[] = {"run", "--url", "redis=redis://me:secret@host:1", "x",
+                    "--url=nats=nats://secret@host:3"};
+    char *text = shell_command("lockbench", 5, argv, urls, 3);
+    assert_string_equal(text,
+                        "lockbench run x --url redis=@redis.url --url etcd=env:LOCKBENCH_URL_ETCD "
+                        "--url nats=@nats.url # with the password in a file, redis.url: "
+                        "redis://me:***@host:1, nats.url: nats://***@host:3");
+    free(text);
+    text = shell_options(NULL, 0, urls + 1, 1);
+    assert_string_equal(text, " --url etcd=env:LOCKBENCH_URL_ETCD");
     free(text);
 }
 
@@ -36,7 +63,7 @@ TEST(test_nothing_is_cut) {
     free(text);
     memset(word, '\'', LONG);
     char *argv[] = {word};
-    text = shell_command("lockbench", 1, argv);
+    text = shell_command("lockbench", 1, argv, NULL, 0);
     assert_int_equal(strlen(text), strlen("lockbench ''") + 4 * LONG);
     free(text);
 }

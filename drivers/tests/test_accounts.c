@@ -95,7 +95,9 @@ static void assert_unsure(const char *lock, const char *url, const char *why) {
     assert_lacks(cli.err, "removes it");
     assert_has(cli.err, "could not ask ");
     assert_has(cli.err, why);
-    assert_has(cli.err, "); to look: `lockbench clean --dry-run --url ");
+    assert_has(cli.err,
+               "); to look: `lockbench clean --dry-run --url redis=@redis.url` (first write "
+               "the URL with its password into the file redis.url)");
     cli_free(&cli);
 }
 
