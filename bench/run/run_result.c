@@ -144,15 +144,17 @@ static void conclude_promises(struct run_state *run, struct run_end *end) {
 /* The reason for the exit code of a verdict, in one line. */
 static void write_why(const struct run_state *run, enum verdict verdict, char *text, size_t size) {
     static const char *const whys[VERDICTS] = {
-        [VERDICT_NOTHING_GRANTED] =
-            "no lock was granted in a measured window: see the outcomes in the report",
         [VERDICT_STARVED] =
             "clients of a lock waited until the drain limit (run.drain) ended their waits",
         [VERDICT_STUCK] = "a lock got stuck: keys that are free but that no client gets any more",
         [VERDICT_EXPIRED] =
             "holders outlived their leases: others got in beside them, as a lease allows",
     };
-    if (verdict == VERDICT_CONTROL_MISSED) {
+    if (verdict == VERDICT_NOTHING_GRANTED) {
+        snprintf(text, size, "no lock was granted in a measured window: %s",
+                 run->failed[0] ? run->failed
+                                : "no request failed, so see .stages[].outcomes of run.json");
+    } else if (verdict == VERDICT_CONTROL_MISSED) {
         snprintf(text, size,
                  "%s, a lock broken on purpose, was not caught: do not trust this run's checks",
                  judge_missed(&run->judge));

@@ -157,6 +157,8 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     judge_stage_of(run, stage, of);
     thresholds_take(&run->thresholds, stage, &stage_ask, of);
     add_stage_result(run, stage, of);
+    if (stage->err.code && !run->failed[0])
+        snprintf(run->failed, sizeof run->failed, "%s: %s", of->lock->lock->name, stage->err.text);
     if (stage->status != STAGE_COMPLETE) {
         err.code = 0;
         err_set(&err, stage->err.code, "%s: %s", stage_ask.id, stage->err.text);

@@ -23,6 +23,7 @@ struct run_state {
     struct stage_promise promise; /* that the next stage is asked about */
     struct exposition exposition; /* for the exporter; without figures */
     struct lb_err err;            /* the first thing that went wrong */
+    char failed[600];             /* a request that failed, the first one; "" = none did */
     struct guests guests;         /* the run, on the servers of --url */
 };
 

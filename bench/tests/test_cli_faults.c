@@ -275,7 +275,7 @@ TEST(a_run_without_a_grant_says_so) {
                            "sim.service=400ms", "--set", "run.warmup=0", "--set",
                            "run.duration=10ms", "--set", "run.drain=10ms", "--out", out));
     assert_code(&cli, 2);
-    assert_has(cli.err, "lockbench: no lock was granted in a measured window");
+    assert_has(cli.err, "lockbench: no lock was granted in a measured window: no request failed");
     assert_int_equal(cli_problems(&cli), 1);
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "verdict"), "nothing-granted");

@@ -107,6 +107,20 @@ TEST(what_is_left_is_not_known_where_redis_refuses_the_keys) {
     assert_unsure("redis-setnx", redis_url(0), "whether keys are left there (redis: NOPERM");
 }
 
+TEST(a_refused_key_says_what_to_set) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~ours:* &* +@all");
+    struct cli cli = run_at("redis-setnx", redis_url(0), "load.keys=1");
+    assert_true(cli.code != 0);
+    assert_has(cli.err, "lockbench: no lock was granted in a measured window: redis-setnx: redis: "
+                        "NOPERM");
+    assert_has(strstr(cli.err, "measured window: "), "(--set load.key_prefix=PREFIX)");
+    cli_free(&cli);
+    cli = run_at("redis-setnx", redis_url(0), "load.key_prefix=ours:");
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
 /* ---- PostgreSQL and MariaDB ---- */
 
 /* The server refuses to run as root. */
@@ -125,10 +139,22 @@ static const char *postgres_url(int index) {
                     tls_servers[index].port);
 }
 
+/* The server listens before it lets anybody in. */
+static void postgres_start(int index, const char *rights) {
+    int64_t until_ns = lb_now() + 60 * LB_S_NS;
+    bool starting = true;
+    setenv("RIGHTS", rights, 1);
+    tls_start(index, "", POSTGRES);
+    while (starting && lb_now() < until_ns) {
+        struct cli cli = cli_run(NULL, ARGS("clean", "--dry-run", "--url", postgres_url(index)));
+        starting = strstr(cli.err, "starting up") != NULL;
+        cli_free(&cli);
+    }
+}
+
 TEST(the_rights_that_postgresql_needs) {
     need_program("psql", "postgresql");
-    setenv("RIGHTS", "grant usage, create on schema public to me", 1);
-    tls_start(1, "", POSTGRES);
+    postgres_start(1, "grant usage, create on schema public to me");
     assert_granted("pg-advisory,pg-advisory-xact,pg-row,pg-nowait,pg-table,pg-flag,pg-lease,"
                    "pg-optimistic,pg-update,pg-sequence",
                    postgres_url(1));
@@ -136,8 +162,7 @@ TEST(the_rights_that_postgresql_needs) {
 
 TEST(nothing_is_left_where_postgresql_refuses_the_table) {
     need_program("psql", "postgresql");
-    setenv("RIGHTS", "revoke create on schema public from public", 1);
-    tls_start(3, "", POSTGRES);
+    postgres_start(3, "revoke create on schema public from public");
     struct cli cli = run_at("pg-table", postgres_url(3), "load.keys=1");
     assert_true(cli.code != 0);
     assert_has(cli.err, "permission denied for schema public");
