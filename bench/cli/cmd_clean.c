@@ -41,39 +41,6 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Reads "backend.key=value" into the options of the backend that it names. 0, or -1 with err. */
-static int read_clean_set(const char *set, const struct urls *urls, void *const *options,
-                          struct arena *arena, struct lb_err *err) {
-    char place[200], name[64];
-    size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
-    snprintf(place, sizeof place, "--set %.*s", (int)len, set);
-    if (set[owner] != '.' || !set[len])
-        return err_set(err, LB_EXIT_USAGE, "%s: write BACKEND.KEY=VALUE", place);
-    snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
-    for (int i = 0; i < urls->count; i++) {
-        const struct lb_backend *backend = urls->item[i].backend;
-        const struct lb_option *option = options_find(lb_backend_options(backend), name);
-        if (strlen(backend->name) == owner && strncmp(set, backend->name, owner) == 0 && option)
-            return option_set(option, options[i], set + len + 1, place, arena, err);
-    }
-    return err_set(err, LB_EXIT_USAGE, "%s: no backend at --url has such an option", place);
-}
-
-static int read_options(struct wish *wish, struct arena *arena, struct lb_err *err) {
-    void *options[URLS_MAX];
-    for (int i = 0; i < wish->urls.count; i++) {
-        const struct lb_backend *backend = wish->urls.item[i].backend;
-        size_t bytes = backend->connector ? backend->connector->options_bytes : 0;
-        options[i] = options_new(lb_backend_options(backend), bytes, arena, err);
-        if (!options[i]) return -1;
-        wish->urls.item[i].options = options[i];
-    }
-    for (int i = 0; i < wish->sets.count; i++) {
-        if (read_clean_set(wish->sets.item[i], &wish->urls, options, arena, err) != 0) return -1;
-    }
-    return 0;
-}
-
 /* Prints what was found on one server. */
 struct telling {
     char url[512];
@@ -121,7 +88,7 @@ static int run_clean(void *values, const struct args *given, struct lb_err *err)
     available_done(&available);
     if (!failed && wish->urls.count == 0)
         failed = err_set(err, LB_EXIT_USAGE, "clean: which server? --url BACKEND=URL");
-    if (!failed) failed = read_options(wish, given->arena, err);
+    if (!failed) failed = urls_options(&wish->urls, &wish->sets, given->arena, err);
     for (int i = 0; i < wish->urls.count && !failed; i++) {
         struct telling telling = {.dry_run = wish->dry_run};
         url_public(wish->urls.item[i].url, telling.url, sizeof telling.url);

@@ -1,6 +1,6 @@
 /* cmd_doctor: `lockbench doctor`: prints what is missing on this machine, and the commands that
- * install it. It changes nothing and starts no server. Its exit code says whether every lock can
- * run. */
+ * install it; with --url whether servers of the user's own can be reached. It changes nothing and
+ * starts no server. Its exit code says whether every lock can run. */
 #include <jansson.h>
 #include <limits.h>
 #include <string.h>
@@ -10,14 +10,27 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/doctor.h"
 #include "bench/cli/terminal.h"
+#include "bench/cli/urls.h"
 #include "drivers/registry.h"
 #include "report/doc/doc.h"
 
+#define SETS_MAX 64
+
 struct wish {
+    struct urls urls;
+    struct arg_list sets;
     bool json;
 };
 
 static const struct arg args[] = {
+    {{"url", &type_url, offsetof(struct wish, urls),
+      .help =
+          "only ask this server whether it lets lockbench in, e.g. redis=redis://host:6379; repeatable; also "
+          "redis=@FILE, redis=env:NAME or LOCKBENCH_URL_REDIS"},
+     "BACKEND=URL"},
+    {{"set", ARG_LIST, offsetof(struct wish, sets), .max = SETS_MAX,
+      .help = "an option of a backend, e.g. redis.tls_ca=ca.pem; repeatable"},
+     "BACKEND.KEY=VALUE"},
     {{"json", ARG_FLAG, offsetof(struct wish, json), .help = "the same for machines"}, NULL},
     {{0}, NULL},
 };
@@ -26,7 +39,8 @@ static const char *const status_names[] = {"ok", "warn", "missing"};
 
 struct ready {
     int locks, of;
-    bool all; /* nothing is missing */
+    bool all;   /* nothing is missing */
+    bool whole; /* the machine was examined, and not only the servers of --url */
 };
 
 static struct ready count_ready(struct available *available, const struct doctor *checks) {
@@ -60,8 +74,9 @@ static void add_doctor_findings(const struct doctor *checks, const struct ready 
         if (*check->fix) doc_command(doc, "do", check->fix);
     }
     doc_end(doc);
-    doc_say(doc, ready->all ? TONE_GOOD : TONE_WARN, "%d of %d locks can run here.", ready->locks,
-            ready->of);
+    if (ready->whole)
+        doc_say(doc, ready->all ? TONE_GOOD : TONE_WARN, "%d of %d locks can run here.",
+                ready->locks, ready->of);
 }
 
 static int print_doctor_json(const struct doctor *checks, const struct ready *ready,
@@ -79,18 +94,26 @@ static int print_doctor_json(const struct doctor *checks, const struct ready *re
     return output_json(root, JSON_INDENT(2), stdout, "what was found", err);
 }
 
-static int examine(bool json, struct lb_err *err) {
+static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
     char topologies[PATH_MAX], results[PATH_MAX];
     if (home_path("compose/local", topologies, sizeof topologies, err)) return -1;
     if (home_results(results, sizeof results, err)) return -1;
     if (available_init(&available, topologies, err)) return -1;
-    doctor_backends(&checks, &available);
-    doctor_machine(&checks, results);
+    if (urls_ready(&wish->urls, arena, &available, err) ||
+        urls_options(&wish->urls, &wish->sets, arena, err)) {
+        available_done(&available);
+        return -1;
+    }
+    bool whole = wish->urls.typed == 0;
+    if (whole) doctor_backends(&checks, &available);
+    if (whole) doctor_machine(&checks, results);
+    for (int i = 0; i < wish->urls.count; i++) doctor_url(&checks, &wish->urls.item[i]);
     struct ready ready = count_ready(&available, &checks);
+    ready.whole = whole;
     available_done(&available);
-    if (!json) {
+    if (!wish->json) {
         struct doc doc = {0};
         add_doctor_findings(&checks, &ready, &doc);
         if (doc_write_and_free(&doc, DOC_TERMINAL, terminal_has_color(stdout), stdout, err))
@@ -101,24 +124,25 @@ static int examine(bool json, struct lb_err *err) {
     return ready.all ? LB_EXIT_OK : LB_EXIT_MACHINE;
 }
 
-static int run_doctor(void *values, const struct args *unused, struct lb_err *err) {
-    const struct wish *wish = values;
-    (void)unused;
-    return examine(wish->json, err);
+static int run_doctor(void *values, const struct args *given, struct lb_err *err) {
+    return examine(values, given->arena, err);
 }
 
 static const struct example examples[] = {
     {"lockbench doctor", "what is missing, and what to type"},
+    {"lockbench doctor --url redis=env:REDIS_URL", "whether this server lets lockbench in"},
     {NULL, NULL},
 };
 
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "what this machine lacks, and what to type",
-    .usage = "doctor [--json]",
+    .usage = "doctor [OPTIONS]",
     .about =
         "Says what is missing on this machine to run every lock, what would distort figures, and what to\n"
-        "type. Exit code 0 if nothing is missing, else 2.",
+        "type; with --url only whether servers of your own let\n"
+        "lockbench in. Exit code 0 if nothing is missing,\n"
+        "else 2.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

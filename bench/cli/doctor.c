@@ -16,8 +16,10 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/sort.h"
+#include "bench/run/guest.h"
 #include "bench/run/machine.h"
 #include "drivers/registry.h"
+#include "drivers/url.h"
 
 /* descriptors for 2,000 clients here and as many in a server that we start */
 #define FILES_WANTED 8192
@@ -89,6 +91,17 @@ void doctor_backends(struct doctor *checks, struct available *available) {
                     lb_unavailable(backend));
     }
     check_topologies(checks, available);
+}
+
+void doctor_url(struct doctor *checks, const struct place_url *at) {
+    char name[48], url[300], text[400];
+    struct lb_err err = {0};
+    snprintf(name, sizeof name, "url %.38s", at->backend->name);
+    url_public(at->url, url, sizeof url);
+    if (guest_look(at, text, sizeof text, &err) == 0)
+        add_doctor_check(checks, DOCTOR_OK, name, "%s: %s", url, text);
+    else
+        add_doctor_check(checks, DOCTOR_MISSING, name, "%s: %s", url, err.text);
 }
 
 /* The first line of a small file of /proc or /sys; "" if it can't be read. */

@@ -4,6 +4,7 @@
 
 #include "bench/base/err.h"
 #include "bench/cli/available.h"
+#include "bench/run/place.h"
 
 enum doctor_status {
     DOCTOR_OK,
@@ -14,11 +15,11 @@ enum doctor_status {
 struct doctor_finding {
     enum doctor_status status;
     char name[48];
-    char detail[320];
+    char detail[800];
     char fix[200]; /* what to type; "" = nothing */
 };
 
-#define DOCTOR_FINDINGS_MAX 64
+#define DOCTOR_FINDINGS_MAX 96
 
 struct doctor {
     struct doctor_finding item[DOCTOR_FINDINGS_MAX];
@@ -27,6 +28,9 @@ struct doctor {
 
 /* Adds a check for each backend: its library, its server. */
 void doctor_backends(struct doctor *checks, struct available *available);
+
+/* Adds a check for a server of the user's own: whether it can be reached with this URL and these options. */
+void doctor_url(struct doctor *checks, const struct place_url *at);
 
 /* Adds the checks of the machine: limits, clock, timers, governor, disk. Takes some tens of
  * milliseconds. results: the folder that runs are written to; it need not exist yet. */

@@ -175,6 +175,40 @@ void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_
     urls->count = kept;
 }
 
+/* Reads "backend.key=value" into the options of the backend that it names. 0, or -1 with err. */
+static int read_set(const char *set, const struct urls *urls, void *const *options,
+                    struct arena *arena, struct lb_err *err) {
+    char place[200], name[64];
+    size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
+    snprintf(place, sizeof place, "--set %.*s", (int)len, set);
+    if (set[owner] != '.' || !set[len])
+        return err_set(err, LB_EXIT_USAGE, "%s: write BACKEND.KEY=VALUE", place);
+    snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
+    for (int i = 0; i < urls->count; i++) {
+        const struct lb_backend *backend = urls->item[i].backend;
+        const struct lb_option *option = options_find(lb_backend_options(backend), name);
+        if (strlen(backend->name) == owner && strncmp(set, backend->name, owner) == 0 && option)
+            return option_set(option, options[i], set + len + 1, place, arena, err);
+    }
+    return err_set(err, LB_EXIT_USAGE, "%s: no backend at --url has such an option", place);
+}
+
+int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
+                 struct lb_err *err) {
+    void *options[URLS_MAX];
+    for (int i = 0; i < urls->count; i++) {
+        const struct lb_backend *backend = urls->item[i].backend;
+        size_t bytes = backend->connector ? backend->connector->options_bytes : 0;
+        options[i] = options_new(lb_backend_options(backend), bytes, arena, err);
+        if (!options[i]) return -1;
+        urls->item[i].options = options[i];
+    }
+    for (int i = 0; i < sets->count; i++) {
+        if (read_set(sets->item[i], urls, options, arena, err) != 0) return -1;
+    }
+    return 0;
+}
+
 bool urls_plan_uses(const void *arg, const struct lb_backend *backend) {
     const struct plan *plan = arg;
     for (int i = 0; i < plan->lock_count; i++) {

@@ -3,6 +3,7 @@
 #ifndef BENCH_CLI_URLS_H
 #define BENCH_CLI_URLS_H
 
+#include "bench/cli/args.h"
 #include "bench/cli/available.h"
 #include "bench/option/option.h"
 #include "bench/run/place.h"
@@ -30,6 +31,11 @@ extern const struct lb_option_type type_url;
  * backends' servers run already. Returns 0, or -1 with err. */
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
+
+/* Fills in the options of the URLs' backends: "--set BACKEND.KEY=VALUE", where no plan reads them. 0, or -1 with
+ * err. */
+int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
+                 struct lb_err *err);
 
 /* Drops the URLs of the environment whose backends are not used. After urls_ready. */
 void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),

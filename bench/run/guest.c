@@ -44,29 +44,49 @@ static void clean_server(void *arg) {
     free(session.state);
 }
 
-int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err) {
-    /* A lock without functions, for which a session prepares nothing. */
-    const struct lb_algorithm nothing = {.session_bytes = 0};
-    const struct lb_lock nobody = {
-        .name = at->backend->name, .backend = at->backend, .algorithm = &nothing};
-    struct plan_lock lock = {.lock = &nobody};
-    struct arena arena = {0};
-    struct place *place = NULL;
-    int failed = -1;
-    const struct lb_option *options = lb_backend_options(at->backend);
+/* A lock without functions, for which a session prepares nothing. */
+static struct lb_lock lock_of_nobody(const struct lb_backend *backend) {
+    static const struct lb_algorithm nothing = {.session_bytes = 0};
+    return (struct lb_lock){.name = backend->name, .backend = backend, .algorithm = &nothing};
+}
+
+/* NULL with err. */
+static struct place *open_place(const struct place_url *at, const struct lb_lock *nobody,
+                                struct arena *arena, struct lb_err *err) {
+    struct plan_lock lock = {.lock = nobody, .backend_options = at->options};
     if (lb_unavailable(at->backend)) {
         err_set(err, LB_EXIT_MACHINE, "%s: %s (install: %s)", at->backend->name,
                 lb_unavailable(at->backend), at->backend->install);
-        goto out;
+        return NULL;
     }
-    lock.backend_options = at->options;
     if (!lock.backend_options)
-        lock.backend_options =
-            options_new(options, at->backend->connector->options_bytes, &arena, err);
-    if (!lock.backend_options) goto out;
-    place = place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
+        lock.backend_options = options_new(lb_backend_options(at->backend),
+                                           at->backend->connector->options_bytes, arena, err);
+    if (!lock.backend_options) return NULL;
+    return place_open(&(struct place_ask){.lock = &lock, .url = at->url}, err);
+}
+
+int guest_look(const struct place_url *at, char *text, size_t size, struct lb_err *err) {
+    const struct lb_lock nobody = lock_of_nobody(at->backend);
+    struct arena arena = {0};
+    struct place *place = open_place(at, &nobody, &arena, err);
+    if (place) {
+        const char *version = lb_facts_value(&place->facts, "version"),
+                   *tls = lb_facts_value(&place->facts, "tls");
+        snprintf(text, size, "%s; %s%s%s", version ? version : "its version is not told",
+                 place->durability, tls ? "; TLS: " : "", tls ? tls : "");
+    }
+    place_close(place);
+    arena_done(&arena);
+    return place ? 0 : -1;
+}
+
+int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err) {
+    const struct lb_lock nobody = lock_of_nobody(at->backend);
+    struct arena arena = {0};
+    struct place *place = open_place(at, &nobody, &arena, err);
+    int failed = place ? 0 : -1;
     if (!place) goto out;
-    failed = 0;
     if (!at->backend->connector->clean) goto out;
     struct visit visit = {.server = &place->server, .lock = &nobody, .cleaning = cleaning};
     failed = loop_once("clean", clean_server, &visit, err);

@@ -18,6 +18,10 @@ int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, st
  * Returns 0, or -1 with err. To be called while there is no other thread. */
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err);
 
+/* Reaches the server of a URL and asks it what it is. Returns 0 with its version and settings as text, or -1 with err.
+ * To be called while there is no other thread. */
+int guest_look(const struct place_url *at, char *text, size_t size, struct lb_err *err);
+
 /* Writes into line what the plan's locks will make at the URL, by the names that their drivers tell. stays: these
  * things will be left there, and the line has the command that removes them. */
 void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,

@@ -43,6 +43,25 @@ TEST(an_account_without_info) {
     cli_free(&cli);
 }
 
+TEST(doctor_says_whether_a_server_lets_us_in) {
+    need_program("redis-server", "redis-server");
+    redis_start(0, "~* &* +@all -@dangerous");
+    struct cli cli = cli_run(NULL, ARGS("doctor", "--json", "--url", redis_url(0)));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "\"url redis\"");
+    assert_has(cli.out, "redis://me:***@127.0.0.1");
+    assert_has(cli.out, "TLS: no");
+    cli_free(&cli);
+    const char *wrong = tls_text("redis=redis://me:wrong@127.0.0.1:%d", tls_servers[0].port);
+    cli =
+        cli_run(NULL, ARGS("doctor", "--url", wrong, "--url", "memcached=memcached://127.0.0.1:1"));
+    assert_code(&cli, LB_EXIT_MACHINE);
+    assert_has(cli.out, "WRONGPASS");
+    assert_has(cli.out, "url memcached");
+    assert_lacks(cli.out, "locks can run here");
+    cli_free(&cli);
+}
+
 TEST(a_primary_without_info_and_role) {
     need_program("redis-server", "redis-server");
     redis_start(0, "~* &* +@all -@dangerous");
