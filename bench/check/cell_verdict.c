@@ -45,7 +45,9 @@ static void write_counts(const struct run_stage *stage, char *line, size_t size)
         {stage->history_expired, "hold past its lease in the history",
          "holds past their leases in the history"},
         {stage->stale_accepted_fenced, "stale write that passed the fence",
-         "stale writes that passed the fence"}};
+         "stale writes that passed the fence"},
+        {stage->refused_fenced, "write of the rightful holder that the fence refused",
+         "writes of the rightful holder that the fence refused"}};
     size_t used = 0;
     line[0] = '\0';
     for (size_t i = 0; i < sizeof counts / sizeof *counts && used < size; i++) {

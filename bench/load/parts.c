@@ -195,6 +195,7 @@ static void add_head(struct shared *shared, const struct parts_head *head, int64
     add_count(&shared->store.counts.stale, &head->counts.stale);
     add_count(&shared->store.counts.stale_rejected, &head->counts.stale_rejected);
     add_count(&shared->store.counts.stale_accepted, &head->counts.stale_accepted);
+    add_count(&shared->store.counts.refused, &head->counts.refused);
     atomic_fetch_add(&shared->adrift, head->adrift);
     atomic_fetch_add(&shared->lost, head->lost);
     if (unsure_ns > atomic_load(&shared->unsure_ns)) atomic_store(&shared->unsure_ns, unsure_ns);

@@ -48,9 +48,12 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
     return session_ended(findings, intruder, when_ns) ? FOUND_EXPIRED : FOUND_DOUBLED;
 }
 
+bool findings_ended(const struct findings *findings, const struct holding *me, int64_t when_ns) {
+    return when_ns >= me->lease_end_ns || session_ended(findings, me, when_ns);
+}
+
 void cell_old_token(struct findings *findings, const struct holding *me) {
-    int64_t now_ns = lb_now();
-    if (now_ns >= me->lease_end_ns || session_ended(findings, me, now_ns)) return;
+    if (findings_ended(findings, me, lb_now())) return;
     atomic_fetch_add_explicit(&findings->token_errors, 1, memory_order_relaxed);
 }
 

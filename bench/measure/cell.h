@@ -139,6 +139,9 @@ void findings_cut_over(struct findings *findings, uint32_t client, int64_t from_
 void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
                   const struct holding *intruder);
 
+/* Whether the lease or the session of this client's grant may have ended by when_ns. */
+bool findings_ended(const struct findings *findings, const struct holding *me, int64_t when_ns);
+
 /* The token is not greater than the last one: an error, unless the lease or the session of this
  * client has ended by now. Fencing exists for clients that are late. */
 void cell_old_token(struct findings *findings, const struct holding *me);

@@ -48,11 +48,14 @@ static struct state load_state(struct guarded *key) {
 }
 
 /* Installs the token, unless the state has a greater one: then returns false and does nothing.
- * Token 0 = none: nothing is compared, and the installed token stays. *ret_then: the new state. */
+ * Token 0 = none: nothing is compared, and the installed token stays. *ret_then: the state after it. */
 static bool install_token(struct guarded *key, uint64_t token, struct state *ret_then) {
     struct state seen = load_state(key), next;
     do {
-        if (token && token < seen.token) return false;
+        if (token && token < seen.token) {
+            *ret_then = seen;
+            return false;
+        }
         next = state_of(token ? token : seen.token, state_value(seen), entry_of(seen) + 1);
     } while (!swap_state(key, &seen, next));
     *ret_then = next;
@@ -86,7 +89,7 @@ static void write_unfenced(struct guarded *key, const struct visit *visit) {
 
 void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit *ret_visit) {
     struct visit visit = {.token = fenced ? token : 0};
-    struct state then = {0, 0};
+    struct state then;
     bool taken = install_token(key, visit.token, &then);
     if (fenced) visit.fence = taken ? FENCE_ACCEPTED : FENCE_REJECTED;
     visit.fenced = state_value(then);
@@ -107,8 +110,12 @@ void store_leave(struct guarded *key, struct store_counts *counts, struct visit 
 }
 
 void store_enter_beside(struct guarded *key, struct visit *visit) {
-    struct state then = {0, 0};
-    if (visit->fence != FENCE_REJECTED) visit->overtaken = !install_token(key, visit->token, &then);
+    struct state then;
+    if (visit->fence == FENCE_REJECTED) {
+        then = load_state(key);
+    } else {
+        visit->overtaken = !install_token(key, visit->token, &then);
+    }
     visit->entry = entry_of(then);
     read_unfenced(key, visit);
 }
@@ -121,6 +128,10 @@ void store_write_beside(struct guarded *key, struct visit *visit) {
 void store_count(struct guarded *key, struct store_counts *counts, const struct visit *visit) {
     if (visit->fence == FENCE_ACCEPTED) {
         atomic_fetch_add_explicit(&key->fenced_writes, 1, memory_order_relaxed);
+    }
+    if (visit->refused && !visit->overtaken) {
+        atomic_fetch_add_explicit(&counts->refused, 1, memory_order_relaxed);
+        return;
     }
     /* A write is stale, too, if its writer entered so late that a newer holder had come and gone
      * already, although no client entered after it. */
@@ -139,7 +150,8 @@ struct store_sum store_judge(struct guarded *keys, uint32_t count,
     struct store_sum sum = {.stale_attempted = stale,
                             .stale_accepted_unfenced = stale,
                             .stale_rejected_fenced = atomic_load(&counts->stale_rejected),
-                            .stale_accepted_fenced = atomic_load(&counts->stale_accepted)};
+                            .stale_accepted_fenced = atomic_load(&counts->stale_accepted),
+                            .refused_fenced = atomic_load(&counts->refused)};
     for (uint32_t i = 0; i < count; i++) {
         uint64_t writes = atomic_load(&keys[i].writes), taken = atomic_load(&keys[i].fenced_writes);
         uint64_t unfenced = atomic_load(&keys[i].unfenced);

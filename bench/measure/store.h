@@ -2,7 +2,9 @@
  * checks the lock's fencing tokens, and once as a server keeps it that does not.
  *
  * A holder reads both values when it enters and writes both, plus one, before it leaves. A write is
- * stale if another client entered after the writer. The unfenced value accepts every write. The
+ * stale if another client entered after the writer, or if the writer's lease was over when it found
+ * a greater token. A greater token that a holder finds while its grant lasts makes no write stale:
+ * the lock gave the later holder the smaller token. Such a write is counted as refused. The unfenced value accepts every write. The
  * fenced value remembers the greatest token: a holder installs its own token before it reads, and a
  * write is accepted only if its token is not smaller than the last one installed. (A check of the
  * write alone is not enough: between the read and the write of a newer holder an older one could
@@ -36,13 +38,15 @@ struct store_counts {
     _Atomic uint64_t stale_rejected; /* rejected by the fenced value */
     /* accepted by the fenced value: the lock's tokens did not grow, or it has none */
     _Atomic uint64_t stale_accepted;
+    /* Rejected by the fenced value although nobody had overtaken the writer, whose grant lasted: not stale */
+    _Atomic uint64_t refused;
 };
 
 /* How the fenced value answered a holder. */
 enum fence {
     FENCE_NONE,     /* there is no fence: the lock has no tokens */
     FENCE_ACCEPTED, /* every request so far was accepted */
-    FENCE_REJECTED, /* a greater token was installed: the holder does not hold any more */
+    FENCE_REJECTED, /* a greater token was installed */
     FENCE_UNSURE    /* a request got no answer, so the visit is not counted */
 };
 
@@ -52,6 +56,8 @@ struct visit {
     uint64_t unfenced, fenced; /* the values that were read */
     uint32_t entry;
     bool overtaken;
+    /* The holder was rejected when it entered, and its grant lasted then; the caller stores it. */
+    bool refused;
     enum fence fence;
 };
 
@@ -73,6 +79,7 @@ void store_count(struct guarded *key, struct store_counts *counts, const struct 
 
 struct store_sum {
     uint64_t stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
+    uint64_t refused_fenced;
     uint64_t writes, lost_updates_unfenced, lost_updates_fenced;
 };
 

@@ -324,6 +324,7 @@ static void fill_store(struct run_stage *result, const struct stage_store *store
     if (store->fenced) {
         result->stale_rejected_fenced = (double)sum->stale_rejected_fenced;
         result->stale_accepted_fenced = (double)sum->stale_accepted_fenced;
+        result->refused_fenced = (double)sum->refused_fenced;
     }
     if (store->fenced_known) result->lost_updates_fenced = (double)sum->lost_updates_fenced;
     if (store->sale.stock == 0) return;

@@ -183,6 +183,13 @@ static void add_starved(json_t *warnings, const struct stage *stage, const struc
 
 static void add_stale_writes(json_t *warnings, const struct stage_store *store) {
     const struct store_sum *sum = &store->sum;
+    if (sum->refused_fenced > 0)
+        warn(
+            warnings,
+            "fencing tokens: %llu write%s of the rightful holder %s refused: its token was not greater than an "
+            "earlier holder's",
+            (unsigned long long)sum->refused_fenced, sum->refused_fenced == 1 ? "" : "s",
+            sum->refused_fenced == 1 ? "was" : "were");
     if (sum->stale_accepted_unfenced == 0 && sum->stale_accepted_fenced == 0) return;
     char fence[160] = "the lock has no tokens by which to reject them";
     if (store->fenced)

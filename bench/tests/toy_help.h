@@ -38,6 +38,7 @@ struct toy_faults {
     int64_t connect_ns;         /* additional time for opening a session */
     int64_t shut_after;         /* from this session on the server lets nobody in */
     int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
+    uint64_t tokens_restart;    /* a key's tokens begin at 1 again, once, after so many */
     bool shuts_out_second;      /* the second client is never granted anything */
 };
 
@@ -254,6 +255,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
     if (number == toy.interrupt_at) __atomic_store_n(&no_interrupts, 1, __ATOMIC_RELAXED);
     /* of several keys, the first one's token */
     grant->token = 1 + atomic_fetch_add(&shared->key[key].token, 1);
+    if (toy.tokens_restart && grant->token > toy.tokens_restart) grant->token -= toy.tokens_restart;
     atomic_fetch_add(&shared->granted[request->client % TOY_CLIENTS], 1);
     bool ends = session->lock->caps & LB_CAP_LEASE;
     grant->lease_end_ns = ends ? lb_after(sent_ns, request->lease_ns) : LB_NEVER;
