@@ -34,6 +34,11 @@ static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SE
                                          LB_SCENARIO_LEADER_KILL, LB_SCENARIO_PRIMARY_LOST,
                                          LB_SCENARIO_SENTINEL,    LB_SCENARIO_CLUSTER};
 
+/* Where half of the attempts on a lock with a shared mode ask as readers. In the other scenarios all ask as writers: what
+ * those ask for, such as the time until the next grant, is a writer's. */
+static const enum lb_scenario with_readers[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
+                                                LB_SCENARIO_STARVED, LB_SCENARIO_WIRE_DELAY};
+
 static bool is_one_of(enum lb_scenario fault, const enum lb_scenario *of, size_t count) {
     for (size_t i = 0; i < count; i++) {
         if (of[i] == fault) return true;
@@ -150,10 +155,10 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
 }
 
 /* The settings for a lock that can go through the scenario's fault but can't do what the scenario's
- * plan asks. Fills sets; the command line's come last, since the last one wins. Returns their
+ * plan asks, or can do more. Fills sets; the command line's come last, since the last one wins. Returns their
  * count. */
-static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct matrix_wish *wish,
-                 const char **sets) {
+static int adapt(struct matrix_cell *cell, enum lb_scenario fault, const struct plan *plan,
+                 const struct matrix_wish *wish, const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
     if (!(lock->caps & LB_CAP_WAIT)) {
@@ -165,6 +170,9 @@ static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct
         /* The hold must end before the lease does if the lock can't renew. */
         if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
+    if ((lock->caps & LB_CAP_SHARED) &&
+        is_one_of(fault, with_readers, sizeof with_readers / sizeof *with_readers))
+        cell->sets[count++] = "acquire.readers=50";
     /* Such locks have no holder. */
     bool holds = lock->primitive != LB_LATCH && lock->primitive != LB_OPTIMISTIC;
     if (!holds && plan->faults[0].kind != INJECT_NONE && plan->faults[0].target == TARGET_HOLDER)
@@ -215,7 +223,7 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                                   .set_count = wish->set_count};
     struct plan *base = plan_load(&plan_wish, err);
     if (!base) return -1;
-    plan_wish.set_count = adapt(cell, base, wish, sets);
+    plan_wish.set_count = adapt(cell, matrix->columns[cell->column].fault, base, wish, sets);
     plan_wish.sets = sets;
     plan_wish.locks = cell->lock->name;
     plan_free(base);

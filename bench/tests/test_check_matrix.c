@@ -92,6 +92,29 @@ TEST(a_lock_of_memory_has_no_server_to_lose) {
     matrix_done(&matrix);
 }
 
+static bool has_set(const struct matrix_cell *cell, const char *set) {
+    for (size_t i = 0; i < sizeof cell->sets / sizeof *cell->sets && cell->sets[i]; i++) {
+        if (strcmp(cell->sets[i], set) == 0) return true;
+    }
+    return false;
+}
+
+/* A reader/writer lock that is only asked for its exclusive mode would pass as a mutex. */
+TEST(a_shared_mode_is_put_to_the_test) {
+    const char *const locks[] = {"mem-rwlock", "mem-robust"};
+    struct matrix matrix = make(
+        (struct matrix_wish){.locks = locks, .lock_count = 2, .faults = "none,pause,holder-kill"});
+    int with = 0;
+    for (int i = 0; i < matrix.cell_count; i++) {
+        bool wished = matrix.cells[i].lock->primitive == LB_RWLOCK &&
+                      strcmp(name_of(&matrix, i), "holder-kill") != 0;
+        assert_int_equal(has_set(&matrix.cells[i], "acquire.readers=50"), wished);
+        with += wished;
+    }
+    assert_int_equal(with, 2);
+    matrix_done(&matrix);
+}
+
 /* Known answers of drivers' tables. */
 TEST(each_control_is_run_where_it_must_show) {
     static const struct {
