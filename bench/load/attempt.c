@@ -19,7 +19,7 @@ static void begin_waiting(struct client *client, int64_t started_ns) {
     bool same_key = since_ns != 0 && client->worker->shared->one_key;
     if (same_key) return;
     client->at.asked_ns = started_ns;
-    if (client->at.kind == ENTRY_CELL) client->at.asked_turn = entry_turn(client);
+    if (entry_has_turns(client->at.kind)) client->at.asked_turn = entry_turn(client);
 }
 
 static void end_waiting(struct client *client) {

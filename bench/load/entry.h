@@ -36,23 +36,32 @@ static inline uint64_t entry_turn(const struct client *client) {
     return held && turn > 0 ? turn - 1 : turn;
 }
 
+/* Whether the stage counts turns: the grants of one cell. Of a reader/writer lock the cell counts the writers' ones. */
+static inline bool entry_has_turns(enum entry_kind kind) {
+    return kind == ENTRY_CELL || kind == ENTRY_READERS;
+}
+
 /* The grants that ended while this client waited for the key, without those that another waiter has counted. During
- * each of them the lock had to keep this client out, so each is a trial of exclusion. Where several cells, or several
- * holders, make one grant, only the last one is counted. The ends of readers' grants are not seen here, so they are
- * no trials. */
+ * each of them the lock had to keep this client out, so each is a trial of exclusion. The true count may be greater:
+ * of several cells or permits, and of the readers' grants that a writer waited for, only the last one is counted. */
 static inline uint64_t entry_trials(const struct client *client) {
     const struct client_place *at = &client->at;
-    int64_t left_ns = at->kind == ENTRY_PERMITS
-                          ? atomic_load_explicit(&at->cell->releasing_ns, memory_order_relaxed)
-                          : at->entry.releasing_ns;
+    bool reader = at->kind == ENTRY_READERS && client->request.shared;
+    bool beside = at->kind == ENTRY_PERMITS || reader; /* its entry is shared_entry */
+    int64_t left_ns = beside ? atomic_load_explicit(&at->cell->releasing_ns, memory_order_relaxed)
+                             : at->entry.releasing_ns;
     if (left_ns <= at->asked_ns) return 0;
-    if (at->kind != ENTRY_CELL) return 1;
+    if (!entry_has_turns(at->kind)) return 1;
+    uint64_t turn =
+        reader ? atomic_load_explicit(&at->cell->grants, memory_order_relaxed) : at->entry.turn;
+    /* No writer's grant has ended, so a reader's one has. It keeps writers out, but no readers. */
+    if (at->kind == ENTRY_READERS && turn == at->asked_turn) return reader ? 0 : 1;
     uint64_t first = at->asked_turn;
     uint64_t tried = atomic_load_explicit(&at->cell->tried, memory_order_relaxed);
     if (tried > first) first = tried;
-    if (at->entry.turn <= first) return 0;
-    atomic_store_explicit(&at->cell->tried, at->entry.turn, memory_order_relaxed);
-    return at->entry.turn - first;
+    if (turn <= first) return 0;
+    atomic_store_explicit(&at->cell->tried, turn, memory_order_relaxed);
+    return turn - first;
 }
 
 /* The client writes and leaves; to be called right before it calls release at releasing_ns. */

@@ -270,6 +270,36 @@ TEST_WITH(test_grants_that_somebody_waited_for, setup, NULL) {
     }
 }
 
+/* Of a reader/writer lock each writer's grant is a trial, whoever waits for it; a reader's grant is one only for a
+ * writer. */
+TEST_WITH(test_writers_grants_that_somebody_waited_for, setup, NULL) {
+    struct client client = {.at = {.kind = ENTRY_READERS, .cell = &cell}};
+    static const struct {
+        bool reader;
+        int64_t asked_ns;
+        uint64_t asked_turn, turn;
+        int64_t left_ns;
+        uint64_t trials;
+    } cases[] = {
+        {false, 100, 0, 0, 0, 0},   /* the first of all */
+        {false, 110, 0, 5, 150, 5}, /* a writer waited for five writers */
+        {true, 120, 3, 7, 160, 2},  /* a reader waited for some of the same, and for two more */
+        {true, 200, 7, 7, 190, 0},  /* nobody was there */
+        {true, 210, 7, 7, 215, 0},  /* readers were */
+        {false, 210, 7, 7, 220, 1}, /* a writer waited for readers */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        client.request.shared = cases[i].reader;
+        client.at.asked_ns = cases[i].asked_ns;
+        client.at.asked_turn = cases[i].asked_turn;
+        client.at.entry = (struct entry){.turn = cases[i].turn, .releasing_ns = cases[i].left_ns};
+        if (cases[i].reader) client.at.entry = (struct entry){.run = 1};
+        atomic_store(&cell.grants, cases[i].turn);
+        atomic_store(&cell.releasing_ns, cases[i].left_ns);
+        assert_int_equal(entry_trials(&client), cases[i].trials);
+    }
+}
+
 TEST_WITH(test_tokens_must_grow, setup, NULL) {
     leave(0, enter(0, 100, LB_NEVER, 5), 110);
     leave(1, enter(1, 120, LB_NEVER, 5), 130);

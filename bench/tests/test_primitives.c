@@ -60,6 +60,15 @@ TEST(test_readers_and_writers_have_due_times_of_their_own) {
     stage_free(stage);
 }
 
+/* Writers alone are a mutex: somebody waits during nearly every grant, and each is a trial. */
+TEST(test_each_writers_grant_is_a_trial) {
+    struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){0}, SETS(CROWD));
+    assert_clean(stage);
+    assert_true(stage->result.tested_grants > stage->result.checked_grants / 2);
+    assert_true(stage->result.tested_grants < stage->result.checked_grants);
+    stage_free(stage);
+}
+
 /* A reader leaves while others stay, so its release enables nobody's grant. */
 TEST(test_only_writers_have_a_handoff) {
     struct stage *stage = run_toy(&toy_rwlock, RIGHT, (struct stage_wish){.readers = 100},
