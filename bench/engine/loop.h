@@ -19,6 +19,8 @@
 
 struct loop;
 
+#define LOOP_KEPT_NS LB_MS_NS /* a fiber that keeps the thread for longer makes others late */
+
 struct loop_config {
     size_t stack_bytes; /* 0 = LOOP_STACK_BYTES */
     /* all waits end at this moment, which may move; NULL = never */
@@ -32,7 +34,9 @@ struct loop_config {
 struct loop_stats {
     int64_t blocked_max_ns;   /* the longest time for which one fiber kept the thread */
     const char *blocked_name; /* the name of that fiber */
-    size_t stack_bytes_max;   /* the deepest stack use of all fibers that have ended */
+    int64_t
+        kept_ns; /* the sum of the times of more than LOOP_KEPT_NS for which one fiber kept it */
+    size_t stack_bytes_max; /* the deepest stack use of all fibers that have ended */
     uint64_t switches, polls;
 };
 

@@ -122,6 +122,8 @@ struct worker_stats {
     _Alignas(64) struct recorder recorder;
     struct heartbeat heartbeat;
     struct stalls stalls;
+    /* the part of stalls.lost_ns for which a fiber kept the thread; the loop's kept_ns at the last beat */
+    int64_t kept_ns, kept_seen_ns;
     /* grants to others between two of a client; NULL = not kept */
     struct hist *between;
     _Atomic uint64_t outcomes[LB_OUTCOMES]; /* of attempts in the window */

@@ -172,6 +172,7 @@ struct stage {
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
+    double kept_ns;          /* of stood_still_ns: for so long a fiber kept the thread */
     uint64_t stalled_missed; /* open loop: slots that were missed because of our own stalls */
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */

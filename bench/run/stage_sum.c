@@ -81,6 +81,8 @@ static void sum_workers(struct stage *stage, const struct shared *shared) {
         const struct worker_stats *worker = &shared->worker[i];
         sum_worker(&stage->result, worker, open);
         stage->stalled_missed += worker->stalled_missed;
+        if ((double)worker->stalls.lost_ns >= stage->result.stood_still_ns)
+            stage->kept_ns = (double)worker->kept_ns;
         cpu_known &= worker->cpu.ended;
         cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
         idle_known &= worker->idle_cpu.ended && worker->idle_cpu.end_ns > worker->idle_cpu.begin_ns;

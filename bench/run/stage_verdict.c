@@ -65,6 +65,12 @@ bool stage_stood_still(const struct stage *stage) {
     return long_enough || many_slots;
 }
 
+/* Whether fibers kept the thread for most of the time for which it stood still. A process that was stopped
+ * while its thread slept in the kernel shows none. */
+static bool fibers_kept_thread(const struct stage *stage) {
+    return stage->kept_ns > 0.5 * stage->result.stood_still_ns;
+}
+
 static void add_stood_still(json_t *warnings, const struct stage *stage) {
     const struct run_stage *result = &stage->result;
     double longest_ns = fmin((double)stage->hist[METRIC_HICCUP]->max, result->stood_still_ns);
@@ -76,11 +82,18 @@ static void add_stood_still(json_t *warnings, const struct stage *stage) {
         snprintf(slots, sizeof slots,
                  ", and %.0f of %.0f arrivals fell due meanwhile or waited behind those",
                  result->stalled, result->due);
-    warn(
-        warnings,
-        "generator-limited: lockbench itself stood still%s (it was stopped, or the machine was busy)%s: "
-        "that is not the lock's doing",
-        time, slots);
+    char cause[200] = "(it was stopped, or the machine was busy)",
+         whose[] = "that is not the lock's doing";
+    if (fibers_kept_thread(stage)) {
+        snprintf(
+            cause, sizeof cause,
+            "(for %.3g s of that one of its clients kept the thread: the driver blocks it, which "
+            "LB_CAP_BLOCKS_THREAD must tell, or the machine was busy)",
+            stage->kept_ns / 1e9);
+        snprintf(whose, sizeof whose, "%s", "it may be the lock's doing");
+    }
+    warn(warnings, "generator-limited: lockbench itself stood still%s %s%s: %s", time, cause, slots,
+         whose);
 }
 
 /* The share of the window for which the threads ran; -1 = not known. */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "bench/measure/stall.h"
-#include "bench/tests/stage_help.h"
+#include "bench/tests/toy_help.h"
 
 /* ---- the recorder, with given stamps: the window is 1,000 ms .. 6,000 ms ---- */
 
@@ -262,6 +262,27 @@ TEST(a_stall_of_the_server_is_not_ours) {
     if (!stage_stood_still(stage)) assert_true(stage->result.stalled < held_back / 2);
     assert_true(stage->result.queued > 0);
     assert_true(any_text_has(stage->result.warnings, "clients were busy"));
+    stage_free(stage);
+}
+
+/* A driver that sleeps instead of waiting, and does not say so. */
+static enum lb_outcome blocking_acquire(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    lb_nap(20 * MS);
+    return toy_acquire(session, request, grant);
+}
+
+TEST(a_driver_that_blocks_its_thread_is_not_excused) {
+    struct lb_lock blocking = toy_mutex;
+    struct lb_algorithm algorithm = *blocking.algorithm;
+    algorithm.acquire = blocking_acquire;
+    blocking.algorithm = &algorithm;
+    struct stage *stage =
+        run_toy(&blocking, (struct toy_faults){0}, (struct stage_wish){.stands_still = true},
+                SETS("load.clients=4", "run.duration=400ms"));
+    assert_true(stage->result.stood_still_ns > 0);
+    assert_true(any_text_has(stage->result.limited_why, "LB_CAP_BLOCKS_THREAD"));
+    assert_false(any_text_has(stage->result.limited_why, "not the lock's doing"));
     stage_free(stage);
 }
 
