@@ -109,6 +109,9 @@ TEST(one_file_and_one_line_make_a_lock) {
     build(
         "lockbench drivers/tests/test_registry drivers/tests/test_expected drivers/tests/test_conform");
     run_lock("redis-counted", "");
+    /* It tells every key that it makes. */
+    MUST(".build/%s/lockbench list redis-counted --key orders", variant);
+    assert_non_null(strstr(said, "{orders}:count"));
     /* Its row is missing in the page until make table is run, and the tests say so. */
     assert_int_not_equal(shell(copy, ".build/%s/drivers/tests/test_registry", variant), 0);
     assert_non_null(strstr(said, "make table"));
