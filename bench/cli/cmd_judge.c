@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,15 +90,54 @@ static int is_history(const struct dirent *entry) {
     return len > 8 && strcmp(entry->d_name + len - 8, ".history") == 0;
 }
 
+#define CELLS_SHOWN 3
+
+static bool has_history(const char *folder) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_history, NULL);
+    for (int i = 0; i < count; i++) free(entries[i]);
+    if (count >= 0) free(entries);
+    return count > 0;
+}
+
+/* Writes the folders of a check's cells that have a history: "CHECK/cells/X, CHECK/cells/Y and 7 more". Returns their
+ * number; 0 = the folder is no check's. */
+static int name_cells(const char *folder, char *text, size_t size) {
+    char cells[PATH_MAX], cell[PATH_MAX];
+    struct dirent **entries;
+    int found = 0;
+    size_t used = 0;
+    snprintf(cells, sizeof cells, "%s/cells", folder);
+    int count = scandir(cells, &entries, NULL, alphasort);
+    for (int i = 0; i < count; i++) {
+        int len = snprintf(cell, sizeof cell, "%s/%s", cells, entries[i]->d_name);
+        bool dots = entries[i]->d_name[0] == '.';
+        free(entries[i]);
+        if (dots || len < 0 || (size_t)len >= sizeof cell || !has_history(cell)) continue;
+        if (found++ < CELLS_SHOWN && used < size)
+            used += (size_t)snprintf(text + used, size - used, "%s%.200s", used ? ", " : "", cell);
+    }
+    if (count >= 0) free(entries);
+    if (found > CELLS_SHOWN && used < size)
+        snprintf(text + used, size - used, " and %d more", found - CELLS_SHOWN);
+    return found;
+}
+
+static int lacks_histories(const char *folder, struct lb_err *err) {
+    char cells[CELLS_SHOWN * 202 + 40];
+    if (name_cells(folder, cells, sizeof cells) > 0)
+        return err_set(err, LB_EXIT_USAGE, "%s is a check: judge one of its cells, %s", folder,
+                       cells);
+    return err_set(err, LB_EXIT_USAGE, "%s has no history; runs with check.history = yes have",
+                   folder);
+}
+
 /* Judges all histories of the folder, also when one of them can't be read: then -1, with the err of the first such. */
 static int judge_folder(const char *path, enum oplog_verdict *worst, struct lb_err *err) {
     struct dirent **entries;
     int count = scandir(path, &entries, is_history, alphasort), failed = 0;
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
-    if (count == 0) {
-        failed = err_set(err, LB_EXIT_USAGE,
-                         "%s has no history; runs with check.history = yes have", path);
-    }
+    if (count == 0) failed = lacks_histories(path, err);
     for (int i = 0; i < count; i++) {
         struct lb_err why = {0};
         char *file = NULL;

@@ -25,6 +25,24 @@ TEST(test_a_run_is_judged_again) {
     cli_free(&run);
 }
 
+/* A check has a history for each of its cells. */
+TEST(test_a_check_tells_where_its_histories_are) {
+    char *folder = cli_path("check"), *cell = cli_path("check/cells/mem-mutex.none.1");
+    struct cli check = cli_run(NULL, ARGS("check", "mem-mutex,mem-ticket", "--fault", "none",
+                                          "--set", "run.duration=300ms", "--out", folder));
+    assert_code(&check, LB_EXIT_OK);
+    cli_free(&check);
+    struct cli judge = cli_run(NULL, ARGS("judge", folder));
+    assert_code(&judge, LB_EXIT_USAGE);
+    assert_has(judge.err, cell);
+    assert_has(judge.err, "mem-ticket.none.1");
+    assert_lacks(judge.err, "has no history");
+    cli_free(&judge);
+    judge = cli_run(NULL, ARGS("judge", cell));
+    assert_code(&judge, LB_EXIT_OK);
+    cli_free(&judge);
+}
+
 TEST(test_a_run_that_was_killed_is_judged) {
     struct cli run;
     char *folder = cli_path("killed");
