@@ -86,7 +86,8 @@ static void add_figure_row(struct doc *doc, const struct report *report,
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
     add_name(doc, row, lock);
     doc_cell(doc, "%s", "");
-    words_state_chip(doc, lock->state);
+    words_state_chip(doc,
+                     row->state); /* the group's own: the lock may have failed in another one */
     if (compares) doc_figure(doc, best_ratio_mean(group, r));
     for (const struct column *column = columns; column->key; column++) {
         if (formats_of(column, group, compares) == 0) continue;

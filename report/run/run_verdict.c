@@ -238,8 +238,10 @@ static void say_headline(struct doc *doc, const struct report *report) {
                  " admitted two clients at once, as a lock broken on purpose does.");
         set_headline(doc, &headed);
     }
-    say_names(doc, report, LOCK_VIOLATED,
-              "NOT EXCLUSIVE: ", " admitted two clients at once. Do not use it as a lock here.",
+    say_names(doc, report, LOCK_VIOLATED, "NOT EXCLUSIVE: ",
+              count_state(report, LOCK_VIOLATED) > 1
+                  ? " admitted two clients at once. Do not use them as locks here."
+                  : " admitted two clients at once. Do not use it as a lock here.",
               &headed);
     say_names(doc, report, LOCK_TOKENS, "TOKENS DID NOT GROW: ",
               " admitted one client at a time, but its fencing tokens are wrong.", &headed);

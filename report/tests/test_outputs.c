@@ -311,6 +311,26 @@ TEST(test_a_repeat_without_a_status) {
     report_free(report);
 }
 
+/* A reader/writer lock whose readers fail has rows that are clean, and one that is not. */
+TEST(test_each_row_has_the_verdict_of_its_own_stages) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":2,\"readers\":0,\"exclusion\":{\"verdict\":\"clean\","
+        "\"grants\":50,\"tested\":40}},"
+        "{\"lock\":\"a\",\"clients\":2,\"readers\":50,\"exclusion\":{\"verdict\":\"violated\","
+        "\"grants\":50,\"tested\":40,\"double_holders\":3}},"
+        "{\"lock\":\"b\",\"clients\":2,\"readers\":50,\"exclusion\":{\"verdict\":\"violated\","
+        "\"grants\":50,\"tested\":40,\"double_holders\":3}}",
+        "");
+    char *table = render(report, REPORT_TABLE, false);
+    assert_int_equal(report->locks[0].state, LOCK_VIOLATED);
+    const char *clean = strstr(table, "\na     clean "),
+               *violated = strstr(table, "\na     VIOLATED ");
+    if (!clean || !violated) fail_msg("not a row of each: %s", table);
+    assert_non_null(strstr(table, "Do not use them as locks here"));
+    free(table);
+    report_free(report);
+}
+
 /* Guarded stores, histories and recoveries are shown if the run has them, and have no section if it
  * has none. */
 TEST(test_faults_are_shown_where_there_are_any) {
