@@ -25,7 +25,7 @@ enum doc_format { DOC_TERMINAL = 1, DOC_MARKDOWN = 2, DOC_HTML = 4, DOC_CSV = 8 
 enum doc_figure {
     DOC_TEXT,
     DOC_NUMBER, /* three significant digits in the column's unit */
-    DOC_COUNT,  /* the whole number */
+    DOC_COUNT,  /* the number in full */
     DOC_TIME,   /* a time in ns; each cell chooses its unit */
 };
 

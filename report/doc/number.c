@@ -100,7 +100,7 @@ char *number_time_text(double ns, char *text) {
 
 char *number_count_text(double count, char *text) {
     if (!isfinite(count)) return odd_text(count, text);
-    snprintf(text, NUMBER_TEXT_MAX, "%.0f", count);
+    snprintf(text, NUMBER_TEXT_MAX, "%.*f", count == floor(count) ? 0 : 1, count);
     separate(text);
     return text;
 }

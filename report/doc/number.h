@@ -30,7 +30,8 @@ char *number_text(double value, const struct number_unit *unit, char *text);
 /* Writes a time with its own best unit: "45.1 us". */
 char *number_time_text(double ns, char *text);
 
-/* Writes a count in full, with thousands separators: "1,234,567". */
+/* Writes a count in full, with thousands separators: "1,234,567"; the median of an even number of
+ * counts may end in a half: "2,006.5". */
 char *number_count_text(double count, char *text);
 
 /* Writes a relative change: 0.052 is "+5.2 %", 1.15 is "+115 %"; from tenfold on the factor is

@@ -27,9 +27,7 @@ const char *answer_title(const struct answers *answers, enum question question) 
 }
 
 char *answer_text(const struct answer *answer, const struct column *column, char *text) {
-    double value = column_value(column, answer->best);
-    return column->kind == COLUMN_TIME ? number_time_text(value, text)
-                                       : number_text(value, &number_plain, text);
+    return column_text(column, column_value(column, answer->best), text);
 }
 
 const struct report_group *answer_group(const struct answers *answers, enum question question) {

@@ -15,12 +15,17 @@
 static struct column group_columns[GROUPS][COLUMNS_MAX + 1];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static enum column_kind kind_of(const struct result_field *field) {
+    if (result_field_is_time(field)) return COLUMN_TIME;
+    return field->kind == RESULT_COUNT ? COLUMN_COUNT : COLUMN_NUMBER;
+}
+
 static struct column column_of(const struct result_field *field) {
     return (struct column){.key = field->path,
                            .title = field->title,
                            .brief = field->head,
                            .help = field->help,
-                           .kind = result_field_is_time(field) ? COLUMN_TIME : COLUMN_NUMBER,
+                           .kind = kind_of(field),
                            .is_share = field->unit && strcmp(field->unit, "share") == 0,
                            .better = field->better,
                            .offset = field->offset,
@@ -82,6 +87,16 @@ double column_stage_value(const struct column *column, const struct run_stage *s
 
 double column_value(const struct column *column, const struct report_row *row) {
     return column_stage_value(column, &row->figures);
+}
+
+enum doc_figure column_figure(const struct column *column) {
+    return column->kind == COLUMN_COUNT ? DOC_COUNT : DOC_NUMBER;
+}
+
+char *column_text(const struct column *column, double value, char *text) {
+    if (column->kind == COLUMN_TIME) return number_time_text(value, text);
+    if (column->kind == COLUMN_COUNT) return number_count_text(value, text);
+    return number_text(value, &number_plain, text);
 }
 
 const struct number_unit *column_unit(const struct column *column,

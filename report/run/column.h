@@ -5,10 +5,10 @@
 #ifndef REPORT_RUN_COLUMN_H
 #define REPORT_RUN_COLUMN_H
 
-#include "report/doc/number.h"
+#include "report/doc/doc.h"
 #include "report/run/model.h"
 
-enum column_kind { COLUMN_NUMBER, COLUMN_TIME };
+enum column_kind { COLUMN_NUMBER, COLUMN_COUNT, COLUMN_TIME };
 
 struct column {
     const char *key;   /* the path of the figure in run.json */
@@ -41,6 +41,14 @@ bool column_gives_way(const struct column *column, const struct report_group *gr
 
 double column_stage_value(const struct column *column, const struct run_stage *stage);
 double column_value(const struct column *column, const struct report_row *row);
+
+/* How a table shows the figures of the column: counts in full, since counts that add up must be seen
+ * to do so. */
+enum doc_figure column_figure(const struct column *column);
+
+/* Writes a value of the column for a sentence, a time with its own unit; text holds
+ * NUMBER_TEXT_MAX. Returns text. */
+char *column_text(const struct column *column, double value, char *text);
 
 /* The unit that all rows of a group share. */
 const struct number_unit *column_unit(const struct column *column,

@@ -2,7 +2,7 @@
  * table for each load.
  *
  * A row is one lock under one load, all repeats together: its figures are the medians over the
- * repeats (percentiles are never pooled), its exclusion counts are sums. This code prints
+ * repeats (percentiles are never pooled), its counts of checks and of outcomes are sums. This code prints
  * nothing. */
 #ifndef REPORT_RUN_MODEL_H
 #define REPORT_RUN_MODEL_H

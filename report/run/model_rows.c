@@ -155,7 +155,7 @@ static double median_of(const struct result_field *field, const struct ref *refs
     return number_median(values, count);
 }
 
-/* Counts of checks are sums over the repeats; a count that no repeat has stays unknown. */
+/* Counts of checks and of outcomes are sums over the repeats; a count that no repeat has stays unknown. */
 static double sum_of(const struct result_field *field, const struct ref *refs, int count) {
     double sum = NAN;
     for (int i = 0; i < count; i++) {

@@ -24,9 +24,7 @@ static void add_value(struct doc *doc, const struct column *column,
                       const struct report_group *group, int row) {
     char text[NUMBER_TEXT_MAX];
     double value = row < 0 ? NAN : column_value(column, &group->rows[row]);
-    doc_value(doc, value, "%s",
-              column->kind == COLUMN_TIME ? number_time_text(value, text)
-                                          : number_text(value, &number_plain, text));
+    doc_value(doc, value, "%s", column_text(column, value, text));
     if (row >= 0 && best_is_marked(column, group, row)) doc_set_best(doc);
 }
 

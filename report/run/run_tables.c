@@ -51,7 +51,7 @@ static void add_group_columns(struct doc *doc, const struct report_group *group,
         doc_column(doc, &(struct doc_column){.title = column->title,
                                              .brief = column->brief,
                                              .help = column->help,
-                                             .figure = DOC_NUMBER,
+                                             .figure = column_figure(column),
                                              .unit = column_unit(column, group),
                                              .only = formats,
                                              .drop = drop_rank(column)});
@@ -258,6 +258,13 @@ static int most_repeats(const struct report_group *group) {
     return most;
 }
 
+/* "; medians of the repeats": how the repeats of a row became one figure. Outcomes are added up, like
+ * the attempts that ended in them. */
+static const char *repeats_text(const struct report_group *group, unsigned of) {
+    if (most_repeats(group) < 2) return "";
+    return of == IN_OUTCOMES ? "; counts of all repeats together" : "; medians of the repeats";
+}
+
 static void add_table(struct doc *doc, const struct report *report,
                       const struct report_group *group, unsigned of, const char *what) {
     const struct column *columns = columns_of(of);
@@ -265,7 +272,7 @@ static void add_table(struct doc *doc, const struct report *report,
     char caption[400], text[NUMBER_TEXT_MAX];
     snprintf(caption, sizeof caption, "%s, %s client%s: %s%s", what,
              number_count_text(group->clients, text), group->clients == 1 ? "" : "s", group->load,
-             most_repeats(group) > 1 ? "; medians of the repeats" : "");
+             repeats_text(group, of));
     doc_table(doc, "figures sortable", caption);
     /* The heading of a comparison says the same. */
     if (compares) doc_set_headline(doc);
@@ -306,8 +313,7 @@ static void add_group(struct doc *doc, const struct report *report,
     doc_set_headline(doc);
     /* The verdict says already how each control was caught in its own workload. */
     if (report_is_aside(group)) doc_set_only(doc, BESIDE);
-    doc_span(doc, DOC_SOFT, ": %s%s", group->load,
-             most_repeats(group) > 1 ? "; medians of the repeats" : "");
+    doc_span(doc, DOC_SOFT, ": %s%s", group->load, repeats_text(group, IN_COMPARISON));
     add_table(doc, report, group, IN_COMPARISON, "Comparison");
     doc_end(doc);
 }

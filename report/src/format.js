@@ -1,8 +1,14 @@
-// format: figures as the tables show them (report/doc/number.c): three significant digits, a dash for the unknown.
+// format: figures as the tables show them (report/doc/number.c): three significant digits, counts in
+// full, a dash for the unknown.
 
 export function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   return value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+}
+
+export function count(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', { maximumFractionDigits: 1 });
 }
 
 const units = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];

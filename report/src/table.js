@@ -1,10 +1,11 @@
 // table: a chart's figures as a table: those that its view gives, or those that its ECharts option draws.
 //
 // A table is { title?, columns: [{ name, format? }], rows: [[value]], open? }. A value is a text or a number; a number
-// is shown by the column's format, and sorts as it is. An absent figure is null.
-import { number } from './format.js';
+// is shown by the column's format (without one, a whole number in full), and sorts as it is. An absent figure is null.
+import { count, number } from './format.js';
 import { makeSortable } from './sort.js';
 
+const plain = (value) => (Number.isInteger(value) ? count(value) : number(value));
 const isFigure = (value) => typeof value === 'number' && Number.isFinite(value);
 
 function cell(value, column) {
@@ -14,7 +15,7 @@ function cell(value, column) {
     return td;
   }
   td.className = 'num';
-  td.textContent = isFigure(value) ? (column.format ?? number)(value) : '–';
+  td.textContent = isFigure(value) ? (column.format ?? plain)(value) : '–';
   if (isFigure(value)) td.dataset.v = value;
   return td;
 }

@@ -50,6 +50,7 @@ TEST(test_times_and_counts) {
     assert_string_equal(number_time_text(NAN, text), NUMBER_NONE);
     assert_string_equal(number_count_text(1234567, text), "1,234,567");
     assert_string_equal(number_count_text(999, text), "999");
+    assert_string_equal(number_count_text(2006.5, text), "2,006.5"); /* a median of two */
     assert_string_equal(number_count_text(1000, text), "1,000");
     assert_string_equal(number_count_text(0, text), "0");
 }

@@ -352,7 +352,7 @@ TEST(test_faults_are_shown_where_there_are_any) {
     char *html = render(report, REPORT_HTML, false), *csv = render(report, REPORT_CSV, false);
     char *table = render(report, REPORT_TABLE, false);
     assert_non_null(strstr(html, "id=\"faults\""));
-    assert_non_null(strstr(html, "1,230"));
+    assert_non_null(strstr(html, ">1,234<"));
     assert_non_null(strstr(html, "1152921504606846977"));
     assert_non_null(strstr(html, "violated as a mutex"));
     assert_int_equal(count_of(html, "<img"), 0);
@@ -371,6 +371,33 @@ TEST(test_faults_are_shown_where_there_are_any) {
     assert_null(strstr(html, "id=\"faults\""));
     free(html);
     report_free(report);
+}
+
+/* Attempts and their outcomes are shown so that they add up, over several repeats too. */
+TEST(test_counts_are_shown_in_full) {
+#define REPEAT(attempts, ok, lost, broken)                                                         \
+    "{\"lock\":\"a\",\"clients\":4,\"keys\":1,\"attempts\":" #attempts                             \
+    ",\"outcomes\":{\"ok\":" #ok ",\"lost\":" #lost ",\"broken\":" #broken                         \
+    "},\"executor\":{\"fibers\":" #attempts "}}"
+    struct report *report = report_of(REPEAT(2030, 2006, 2, 22), "");
+    char *html = render(report, REPORT_HTML, false);
+    has(html, "data-v=\"2030\">2,030<");
+    has(html, "data-v=\"2006\">2,006<");
+    has(html, "data-v=\"2\">2<");
+    has(html, "data-v=\"22\">22<");
+    free(html);
+    report_free(report);
+
+    report = report_of(REPEAT(2030, 2006, 2, 22) "," REPEAT(1001, 1001, 0, 0), "");
+    html = render(report, REPORT_HTML, false);
+    has(html, "counts of all repeats together");
+    has(html, ">3,031<"); /* attempts */
+    has(html, ">3,007<"); /* ok */
+    has(html, ">22<");
+    has(html, ">1,515.5<"); /* fibers: a median */
+    free(html);
+    report_free(report);
+#undef REPEAT
 }
 
 TEST_MAIN(NULL, NULL)

@@ -2,7 +2,7 @@
 // side by side; in the short run: how many clients a window of grants has (LWSS), and how soon a client comes again
 // (MTTR).
 import { firstGroup, lockColumns, lockRow } from '../data.js';
-import { escape, number } from '../format.js';
+import { count, escape, number } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, groupControl, tooltip } from '../view.js';
 
@@ -49,7 +49,7 @@ function drawLorenz(rows, theme) {
 function drawClients(rows, theme) {
   const clients = Math.max(...rows.map(({ perClient }) => perClient.length));
   return {
-    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ seriesName, dataIndex, value }) => `<b>${escape(seriesName)}</b><br>client ${dataIndex}: ${number(value)} grants` }),
+    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ seriesName, dataIndex, value }) => `<b>${escape(seriesName)}</b><br>client ${dataIndex}: ${count(value)} grants` }),
     xAxis: axis(theme, { type: 'category', data: Array.from({ length: clients }, (_, i) => String(i)), name: 'client', nameLocation: 'middle', nameGap: 26 }),
     yAxis: axis(theme, { type: 'value', name: 'grants', nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: number } }),
     series: rows.map((row) => ({ type: 'bar', name: row.lock.label, data: row.perClient, color: colourOf(theme, row.lock), large: clients > 500 })),
@@ -63,7 +63,7 @@ function drawShort(rows, theme) {
   return {
     tooltip: tooltip(theme, {
       trigger: 'axis', axisPointer: { type: 'shadow' },
-      formatter: ([{ dataIndex }]) => { const row = rows[dataIndex]; return `<b>${escape(row.lock.label)}</b><br>${number(lwss(row))} different clients in ${number(row.figures['fairness.lwss_window'])} grants in a row<br>${number(mttr(row))} grants to others until one has it again`; },
+      formatter: ([{ dataIndex }]) => { const row = rows[dataIndex]; return `<b>${escape(row.lock.label)}</b><br>${number(lwss(row))} different clients in ${count(row.figures['fairness.lwss_window'])} grants in a row<br>${number(mttr(row))} grants to others until one has it again`; },
     }),
     legend: { top: 0, left: 0, selectedMode: false, itemWidth: 14, itemHeight: 10, textStyle: { color: theme.ink, fontSize: 12 } },
     xAxis: axis(theme, { type: 'value', name: 'clients (LWSS), grants (MTTR)', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: number } }),

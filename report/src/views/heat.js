@@ -4,7 +4,7 @@
 // ECharts' heat map wants even categories on both axes; times and intervals are not, so the cells are rectangles of its
 // custom series.
 import { firstGroup, guaranteeOf } from '../data.js';
-import { number, time } from '../format.js';
+import { count, number, time } from '../format.js';
 import { markTable, marksOf } from '../marks.js';
 import { axis, groupControl, tooltip } from '../view.js';
 import { metrics } from './percentiles.js';
@@ -54,11 +54,11 @@ function draw({ data, state, theme, choice }) {
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ value }) => (value ? `${seconds(value[0])} to ${seconds(value[1])}<br>${time(value[2])} to ${time(value[3])}<br><b>${number(value[4])}</b> grants` : ''),
+        formatter: ({ value }) => (value ? `${seconds(value[0])} to ${seconds(value[1])}<br>${time(value[2])} to ${time(value[3])}<br><b>${count(value[4])}</b> grants` : ''),
       }),
       visualMap: {
         type: 'continuous', dimension: 5, seriesIndex: 0, min: 0, max: Math.max(Math.log10(most), 0.1), calculable: false, orient: 'horizontal', right: 8, top: 0, itemWidth: 12, itemHeight: 90,
-        text: [`${number(most)} grants`, '1'], textStyle: { color: theme.soft, fontSize: 11 }, inRange: { color: theme.heat }, formatter: (v) => number(10 ** v),
+        text: [`${count(most)} grants`, '1'], textStyle: { color: theme.soft, fontSize: 11 }, inRange: { color: theme.heat }, formatter: (v) => number(10 ** v),
       },
       xAxis: axis(theme, { type: 'value', min: 0, max: Math.max(...row.time.to), name: 'seconds from the window\'s begin', nameLocation: 'middle', nameGap: 26 }),
       yAxis: axis(theme, {

@@ -1,7 +1,7 @@
 // percentiles: value over 1 / (1 - quantile), both axes logarithmic: the tail gets as much room as the middle. And any
 // percentile of all locks as a table.
 import { firstGroup, lockColumns, lockRow } from '../data.js';
-import { escape, number, percentile, time } from '../format.js';
+import { count, escape, percentile, time } from '../format.js';
 import { curveOf, histogramsOf, percentileOf } from '../histogram.js';
 import { endLabels } from '../labels.js';
 import { tableOf } from '../table.js';
@@ -80,7 +80,7 @@ function draw({ data, state, theme, choice }) {
     option,
     tables: [anyTable(data, rows, percent, usedMetrics(data)), figures],
     note: [metric === BOTH && 'Thick: response, from when an operation was due. Thin: service, from when it was begun.',
-      several && `Medians of the repeats, at each percentile (${number(Math.max(...rows.map((row) => row.repeats.length)))} at most).`, left].filter(Boolean).join(' '),
+      several && `Medians of the repeats, at each percentile (${count(Math.max(...rows.map((row) => row.repeats.length)))} at most).`, left].filter(Boolean).join(' '),
   };
 }
 

@@ -1,6 +1,6 @@
 // probes: a search for capacity: each probe at its load and its time beside the promised one, told apart by shape; the
 // limit and the answer as lines, the answer's interval as a band.
-import { escape, number, time } from '../format.js';
+import { count, escape, number, time } from '../format.js';
 import { axis, tooltip } from '../view.js';
 
 const verdicts = {
@@ -36,7 +36,7 @@ function intervals(theme, probes) {
 function draw({ data, theme, choice }) {
   const lock = data.capacity[Number(choice('lock'))];
   if (!lock || lock.probes.length === 0) return { empty: 'No probe came to its end.' };
-  const load = lock.by === 'rate' ? (value) => `${number(value)}/s` : (value) => `${number(value)} clients`;
+  const load = lock.by === 'rate' ? (value) => `${number(value)}/s` : (value) => `${count(value)} clients`;
   const loads = lock.probes.map(({ value }) => value), times = lock.probes.map((p) => p.quantile_ns).filter(isFigure);
   const never = ABOVE * Math.max(lock.slo.limit_ns, ...times), told = (ns) => (isFigure(ns) ? time(ns) : 'never');
   const series = Object.entries(verdicts).map(([verdict, { name, symbol, hollow, colour }]) => ({
@@ -53,7 +53,7 @@ function draw({ data, theme, choice }) {
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, data: { probe } }) => `<b>${load(probe.value)}: ${escape(seriesName)}</b><br>${told(probe.quantile_ns)}${isFigure(probe.low_ns) ? ` (${time(probe.low_ns)} to ${told(probe.high_ns)})` : ''}<br>${number(probe.samples)} samples`,
+        formatter: ({ seriesName, data: { probe } }) => `<b>${load(probe.value)}: ${escape(seriesName)}</b><br>${told(probe.quantile_ns)}${isFigure(probe.low_ns) ? ` (${time(probe.low_ns)} to ${told(probe.high_ns)})` : ''}<br>${count(probe.samples)} samples`,
       }),
       legend: { bottom: 0, left: 0, selectedMode: false, textStyle: { color: theme.ink, fontSize: 12 }, data: series.map(({ name }) => name) },
       xAxis: axis(theme, { type: wide ? 'log' : 'value', scale: true, name: lock.by === 'rate' ? 'offered rate' : 'clients', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: lock.by === 'rate' ? load : number } }),

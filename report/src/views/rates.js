@@ -1,7 +1,7 @@
 // rates: latency from due to held over the offered rate, the two ways of the sweep apart; the promise and its
 // answer, and the wait that M/D/1 predicts for one hot key: the acquire itself comes on top of it.
 import { lockColumns, lockRow } from '../data.js';
-import { escape, number, time } from '../format.js';
+import { count, escape, number, time } from '../format.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
 
@@ -63,7 +63,7 @@ function draw({ data, state, theme, choice }) {
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, value, data: { point } }) => (point ? `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point.missed ? `<br>${number(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`
+        formatter: ({ seriesName, value, data: { point } }) => (point ? `<b>${escape(seriesName)}</b><br>${rate(point.offered)} offered, ${rate(point.achieved)} granted<br>due to held, ${figures[key]}: ${time(value[1])}${point.missed ? `<br>${count(point.missed)} not started` : ''}${point.limited ? '<br>generator-limited' : ''}`
           : `<b>${escape(seriesName)}</b><br>${rate(value[0])}: ${time(value[1])}`),
       }),
       xAxis: axis(theme, { type: 'value', min: 0, name: 'offered rate', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: rate } }),

@@ -1,7 +1,7 @@
 // recovery: how long each trial took from a fault to the next grant: a dot for each trial, or bars when there are many,
 // against the band that theory allows.
 import { lockColumns, lockRow } from '../data.js';
-import { escape, number, time } from '../format.js';
+import { count, escape, time } from '../format.js';
 import { colourOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
 
@@ -43,7 +43,7 @@ function histogram(line, theme) {
     xAxis: axis(theme, { type: 'value', min: 0, max: high, name: 'from the fault to the next grant', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: time } }),
     yAxis: axis(theme, { type: 'value', name: 'trials', nameTextStyle: { align: 'left', color: theme.soft } }),
     series: [{ type: 'bar', name: line.name, barWidth: '95%', color: colourOf(theme, line.lock), data: counts.map((n, i) => [((i + 0.5) * high) / BINS, n]), ...inTheory }],
-    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ value }) => `${number(value[1])} trials around ${time(value[0])}` }),
+    tooltip: tooltip(theme, { trigger: 'item', formatter: ({ value }) => `${count(value[1])} trials around ${time(value[0])}` }),
     grid: { left: 8, right: 28, top: 30, bottom: 34, containLabel: true },
   };
 }

@@ -1,7 +1,7 @@
 // scaling: a figure against the number of clients, for one load: throughput with the Universal Scalability Law fitted
 // to it, waiting and handoff by choice.
 import { guaranteeOf, lockColumns, lockRow } from '../data.js';
-import { escape, number, time } from '../format.js';
+import { count, escape, number, time } from '../format.js';
 import { endLabels } from '../labels.js';
 import { colourOf, dashOf } from '../theme.js';
 import { axis, tooltip } from '../view.js';
@@ -74,7 +74,7 @@ function draw({ data, state, theme, choice }) {
     option: {
       tooltip: tooltip(theme, {
         trigger: 'item',
-        formatter: ({ seriesName, value }) => `<b>${escape(seriesName)}</b><br>${number(value[0])} clients: ${format(value[1])} ${key === 'throughput_per_s' ? 'grants/s' : ''}`,
+        formatter: ({ seriesName, value }) => `<b>${escape(seriesName)}</b><br>${count(value[0])} clients: ${format(value[1])} ${key === 'throughput_per_s' ? 'grants/s' : ''}`,
       }),
       xAxis: axis(theme, { type: 'log', min: Math.min(...clients), ...(clients.length > 1 && !laws.length && { max: Math.max(...clients) }), name: 'clients (log)', nameLocation: 'middle', nameGap: 26, axisLabel: { formatter: number } }),
       yAxis: axis(theme, { type: 'log', name: `${name} (log)`, nameTextStyle: { align: 'left', color: theme.soft }, axisLabel: { formatter: format } }),
