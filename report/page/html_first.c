@@ -1,72 +1,18 @@
 /* html_first: the first screen of the page of runs: one sentence, a tile for each class of
  * durability and guarantee with the lock that leads there, and how far each lock is from the best.
- * The first screen is markup without scripts, so that a reader without JavaScript sees it too. It
- * ranks nothing itself: the figures are those of the comparison (best.h). An unfair lock leads only
- * if no lock is fair. A lock whose stages were limited by the generator may lead. The tile says
- * both. */
+ * The first screen is markup without scripts, so that a reader without JavaScript sees it too. Who leads
+ * is decided in lead.h. An unfair lock, and one whose stages were limited by the generator, may lead:
+ * the tile says both. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page/html_parts.h"
 #include "report/run/best.h"
+#include "report/run/lead.h"
 #include "report/run/run_doc.h"
 
 #define TILE_TIES 4 /* names of locks that are level with a leader */
-
-/* A row with its distance, for sorting. */
-struct bar {
-    int row;
-    double ratio;     /* NAN: not ranked */
-    double low, high; /* its range over the repeats; NAN: none */
-};
-
-static bool is_in_class(const struct report_group *group, int row, int first) {
-    return report_is_real(group->rows[row].typical) &&
-           words_same_class(group->rows[row].typical, group->rows[first].typical);
-}
-
-/* True if a row is the first real lock of its class. */
-static bool opens_class(const struct report_group *group, int row) {
-    if (!report_is_real(group->rows[row].typical)) return false;
-    for (int before = 0; before < row; before++)
-        if (is_in_class(group, before, row)) return false;
-    return true;
-}
-
-/* The next row after `after` that is the first of a class, in the order of durabilities; after = -1
- * gives the first. Returns -1 if there is none. */
-static int next_class(const struct report_group *group, int after) {
-    int d = after < 0 ? 0 : (int)words_durability(group->rows[after].typical);
-    for (int from = after + 1; d < DURABILITIES; d++, from = 0) {
-        for (int r = from; r < group->row_count; r++)
-            if ((int)words_durability(group->rows[r].typical) == d && opens_class(group, r))
-                return r;
-    }
-    return -1;
-}
-
-static int by_ratio(const void *a, const void *b) {
-    double x = ((const struct bar *)a)->ratio, y = ((const struct bar *)b)->ratio;
-    if (isnan(x) || isnan(y)) return isnan(x) - isnan(y);
-    return (x > y) - (x < y);
-}
-
-static struct bar bar_of(const struct report_group *group, int row) {
-    struct bar bar = {.row = row, .ratio = best_ratio_mean(group, row), .low = NAN, .high = NAN};
-    best_ratio_range(group, row, &bar.low, &bar.high);
-    return bar;
-}
-
-/* The rows of a class, the nearest to the best first; ret_bars has room for all rows. Returns how
- * many. */
-static int bars_of(const struct report_group *group, int first, struct bar *ret_bars) {
-    int count = 0;
-    for (int r = 0; r < group->row_count; r++)
-        if (is_in_class(group, r, first)) ret_bars[count++] = bar_of(group, r);
-    qsort(ret_bars, (size_t)count, sizeof *ret_bars, by_ratio);
-    return count;
-}
 
 static void write_class(FILE *out, const struct report_group *group, int first) {
     const struct run_stage *stage = group->rows[first].typical;
@@ -90,20 +36,12 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
             answer_text(&answer, column, text));
 }
 
-/* The fair lock that is nearest to the best, or the nearest of all if none is fair: the times of an
- * unfair lock are those of the few clients that were served. -1: no lock is ranked. */
-static int leader_of(const struct report_group *group, const struct bar *bars, int count) {
-    for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
-        if (!best_is_unfair(&group->rows[bars[i].row])) return i;
-    return count > 0 && isfinite(bars[0].ratio) ? 0 : -1;
-}
-
 static void write_unfair(FILE *out, const struct report_row *row) {
     fprintf(out, "unfair (Jain %.2f): few clients got most of the grants.</p>", row->figures.jain);
 }
 
 static void write_doubts(FILE *out, const struct report *report, const struct report_group *group,
-                         const struct bar *bars, int leader) {
+                         const struct lead_bar *bars, int leader) {
     const struct report_row *row = &group->rows[bars[leader].row];
     if (row->limited)
         fprintf(out,
@@ -122,7 +60,7 @@ static void write_doubts(FILE *out, const struct report *report, const struct re
 }
 
 static void write_level(FILE *out, const struct report *report, const struct report_group *group,
-                        const struct bar *bars, int count, int leader) {
+                        const struct lead_bar *bars, int count, int leader) {
     bool none_fair = best_is_unfair(&group->rows[bars[leader].row]);
     int level = 0;
     for (int i = 0; i < count; i++) {
@@ -138,9 +76,9 @@ static void write_level(FILE *out, const struct report *report, const struct rep
 }
 
 static void write_tile(FILE *out, const struct report *report, const struct report_group *group,
-                       int first, struct bar *bars) {
+                       int first, struct lead_bar *bars) {
     const struct run_stage *stage = group->rows[first].typical;
-    int count = bars_of(group, first, bars), leader = leader_of(group, bars, count);
+    int count = lead_bars(group, first, bars), leader = lead_leader(group, bars, count);
     fputs("<article class=\"tile\"><h3>", out);
     write_class(out, group, first);
     fputs("</h3>", out);
@@ -170,7 +108,7 @@ static double axis_end(const struct report_group *group) {
     static const double steps[] = {2, 2.5, 2};
     double most = 1, end = 2;
     for (int r = 0; r < group->row_count; r++) {
-        struct bar bar = bar_of(group, r);
+        struct lead_bar bar = lead_bar_of(group, r);
         if (isfinite(bar.ratio)) most = fmax(most, bar.ratio);
         if (isfinite(bar.high)) most = fmax(most, bar.high);
     }
@@ -198,7 +136,7 @@ static void write_axis(FILE *out, double end) {
 
 /* Draws a line over the bar. Hovering shows its figures, also if the line begins left of the
  * axis. */
-static void write_range(FILE *out, const struct bar *bar, double end) {
+static void write_range(FILE *out, const struct lead_bar *bar, double end) {
     char low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX];
     if (isnan(bar->low)) return;
     double from = axis_place(bar->low, end), to = axis_place(bar->high, end);
@@ -208,7 +146,7 @@ static void write_range(FILE *out, const struct bar *bar, double end) {
 }
 
 static void write_bar(FILE *out, const struct report *report, const struct report_group *group,
-                      const struct bar *bar, double end) {
+                      const struct lead_bar *bar, double end) {
     const struct report_row *row = &group->rows[bar->row];
     enum lock_state state = report->locks[row->lock].state;
     char text[NUMBER_TEXT_MAX];
@@ -239,7 +177,7 @@ static bool has_ranges(const struct report_group *group) {
 }
 
 static void write_picture(FILE *out, const struct report *report, const struct report_group *group,
-                          struct bar *bars) {
+                          struct lead_bar *bars) {
     double end = axis_end(group);
     fputs(
         "<div class=\"far\" id=\"far\">\n<h2>How far each lock is from the best</h2>\n"
@@ -254,8 +192,8 @@ static void write_picture(FILE *out, const struct report *report, const struct r
             out);
     fputs("<a href=\"#ratio\">Figure by figure</a></p>\n", out);
     write_axis(out, end);
-    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
-        int count = bars_of(group, c, bars);
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
+        int count = lead_bars(group, c, bars);
         fputs("<h3>", out);
         write_class(out, group, c);
         fputs("</h3>\n<ul>\n", out);
@@ -266,14 +204,14 @@ static void write_picture(FILE *out, const struct report *report, const struct r
 }
 
 static void write_sentence(FILE *out, const struct report *report, const struct report_group *group,
-                           struct bar *bars) {
+                           struct lead_bar *bars) {
     char clients[NUMBER_TEXT_MAX], rtt[NUMBER_TEXT_MAX];
     int said = 0;
     fprintf(out, "<p class=\"lead\">Leading with %s client%s%s: ",
             number_count_text(group->clients, clients), group->clients == 1 ? "" : "s",
             report_rtt_text(group->rtt_ns, rtt));
-    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c)) {
-        int leader = leader_of(group, bars, bars_of(group, c, bars));
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
+        int leader = lead_leader(group, bars, lead_bars(group, c, bars));
         if (leader < 0) continue;
         fprintf(out, "%s<b>", said++ ? ", " : "");
         escape_html(out, label_of(report, group, bars[leader].row));
@@ -289,14 +227,14 @@ static void write_sentence(FILE *out, const struct report *report, const struct 
 
 int html_first(FILE *out, const struct report *report, const struct answers *answers,
                struct lb_err *err) {
-    const struct report_group *group = answers->contended ? answers->contended : answers->alone;
-    if (!group || next_class(group, -1) < 0) return 0;
-    struct bar *bars = malloc((size_t)group->row_count * sizeof *bars);
+    const struct report_group *group = lead_group(answers);
+    if (!group) return 0;
+    struct lead_bar *bars = malloc((size_t)group->row_count * sizeof *bars);
     if (!bars) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     fputs("<section id=\"first\" aria-label=\"Which lock leads\">\n", out);
     write_sentence(out, report, group, bars);
     fputs("<div class=\"tiles\">\n", out);
-    for (int c = next_class(group, -1); c >= 0; c = next_class(group, c))
+    for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c))
         write_tile(out, report, group, c, bars);
     fputs("</div>\n", out);
     write_picture(out, report, group, bars);

@@ -23,7 +23,8 @@ static bool is_rival(const struct column *column, const struct report_row *row,
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
                                   enum durability durability) {
     const struct report_row *best = NULL;
-    for (int r = 0; r < group->row_count && column->better != 0; r++) {
+    bool has_best = column->better != 0 && !column_is_fixed(column, group);
+    for (int r = 0; r < group->row_count && has_best; r++) {
         const struct report_row *row = &group->rows[r];
         double value = column->better * column_value(column, row);
         if (!is_rival(column, row, durability) || !isfinite(value)) continue;

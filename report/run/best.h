@@ -17,9 +17,9 @@
  * gets nothing. */
 #define BEST_FAIR 0.8
 
-/* The candidate of a durability with the best value, even if others are level with it. NULL: no
- * candidate has a value, or only INFINITY ("never"), which is worse than any other value and never
- * the best. */
+/* The candidate of a durability with the best value, even if others are level with it. NULL: locks
+ * are not ranked by the figure in this group (column_is_fixed), no candidate has a value, or only
+ * INFINITY ("never"), which is worse than any other value and never the best. */
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
                                   enum durability durability);
 
@@ -35,7 +35,7 @@ bool best_is_untold(const struct column *column, const struct report_row *row);
 bool best_is_marked(const struct column *column, const struct report_group *group, int row);
 
 /* How many times worse the row is than the best of its durability, by this figure: 1 = the best, or
- * level with it. NAN if the figure has no better and worse, if the row is no candidate, if the
+ * level with it. NAN if the figure has no better and worse in this group, if the row is no candidate, if the
  * figures do not show it (best_is_untold), or if the best is 0. INFINITY if the row's figure is
  * "never" and the best is not. */
 double best_ratio(const struct column *column, const struct report_group *group, int row);

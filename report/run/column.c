@@ -123,8 +123,17 @@ const struct number_unit *column_unit(const struct column *column,
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
+bool column_is_fixed(const struct column *column, const struct report_group *group) {
+    if (strcmp(column->key, "latency_ns.acquire.p50") != 0) return false;
+    for (int r = 0; r < group->row_count; r++) {
+        if (report_wait_is_fixed(group->rows[r].typical)) return true;
+    }
+    return false;
+}
+
 bool column_is_ranked(const struct column *column, const struct report_group *group) {
-    return column->better != 0 && !column->replaces && !stand_in(column, group);
+    return column->better != 0 && !column->replaces && !stand_in(column, group) &&
+           !column_is_fixed(column, group);
 }
 
 static bool is_special(const struct column *column, const struct report_group *group) {

@@ -51,6 +51,29 @@ bool report_competes(const struct run_stage *stage) {
     return !stage->baseline && stage->clients >= 2 && !own;
 }
 
+/* False for a distribution, "exp:5ms". */
+static bool is_no_time(const char *time) {
+    if (!time) return true;
+    char *end;
+    return strtod(time, &end) == 0 && end > time;
+}
+
+/* The number of clients that can hold at once; NAN if that is not known. */
+static double most_holders(const struct run_stage *stage) {
+    char *end;
+    double keys = stage->keys ? strtod(stage->keys, &end) : NAN;
+    double places = equal(stage->primitive, "semaphore") ? stage->bound / stage->permits : 1;
+    if (!stage->keys || end == stage->keys || equal(stage->primitive, "latch")) return NAN;
+    return keys * places / (stage->keys_at_once > 1 ? stage->keys_at_once : 1);
+}
+
+bool report_wait_is_fixed(const struct run_stage *stage) {
+    bool waits = !stage->mode || equal(stage->mode, "wait");
+    bool always = equal(stage->arrival, "closed") && is_no_time(stage->think);
+    return report_competes(stage) && waits && always && !(stage->tick_ns > 0) &&
+           stage->clients > most_holders(stage);
+}
+
 bool report_incomplete(const struct run_stage *stage) {
     return stage->status && strcmp(stage->status, "complete") != 0;
 }

@@ -127,6 +127,12 @@ bool report_competes(const struct run_stage *stage);
 const char *report_not_reached(const struct run *run, size_t *at);
 int report_count_not_reached(const struct run *run);
 
+/* True if some clients always wait: a closed loop without pauses has more of them than can hold at
+ * once. Then the number of clients and the throughput fix the mean wait (Little's law: clients =
+ * throughput x mean time of a round), and a low median only says that most waits are short because a
+ * few are very long. */
+bool report_wait_is_fixed(const struct run_stage *stage);
+
 /* True if a stage belongs to this lock. */
 bool report_is_of(const struct report_lock *lock, int run, const struct run_stage *stage);
 

@@ -75,11 +75,11 @@ double reach_trips(const struct reach *reach, const struct column *column, int l
 }
 
 /* The rows of two locks in a group, if they may be ranked there: the same durability, the figure in
- * both, a wire. */
+ * both, a wire, and a load in which the figure ranks. */
 static bool find_rivals(const struct report_group *group, const struct column *column, int a, int b,
                         const struct report_row **ret_a, const struct report_row **ret_b) {
     int i = reach_row(group, a), j = reach_row(group, b);
-    if (isnan(group->rtt_ns) || i < 0 || j < 0) return false;
+    if (isnan(group->rtt_ns) || i < 0 || j < 0 || column_is_fixed(column, group)) return false;
     *ret_a = &group->rows[i];
     *ret_b = &group->rows[j];
     return (*ret_a)->candidate && (*ret_b)->candidate &&

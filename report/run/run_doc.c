@@ -49,6 +49,7 @@ static void add_answers(const struct report *report, const struct answers *answe
         "against each other: a lock in a server's memory is fast because it promises less when "
         "that server dies. One run can't show a difference below 5 %%.");
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    run_lead(report, answers, doc);
     if (any && (answers->alone || answers->contended)) {
         doc_heading(doc, "Best of each durability");
         doc_table(doc, "answers", NULL);

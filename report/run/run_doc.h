@@ -46,6 +46,9 @@ void run_hosts(const struct run *run, struct doc *doc);
 double run_hosts_unseen_ns(const struct run_stage *stage);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
+/* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if
+ * no class has two locks that are ranked. */
+void run_lead(const struct report *report, const struct answers *answers, struct doc *doc);
 /* A sentence for each of two figures: how many times slower the fastest lock of each class is than
  * the fastest lock of one machine; nothing if a run has only one of the two kinds. */
 void run_apart(const struct report *report, const struct answers *answers, struct doc *doc);

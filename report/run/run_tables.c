@@ -218,6 +218,17 @@ static void add_causes(struct doc *doc, const struct report *report,
     }
 }
 
+static void add_fixed_note(struct doc *doc, const struct report_group *group) {
+    for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
+        if (!has_ratio(group) || !column_is_fixed(column, group)) continue;
+        doc_note(
+            doc, TONE_PLAIN,
+            "%s is not ranked: where some clients always wait, their number and the throughput "
+            "fix the mean wait (Little's law), and a lower median only means that a few wait longer",
+            column->title);
+    }
+}
+
 static void add_notes(struct doc *doc, const struct report *report,
                       const struct report_group *group) {
     bool limited = false, idle = false;
@@ -239,6 +250,7 @@ static void add_notes(struct doc *doc, const struct report *report,
             "figures; p99 of one run is not ranked");
         doc_set_only(doc, DOC_TERMINAL);
     }
+    add_fixed_note(doc, group);
     add_causes(doc, report, group);
     add_absent_notes(doc, group);
     if (idle) {

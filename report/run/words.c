@@ -94,7 +94,7 @@ static const struct {
      "which another client waited"},
     {WORDS_RATIO,
      "how many times worse than the best of its durability: the geometric mean over these "
-     "figures"},
+     "figures, without the median wait where the load fixes the mean wait"},
     {NUMBER_NEVER,
      "more requests than this percentile leaves out were never granted, so it has no end: worse than "
      "any number"},

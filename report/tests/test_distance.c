@@ -8,11 +8,11 @@
 #include "report/tests/report_help.h"
 
 /* rtt: ns, or null for no wire. */
-#define STAGE(lock, class, rtt, rate, p50)                                                         \
-    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
-        "\",\"rtt_ns\":" #rtt                                                                      \
-        ",\"clients\":2,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate             \
-        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\",\"p50\":" #p50                  \
+#define STAGE(lock, class, rtt, rate, p50)                                                                   \
+    "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                                \
+        "\",\"rtt_ns\":" #rtt                                                                                \
+        ",\"clients\":2,\"keys\":1,\"arrival\":\"closed\",\"think\":\"exp:1ms\",\"throughput_per_s\":" #rate \
+        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\",\"p50\":" #p50                            \
         "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
 
 static const struct column *column_of(const char *key) {

@@ -11,10 +11,11 @@
 #include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/"
-#define STAGE(lock, class, verdict, rate, p50)                                                     \
+#define STAGE(lock, class, verdict, rate, p50) LOOP(lock, class, verdict, rate, p50, "exp:1ms")
+#define LOOP(lock, class, verdict, rate, p50, think)                                               \
     "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
         "\",\"clients\":2,\"keys\":1,\"arrival\":"                                                 \
-        "\"closed\",\"throughput_per_s\":" #rate                                                   \
+        "\"closed\",\"think\":\"" think "\",\"throughput_per_s\":" #rate                           \
         ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\","                               \
         "\"p50\":" #p50 "}},\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
 
@@ -61,6 +62,54 @@ TEST(test_the_mean_is_geometric) {
         "");
     assert_near(best_ratio_mean(&report->groups[0], 0), 4);
     report_free(report);
+}
+
+/* Where clients always wait for each other, a lower median wait is no merit: an unfair lock has it. */
+TEST(test_the_median_of_a_fixed_mean_is_not_ranked) {
+    static const struct {
+        const char *think;
+        bool ranks;
+    } cases[] = {{"0", false}, {"0s", false}, {"exp:1ms", true}, {"1ms", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char stages[2000];
+        snprintf(stages, sizeof stages,
+                 LOOP("few", "memory", "clean", 100, 2000, "%s") "," LOOP("all", "memory", "clean",
+                                                                          400, 8000, "%s"),
+                 cases[i].think, cases[i].think);
+        struct report *report = report_of(stages, "");
+        const struct report_group *group = &report->groups[0];
+        const struct column *p50 = column_of("latency_ns.acquire.p50");
+        char *table = render(report, REPORT_TABLE, false), *md = render(report, REPORT_MD, false);
+        assert_int_equal(best_is_marked(p50, group, 0), cases[i].ranks);
+        assert_int_equal(!isnan(best_ratio(p50, group, 0)), cases[i].ranks);
+        assert_near(best_ratio_mean(group, 0), cases[i].ranks ? 2 : 4);
+        assert_near(best_ratio_mean(group, 1), cases[i].ranks ? 2 : 1);
+        assert_int_equal(count_of(table, "acquire p50 is not ranked"), !cases[i].ranks);
+        assert_int_equal(count_of(md, "acquire p50 is not ranked"), !cases[i].ranks);
+        free(table);
+        free(md);
+        report_free(report);
+    }
+}
+
+/* With as many places as clients nobody has to wait always, and a client that only tries never
+ * waits. */
+TEST(test_when_the_load_fixes_the_mean_wait) {
+    struct run_stage stage = {.arrival = "closed", .keys = "4", .clients = 4};
+    assert_false(report_wait_is_fixed(&stage));
+    stage.clients = 5;
+    assert_true(report_wait_is_fixed(&stage));
+    stage.mode = "try";
+    assert_false(report_wait_is_fixed(&stage));
+    stage.mode = "wait";
+    stage.primitive = "semaphore";
+    stage.bound = 4;
+    stage.permits = 2;
+    assert_false(report_wait_is_fixed(&stage));
+    stage.primitive = "mutex";
+    assert_true(report_wait_is_fixed(&stage));
+    stage.arrival = "poisson:100/s";
+    assert_false(report_wait_is_fixed(&stage));
 }
 
 #define SHARED(lock, rate, jain, limited)                                                          \
@@ -130,6 +179,22 @@ TEST(test_an_unfair_lock_leads_only_unfair_ones) {
     assert_non_null(strstr(text, "<b>greedy</b>"));
     assert_non_null(strstr(text, "It is unfair (Jain 0.30)"));
     free(text);
+    /* The other formats name the same leader. */
+    struct report *report =
+        report_of(SHARED("greedy", 90000, 0.3, "null") "," SHARED("fair", 100, 1, "null"), "");
+    text = render(report, REPORT_TABLE, false);
+    has(text,
+        "Leading with 2 clients: fair (in memory). greedy is nearer to the best, but unfair (Jain 0.30)");
+    free(text);
+    text = render(report, REPORT_MD, false);
+    has(text, "Leading with 2 clients: **fair** (in memory). greedy is nearer");
+    free(text);
+    report_free(report);
+    report = report_of(SHARED("a", 9, 1, "null"), "");
+    text = render(report, REPORT_TABLE, false);
+    assert_int_equal(count_of(text, "Leading"), 0); /* nobody to lead */
+    free(text);
+    report_free(report);
 }
 
 /* In this run all clients meet on a key, so no figure answers "fastest alone". */
