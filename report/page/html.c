@@ -126,7 +126,8 @@ static void write_banner(FILE *out, const struct report *report) {
     }
     fputs("</h1>\n<p class=\"meta\">", out);
     escape_html(out, run->started_at);
-    fprintf(out, " &middot; %d locks", report->lock_count);
+    int locks = report_count_names(report);
+    fprintf(out, " &middot; %d lock%s", locks, locks == 1 ? "" : "s");
     if (environment_text(run, "cpu_model")) {
         fputs(" &middot; ", out);
         escape_html(out, environment_text(run, "cpu_model"));

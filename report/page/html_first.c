@@ -71,6 +71,7 @@ static void write_level(FILE *out, const struct report *report, const struct rep
         fputs(level > 1 ? ", " : "<p>Level with it: ", out);
         escape_html(out, label_of(report, group, bars[i].row));
     }
+    if (lead_is_alone(bars, count)) fputs("<p>The only one to choose.</p>", out);
     if (level > TILE_TIES) fprintf(out, " and %d more", level - TILE_TIES);
     if (level > 0) fputs("</p>", out);
 }

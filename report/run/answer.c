@@ -58,17 +58,22 @@ static void choose_groups(const struct report *report, struct answers *answers) 
 static void answer_one(const struct report_group *group, const struct column *column,
                        enum durability durability, struct answer *answer) {
     const struct report_row *best = best_row(column, group, durability);
+    int rivals = 0, others = 0; /* of the others: those that have the figure */
     if (!best) return;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
-        if (row == best || !row->candidate || !isfinite(column_value(column, row))) continue;
-        if (words_durability(row->typical) != durability) continue;
+        if (row == best || !row->candidate || words_durability(row->typical) != durability)
+            continue;
+        others++;
+        rivals += !isnan(column_value(column, row));
+        if (!isfinite(column_value(column, row))) continue;
         answer->untold |= best_is_untold(column, best) || best_is_untold(column, row);
         if (!best_is_level(column, row, best)) continue;
         if (answer->tie_count < ANSWER_TIES) answer->ties[answer->tie_count] = row;
         answer->tie_count++;
     }
     if (!answer->untold) answer->best = best;
+    if (rivals == 0) answer->unrivalled = others ? "no other has it" : "the only one";
 }
 
 void answer_make(const struct report *report, struct answers *ret_answers) {

@@ -25,6 +25,9 @@ struct answer {
     /* Several locks have the figure, and one run of each does not show which one is best: best is
      * NULL. */
     bool untold;
+    /* Why the best had no rival, in words: no other lock of its durability may be chosen, or none of
+     * them has the figure. NULL: it was compared. */
+    const char *unrivalled;
     /* level with the best: see best.h */
     const struct report_row *ties[ANSWER_TIES];
     int tie_count; /* may be greater than the room in names */

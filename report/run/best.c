@@ -56,6 +56,8 @@ bool best_is_marked(const struct column *column, const struct report_group *grou
     const struct report_row *best = best_row(column, group, durability);
     if (!best || !is_rival(column, mine, durability) || !best_is_level(column, mine, best))
         return false;
+    /* Not even beside a lock whose tail is "never": then all that have one would be marked. */
+    if (best_is_untold(column, mine) || best_is_untold(column, best)) return false;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *other = &group->rows[r];
         if (is_rival(column, other, durability) && !best_is_level(column, other, best)) return true;

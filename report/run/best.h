@@ -31,7 +31,8 @@ bool best_is_level(const struct column *column, const struct report_row *a,
  * then that row is level with every other. */
 bool best_is_untold(const struct column *column, const struct report_row *row);
 
-/* True if a row is the best of its durability or level with it, and another row is worse. */
+/* True if a row is the best of its durability or level with it, and another row is worse. False for
+ * the tails of single runs. */
 bool best_is_marked(const struct column *column, const struct report_group *group, int row);
 
 /* How many times worse the row is than the best of its durability, by this figure: 1 = the best, or

@@ -56,6 +56,10 @@ int lead_bars(const struct report_group *group, int first, struct lead_bar *ret_
     return count;
 }
 
+bool lead_is_alone(const struct lead_bar *bars, int count) {
+    return count < 2 || isnan(bars[1].ratio);
+}
+
 int lead_leader(const struct report_group *group, const struct lead_bar *bars, int count) {
     for (int i = 0; i < count && isfinite(bars[i].ratio); i++)
         if (!best_is_unfair(&group->rows[bars[i].row])) return i;
@@ -72,7 +76,7 @@ static const char *label_of(const struct report *report, const struct report_gro
 /* True if two locks of a class are ranked: otherwise nobody leads anybody. */
 static bool is_contest(const struct report_group *group, struct lead_bar *bars) {
     for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
-        if (lead_bars(group, c, bars) > 1 && isfinite(bars[1].ratio)) return true;
+        if (!lead_is_alone(bars, lead_bars(group, c, bars))) return true;
     }
     return false;
 }
@@ -104,8 +108,9 @@ static void say_leaders(const struct report *report, const struct report_group *
         if (leader < 0) continue;
         doc_span(doc, DOC_PLAIN, "%s", any ? ", " : "");
         doc_span(doc, DOC_STRONG, "%s", label_of(report, group, &bars[leader]));
-        doc_span(doc, DOC_PLAIN, " (%s%s%s)", words_durability_text(words_durability(stage)),
-                 stage->guarantee ? ", " : "", stage->guarantee ? words_guarantee(stage) : "");
+        doc_span(doc, DOC_PLAIN, " (%s%s%s%s)", words_durability_text(words_durability(stage)),
+                 stage->guarantee ? ", " : "", stage->guarantee ? words_guarantee(stage) : "",
+                 lead_is_alone(bars, count) ? "; the only one" : "");
         any = true;
     }
     doc_span(doc, DOC_PLAIN, ".");

@@ -27,6 +27,9 @@ struct lead_bar lead_bar_of(const struct report_group *group, int row);
  * rows. Returns how many. */
 int lead_bars(const struct report_group *group, int first, struct lead_bar *ret_bars);
 
+/* True if at most one lock of the class is ranked, so that nobody was compared. */
+bool lead_is_alone(const struct lead_bar *bars, int count);
+
 /* The index of the leader among the bars of a class; -1: no lock is ranked. */
 int lead_leader(const struct report_group *group, const struct lead_bar *bars, int count);
 

@@ -98,6 +98,9 @@ struct report {
     bool partial; /* a run is partial */
 };
 
+/* The number of locks with different names: two runs of a lock have it once. */
+int report_count_names(const struct report *report);
+
 /* Takes over the runs, even if it fails. NULL with err. */
 struct report *report_make(struct run **runs, int run_count, struct lb_err *err);
 void report_free(struct report *report);

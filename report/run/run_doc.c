@@ -17,6 +17,7 @@ static void add_run_answer(struct doc *doc, const struct report *report,
     if (!answer->best) return;
     doc_span(doc, DOC_STRONG, "%s", report->locks[answer->best->lock].label);
     doc_span(doc, DOC_PLAIN, " %s", answer_text(answer, column, text));
+    if (answer->unrivalled) doc_span(doc, DOC_SOFT, " (%s)", answer->unrivalled);
     if (answer->tie_count == 0) return;
     doc_span(doc, DOC_LINE, "level with it: ");
     for (int t = 0; t < answer->tie_count && t < ANSWER_TIES; t++)

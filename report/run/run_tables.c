@@ -63,19 +63,43 @@ static void add_group_columns(struct doc *doc, const struct report_group *group,
     doc_column(doc, &(struct doc_column){.title = "topology", .help = "what ran", .only = BESIDE});
 }
 
+/* A mark on a name: the sign in a terminal, the word elsewhere. legend: the sign in the note that
+ * explains it. */
+struct mark {
+    const char *sign, *word, *legend;
+};
+static const struct mark mark_limited = {"~", "limited", "~"}, mark_idle = {"?", "no fault", "?"},
+                         mark_partial = {"!", "partial", "! partial"},
+                         mark_failed = {"!", "failed", "! failed"};
+
+static struct mark incomplete_mark(const struct report_row *row) {
+    /* of the typical repeat, which may have no status */
+    const char *status = row->typical->status;
+    return status && strcmp(status, "failed") == 0 ? mark_failed : mark_partial;
+}
+
+static void add_mark(struct doc *doc, struct mark mark, const char *why) {
+    doc_chip(doc, DOC_MARK, TONE_WARN, mark.sign, mark.word, why);
+}
+
+/* Says what a mark means, with the mark as the rows have it: "name (~): why", "name (limited): why". */
+static void add_mark_note(struct doc *doc, const char *name, struct mark mark, const char *why) {
+    char sign[16];
+    snprintf(sign, sizeof sign, " (%s)", mark.legend);
+    doc_note(doc, TONE_WARN, "%s", name);
+    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    doc_chip(doc, DOC_MARK, TONE_WARN, sign, mark.word, NULL);
+    doc_span(doc, DOC_PLAIN, ": %s", why);
+}
+
 static void add_name(struct doc *doc, const struct report_row *row,
                      const struct report_lock *lock) {
     doc_cell(doc, "%s", lock->label);
-    if (row->incomplete) {
-        /* of the typical repeat, which may have no status */
-        const char *status = row->typical->status;
-        doc_chip(doc, DOC_MARK, TONE_WARN, "!",
-                 status && strcmp(status, "failed") == 0 ? "failed" : "partial",
+    if (row->incomplete)
+        add_mark(doc, incomplete_mark(row),
                  doc_or(row->typical->error, "not all of it was measured"));
-    }
-    if (row->limited) doc_chip(doc, DOC_MARK, TONE_WARN, "~", "limited", words_help(WORDS_LIMITED));
-    if (row->idle_fault)
-        doc_chip(doc, DOC_MARK, TONE_WARN, "?", "no fault", words_help(WORDS_IDLE_FAULT));
+    if (row->limited) add_mark(doc, mark_limited, words_help(WORDS_LIMITED));
+    if (row->idle_fault) add_mark(doc, mark_idle, words_help(WORDS_IDLE_FAULT));
 }
 
 static void add_figure_row(struct doc *doc, const struct report *report,
@@ -237,10 +261,8 @@ static void add_notes(struct doc *doc, const struct report *report,
         limited |= row->limited;
         idle |= row->idle_fault;
         if (row->incomplete == 0) continue;
-        doc_note(doc, TONE_WARN, "%s (!): %s%s%s", report->locks[row->lock].label,
-                 doc_or(row->typical->status, "incomplete"), row->typical->error ? ": " : "",
-                 doc_or(row->typical->error, ""));
-        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+        add_mark_note(doc, report->locks[row->lock].label, incomplete_mark(row),
+                      doc_or(row->typical->error, "not all of it was measured"));
     }
     if (has_ratio(group)) {
         doc_note(
@@ -253,14 +275,8 @@ static void add_notes(struct doc *doc, const struct report *report,
     add_fixed_note(doc, group);
     add_causes(doc, report, group);
     add_absent_notes(doc, group);
-    if (idle) {
-        doc_note(doc, TONE_WARN, "(?) %s: %s", WORDS_IDLE_FAULT, words_help(WORDS_IDLE_FAULT));
-        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
-    }
-    if (limited) {
-        doc_note(doc, TONE_WARN, "(~) %s: %s", WORDS_LIMITED, words_help(WORDS_LIMITED));
-        doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
-    }
+    if (idle) add_mark_note(doc, WORDS_IDLE_FAULT, mark_idle, words_help(WORDS_IDLE_FAULT));
+    if (limited) add_mark_note(doc, WORDS_LIMITED, mark_limited, words_help(WORDS_LIMITED));
 }
 
 static int most_repeats(const struct report_group *group) {

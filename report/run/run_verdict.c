@@ -134,6 +134,7 @@ static void say_how_many(struct doc *doc, const struct report *report, const cha
     } else {
         doc_say(doc, tone, "Every lock that claims to exclude did: %d locks", clean);
     }
+    if (report->run_count > 1) doc_span(doc, DOC_PLAIN, " (those of each run counted)");
     doc_span(doc, DOC_PLAIN, "%s no overlap in %s grants to competing clients.",
              clean > 1 && (untested > 0 || !whole) ? ":" : ",", number_count_text(grants, total));
 }

@@ -240,6 +240,43 @@ TEST(test_one_run_tells_no_best_tail) {
     report_free(report);
 }
 
+/* A best that had no rival is called so; a figure that rivals lack is not compared. */
+TEST(test_a_best_without_a_rival_says_so) {
+    struct report *report = report_of(RUN("a", 0, 100, 2000) "," SHARED("b", 50, 1, "null"), "");
+    char *text = render(report, REPORT_TABLE, false);
+    has(text, "most grants/s, 2 clients: a 100\n");
+    has(text, "shortest wait, p99, 2 clients: a 2.00 us (no other has it)\n");
+    free(text);
+    report_free(report);
+    report = report_of(SHARED("b", 50, 1, "null"), "");
+    text = render(report, REPORT_TABLE, false);
+    has(text, "most grants/s, 2 clients: b 50.0 (the only one)\n");
+    free(text);
+    report_free(report);
+}
+
+#define DUE(lock, p99)                                                                             \
+    "{\"lock\":\"" lock "\",\"durability_class\":\"memory\",\"clients\":2,\"keys\":1,"             \
+    "\"arrival\":\"poisson:9/s\",\"throughput_per_s\":9,\"limited_by\":\"generator\","             \
+    "\"response_ns\":{\"p50\":5,\"p99\":" p99                                                      \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
+
+/* A tail that is "never" elsewhere is still the tail of one run. The mark of a row is explained by
+ * the same mark. */
+TEST(test_no_star_for_the_tail_of_one_run) {
+    struct report *report =
+        report_of(DUE("a", "2000") "," DUE("b", "9000") "," DUE("c", "\"never\""), "");
+    const struct report_group *group = &report->groups[0];
+    for (int r = 0; r < 3; r++)
+        assert_false(best_is_marked(column_of("response_ns.p99"), group, r));
+    assert_true(isinf(best_ratio(column_of("response_ns.p99"), group, 2)));
+    char *text = render(report, REPORT_MD, false);
+    has(text, "| a (limited) |");
+    has(text, "generator-limited (limited): the times include");
+    free(text);
+    report_free(report);
+}
+
 /* The ranges of a and b have values in common, that of c has none with either. */
 TEST(test_spreads_of_repeats_tell_the_best) {
     struct report *report = report_of(
