@@ -223,6 +223,7 @@ void run_doc_begin(const struct report *report, struct doc *doc) {
     run_distances(report, doc);
     run_leases(report, doc);
     run_comparison(report, &answers, doc);
+    run_recovery(report, doc);
     add_promises(report, doc);
     run_faults(report, doc);
 }

@@ -66,6 +66,9 @@ void run_folded(const struct report *report, unsigned columns, const char *what,
  * these. */
 bool run_has_faults(const struct report *report);
 void run_faults(const struct report *report, struct doc *doc);
+/* How each lock recovered, for the terminal and Markdown; the page has a chart and tables of it.
+ * Nothing if no stage has a fault. */
+void run_recovery(const struct report *report, struct doc *doc);
 
 /* Machine, build and servers, run beside run; differences are marked. */
 void run_machines(const struct report *report, struct doc *doc);

@@ -27,6 +27,96 @@ static void add_history(struct doc *doc, const struct run_stage *stage) {
     doc_counterexample(doc, stage->counterexample);
 }
 
+/* ---- the recovery, for readers without the page ---- */
+
+static bool has_recovery(const struct report_row *row) {
+    const struct run_stage *figures = &row->figures;
+    return figures->recovery_count > 0 || figures->unrecovered > 0 || figures->unavailable > 0;
+}
+
+/* True if the gap is no longer than a hold: while all keys are held nobody can be granted one, with or
+ * without an outage. */
+static bool is_a_hold(const struct run_stage *figures) {
+    return figures->unavailable <= 1.05 * figures->latency[METRIC_HOLD].max;
+}
+
+static void add_recovery_columns(struct doc *doc) {
+    static const struct doc_column columns[] = {
+        {.title = "lock"},
+        {.title = "faults", .help = "faults that were recovered from", .figure = DOC_COUNT},
+        {.title = "recovered in, p50",
+         .brief = "recovered p50",
+         .help = "from the fault to the first grant after it",
+         .figure = DOC_TIME},
+        {.title = "at most", .figure = DOC_TIME},
+        {.title = "in theory, at most", .brief = "in theory", .figure = DOC_TIME},
+        {.title = "never", .help = "keys that nobody got any more", .figure = DOC_COUNT},
+        {.title = "grants lost", .brief = "lost", .figure = DOC_COUNT},
+        {.title = "longest without a grant",
+         .brief = "no grant for",
+         .help = "around a fault; where it is as long as a hold, it says nothing of an outage",
+         .right = true},
+        {.title = NULL},
+    };
+    doc_columns(doc, columns);
+}
+
+static void add_recovery_row(struct doc *doc, const struct report *report,
+                             const struct report_row *row) {
+    const struct run_stage *figures = &row->figures;
+    char gap[NUMBER_TEXT_MAX];
+    doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
+    doc_cell(doc, "%s", report->locks[row->lock].label);
+    doc_figure(doc, figures->recovery_count);
+    doc_figure(doc, figures->recovery_p50);
+    doc_figure(doc, figures->recovery_max);
+    doc_figure(doc, figures->theory_max);
+    doc_figure(doc, figures->unrecovered);
+    doc_figure(doc, figures->grants_lost);
+    doc_value(doc, figures->unavailable, "%s%s", number_time_text(figures->unavailable, gap),
+              is_a_hold(figures) ? ", within a hold" : "");
+}
+
+static void add_recoveries(struct doc *doc, const struct report *report,
+                           const struct report_group *group) {
+    char clients[NUMBER_TEXT_MAX];
+    bool any = false, hold = false;
+    for (int r = 0; r < group->row_count; r++) {
+        any |= has_recovery(&group->rows[r]);
+        hold |= is_a_hold(&group->rows[r].figures);
+    }
+    if (!any) return;
+    doc_heading(doc, "Recovery, %s client%s: %s", number_count_text(group->clients, clients),
+                group->clients == 1 ? "" : "s", group->load);
+    doc_table(doc, NULL, NULL);
+    add_recovery_columns(doc);
+    for (int r = 0; r < group->row_count; r++)
+        if (has_recovery(&group->rows[r])) add_recovery_row(doc, report, &group->rows[r]);
+    doc_note(doc, TONE_PLAIN, "recovered: from the fault to the first grant after it");
+    if (hold)
+        doc_span(
+            doc, DOC_PLAIN,
+            "; within a hold: the longest time without a grant is no longer than a holder keeps the "
+            "key, so it says nothing of an outage");
+    doc_end(doc);
+}
+
+static bool any_recovery(const struct report *report) {
+    for (int g = 0; g < report->group_count; g++)
+        for (int r = 0; r < report->groups[g].row_count; r++)
+            if (has_recovery(&report->groups[g].rows[r])) return true;
+    return false;
+}
+
+void run_recovery(const struct report *report, struct doc *doc) {
+    if (!any_recovery(report)) return;
+    doc_section(doc, "recovered", "Recovery from faults");
+    doc_set_only(doc, DOC_TERMINAL | DOC_MARKDOWN);
+    for (int g = 0; g < report->group_count; g++)
+        if (!report_is_aside(&report->groups[g])) add_recoveries(doc, report, &report->groups[g]);
+    doc_end(doc);
+}
+
 void run_faults(const struct report *report, struct doc *doc) {
     if (!run_has_faults(report)) return;
     doc_section(doc, "faults", "Under faults: histories, stale writes, recovery");
