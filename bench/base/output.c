@@ -5,6 +5,14 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int output_columns(FILE *out) {
+    struct winsize window;
+    if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &window) != 0) return 0;
+    return window.ws_col;
+}
 
 /* The pipe itself is asked, because the error of the write that failed may be overwritten by
  * now. */

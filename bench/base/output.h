@@ -1,4 +1,4 @@
-/* output: whether what was printed arrived. A reader that went away, as `head` does, has what it wants:
+/* output: how wide a stream is, and whether what was printed arrived. A reader that went away, as `head` does, has what it wants:
  * nothing was lost, and no exit code changes by it. */
 #ifndef BENCH_BASE_OUTPUT_H
 #define BENCH_BASE_OUTPUT_H
@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #include "bench/base/err.h"
+
+/* The number of columns; 0 = the stream is no terminal. */
+int output_columns(FILE *out);
 
 /* Flushes out. 0 if all that was written to it arrived, or if its reader went away; -1 with err if any
  * of it was lost: "cannot write WHAT: ...". */

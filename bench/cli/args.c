@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/base/output.h"
 #include "bench/workload/sections.h"
+#include "report/doc/screen.h"
 
 /* ---- the types that only arguments have ---- */
 
@@ -194,12 +196,13 @@ static void print_row(const char *name, const char *value, const char *help, con
                       FILE *out) {
     char left[64];
     snprintf(left, sizeof left, "--%s%s%s", name, value ? " " : "", value ? value : "");
-    fprintf(out, "  %-26s %s%s%s%s\n", left,
-            strlen(left) > 26 ? "\n                             " : "", help,
-            def ? "; default " : "", def ? def : "");
+    bool fits = strlen(left) < 26; /* two blanks part it from its help */
+    fprintf(out, "  %-*s%s%s%s%s\n", fits ? 27 : 0, left,
+            fits ? "" : "\n                             ", help, def ? "; default " : "",
+            def ? def : "");
 }
 
-void args_help(const struct command *command, FILE *out) {
+static void write_help(const struct command *command, FILE *out) {
     fprintf(out, "usage: lockbench %s\n\n%s\n\noptions:\n", command->usage, command->about);
     for (const struct arg *arg = command->args; arg->option.name; arg++) {
         const struct lb_option *option = &arg->option;
@@ -210,6 +213,20 @@ void args_help(const struct command *command, FILE *out) {
     if (command->examples) fprintf(out, "\nexamples:\n");
     for (const struct example *example = command->examples; example && example->line; example++)
         fprintf(out, "  %s\n      %s\n", example->line, example->about);
+}
+
+void args_help(const struct command *command, FILE *out) {
+    const struct screen screen = screen_of(out, false);
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory) write_help(command, memory);
+    if (!memory || fclose(memory) != 0 || output_columns(out) == 0) {
+        write_help(command, out);
+    } else {
+        screen_lines(&screen, text);
+    }
+    free(text);
 }
 
 int args_fail(const struct lb_err *err) {

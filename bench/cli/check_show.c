@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/output.h"
 #include "bench/check/cell_result.h"
 #include "bench/cli/progress.h"
-#include "bench/cli/terminal.h"
 
 static const char *fault_of(const struct matrix *matrix, const struct matrix_cell *cell) {
     return matrix->columns[cell->column].name;
@@ -40,7 +40,7 @@ void check_show_news(void *arg, const struct cell_schedule_news *news) {
     }
     if (!show->terminal) return;
     char line[300];
-    int columns = terminal_columns(stderr);
+    int columns = output_columns(stderr);
     snprintf(line, sizeof line, "%d of %d  %s x %s: %s (%.1f s)", news->done, news->known,
              news->cell->lock->name, fault_of(matrix, news->cell), check_verdict_name(verdict),
              (double)news->took_ns / 1e9);

@@ -30,7 +30,7 @@ static const struct arg args[] = {
       .help = "the file, - for standard output; default: -, for html RUN/report.html"},
      "FILE"},
     {{"table", ARG_PICK, FORMAT, .min = REPORT_TABLE,
-      .help = "--format table: for a terminal, 100 columns"},
+      .help = "--format table: for a terminal, as wide as that, up to 100 columns"},
      NULL},
     {{"md", ARG_PICK, FORMAT, .min = REPORT_MD, .help = "--format md: for a pull request"}, NULL},
     {{"csv", ARG_PICK, FORMAT, .min = REPORT_CSV,

@@ -48,14 +48,16 @@ struct hosts *cli_hosts(void) {
 }
 
 static void help(FILE *out) {
-    const struct screen screen = {.out = out};
-    fprintf(out,
-            "lockbench %s: which distributed lock to use, how fast it is here, and whether it is "
-            "really a lock\n\n"
-            "usage: lockbench COMMAND [OPTIONS]\n\n",
-            LOCKBENCH_VERSION);
-    for (int i = 0; commands[i]; i++)
-        fprintf(out, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    const struct screen screen = screen_of(out, false);
+    char line[200];
+    screen_lines(&screen, "lockbench " LOCKBENCH_VERSION
+                          ": which distributed lock to use, how fast it is here, and whether it is "
+                          "really a lock\n\n"
+                          "usage: lockbench COMMAND [OPTIONS]\n\n");
+    for (int i = 0; commands[i]; i++) {
+        snprintf(line, sizeof line, "  %-8s  %s", commands[i]->name, commands[i]->summary);
+        screen_lines(&screen, line);
+    }
     fprintf(out, "\n`lockbench help COMMAND` tells more. Exit codes:\n");
     for (const struct exit_code *exit = exit_codes; exit->meaning; exit++)
         screen_say(&screen, 8, TONE_PLAIN, "  %4d  %s", exit->code, exit->meaning);

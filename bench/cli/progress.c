@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "bench/base/output.h"
 #include "report/doc/number.h"
 
 #define BAR_WIDTH 16
@@ -73,7 +74,7 @@ void progress_news(void *arg, const struct run_at *at, const struct stage_news *
              number_time_text((double)news->acquire_p50_ns, p50),
              number_time_text((double)news->acquire_p99_ns, p99));
     /* A line that wraps could not be overwritten. */
-    int columns = terminal_columns(stderr);
+    int columns = output_columns(stderr);
     bool red = news->violations && terminal_has_color(stderr);
     fprintf(stderr, "\r\033[K%s%.*s%s", red ? "\033[31m" : "", columns > 1 ? columns - 1 : 255,
             line, red ? "\033[0m" : "");

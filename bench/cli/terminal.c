@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool terminal_has_color(FILE *out) {
@@ -18,10 +17,4 @@ bool terminal_has_blocks(FILE *out) {
     if (!locale || !*locale) locale = getenv("LANG");
     bool utf8 = locale && (strstr(locale, "UTF-8") || strstr(locale, "utf8"));
     return utf8 && isatty(fileno(out));
-}
-
-int terminal_columns(FILE *out) {
-    struct winsize window;
-    if (!isatty(fileno(out)) || ioctl(fileno(out), TIOCGWINSZ, &window) != 0) return 0;
-    return window.ws_col;
 }

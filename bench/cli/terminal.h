@@ -1,4 +1,4 @@
-/* terminal: what a stream can show: colours, block characters, and the number of its columns. */
+/* terminal: what a stream can show: colours and block characters. Its width: output_columns. */
 #ifndef BENCH_CLI_TERMINAL_H
 #define BENCH_CLI_TERMINAL_H
 
@@ -10,8 +10,5 @@ bool terminal_has_color(FILE *out);
 
 /* True for a terminal whose locale is UTF-8. */
 bool terminal_has_blocks(FILE *out);
-
-/* The number of columns; 0 = the stream is no terminal. */
-int terminal_columns(FILE *out);
 
 #endif

@@ -392,4 +392,45 @@ TEST(a_narrow_terminal_gets_a_short_line) {
     cli_free(&cli);
 }
 
+/* Lines that a terminal would break in two; a command that people copy may be one. */
+static void assert_fits(const char *text, int columns) {
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+        int width = 0;
+        size_t length = strcspn(line, "\r\n");
+        for (size_t i = 0; i < length; i++) {
+            if (line[i] == '\033')
+                i += strcspn(line + i, "m"); /* a colour */
+            else
+                width += ((unsigned char)line[i] & 0xC0) != 0x80;
+        }
+        bool command = strncmp(line + strspn(line, " "), "lockbench ", 10) == 0;
+        if (width > columns && !command) fail_msg("%d columns: %.*s", width, (int)length, line);
+        if (line[strcspn(line, "\n")] == '\0') return;
+    }
+}
+
+/* Helps and reports are as wide as the terminal; a table's columns that are too many stand below. */
+TEST(a_terminal_gets_lines_that_fit) {
+    const char *const *const all[] = {
+        ARGS("--help"),
+        ARGS("run", "--help"),
+        ARGS("check", "--help"),
+        ARGS("report", "report/tests/golden/mixed"),
+        ARGS("report", "report/tests/golden/modes"),
+    };
+    static const int widths[] = {60, 80, 100, 200};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+            struct cli cli;
+            char *text =
+                watch_terminal(&cli, all[i], (struct winsize){.ws_row = 24, .ws_col = widths[w]});
+            assert_code(&cli, 0);
+            assert_fits(text, widths[w] > 100 ? 100 : widths[w]);
+            if (strcmp(all[i][0], "report") == 0) assert_has(text, "cmds/gr");
+            free(text);
+            cli_free(&cli);
+        }
+    }
+}
+
 TEST_MAIN(cli_setup, cli_teardown)

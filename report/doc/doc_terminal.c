@@ -1,4 +1,4 @@
-/* doc_terminal: a document for a terminal, at most SCREEN_WIDTH columns wide. Titles of sections
+/* doc_terminal: a document for a terminal, as wide as that (screen.h). Titles of sections
  * are left out: the sentences come first. Tables are in doc_terminal_table. */
 #include <stdlib.h>
 
@@ -110,6 +110,6 @@ static int write_terminal_blocks(struct writer *writer, const struct doc_node *n
 }
 
 int doc_write_terminal(const struct doc_node *root, bool color, FILE *out) {
-    struct writer writer = {{out, color}, BLOCK_NOTHING};
+    struct writer writer = {screen_of(out, color), BLOCK_NOTHING};
     return write_terminal_blocks(&writer, root->first);
 }

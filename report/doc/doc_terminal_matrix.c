@@ -101,7 +101,7 @@ int doc_terminal_matrix(const struct screen *screen, const struct doc_node *tabl
     struct matrix matrix = {.screen = screen, .table = table};
     matrix.name_width = screen_width(table->columns[0].title);
     if (measure_matrix(&matrix) != 0) return -1;
-    int room = (SCREEN_WIDTH - 1 - matrix.name_width) / matrix.sign_width;
+    int room = (screen->columns - 1 - matrix.name_width) / matrix.sign_width;
     for (matrix.from = 1; matrix.from < table->column_count; matrix.from = matrix.to) {
         matrix.to = matrix.from + room;
         if (matrix.to > table->column_count) matrix.to = table->column_count;

@@ -1,6 +1,7 @@
 /* doc_terminal_table: a table in the width of a terminal. If the table is too wide, first the gaps
- * shrink, then the figures lose digits, then the least important columns are left out, then names
- * are cut. */
+ * shrink. In a terminal of SCREEN_WIDTH columns and in files, then figures lose digits, then the least
+ * important columns are left out, then names are cut. In a narrower terminal the columns that are too
+ * many stand in a second block of the same rows, below the first one. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@ struct layout {
     /* for each column: blanks before it, besides the gap, so that a mark touches no figure */
     int *extra;
     int gap, figure_max;
+    int columns;  /* of the terminal */
+    int from, to; /* the block: the first column, and from .. to - 1 */
     bool any_best;
 };
 
@@ -48,6 +51,7 @@ static char *cell_text(const struct layout *layout, const struct doc_column *col
 
 static bool is_column(const struct layout *layout, int c) {
     const struct doc_column *column = &layout->table->columns[c];
+    if (c > 0 && (c < layout->from || c >= layout->to)) return false;
     return !column->below && doc_is_for(column->only, DOC_TERMINAL) && layout->width[c] >= 0;
 }
 
@@ -121,7 +125,7 @@ static int excess_of(const struct layout *layout) {
         int width = layout->width[c];
         total += gap_before(layout, c) + (wraps && width > WORDS_MIN ? WORDS_MIN : width);
     }
-    return total - SCREEN_WIDTH;
+    return total - layout->columns;
 }
 
 /* Leaves out the least important column. False if all must stay. */
@@ -135,6 +139,15 @@ static bool drop_column(struct layout *layout) {
     return most >= 0;
 }
 
+/* Leaves the last column to the next block. False if it is the only one beside the names. */
+static bool split_block(struct layout *layout) {
+    int last = last_column(layout), before = last - 1;
+    while (before >= layout->from && !is_column(layout, before)) before--;
+    if (layout->columns >= SCREEN_WIDTH || before < layout->from) return false;
+    layout->to = last;
+    return true;
+}
+
 static int fit(struct layout *layout) {
     for (;;) {
         if (measure(layout) != 0 || part_marks(layout) != 0) return -1;
@@ -142,6 +155,8 @@ static int fit(struct layout *layout) {
         if (excess <= 0) return 0;
         if (layout->gap > 1) {
             layout->gap--;
+        } else if (split_block(layout)) {
+            continue;
         } else if (layout->figure_max > FIGURE_MIN) {
             layout->figure_max--;
         } else if (!drop_column(layout)) {
@@ -242,18 +257,21 @@ static int write_below(const struct screen *screen, const struct doc_node *table
     return 0;
 }
 
+/* Writes the rows of a block. What stands below a row is written with the first block, notes with the
+ * last one. */
 static int write_rows(const struct screen *screen, const struct layout *layout) {
-    bool any = false;
+    bool any = false, first = layout->from == 1;
+    bool last = layout->to == layout->table->column_count;
     for (const struct doc_node *row = layout->table->first; row; row = row->next) {
         if (!doc_is_for(row->only, DOC_TERMINAL)) continue;
         if (row->kind == NODE_GROUP) {
             if (any && doc_has_details(row)) fputc('\n', screen->out);
             if (doc_terminal_line(screen, row, "-- ", row->tone) != 0) return -1;
-        } else if (row->kind == NODE_NOTE) {
+        } else if (row->kind == NODE_NOTE && last) {
             if (doc_terminal_line(screen, row, "", row->tone) != 0) return -1;
         } else if (row->kind == NODE_ROW) {
             if (write_cells(screen, layout, row) != 0 ||
-                write_below(screen, layout->table, row) != 0)
+                (first && write_below(screen, layout->table, row) != 0))
                 return -1;
         }
         any = true;
@@ -261,19 +279,40 @@ static int write_rows(const struct screen *screen, const struct layout *layout) 
     return 0;
 }
 
+static int write_block(const struct screen *screen, struct layout *layout) {
+    bool units = false;
+    if (fit(layout) != 0) return -1;
+    for (int c = 0; c < layout->table->column_count; c++)
+        units |= is_column(layout, c) && *unit_of(&layout->table->columns[c]);
+    if (last_column(layout) > 0) write_terminal_head(screen, layout, false);
+    if (units) write_terminal_head(screen, layout, true);
+    return write_rows(screen, layout);
+}
+
+/* True if a column of the table is for a terminal, and no block has had it yet. */
+static bool has_more(const struct doc_node *table, int from) {
+    for (int c = from; c < table->column_count; c++)
+        if (!table->columns[c].below && doc_is_for(table->columns[c].only, DOC_TERMINAL))
+            return true;
+    return false;
+}
+
 int doc_terminal_table(const struct screen *screen, const struct doc_node *table) {
-    struct layout layout = {.table = table, .gap = 2, .figure_max = FIGURE_MAX};
+    struct layout layout = {.table = table, .columns = screen->columns, .from = 1};
     layout.width = calloc((size_t)table->column_count + 1, sizeof *layout.width);
     layout.extra = calloc((size_t)table->column_count + 1, sizeof *layout.extra);
-    int rc = layout.width && layout.extra ? fit(&layout) : -1;
-    bool units = false;
-    for (int c = 0; rc == 0 && c < table->column_count; c++)
-        units |= is_column(&layout, c) && *unit_of(&table->columns[c]);
+    int rc = layout.width && layout.extra ? 0 : -1;
     if (rc == 0 && table->text && !table->headline)
         screen_say(screen, 2, TONE_PLAIN, "%s", table->text);
-    if (rc == 0 && last_column(&layout) > 0) write_terminal_head(screen, &layout, false);
-    if (rc == 0 && units) write_terminal_head(screen, &layout, true);
-    if (rc == 0) rc = write_rows(screen, &layout);
+    do {
+        layout.gap = 2;
+        layout.figure_max = FIGURE_MAX;
+        layout.to = table->column_count;
+        layout.any_best = false;
+        if (rc == 0 && layout.from > 1) fputc('\n', screen->out);
+        if (rc == 0) rc = write_block(screen, &layout);
+        layout.from = layout.to;
+    } while (rc == 0 && has_more(table, layout.from));
     free(layout.extra);
     free(layout.width);
     return rc;

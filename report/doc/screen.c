@@ -6,7 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "bench/base/utf8.h"
+
+#define FIELD_MAX 40 /* a second field that begins farther right is no place to indent to */
+#define INDENT_MAX 8 /* a line that is indented farther goes on under its own beginning */
+
+struct screen screen_of(FILE *out, bool color) {
+    int columns = output_columns(out);
+    bool known = columns > 0 && columns < SCREEN_WIDTH;
+    return (struct screen){out, color,
+                           !known                   ? SCREEN_WIDTH
+                           : columns < SCREEN_LEAST ? SCREEN_LEAST
+                                                    : columns};
+}
 
 static bool starts_point(char c) {
     return ((unsigned char)c & 0xC0) != 0x80;
@@ -81,7 +94,7 @@ void screen_wrap(const struct screen *screen, const char *text, int used, int in
     const char *code = screen->color ? tone_code(tone) : "";
     fputs(code, screen->out);
     do {
-        text = put_points(screen->out, text, line_points(text, SCREEN_WIDTH - used));
+        text = put_points(screen->out, text, line_points(text, screen->columns - used));
         while (*text == ' ') text++;
         if (*text) {
             fputc('\n', screen->out);
@@ -102,4 +115,45 @@ void screen_say(const struct screen *screen, int indent, enum tone tone, const c
     if (length < 0) return;
     screen_wrap(screen, text, 0, indent, tone);
     free(text);
+}
+
+/* Where the rest of a line begins when the line is wrapped. */
+static int hanging_indent(const char *line) {
+    int indent = (int)strspn(line, " ");
+    const char *gap = strstr(line + indent, "  ");
+    int field = gap ? (int)(gap - line) + (int)strspn(gap, " ") : FIELD_MAX + 1;
+    if (field <= FIELD_MAX) return field;
+    return indent > INDENT_MAX ? indent : indent + 2;
+}
+
+/* The length of the line that the text begins with, or of all lines of its paragraph if they are not
+ * indented and one of them is too long. */
+static size_t next_lines(const char *text, int columns) {
+    size_t line = strcspn(text, "\n"), end = 0;
+    bool fits = true;
+    while (text[end] && text[end] != '\n' && text[end] != ' ') {
+        size_t length = strcspn(text + end, "\n");
+        fits &= (int)length <= columns;
+        end += length + (text[end + length] == '\n');
+    }
+    if (end > 0 && text[end - 1] == '\n') end--;
+    return fits || end == 0 ? line : end;
+}
+
+void screen_lines(const struct screen *screen, const char *text) {
+    while (*text) {
+        size_t length = next_lines(text, screen->columns);
+        char *line = strndup(text, length);
+        if (!line) return;
+        bool command = strncmp(line, "  lockbench ", strlen("  lockbench ")) == 0;
+        int indent = strchr(line, '\n') ? 0 : hanging_indent(line);
+        for (char *at = line; (at = strchr(at, '\n'));) *at = ' ';
+        if (command || screen_width(line) <= screen->columns) {
+            fprintf(screen->out, "%s\n", line);
+        } else {
+            screen_wrap(screen, line, 0, indent, TONE_PLAIN);
+        }
+        free(line);
+        text += length + (text[length] == '\n');
+    }
 }

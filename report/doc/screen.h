@@ -1,4 +1,5 @@
-/* screen: aligned text for a terminal, at most SCREEN_WIDTH columns wide.
+/* screen: aligned text, as wide as the terminal that it goes to, but at least SCREEN_LEAST and at most
+ * SCREEN_WIDTH columns; SCREEN_WIDTH columns in a file or a pipe.
  *
  * Widths are counted in code points. Control characters are replaced, because names and errors come
  * from servers, and a terminal would obey such characters. */
@@ -11,11 +12,15 @@
 #include "report/doc/tone.h"
 
 #define SCREEN_WIDTH 100
+#define SCREEN_LEAST 60
 
 struct screen {
     FILE *out;
     bool color;
+    int columns;
 };
+
+struct screen screen_of(FILE *out, bool color);
 
 /* The number of columns that a text takes. */
 int screen_width(const char *text);
@@ -29,7 +34,12 @@ void screen_put(const struct screen *screen, const char *text, int width, enum t
 void screen_wrap(const struct screen *screen, const char *text, int used, int indent,
                  enum tone tone);
 
-/* The same for a printf, from the start of a line. A text is left out if memory runs out. */
+/* Writes the lines of a text. Lines that are too long are wrapped; the rest of a line is indented to
+ * its second field, which two blanks part from the first one, or else by two columns more than the
+ * line. A paragraph that is not indented is wrapped as a whole. An indented command of lockbench stays on one line. */
+void screen_lines(const struct screen *screen, const char *text);
+
+/* screen_wrap for a printf, from the start of a line. A text is left out if memory runs out. */
 void screen_say(const struct screen *screen, int indent, enum tone tone, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
