@@ -26,7 +26,9 @@ void head_close(FILE *out, const struct head_link *links) {
     fputs("</header>\n", out);
     if (links) {
         fputs("<nav aria-label=\"Sections\" tabindex=\"0\">", out);
-        for (; links->id; links++) fprintf(out, "<a href=\"#%s\">%s</a>", links->id, links->text);
+        for (; links->id; links++)
+            fprintf(out, "<a href=\"#%s\"%s>%s</a>", links->id,
+                    links->alone ? " class=\"alone\"" : "", links->text);
         fputs("</nav>\n", out);
     }
     fputs("<main>\n", out);

@@ -3,10 +3,12 @@
 #ifndef REPORT_PAGE_HEAD_H
 #define REPORT_PAGE_HEAD_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 struct head_link {
     const char *id, *text; /* the link to a section; literals */
+    bool alone;            /* only scripts fill the section, so that it is hidden without them */
 };
 
 /* Writes everything up to the begin of the body; name and when make the page's title. */

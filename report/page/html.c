@@ -71,6 +71,19 @@ static const struct chart charts[] = {
      "Each trial against what the lock's lease or session allows.", NULL, 0},
 };
 
+/* True if the chart's section has nothing but the chart, which a script draws. */
+static bool is_alone(const struct report *report, const struct chart *chart) {
+    return chart->columns == 0 || !run_has_columns(report, chart->columns);
+}
+
+static bool has_section(const struct report *report, const struct chart *chart) {
+    return *asset_bundle || !is_alone(report, chart);
+}
+
+#define WITHOUT_CHARTS                                                                              \
+    "The tables have the medians and tails, the fairness and the cost of each lock; what was seen " \
+    "over time, and each hold, is in run.json and the files beside it."
+
 static const char *environment_text(const struct run *run, const char *key) {
     return json_string_value(json_object_get(run->environment, key));
 }
@@ -94,18 +107,24 @@ static void write_letters(FILE *out, const struct report *report) {
 
 /* The sections in the page's order. */
 static void write_links(FILE *out, const struct report *report) {
-    static const struct head_link before[] = {{"verdict", "Verdict"},
-                                              {"answer", "Which lock"},
-                                              {"compare", "Comparison"},
-                                              {"promises", "Promises"}};
-    static const struct head_link after[] = {
-        {"environment", "Machine"}, {"run", "Run"}, {"words", "Words"}, {"caveats", "Limits"}};
+    static const struct head_link before[] = {{.id = "verdict", .text = "Verdict"},
+                                              {.id = "answer", .text = "Which lock"},
+                                              {.id = "compare", .text = "Comparison"},
+                                              {.id = "promises", .text = "Promises"}};
+    static const struct head_link after[] = {{.id = "environment", .text = "Machine"},
+                                             {.id = "run", .text = "Run"},
+                                             {.id = "words", .text = "Words"},
+                                             {.id = "caveats", .text = "Limits"}};
     struct head_link links[COUNT(before) + 1 + COUNT(charts) + COUNT(after) + 1] = {0};
     size_t count = 0;
     for (size_t i = 0; i < COUNT(before); i++) links[count++] = before[i];
-    if (run_has_faults(report)) links[count++] = (struct head_link){"faults", "Faults"};
-    for (size_t i = 0; i < COUNT(charts); i++)
-        links[count++] = (struct head_link){charts[i].id, charts[i].brief};
+    if (run_has_faults(report))
+        links[count++] = (struct head_link){.id = "faults", .text = "Faults"};
+    for (size_t i = 0; i < COUNT(charts); i++) {
+        if (has_section(report, &charts[i]))
+            links[count++] =
+                (struct head_link){charts[i].id, charts[i].brief, is_alone(report, &charts[i])};
+    }
     for (size_t i = 0; i < COUNT(after); i++) links[count++] = after[i];
     head_close(out, links);
 }
@@ -145,9 +164,11 @@ static void write_banner(FILE *out, const struct report *report) {
 
 static void add_chart(struct doc *doc, const struct report *report, const struct chart *chart) {
     char view[100];
+    if (!has_section(report, chart)) return;
     doc_section(doc, chart->id, chart->title);
     doc_say(doc, TONE_PLAIN, "%s", chart->lead);
-    snprintf(view, sizeof view, "<div class=\"view\" data-view=\"%s\" hidden></div>\n", chart->id);
+    snprintf(view, sizeof view, "<div class=\"view%s\" data-view=\"%s\" hidden></div>\n",
+             is_alone(report, chart) ? " alone" : "", chart->id);
     if (*asset_bundle) doc_html(doc, view);
     if (chart->columns) run_folded(report, chart->columns, chart->tables, doc);
     doc_end(doc);
@@ -158,10 +179,10 @@ static void add_charts(struct doc *doc, const struct report *report) {
         doc,
         *asset_bundle
             ? "<div id=\"picker\" class=\"picker\" hidden></div>\n"
-              "<noscript><p class=\"notice\">The charts need JavaScript. Every figure is in the "
-              "tables.</p></noscript>\n"
+              "<noscript><p class=\"notice\">The charts need JavaScript. " WITHOUT_CHARTS
+              "</p></noscript>\n"
             : "<p class=\"notice\">This lockbench was built without charts: nodejs and npm were "
-              "not there. Every figure is in the tables. To have the charts: install "
+              "not there. " WITHOUT_CHARTS " To have the charts: install "
               "<code>nodejs</code> and <code>npm</code>, run <code>make</code>, and render the "
               "report again; no run has to be repeated.</p>\n");
     for (size_t c = 0; c < COUNT(charts); c++) add_chart(doc, report, &charts[c]);

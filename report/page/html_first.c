@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/page/assets.h"
 #include "report/page/html_parts.h"
 #include "report/run/best.h"
 #include "report/run/lead.h"
@@ -191,7 +192,8 @@ static void write_picture(FILE *out, const struct report *report, const struct r
             "The line on a bar: all figures at the better end of their repeats, to all at the worse "
             "end (the 95 % interval of the median; of fewer than 6 repeats the range). ",
             out);
-    fputs("<a href=\"#ratio\">Figure by figure</a></p>\n", out);
+    fprintf(out, "%s</p>\n",
+            *asset_bundle ? "<a class=\"alone\" href=\"#ratio\">Figure by figure</a>" : "");
     write_axis(out, end);
     for (int c = lead_next_class(group, -1); c >= 0; c = lead_next_class(group, c)) {
         int count = lead_bars(group, c, bars);

@@ -58,8 +58,9 @@ void run_distances(const struct report *report, struct doc *doc);
 /* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no
  * runs have several leases. */
 void run_leases(const struct report *report, struct doc *doc);
-/* The tables of a group of columns, folded, HTML only. Loads in which no row has a value are left
+/* True if some load has a value in a group of columns; and the tables of it, folded, HTML only. Loads in which no row has a value are left
  * out. */
+bool run_has_columns(const struct report *report, unsigned columns);
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
 
 /* True if any stage has a guarded store, a judged history or recoveries; and the section about

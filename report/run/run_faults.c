@@ -3,17 +3,9 @@
 #include "report/doc/counterexample.h"
 #include "report/run/run_doc.h"
 
-static bool any_used(const struct report *report, const struct column *columns) {
-    for (int g = 0; g < report->group_count; g++) {
-        for (const struct column *column = columns; column->key; column++)
-            if (column_used(column, &report->groups[g])) return true;
-    }
-    return false;
-}
-
 bool run_has_faults(const struct report *report) {
-    return any_used(report, columns_of(IN_STORE)) || any_used(report, columns_of(IN_HISTORY)) ||
-           any_used(report, columns_of(IN_RECOVERY));
+    return run_has_columns(report, IN_STORE) || run_has_columns(report, IN_HISTORY) ||
+           run_has_columns(report, IN_RECOVERY);
 }
 
 static void add_history(struct doc *doc, const struct run_stage *stage) {

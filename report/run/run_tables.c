@@ -320,10 +320,14 @@ static bool any_used(unsigned of, const struct report_group *group) {
     return false;
 }
 
+bool run_has_columns(const struct report *report, unsigned columns) {
+    for (int g = 0; g < report->group_count; g++)
+        if (any_used(columns, &report->groups[g])) return true;
+    return false;
+}
+
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc) {
-    int used = 0;
-    for (int g = 0; g < report->group_count; g++) used += any_used(columns, &report->groups[g]);
-    if (used == 0) return;
+    if (!run_has_columns(report, columns)) return;
     doc_fold(doc, false, "%s as tables", what);
     doc_set_only(doc, DOC_HTML);
     for (int g = 0; g < report->group_count; g++) {

@@ -1,4 +1,5 @@
-// main: the scripts of the page: sortable tables, the lock picker, and the charts. The page is complete without it.
+// main: the scripts of the page: sortable tables, the lock picker, and the charts. Without it the page has no charts, and
+// hides the sections that have nothing else.
 import { readData } from './data.js';
 import { makePicker } from './picker.js';
 import { makeSortable } from './sort.js';
@@ -25,6 +26,8 @@ import changes from './views/changes.js';
 
 // To add a view: one module here, one line in report/page/html.c, or doc_page_chart in a document.
 const views = [percentiles, difference, series, heat, scaling, handoff, fairness, cost, ratio, distance, rates, holders, recovery, probes, shifts, sides, trend, changes];
+
+document.documentElement.dataset.scripted = 'yes'; // page.css shows what only scripts fill
 
 for (const table of document.querySelectorAll('table.sortable')) makeSortable(table);
 
