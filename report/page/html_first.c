@@ -223,9 +223,7 @@ static void write_sentence(FILE *out, const struct report *report, const struct 
         fputs(")", out);
     }
     fprintf(out, "%s.%s</p>\n", said ? "" : "no lock can be chosen",
-            run_machine_changed(report)
-                ? " <b class=\"warn\">The machine changed: void, see above.</b>"
-                : "");
+            run_machine_changed(report) ? " <b class=\"warn\">" LEAD_VOID "</b>" : "");
 }
 
 int html_first(FILE *out, const struct report *report, const struct answers *answers,

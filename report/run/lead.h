@@ -6,6 +6,9 @@
 
 #include "report/run/answer.h"
 
+/* Follows the leaders where run_machine_changed. */
+#define LEAD_VOID "The machine changed: void, see above."
+
 /* A row with its distance from the best. */
 struct lead_bar {
     int row;
