@@ -61,33 +61,60 @@ static double off_grid_ns(const struct shared *shared, int64_t due_ns) {
     return fabs(number - round(number)) * gap_ns;
 }
 
-/* A thread's share of the rate is that of its clients. The first gap is the one from the window's
- * begin, which has the same distribution. */
-static void take_arrivals_of(struct self_facts *facts, const struct shared *shared, int thread) {
+/* Notes the thread's arrivals until end_ns, and returns how many there are. */
+static int take_arrivals_of(struct self_facts *facts, const struct shared *shared, int thread,
+                            int64_t end_ns, int64_t *due_ns) {
     const struct worker_stats *worker = &shared->worker[thread];
-    uint32_t first, count;
-    shared_slice(shared, thread, &first, &count);
-    double gap_ns = 1e9 * shared->clients / (shared->arrival.rate_per_s * count);
-    int64_t last_ns = atomic_load(&shared->window_begin_ns);
+    int count = 0;
     for (uint32_t i = 0; i < worker->arrival_count; i++) {
-        int64_t due_ns = worker->arrivals_ns[i];
-        facts->gaps[facts->gap_count++] = (double)(due_ns - last_ns) / gap_ns;
-        facts->grid_off_ns = fmax(facts->grid_off_ns, off_grid_ns(shared, due_ns));
-        last_ns = due_ns;
+        int64_t at_ns = worker->arrivals_ns[i];
+        facts->grid_off_ns = fmax(facts->grid_off_ns, off_grid_ns(shared, at_ns));
+        if (at_ns <= end_ns) due_ns[count++] = at_ns;
     }
+    return count;
 }
 
+/* Each thread keeps only its first arrivals: the end of the time of which all are known. */
+static int64_t arrivals_known_until(const struct shared *shared) {
+    int64_t end_ns = LB_NEVER;
+    for (int i = 0; i < shared->threads; i++) {
+        const struct worker_stats *worker = &shared->worker[i];
+        bool full = worker->arrival_count == ARRIVALS_KEPT;
+        if (full && worker->arrivals_ns[ARRIVALS_KEPT - 1] < end_ns)
+            end_ns = worker->arrivals_ns[ARRIVALS_KEPT - 1];
+    }
+    return end_ns;
+}
+
+static int compare_times(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The gaps of all threads' arrivals together, which are Poisson at the whole rate. The gaps of one thread would not do
+ * where each thread has few: the window's end cuts the last gap of each, so that short ones are too many. The first gap
+ * is the one from the window's begin, which has the same distribution. */
 static int take_arrivals(struct self_facts *facts, const struct stage *stage,
                          const struct shared *shared) {
     size_t room = 1;
+    int count = 0;
+    double gap_ns = 1e9 / shared->arrival.rate_per_s;
+    int64_t last_ns = atomic_load(&shared->window_begin_ns), end_ns = arrivals_known_until(shared);
     facts->arrival = shared->arrival.kind;
     facts->due_expected = shared->arrival.rate_per_s * (double)stage->window_ns / 1e9;
     for (int i = 0; i < shared->threads; i++) room += shared->worker[i].arrival_count;
+    int64_t *due_ns = malloc(room * sizeof *due_ns);
     facts->gaps = malloc(room * sizeof *facts->gaps);
-    if (!facts->gaps) return -1;
-    for (int i = 0; i < shared->threads && facts->arrival != ARRIVAL_CLOSED; i++)
-        take_arrivals_of(facts, shared, i);
-    return 0;
+    if (due_ns && facts->gaps) {
+        for (int i = 0; i < shared->threads && facts->arrival != ARRIVAL_CLOSED; i++)
+            count += take_arrivals_of(facts, shared, i, end_ns, due_ns + count);
+        qsort(due_ns, (size_t)count, sizeof *due_ns, compare_times);
+        for (int i = 0; i < count; last_ns = due_ns[i++])
+            facts->gaps[i] = (double)(due_ns[i] - last_ns) / gap_ns;
+        facts->gap_count = count;
+    }
+    free(due_ns);
+    return due_ns && facts->gaps ? 0 : -1;
 }
 
 /* The window's last interval is not a second. */

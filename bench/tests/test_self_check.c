@@ -178,6 +178,8 @@ TEST(every_kind_of_stage_adds_up) {
         {"sim", {"load.clients=4", "load.processes=2", "load.threads=2"}},
         {"mem-rwlock", {"load.clients=4"}},
         {"mem-semaphore", {"load.clients=6"}},
+        /* a thread each, with few arrivals */
+        {"mem-mutex", {"load.clients=100", "load.keys=own", "load.arrival=poisson:1500/s"}},
         {"null", {"load.clients=2"}}};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
         const char *sets[12] = {"run.duration=100ms", "run.warmup=20ms"};
