@@ -103,14 +103,37 @@ TEST(test_throughput_counts_clients_that_asked_in_the_warm_up) {
     stage_free(stage);
 }
 
-static bool warns_of(const struct stage *stage, const char *words) {
-    const struct plan plan = {.name = "test", .arrival.kind = ARRIVAL_CONSTANT};
+static bool warns_under(const struct stage *stage, enum arrival_kind arrival, const char *words) {
+    const struct plan plan = {.name = "test", .arrival.kind = arrival};
     const struct plan_lock lock = {.lock = registry_lock("sim")};
     const struct stage_ask ask = {.plan = &plan, .lock = &lock};
     json_t *warnings = stage_warnings(stage, &ask);
     bool has = any_text_has(warnings, words);
     json_decref(warnings);
     return has;
+}
+
+static bool warns_of(const struct stage *stage, const char *words) {
+    return warns_under(stage, ARRIVAL_CONSTANT, words);
+}
+
+/* Of 10 s that clients waited in the window, the histograms have what they were given here. */
+TEST(test_waits_that_no_percentile_has_are_told) {
+    static const char words[] = "% of the time that clients waited is in no percentile of acquire";
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    assert_false(warns_under(stage, ARRIVAL_CLOSED, words));
+    hist_reset(stage->hist[METRIC_ACQUIRE]);
+    hist_reset(stage->hist[METRIC_WAIT_FAILED]);
+    stage->result.state_waiting_ns = 8e9;
+    stage->result.state_connecting_ns = 2e9;
+    hist_record_times(stage->hist[METRIC_ACQUIRE], LB_S_NS, 4);
+    hist_record_times(stage->hist[METRIC_WAIT_FAILED], LB_S_NS, 4);
+    assert_true(warns_under(stage, ARRIVAL_CLOSED, "at least 20 % of the time"));
+    assert_false(warns_under(stage, ARRIVAL_CONSTANT, words)); /* acquire_due counts from due */
+    hist_record(stage->hist[METRIC_ACQUIRE], LB_S_NS);
+    hist_record(stage->hist[METRIC_ACQUIRE], LB_S_NS);
+    assert_false(warns_under(stage, ARRIVAL_CLOSED, words));
+    stage_free(stage);
 }
 
 /* A late start is the fault of the load generator, or of a pool that is too small because the lock
@@ -280,6 +303,8 @@ TEST(test_the_drain_limit_ends_waits) {
     assert_true(json_is_null(json_object_get(second, "acquire_p50_ns")));
     assert_true(json_is_null(json_object_get(second, "acquire_p99_ns")));
     assert_true(any_text_has(stage->result.warnings, "had to end 3 waits:"));
+    assert_true(
+        any_text_has(stage->result.warnings, "at least 100 % of the time that clients waited"));
     stage_free(stage);
 }
 
