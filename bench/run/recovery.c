@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
+#include "bench/run/outage.h"
 
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
 
@@ -153,47 +154,15 @@ static int64_t *grant_times(struct sum *sum, size_t *ret_count) {
     return times;
 }
 
-/* The first time that is later. */
-static size_t later_than(const int64_t *times, size_t count, int64_t ns) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (times[middle] > ns) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
-/* The longest time without a grant from the last one before `from_ns` to the first one after
- * `to_ns`. */
-static int64_t longest_gap(const int64_t *times, size_t count, int64_t from_ns, int64_t to_ns) {
-    size_t next = later_than(times, count, from_ns);
-    int64_t last_ns = next > 0 ? times[next - 1] : from_ns, longest_ns = 0;
-    for (; last_ns < to_ns; next++) {
-        int64_t now_ns = next < count && times[next] < to_ns ? times[next] : to_ns;
-        if (now_ns - last_ns > longest_ns) longest_ns = now_ns - last_ns;
-        last_ns = now_ns;
-    }
-    return longest_ns;
-}
-
 static int common_trials(struct sum *sum) {
     size_t count;
     int64_t *times = grant_times(sum, &count), end_ns = sum->book->rules.end_ns;
+    int64_t first_ns = end_ns; /* the begin of the first fault */
     int failed = times ? 0 : -1;
     for (int i = 0; !failed && i < sum->stage->faults.count; i++) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
         if (fault->begin_ns >= end_ns) continue;
-        int64_t next_ns = end_ns;
-        for (int k = 0; k < sum->stage->faults.count; k++) {
-            int64_t begin_ns = sum->stage->faults.events[k].begin_ns;
-            if (begin_ns > fault->begin_ns && begin_ns < next_ns) next_ns = begin_ns;
-        }
-        int64_t gap_ns = longest_gap(times, count, fault->begin_ns, next_ns);
-        if (gap_ns > sum->recovery->unavailable_ns) sum->recovery->unavailable_ns = gap_ns;
+        if (fault->begin_ns < first_ns) first_ns = fault->begin_ns;
         if (!stops_all(sum, fault)) continue;
         int64_t hit_ns = fault->gone_ns > 0 ? fault->gone_ns : fault->begin_ns;
         size_t first = later_than(times, count, hit_ns + FLIGHT_NS);
@@ -203,6 +172,9 @@ static int common_trials(struct sum *sum) {
             failed = note_trial(sum, fault, times[first] - fault->begin_ns);
         }
     }
+    if (!failed && first_ns < end_ns)
+        failed = outage_longest(sum->book, sum->order, times, count, first_ns,
+                                &sum->recovery->unavailable_ns, sum->err);
     free(times);
     return failed;
 }

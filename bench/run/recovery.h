@@ -19,7 +19,7 @@ struct recovery {
     int unrecovered;                      /* such keys that no client got any more */
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
-    /* the longest time without any grant around a fault; -1 = there was no fault */
+    /* from the first fault on, see outage.h; -1 = there was no fault */
     int64_t unavailable_ns;
     uint64_t grants_lost; /* grants whose holder was told that they were lost */
     bool wakeups_known;
