@@ -95,10 +95,12 @@ static int64_t connect_anew(struct client *client, int64_t started_ns, bool meas
     return now_ns;
 }
 
-/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did not, or the lock
- * blocks its thread by design, so that nobody can tell. */
-static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t now_ns) {
-    if (worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return 0;
+/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did not. Where the lock
+ * blocks its thread by design, beats say nothing; but a client that waited for the slot was in no call of the lock, so
+ * that it can only have overslept. */
+static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t now_ns,
+                            bool free) {
+    if (worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return free ? now_ns - due_ns : 0;
     return stalls_around(&worker->stats->stalls, due_ns, now_ns);
 }
 
@@ -107,7 +109,7 @@ static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t
  * 80 % for four times as long as the stall. */
 static void count_late_slot(struct worker *worker, int64_t due_ns, int64_t now_ns, bool free) {
     struct worker_stats *stats = worker->stats;
-    int64_t stall_ns = stall_around(worker, due_ns, now_ns);
+    int64_t stall_ns = stall_around(worker, due_ns, now_ns, free);
     if (free && stall_ns == 0) return; /* its timer was late, and METRIC_LAG has it */
     if (!worker->behind) worker->ours_until_ns = due_ns + WORK_OFF_TIMES * stall_ns;
     worker->behind = true;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bench/base/processors.h"
 #include "bench/load/tick.h"
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_store.h"
@@ -221,6 +222,19 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     fill_cost(stage, &sums, lock);
 }
 
+/* Where waits spin, those who waited may have kept the processors from clients that were idle, unless a processor was
+ * left on average: then slots that started late were delayed by the lock. */
+static void blame_spinning(struct stage *stage, const struct lb_lock *lock) {
+    struct run_stage *result = &stage->result;
+    struct processors processors = processors_look();
+    double spare_ns = (double)(processors_usable(&processors) - 1) * (double)stage->window_ns;
+    bool kept = (lock->caps & LB_CAP_SPINS) && result->state_waiting_ns > spare_ns;
+    if (!kept || isnan(result->stalled)) return;
+    result->queued += result->stalled;
+    result->stalled = 0;
+    stage->stalled_missed = 0;
+}
+
 static void sum_reacquired(struct stage *stage, const struct shared *shared) {
     struct hist *between = shared->reacquire ? hist_new(HIST_DIGITS, REACQUIRE_HIGHEST) : NULL;
     if (!between) return;
@@ -390,6 +404,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     stage->grants_per_client = calloc((size_t)shared->clients, sizeof *stage->grants_per_client);
     sum_workers(stage, shared);
     sum_clients(stage, shared);
+    blame_spinning(stage, shared->lock->lock);
     sum_reacquired(stage, shared);
     stage->exclusion = cells_judge(shared->cells, shared->cell_count, &shared->findings);
     stage->exclusion.stuck = stage->stuck_keys.count;

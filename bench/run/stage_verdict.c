@@ -75,10 +75,13 @@ static bool fibers_kept_thread(const struct stage *stage) {
 static void add_stood_still(json_t *warnings, const struct stage *stage) {
     const struct run_stage *result = &stage->result;
     double longest_ns = fmin((double)stage->hist[METRIC_HICCUP]->max, result->stood_still_ns);
-    char time[100] = " before the window", slots[100] = "";
-    if (result->stood_still_ns > 0)
+    char time[100] = "", slots[100] = "";
+    if (result->stood_still_ns == 0) {
+        snprintf(time, sizeof time, " before the window");
+    } else if (result->stood_still_ns > 0) {
         snprintf(time, sizeof time, " for %.3g s of %.3g s, at most %.3g s at a time",
                  result->stood_still_ns / 1e9, (double)stage->window_ns / 1e9, longest_ns / 1e9);
+    }
     if (result->stalled > 0)
         snprintf(slots, sizeof slots,
                  ", and %.0f of %.0f arrivals fell due meanwhile or waited behind those",

@@ -171,12 +171,17 @@ static bool stops_are_over(const struct stage *stage) {
     return false;
 }
 
-static struct stage *run_with_stops(int times, int for_ms, const char *const *sets) {
+static struct stage *run_lock_with_stops(const char *lock, int times, int for_ms,
+                                         const char *const *sets) {
     memset(&stops, 0, sizeof stops);
     stops.times = times;
     stops.for_ms = for_ms;
     struct stage_wish wish = {.enough = stops_are_over, .stands_still = true};
-    return run_stage_as("sim", &wish, sets);
+    return run_stage_as(lock, &wish, sets);
+}
+
+static struct stage *run_with_stops(int times, int for_ms, const char *const *sets) {
+    return run_lock_with_stops("sim", times, for_ms, sets);
 }
 
 /* Fails unless the stage says that the load generator was its limit, and that it stood still for so
@@ -198,6 +203,22 @@ TEST(a_stop_in_an_open_loop_is_ours) {
     assert_true(stage->result.stalled >= 110); /* of the 120 that fell due in 400 ms */
     assert_true(stage->result.queued < stage->result.stalled / 2);
     assert_false(any_text_has(stage->result.warnings, "clients were busy"));
+    stage_free(stage);
+}
+
+/* A lock that blocks its thread has no beats to be judged by, but its clients were idle when their arrivals fell due. */
+TEST(a_stop_of_idle_threads_is_ours) {
+    struct stage *stage =
+        run_lock_with_stops("mem-mutex", 1, 700,
+                            SETS("load.clients=40", "load.arrival=constant:100/s", "load.hold=0",
+                                 "run.warmup=0", "run.duration=600ms"));
+    assert_true(isnan(stage->result.stood_still_ns));
+    assert_true(stage->result.missed > 0);
+    assert_true(stage->result.stalled >=
+                30); /* of the 50 that fell due in the stop, 40 or more had an idle client */
+    assert_string_equal(stage->result.limited_by, "generator");
+    assert_true(any_text_has(stage->result.limited_why, "lockbench itself stood still (it was"));
+    assert_false(any_text_has(stage->result.warnings, "does not carry"));
     stage_free(stage);
 }
 
