@@ -67,6 +67,16 @@ static bool is_hit(const struct faults *faults, int process) {
     return false;
 }
 
+/* Whether an injection on the process has hit this grant already, which the client has since since_ns: what follows is
+ * no second trial. */
+static bool was_hit(const struct faults *faults, int process, int64_t since_ns) {
+    for (int i = 0; i < faults->log->count; i++) {
+        const struct fault_event *event = &faults->log->events[i];
+        if (event->process == process && event->begin_ns >= since_ns) return true;
+    }
+    return false;
+}
+
 static bool can_be_hit(const struct faults *faults, int process) {
     return workers_alive(faults->workers, process) && !is_hit(faults, process);
 }
@@ -101,9 +111,12 @@ static bool next_that_is(struct faults *faults, enum fault_target target, bool b
     for (; *skip < clients; ++*skip) {
         uint32_t client = (faults->next_client + *skip) % clients;
         *ret = (struct fault_victim){.client = client, .found = true, .process = -1};
-        if (shared->client[client].dead || !is_since(shared, target, client, &ret->key)) continue;
+        int64_t since_ns = is_since(shared, target, client, &ret->key);
+        if (shared->client[client].dead || since_ns == 0) continue;
         ret->process = workers_process_of(shared, client);
         if (by_process && !can_be_hit(faults, ret->process)) continue;
+        bool again = by_process && target == TARGET_HOLDER;
+        if (again && was_hit(faults, ret->process, since_ns)) continue;
         ret->first = workers_clients(shared, ret->process, &ret->end);
         ++*skip;
         return true;

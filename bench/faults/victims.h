@@ -16,7 +16,8 @@ struct fault_victim {
 bool fault_anybody_holds(const struct faults *faults, int64_t since_ns);
 
 /* Finds a process by the target and stops it (SIGSTOP) while the client still holds or waits, as
- * the target asks; the caller resumes or kills the process. spare: never the last living process.
+ * the target asks; the caller resumes or kills the process. A holder whose process was hit while it had
+ * the same grant is passed over: that would be no second trial. spare: never the last living process.
  * False if there is none. */
 bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
                  struct fault_victim *ret);
