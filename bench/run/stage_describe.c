@@ -10,6 +10,7 @@
 #include "bench/workload/keys.h"
 #include "bench/workload/leases.h"
 #include "bench/workload/stages.h"
+#include "results/format/bound.h"
 #include "results/format/hdr.h"
 #include "results/format/write.h"
 #include "results/stats/quantile.h"
@@ -245,6 +246,8 @@ int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_e
             return -1;
     }
     result->inside_mean_ns = result->latency[METRIC_HOLD].mean;
+    if (bound_hardly_tested(result->inside_mean_ns, result->latency[METRIC_PING].p50))
+        result->bound95 = NAN;
     fill_permit_idle(stage, ask->plan);
     run_fill_response(result, stage->hist[METRIC_ACQUIRE_DUE]);
     if (stage->has_first) result->overlap = run_stage_keep(result, overlap_json(stage));

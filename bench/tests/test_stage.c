@@ -185,6 +185,19 @@ TEST(test_who_waited_put_the_lock_to_the_test) {
     }
 }
 
+/* Holders that are inside for less than a round trip have gone before a second grant could meet them. */
+TEST(test_what_is_hardly_tested_has_no_bound) {
+    static const char *const holds[] = {"load.hold=0", "load.hold=20ms"};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_stage_of(
+            "sim", SETS("load.clients=4", holds[i], "sim.service=1ms", "run.duration=500ms"));
+        assert_string_equal(stage->result.verdict, "clean");
+        assert_true(stage->result.tested_grants > 3);
+        assert_int_equal(isnan(stage->result.bound95), i == 0);
+        stage_free(stage);
+    }
+}
+
 TEST(test_lost_releases_wait_for_the_lease) {
     struct stage *stage =
         run_stage_of("sim", SETS("load.clients=2", "sim.lose_every=3", "acquire.lease=60ms",

@@ -8,7 +8,6 @@
 #include "report/run/field_value.h"
 #include "report/run/run_doc.h"
 #include "report/run/words.h"
-#include "results/format/bound.h"
 
 static json_t *stage_row_json(int run, const struct run_stage *stage) {
     json_t *row = json_object();
@@ -49,7 +48,7 @@ static json_t *run_of(const struct run *run) {
 
 static json_t *report_lock_json(const struct report_lock *lock) {
     json_t *object = json_object();
-    double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
+    double bound = report_bound(lock);
     int rc = escape_json_put(object, "run", json_integer(lock->run));
     rc |= escape_json_put(object, "lock", escape_json(lock->name));
     rc |= escape_json_put(object, "verdict", escape_json(words_state(lock->state)));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/base/verdict.h"
+#include "results/format/bound.h"
 static bool equal(const char *a, const char *b) {
     return a && b && strcmp(a, b) == 0;
 }
@@ -258,7 +259,12 @@ static void note_exposure(struct report_lock *lock, const struct run_stage *stag
 }
 
 bool report_hardly_tested(const struct report_lock *lock) {
-    return report_is_real(lock->stage) && lock->inside_ns < lock->round_trip_ns;
+    return bound_hardly_tested(lock->inside_ns, lock->round_trip_ns);
+}
+
+double report_bound(const struct report_lock *lock) {
+    bool known = lock->state == LOCK_CLEAN && !report_hardly_tested(lock);
+    return known ? bound_of_grants(lock->competing) : NAN;
 }
 
 static void judge(struct report_lock *lock, const struct run_stage *stage) {

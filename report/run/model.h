@@ -56,9 +56,10 @@ struct report_lock {
     bool partial;                    /* one of its stages is partial or failed */
 };
 
-/* True for a real lock whose holders were inside for less than a round trip: then a second grant
- * mostly meets no holder. */
+/* Whether the lock's holders were inside for less than a round trip; see bound.h. */
 bool report_hardly_tested(const struct report_lock *lock);
+/* Its bound 3/n; NAN where it is not clean, was hardly tested, or has too few grants. */
+double report_bound(const struct report_lock *lock);
 
 struct report_row {
     int lock; /* index in report->locks */

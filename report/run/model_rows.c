@@ -176,8 +176,10 @@ static int fill_figures(struct report_row *row, const struct ref *refs, int coun
     }
     free(values);
     double tested = row->figures.tested_grants, checked = row->figures.checked_grants;
-    row->figures.bound95 =
-        row->state == LOCK_CLEAN ? bound_of_grants(isnan(tested) ? checked : tested) : NAN;
+    bool hardly =
+        bound_hardly_tested(row->figures.inside_mean_ns, row->figures.latency[METRIC_PING].p50);
+    bool known = row->state == LOCK_CLEAN && !hardly;
+    row->figures.bound95 = known ? bound_of_grants(isnan(tested) ? checked : tested) : NAN;
     return 0;
 }
 

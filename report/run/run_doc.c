@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/format/bound.h"
-
 /* ---- the answers ---- */
 
 static void add_run_answer(struct doc *doc, const struct report *report,
@@ -109,7 +107,7 @@ static void add_promise(struct doc *doc, const struct report *report,
     const struct run_server *server = report_server(report, lock);
     const char *version = report_server_version(server);
     bool yours = report_is_yours(server);
-    double bound = lock->state == LOCK_CLEAN ? bound_of_grants(lock->competing) : NAN;
+    double bound = report_bound(lock);
     char claims[256];
     doc_row(doc, report_is_real(stage) ? DOC_ROW : DOC_ASIDE);
     doc_cell(doc, "%s", lock->label);

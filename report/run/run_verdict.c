@@ -7,7 +7,6 @@
 
 #include "bench/base/verdict.h"
 #include "report/run/run_doc.h"
-#include "results/format/bound.h"
 
 static const char *plural(double count) {
     return count == 1 ? "" : "s";
@@ -140,24 +139,27 @@ static void say_how_many(struct doc *doc, const struct report *report, const cha
 }
 
 static void say_clean(struct doc *doc, const struct report *report, bool *headed) {
-    const struct report_lock *least = NULL;
+    const struct report_lock *least = NULL; /* of those whose bound holds */
+    const char *one = NULL;
     double grants = 0;
     int clean = count_state(report, LOCK_CLEAN);
     for (int i = 0; i < report->lock_count; i++) {
         const struct report_lock *lock = &report->locks[i];
         if (!is_in(lock, LOCK_CLEAN)) continue;
         grants += lock->competing;
+        one = lock->label;
+        if (report_hardly_tested(lock)) continue;
         if (!least || lock->competing < least->competing) least = lock;
     }
-    if (!least) return;
+    if (clean == 0) return;
+    say_how_many(doc, report, one, grants);
+    set_headline(doc, headed);
+    say_apart(doc, report);
+    if (!least) return; /* all were hardly tested: no bound holds */
     char few[NUMBER_TEXT_MAX], one_in[NUMBER_TEXT_MAX];
     number_count_text(least->competing, few);
     number_count_text(floor(least->competing / 3), one_in);
-    bool bound = !isnan(bound_of_grants(least->competing));
-    say_how_many(doc, report, least->label, grants);
-    set_headline(doc, headed);
-    say_apart(doc, report);
-    if (!bound) {
+    if (isnan(report_bound(least))) {
         doc_say(doc, TONE_WARN, "The least tried is %s, with %s such grants: too few for a bound.",
                 least->label, few);
     } else if (clean == 1) {
@@ -173,7 +175,7 @@ static void say_clean(struct doc *doc, const struct report *report, bool *headed
 }
 
 /* A second grant that arrives a round trip later finds that the holder has gone. */
-static void say_hardly_tested(struct doc *doc, const struct report *report) {
+static void say_hardly_tested(struct doc *doc, const struct report *report, bool *headed) {
     const struct report_lock *longest = NULL;
     int count = 0;
     for (int i = 0; i < report->lock_count; i++) {
@@ -190,6 +192,14 @@ static void say_hardly_tested(struct doc *doc, const struct report *report) {
             "nobody. Set load.hold to a round trip or more.",
             count, plural(count), number_time_text(longest->inside_ns, inside), longest->label,
             number_time_text(longest->round_trip_ns, trip));
+    set_headline(doc, headed);
+}
+
+static bool any_well_tested(const struct report *report) {
+    bool any = false;
+    for (int i = 0; i < report->lock_count; i++)
+        any |= is_in(&report->locks[i], LOCK_CLEAN) && !report_hardly_tested(&report->locks[i]);
+    return any;
 }
 
 /* Adds one sentence that names all locks in a state; nothing if there is none. */
@@ -256,8 +266,10 @@ static void say_headline(struct doc *doc, const struct report *report) {
               &headed);
     say_expired(doc, report, &headed);
     run_failed(report, doc, &headed);
+    bool well = any_well_tested(report);
+    if (!well) say_hardly_tested(doc, report, &headed);
     say_clean(doc, report, &headed);
-    say_hardly_tested(doc, report);
+    if (well) say_hardly_tested(doc, report, &headed);
     if (headed) return;
     bool checked = count_state(report, LOCK_ALONE) > 0 || count_state(report, LOCK_UNCHECKED) == 0;
     doc_say(doc, TONE_WARN, "%s",

@@ -353,13 +353,23 @@ TEST(test_what_tests_exclusion) {
     /* Holders are gone before a second grant could arrive. */
     report = report_of(EXPOSED("a", 600, 300), "");
     assert_true(report_hardly_tested(&report->locks[0]));
+    assert_true(isnan(report_bound(&report->locks[0])));
+    assert_true(isnan(report->groups[0].rows[0].figures.bound95));
     expect_said(report, "Exclusion was hardly tested for 1 lock", true);
+    expect_said(report, "95 %", false);
     report_free(report);
-    /* The simulator is no lock for use. */
+    /* Another lock's bound holds, and it alone is told. */
+    report = report_of(EXPOSED("a", 600, 120000) "," EXPOSED("b", 30, 300), "");
+    assert_true(report_bound(&report->locks[0]) == 3.0 / 600);
+    expect_said(report, "Exclusion was hardly tested for 1 lock", true);
+    expect_said(report, "The least tried is a, with 600 such grants", true);
+    report_free(report);
+    /* The simulator is tested no better. */
     report =
         report_of(EXPOSED("a", 600, 120000) "," EXPOSED("sim\",\"backend\":\"sim", 600, 300), "");
-    assert_false(report_hardly_tested(&report->locks[1]));
-    expect_said(report, "hardly tested", false);
+    assert_true(report_hardly_tested(&report->locks[1]));
+    assert_true(isnan(report_bound(&report->locks[1])));
+    expect_said(report, "Exclusion was hardly tested for 1 lock", true);
     report_free(report);
 }
 

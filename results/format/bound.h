@@ -3,10 +3,18 @@
 #define RESULTS_FORMAT_BOUND_H
 
 #include <math.h>
+#include <stdbool.h>
 
 /* The greatest rate of failures per grant: 3/n, the rule of three. NAN if that says nothing. */
 static inline double bound_of_grants(double grants) {
     return grants > 3 ? 3 / grants : NAN;
+}
+
+/* Whether exclusion was hardly tested: where holders are inside for less than a round trip, a second grant arrives when
+ * the first holder has mostly gone, so that it is not seen, and the grants allow no bound. False where one of the two
+ * is not known. */
+static inline bool bound_hardly_tested(double inside_ns, double round_trip_ns) {
+    return inside_ns < round_trip_ns;
 }
 
 /* The greatest share of faults in which a lock fails: exact, since faults are few. NAN for none. */
