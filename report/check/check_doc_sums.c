@@ -143,10 +143,6 @@ static void add_fault_sums(const struct check_view *view, struct doc *doc) {
         doc_figure(doc, sums.unavailable_max);
     }
     note_unbroken(view, doc);
-    doc_note(
-        doc, TONE_PLAIN,
-        "Longest without a grant: the holders' own holds are in it, so a gap as long as a hold says "
-        "nothing of an outage; the time from a fault to the next grant is the recovery.");
     if (view->finding_count > 0) doc_note(doc, TONE_PLAIN, "Bold: worse than the driver states.");
     doc_end(doc);
 }

@@ -26,12 +26,6 @@ static bool has_recovery(const struct report_row *row) {
     return figures->recovery_count > 0 || figures->unrecovered > 0 || figures->unavailable > 0;
 }
 
-/* True if the gap is no longer than a hold: while all keys are held nobody can be granted one, with or
- * without an outage. */
-static bool is_a_hold(const struct run_stage *figures) {
-    return figures->unavailable <= 1.05 * figures->latency[METRIC_HOLD].max;
-}
-
 static void add_recovery_columns(struct doc *doc) {
     static const struct doc_column columns[] = {
         {.title = "lock"},
@@ -46,8 +40,8 @@ static void add_recovery_columns(struct doc *doc) {
         {.title = "grants lost", .brief = "lost", .figure = DOC_COUNT},
         {.title = "longest without a grant",
          .brief = "no grant for",
-         .help = "around a fault; where it is as long as a hold, it says nothing of an outage",
-         .right = true},
+         .help = "although a key that a client had asked for was held by nobody",
+         .figure = DOC_TIME},
         {.title = NULL},
     };
     doc_columns(doc, columns);
@@ -56,7 +50,6 @@ static void add_recovery_columns(struct doc *doc) {
 static void add_recovery_row(struct doc *doc, const struct report *report,
                              const struct report_row *row) {
     const struct run_stage *figures = &row->figures;
-    char gap[NUMBER_TEXT_MAX];
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
     doc_cell(doc, "%s", report->locks[row->lock].label);
     doc_figure(doc, figures->recovery_count);
@@ -65,18 +58,14 @@ static void add_recovery_row(struct doc *doc, const struct report *report,
     doc_figure(doc, figures->theory_max);
     doc_figure(doc, figures->unrecovered);
     doc_figure(doc, figures->grants_lost);
-    doc_value(doc, figures->unavailable, "%s%s", number_time_text(figures->unavailable, gap),
-              is_a_hold(figures) ? ", within a hold" : "");
+    doc_figure(doc, figures->unavailable);
 }
 
 static void add_recoveries(struct doc *doc, const struct report *report,
                            const struct report_group *group) {
     char clients[NUMBER_TEXT_MAX];
-    bool any = false, hold = false;
-    for (int r = 0; r < group->row_count; r++) {
-        any |= has_recovery(&group->rows[r]);
-        hold |= is_a_hold(&group->rows[r].figures);
-    }
+    bool any = false;
+    for (int r = 0; r < group->row_count; r++) any |= has_recovery(&group->rows[r]);
     if (!any) return;
     doc_heading(doc, "Recovery, %s client%s: %s", number_count_text(group->clients, clients),
                 group->clients == 1 ? "" : "s", group->load);
@@ -84,12 +73,10 @@ static void add_recoveries(struct doc *doc, const struct report *report,
     add_recovery_columns(doc);
     for (int r = 0; r < group->row_count; r++)
         if (has_recovery(&group->rows[r])) add_recovery_row(doc, report, &group->rows[r]);
-    doc_note(doc, TONE_PLAIN, "recovered: from the fault to the first grant after it");
-    if (hold)
-        doc_span(
-            doc, DOC_PLAIN,
-            "; within a hold: the longest time without a grant is no longer than a holder keeps the "
-            "key, so it says nothing of an outage");
+    doc_note(
+        doc, TONE_PLAIN,
+        "recovered: from the fault to the first grant after it; no grant for: the longest time "
+        "without one although a key that a client had asked for was held by nobody");
     doc_end(doc);
 }
 
