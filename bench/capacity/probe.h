@@ -5,8 +5,8 @@
  * interval of the quantile comes from the spread between parts of the window
  * (results/stats/quantile.h), counted at the limit. Near the edge even these parts depend on each
  * other, so the verdict is only for people, and the search takes a probe as one sample. Where far
- * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and there
- * is no interval. This file decides nothing about a search. */
+ * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and the
+ * interval may be too narrow. This file decides nothing about a search. */
 #ifndef BENCH_CAPACITY_PROBE_H
 #define BENCH_CAPACITY_PROBE_H
 
@@ -25,10 +25,10 @@ struct probe {
     enum probe_limit limit;
     const char *few; /* why there is no interval of the quantile to judge by, in words; or NULL */
     bool measured;   /* the figures below are known */
-    /* The quantile and its interval; NAN: not known. The quantile and high_ns are NAN, too, if the
-     * value is beyond the last granted request, and the interval if the quantile is far below the
-     * limit */
+    /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
+     * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
+    bool narrow; /* the quantile is far below the limit: the interval is not for people */
     /* samples: requests due in the window; in a closed loop, begun in it */
     uint64_t samples, over, missed;
     double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */

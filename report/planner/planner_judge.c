@@ -247,6 +247,16 @@ static bool is_kept_for(const struct planner_ask *ask, const struct capacity_pro
     return probe->high_ns <= ask->limit_ns && few && !probe->grew;
 }
 
+/* True if a probe kept its promise and its interval is missing, as in files of older builds: under
+ * a stricter limit nobody can tell then. */
+static bool lacks_intervals(const struct capacity_lock *lock, double limit_ns) {
+    for (int i = 0; i < lock->probe_count && limit_ns < lock->limit_ns; i++) {
+        const struct capacity_probe *probe = &lock->probes[i];
+        if (probe->verdict == PROMISE_KEPT && isnan(probe->high_ns)) return true;
+    }
+    return false;
+}
+
 /* Reads the answer and the probes under another limit than that of the search: finds the greatest
  * load that keeps the limit, below the least load that breaks it. Two probes must agree, since
  * requests of one probe queue behind each other, so that its interval is too narrow near the edge.
@@ -291,6 +301,12 @@ static int judge_measured(const struct planner_ask *ask, struct planner_answer *
     if (isnan(answer->carries) && isnan(answer->breaks))
         return refuse_answer(answer, ask, NAN,
                              "measured for %s, and its probes do not decide the limit asked for",
+                             lock->slo);
+    bool undecided = !(asked(ask) <= answer->carries) && !(asked(ask) >= answer->breaks);
+    if (undecided && lacks_intervals(lock, ask->limit_ns))
+        return refuse_answer(answer, ask, NAN,
+                             "measured for %s, by an older lockbench that did not store the "
+                             "intervals which a stricter limit needs: search again",
                              lock->slo);
     if (fill_verdict(answer, PLANNER_UNKNOWN, "read from the probes of a search for %s",
                      lock->slo) != 0)

@@ -248,6 +248,22 @@ TEST(another_limit_is_read_from_the_probes) {
            "the promise is kept up to 400/s, and nothing is known", "--most 880");
 }
 
+/* Far below the limit a search of an older build stored no interval: a stricter limit is then unknown,
+ * where another probe does not decide it. A load that is too much stays too much. */
+TEST(a_stricter_limit_needs_the_intervals) {
+    const struct made old = {.more = ",{\"value\":399,\"verdict\":\"kept\",\"quantile_ns\":4e6,"
+                                     "\"low_ns\":null,\"high_ns\":null,\"samples\":1000,"
+                                     "\"missed\":0}"};
+    struct planner_ask ask = {ASK, .rate = 300, .hold_ns = 1e6};
+    ask.limit_ns = 16e6;
+    ask.slo = "acquire_due.p99<=16ms";
+    judged(&old, ask, PLANNER_UNKNOWN, false, "by an older lockbench", "lockbench capacity");
+    ask.rate = 200;
+    judged(&old, ask, PLANNER_CARRIES, false, "kept up to 200/s", NULL);
+    ask.rate = 440;
+    judged(&old, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+}
+
 /* A probe that was so bad that it has no figures broke its promise and all stricter ones. One lucky
  * probe above the answer of the search shows nothing. Probes that contradict each other decide
  * nothing. */

@@ -53,8 +53,16 @@ static const struct result_field probe_fields[] = {
               "begin of its interval, from the spread of the share over the limit between parts of "
               "the window"),
     PROBE(REAL, high_ns, "high_ns", .unit = "ns", .help = "its end",
-          .more = "Both are null if less than half of the allowed number is over the limit: then "
-                  "the spread at the limit shows nothing about the spread at the quantile."),
+          .more = "Each is null where it lies among requests that were never granted, and both if "
+                  "the probe has too few requests or parts."),
+    PROBE(
+        FLAG, narrow, "narrow",
+        .help = "less than half of the allowed number is over the limit: the spread at the limit "
+                "then shows nothing about the spread at the quantile, and the interval may be too "
+                "narrow",
+        .more = "Reports do not show such an interval. lockbench plan takes it for a promise with "
+                "another limit, where two probes agree. Before this member existed, low_ns and "
+                "high_ns were null instead."),
     PROBE(FLAG, grew, "grew",
           .help = "the backlog grew in the window by more than chance explains: the promise is "
                   "broken, however many requests were within the limit"),
