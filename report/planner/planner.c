@@ -97,16 +97,15 @@ static void keep_best(struct planner *planner) {
     qsort(planner->answers, (size_t)kept, sizeof *planner->answers, by_fitness);
 }
 
-/* Permits of a semaphore and readers may hold a key together. Only of mutexes it is known that a
- * key has one holder. */
-static bool is_impossible(const struct planner *planner) {
-    const struct planner_ask *ask = &planner->ask;
+/* The least part of the time for which each key would be held; NAN if it is not known of a lock. */
+static double least_held(const struct planner *planner) {
+    double least = INFINITY;
     for (int i = 0; i < planner->count; i++) {
-        const char *primitive = planner->answers[i].lock->primitive;
-        if (!primitive || strcmp(primitive, "mutex") != 0) return false;
+        double held = planner->answers[i].held;
+        if (isnan(held)) return NAN;
+        least = fmin(least, held);
     }
-    /* the comparison is false if a figure is NAN */
-    return ask->rate * ask->hold_ns / 1e9 >= ask->keys;
+    return least;
 }
 
 static int check_ask(const struct planner_ask *ask, struct lb_err *err) {
@@ -143,7 +142,8 @@ struct planner *planner_make(struct capacity *const *files, int file_count,
     }
     if (planner->count > 0) {
         keep_best(planner);
-        planner->impossible = is_impossible(planner);
+        planner->held = least_held(planner);
+        planner->impossible = planner->held >= 1;
         return planner;
     }
     err_set(err, LB_EXIT_USAGE,

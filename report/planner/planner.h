@@ -7,7 +7,8 @@
  * tail, within a factor of PLANNER_MODEL. The model is not used beyond PLANNER_RANGE times the
  * measured values, nor for a key that is busier than it was in the measurement. A number of clients
  * within that range needs no model. A lock that let two clients hold at once is refused, whatever
- * load it carries. If nothing answers, the answer is the command that would.
+ * load it carries. A rate whose holds alone fill all the time of the keys is too much for every
+ * mutex. If nothing answers, the answer is the command that would.
  *
  * This code knows no driver and no server, and prints nothing. */
 #ifndef REPORT_PLANNER_PLANNER_H
@@ -57,6 +58,9 @@ struct planner_answer {
     /* `carries` divided by the load of the question; for PLANNER_TOO_MUCH `breaks` divided by it;
      * NAN: not known */
     double margin;
+    /* A mutex for a rate: the part of the time for which each key would be held, which is at most 1;
+     * NAN: not known. Permits of a semaphore and readers may hold a key together. */
+    double held;
     char *why, *settle; /* the reason in words; the command that would answer, or NULL; owned */
 };
 
@@ -68,6 +72,7 @@ struct planner {
     int unsafe; /* what guarantees nothing, and is left out: locks broken on purpose, baselines */
     /* all locks are mutexes, and the hold alone keeps the keys busy: no lock can carry the load */
     bool impossible;
+    double held; /* the least of the answers' */
 };
 
 /* Asks all files. The order of the answers: carried by a measurement, carried by the model,

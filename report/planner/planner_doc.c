@@ -26,12 +26,17 @@ static char *verdict_text(const struct planner_answer *answer, char *text, size_
     return text;
 }
 
-static const char *impossible_text(const struct planner_ask *ask, char *text, size_t size) {
-    snprintf(
-        text, size,
-        "No mutex can: %.3g/s on %.0f key%s, each held for %.3g ms, hold %s for %.3g %% of the time.",
-        ask->rate, ask->keys, ask->keys == 1 ? "" : "s", ask->hold_ns / 1e6,
-        ask->keys == 1 ? "it" : "each", ask->rate * ask->hold_ns / 1e7 / ask->keys);
+static const char *impossible_text(const struct planner *planner, char *text, size_t size) {
+    const struct planner_ask *ask = &planner->ask;
+    char rate[NUMBER_TEXT_MAX], keys[NUMBER_TEXT_MAX], hold[NUMBER_TEXT_MAX],
+        percent[NUMBER_TEXT_MAX];
+    snprintf(text, size,
+             "No mutex can: %s/s on %s key%s, each held for %s%s, hold %s for %s %% of the time.",
+             number_text(ask->rate, &number_plain, rate), number_count_text(ask->keys, keys),
+             ask->keys == 1 ? "" : "s",
+             number_time_text(planner->held * ask->keys / ask->rate * 1e9, hold),
+             isnan(ask->hold_ns) ? " as measured" : "", ask->keys == 1 ? "it" : "each",
+             number_text(100 * planner->held, &number_plain, percent));
     return text;
 }
 
@@ -85,7 +90,7 @@ void planner_doc(const struct planner *planner, struct doc *doc) {
     doc_say(doc, TONE_PLAIN, "%s", planner_ask_text(&planner->ask, text, sizeof text));
     doc_set_headline(doc);
     if (planner->impossible)
-        doc_say(doc, TONE_BAD, "%s", impossible_text(&planner->ask, text, sizeof text));
+        doc_say(doc, TONE_BAD, "%s", impossible_text(planner, text, sizeof text));
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
     for (int i = 0; i < planner->count; i++) add_planner_answer(doc, &planner->answers[i]);

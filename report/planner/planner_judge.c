@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/guarantee.h"
 #include "bench/base/plain_word.h"
 #include "report/doc/number.h"
 #include "report/planner/planner.h"
@@ -474,6 +475,25 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
     return fill_verdict(answer, PLANNER_UNKNOWN, "measured with %.0f clients", pool) == 0 ? 1 : -1;
 }
 
+/* The part of the time for which each key would be held, with the hold of the question or else of
+ * the measurement. NAN: not known, or the lock is no mutex. */
+static double held_of(const struct planner_ask *ask, const struct capacity_lock *lock,
+                      double measured_ns) {
+    bool mutex = lock->primitive && strcmp(lock->primitive, "mutex") == 0;
+    if (!mutex || lb_guarantee_from(lock->guarantee) == LB_NO_GUARANTEE) return NAN;
+    return ask->rate * (isnan(ask->hold_ns) ? measured_ns : ask->hold_ns) / NS_PER_S / ask->keys;
+}
+
+/* A key of a mutex has one holder at a time, so no measurement is needed to refuse this load. */
+static int refuse_impossible(struct planner_answer *answer, const struct planner_ask *ask) {
+    char percent[NUMBER_TEXT_MAX];
+    answer->margin = 1 / answer->held;
+    answer->breaks = ask->rate * answer->margin;
+    return fill_verdict(answer, PLANNER_TOO_MUCH,
+                        "no mutex can: each key would be held for %s %% of the time",
+                        number_text(100 * answer->held, &number_plain, percent));
+}
+
 int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                   const struct capacity_lock *lock, struct planner_answer *ret) {
     double hold_ns = fixed_time(lock->hold), keys = key_count(lock);
@@ -482,9 +502,11 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                                    .verdict = PLANNER_UNKNOWN,
                                    .carries = NAN,
                                    .breaks = NAN,
-                                   .margin = NAN};
+                                   .margin = NAN,
+                                   .held = held_of(ask, lock, hold_ns)};
     if (lock->violated)
         return fill_verdict(ret, PLANNER_UNKNOWN, "exclusion was violated in this search");
+    if (ret->held >= 1) return refuse_impossible(ret, ask);
     if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file of an older build */
         return refuse_answer(ret, ask, NAN,
                              "%s is of an older method of lockbench capacity, and is not used",

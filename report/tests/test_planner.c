@@ -392,7 +392,7 @@ TEST(other_questions_are_refused) {
            "--clients --slo");
     /* A name that a shell would run is in no command. */
     const struct made evil = {.lock = "a;reboot"};
-    ask = (struct planner_ask){ASK, .rate = 200, .hold_ns = 100e6};
+    ask = (struct planner_ask){ASK, .rate = 5, .hold_ns = 100e6};
     judged(&evil, ask, PLANNER_UNKNOWN, false, "more than a factor of 2", NULL);
 }
 
@@ -560,6 +560,50 @@ TEST(exit_codes) {
         has(err.text, bad[i].says);
     }
     capacity_free(file);
+}
+
+/* Holds that fill more than all the time are too much for every mutex, however the question names the
+ * hold, and no search would settle that. */
+TEST(what_no_mutex_can_is_too_much) {
+    static const struct {
+        double rate, hold_ns, keys;
+        bool impossible;
+        const char *says;
+    } cases[] = {
+        {300, 12e6, 1, true, "each key would be held for 360 % of the time"},
+        {5000, 1e6, 1, true, "each key would be held for 500 % of the time"},
+        {5000, NAN, 1, true, "each key would be held for 500 % of the time"},
+        {5000, NAN, 4, true, "each key would be held for 125 % of the time"},
+        {5000, NAN, 8, false, NULL},
+    };
+    static const struct made usual = {0}, open = {.guarantee = "none"},
+                             odd = {.hold = "lognormal:1ms:0.5"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planner_ask ask = {ASK, .rate = cases[i].rate, .hold_ns = cases[i].hold_ns};
+        ask.keys = cases[i].keys;
+        struct capacity *file = file_of(&usual, 1, "2026-01-01T00:00:00Z");
+        struct planner *planner = plan_of(&file, 1, &ask);
+        assert_int_equal(planner->impossible, cases[i].impossible);
+        if (cases[i].impossible) {
+            judged(&usual, ask, PLANNER_TOO_MUCH, false, cases[i].says, NULL);
+            assert_int_equal(planner_exit(planner), LB_EXIT_REGRESSION);
+            char *text = NULL;
+            size_t size;
+            FILE *out = open_memstream(&text, &size);
+            struct doc doc = {0};
+            planner_doc(planner, &doc);
+            assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, NULL), 0);
+            fclose(out);
+            has(text, "No mutex can: ");
+            has(text, i == 0 ? "300/s on 1 key, each held for 12.0 ms" : "5,000/s on ");
+            free(text);
+        }
+        planner_free(planner);
+        capacity_free(file);
+    }
+    struct planner_ask ask = {ASK, .rate = 5000, .hold_ns = NAN};
+    judged(&odd, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
+    judged(&open, ask, PLANNER_TOO_MUCH, false, "broken from 440/s on", NULL);
 }
 
 /* A lock in the memory of a server whose tables are on disk: what the lock itself survives comes
