@@ -41,11 +41,14 @@ static void add_load(struct doc *doc, double value, const char *before, bool by_
               by_rate && !isnan(value) ? "/s" : "");
 }
 
-/* The lowest probed load, if it broke the promise: the lock carries less. NAN otherwise. */
+/* The lowest probed load, if it broke the promise and no probe kept it: the lock carries less. NAN
+ * otherwise. */
 static double broken_from(const struct capacity_lock *lock) {
     const struct capacity_probe *lowest = lock->probes;
-    for (int i = 1; i < lock->probe_count; i++)
+    for (int i = 0; i < lock->probe_count; i++) {
+        if (lock->probes[i].verdict == PROMISE_KEPT) return NAN;
         if (lock->probes[i].value < lowest->value) lowest = &lock->probes[i];
+    }
     return lock->probe_count > 0 && lowest->verdict == PROMISE_BROKEN ? lowest->value : NAN;
 }
 

@@ -634,6 +634,33 @@ TEST(the_locks_own_durability_comes_before_its_servers) {
     capacity_free(file);
 }
 
+static char *capacity_text(const struct capacity *file) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    struct doc doc = {0};
+    capacity_doc(file, &doc);
+    assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, NULL), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Without an answer the least load that broke the promise is a bound, if no probe kept it at a greater
+ * one. */
+TEST(a_kept_probe_contradicts_a_bound) {
+    const struct made made = {.low = -1, .more = PROBE(100, "broken", 50e6, 80e6)};
+    struct capacity *file = file_of(&made, 1, "2026-01-01T00:00:00Z");
+    char *text = capacity_text(file);
+    if (strstr(text, "100/s")) fail_msg("%s", text);
+    free(text);
+    for (int i = 0; i < file->locks[0].probe_count; i++)
+        file->locks[0].probes[i].verdict = PROMISE_BROKEN;
+    text = capacity_text(file);
+    has(text, "100/s");
+    free(text);
+    capacity_free(file);
+}
+
 TEST(outputs_are_as_stored) {
     static const char *const names[] = {"many.table", "many.md", "many.json"};
     struct planner_ask ask = {ASK, .rate = 200, .hold_ns = 1e6};
