@@ -59,10 +59,19 @@ static int rank_of(const struct planner_answer *answer) {
     return answer->model ? 2 + (answer->verdict == PLANNER_CLOSE) : answer->of_another;
 }
 
+/* True if the search found an answer and was not cut off. Only the last lock of a file may be cut
+ * off. */
+static bool is_whole(const struct planner_answer *answer) {
+    const struct capacity *from = answer->from;
+    bool last = answer->lock == &from->locks[from->lock_count - 1];
+    return answer->lock->answered && !(from->partial && last);
+}
+
 static int by_place_best_first(const void *a, const void *b) {
     const struct planner_answer *x = a, *y = b;
     int order = compare_places(x, y);
     if (!order) order = rank_of(x) - rank_of(y);
+    if (!order) order = is_whole(y) - is_whole(x);
     return order ? order : strcmp(doc_or(y->from->started_at, ""), doc_or(x->from->started_at, ""));
 }
 

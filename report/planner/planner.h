@@ -78,7 +78,8 @@ struct planner {
 /* Asks all files. The order of the answers: carried by a measurement, carried by the model,
  * unknown, too much; among equals the stronger guarantee, then the more durable, then the greater
  * margin. For one lock and place the newest measurement of this promise that answers is used,
- * before one of another limit, before the model; but a measurement in which two clients held at
+ * before one of another limit, before the model; among these a search that was cut off or found no
+ * answer comes last; but a measurement in which two clients held at
  * once comes before all others. A measurement on another topology than the question names gives
  * "unknown", and the answer says why. NULL with err: no measurement of that lock in the files, a
  * question without sense, or out of memory. The files must outlive the result. */

@@ -20,6 +20,7 @@ struct made {
     const char *more;         /* probes: ",{...}" */
     bool endless;             /* the broken probe was so bad that it has no figures */
     bool violated;
+    bool cut;         /* the last lock of a file: the search was cut off */
     const char *note; /* where the lock's own state lives */
 };
 
@@ -83,8 +84,8 @@ static char *file_text(const struct made *made, int count, const char *started_a
     assert_non_null(out);
     fprintf(out,
             "{\"schema\":\"lockbench.capacity/1\",\"method\":%d,\"started_at\":\"%s\","
-            "\"locks\":[",
-            CAPACITY_METHOD, started_at);
+            "\"partial\":%s,\"locks\":[",
+            CAPACITY_METHOD, started_at, made[count - 1].cut ? "true" : "false");
     for (int i = 0; i < count; i++) {
         if (i > 0) fputc(',', out);
         put_lock(out, &made[i]);
@@ -466,12 +467,15 @@ static int taken_of(const struct made *made, int *ret_exit) {
 }
 
 /* The newest measurement of the load is used, even if an older one or the model gives a better
- * answer. But a measurement in which two clients held at once comes before all others. */
+ * answer. But a search that was cut off or found no answer comes after a whole one, and a measurement
+ * in which two clients held at once before all others. */
 TEST(what_was_measured_last_answers) {
     static const struct made close = {.low = 190, .high = 210}, good = {.low = 400},
                              model = {.hold = "2ms"}, far = {.hold = "100ms", .low = 5, .high = 6},
                              violated = {.violated = true}, less = {.low = 100, .high = 110},
-                             other = {.limit_ms = 15};
+                             other = {.limit_ms = 15}, lost = {.limit_ms = 15, .low = -1},
+                             cut = {.low = 190, .high = 210, .cut = true},
+                             cut_far = {.hold = "100ms", .low = 5, .high = 6, .cut = true};
     const struct {
         struct made made[3];
         int taken, code;
@@ -485,6 +489,10 @@ TEST(what_was_measured_last_answers) {
         {{far, other, model}, 1, LB_EXIT_OK},
         {{violated, good, far}, 0, LB_EXIT_INCONCLUSIVE},
         {{good, violated, good}, 1, LB_EXIT_INCONCLUSIVE},
+        {{good, cut, far}, 0, LB_EXIT_OK},
+        {{other, lost, far}, 0, LB_EXIT_OK},
+        {{far, cut, far}, 1, LB_EXIT_INCONCLUSIVE}, /* a little is more than nothing */
+        {{far, cut_far, cut_far}, 0, LB_EXIT_INCONCLUSIVE},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code, taken = taken_of(cases[i].made, &code);
