@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bench/base/home.h"
-#include "bench/base/nearest.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/exit_codes.h"
 #include "bench/cli/hold_child.h"
@@ -13,6 +12,7 @@
 #include "bench/engine/loop.h"
 #include "bench/load/single.h"
 #include "bench/run/guest.h"
+#include "bench/workload/lock_words.h"
 #include "bench/workload/shape.h"
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
@@ -182,8 +182,6 @@ static void hold_run(void *arg) {
 /* ---- before it ---- */
 
 static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, struct lb_err *err) {
-    struct nearest nearest;
-    char hint[100];
     if (wish->names.count < 2 || wish->command.count == 0)
         return err_set(err, LB_EXIT_USAGE,
                        "hold: %s is missing: lockbench hold LOCK KEY --url URL -- COMMAND",
@@ -192,11 +190,11 @@ static int find_lock(const struct wish *wish, const struct lb_lock **ret_lock, s
                                                : "a command");
     const char *name = wish->names.item[0];
     const struct lb_lock *lock = registry_lock(name);
-    nearest_init(&nearest, name);
-    for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
-    if (!lock)
-        return err_set(err, LB_EXIT_USAGE, "hold: no lock '%.60s'%s", name,
-                       nearest_hint(&nearest, hint, sizeof hint));
+    if (!lock) {
+        lock_name_unknown(name, err);
+        err_prefix(err, "hold");
+        return -1;
+    }
     if (lb_unavailable(lock->backend))
         return err_set(err, LB_EXIT_MACHINE, "hold: %s: %s (install: %s)", name,
                        lb_unavailable(lock->backend), lock->backend->install);

@@ -15,6 +15,9 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
 #include "bench/option/text.h"
+#include "bench/workload/lock_words.h"
+#include "bench/workload/topologies.h"
+#include "drivers/registry.h"
 #include "report/planner/planner.h"
 
 #define DEEP_MAX 3 /* folders below results/ */
@@ -194,6 +197,40 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
                    results);
 }
 
+static bool has_lock(const struct files *files, const char *name) {
+    for (int f = 0; f < files->count; f++) {
+        for (int l = 0; l < files->item[f]->lock_count; l++) {
+            if (strcmp(files->item[f]->locks[l].lock, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static bool has_topology(const struct files *files, const char *name) {
+    for (int f = 0; f < files->count; f++) {
+        for (int l = 0; l < files->item[f]->lock_count; l++) {
+            const char *topology = files->item[f]->locks[l].topology;
+            if (topology && strcmp(topology, name) == 0) return true;
+        }
+    }
+    return false;
+}
+
+/* Refuses names that neither this build nor a file has. Files may have more than the build. */
+static int check_names(const struct wish *wish, const struct files *files, struct lb_err *err) {
+    const char *lock = wish->lock, *topology = wish->topology;
+    if (lock && !has_lock(files, lock) && !registry_lock(lock) && !registry_left_out()) {
+        lock_name_unknown(lock, err);
+        err_prefix(err, "plan: --lock");
+        return -1;
+    }
+    if (topology && !has_topology(files, topology) && topology_check(topology, err) != 0) {
+        err_prefix(err, "plan: --topology");
+        return -1;
+    }
+    return 0;
+}
+
 static int run_plan(void *values, const struct args *unused, struct lb_err *err) {
     struct wish *wish = values;
     (void)unused;
@@ -202,7 +239,7 @@ static int run_plan(void *values, const struct args *unused, struct lb_err *err)
     struct planner *planner = NULL;
     int code = -1;
     bool color = terminal_has_color(stdout);
-    if (read_files(wish, &files, err) == 0)
+    if (read_files(wish, &files, err) == 0 && check_names(wish, &files, err) == 0)
         planner = planner_make(files.item, files.count, &wish->ask, err);
     if (planner) {
         struct doc doc = {0};

@@ -58,6 +58,15 @@ int lock_word_unknown(const char *word, struct lb_err *err) {
                    nearest_hint(&nearest, hint, sizeof hint));
 }
 
+int lock_name_unknown(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    for (int i = 0; registry_locks()[i]; i++) nearest_offer(&nearest, registry_locks()[i]->name);
+    return err_set(err, LB_EXIT_USAGE, "no lock '%.60s'%s ('lockbench list' shows all)", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
+}
+
 int lock_word_none(const char *word, struct lb_err *err) {
     /* The primitive of a lock that was left out of the build is not known. */
     const struct lb_backend *left_out = registry_left_out();

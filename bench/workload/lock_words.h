@@ -28,4 +28,7 @@ int lock_word_check(const char *word, struct lb_err *err);
 /* Fills err: there is no such name; and the nearest. Always -1. */
 int lock_word_unknown(const char *word, struct lb_err *err);
 
+/* The same where only the name of a lock is allowed. */
+int lock_name_unknown(const char *name, struct lb_err *err);
+
 #endif

@@ -8,16 +8,26 @@
 #include "bench/option/text.h"
 #include "drivers/registry.h"
 
-/* The name as a lock's own table has it; NULL if no lock has it. */
+/* The name as a lock's own table has it; NULL if no lock has it. nearest: NULL is allowed. */
 static const char *find_topology(const char *name, struct nearest *nearest) {
     for (int i = 0; registry_locks()[i]; i++) {
         const char *const *names = lb_topologies(registry_locks()[i]);
         for (; names && *names; names++) {
             if (strcmp(*names, name) == 0) return *names;
-            nearest_offer(nearest, *names);
+            if (nearest) nearest_offer(nearest, *names);
         }
     }
     return NULL;
+}
+
+int topology_check(const char *name, struct lb_err *err) {
+    struct nearest nearest;
+    char hint[100];
+    nearest_init(&nearest, name);
+    /* Perhaps one of a lock that was left out of the build. */
+    if (find_topology(name, &nearest) || registry_left_out()) return 0;
+    return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%.60s'%s", name,
+                   nearest_hint(&nearest, hint, sizeof hint));
 }
 
 static int read_topologies(const struct lb_option *option, const char *text, void *values,
@@ -31,19 +41,14 @@ static int read_topologies(const struct lb_option *option, const char *text, voi
         return 0;
     }
     for (const char *at = text;; at++) {
-        char name[64], hint[100];
-        struct nearest nearest;
+        char name[64];
         size_t len = strcspn(at, ",");
         if (text_trim(at, len, name, sizeof name)) snprintf(name, sizeof name, "%.60s", at);
         if (!*name) return err_set(err, LB_EXIT_USAGE, "a name is missing between commas");
-        nearest_init(&nearest, name);
-        const char *topology = find_topology(name, &nearest);
-        /* Perhaps one of a lock that was left out of the build. */
-        if (!topology && registry_left_out()) topology = arena_text(arena, name);
-        if (!topology) {
-            return err_set(err, LB_EXIT_USAGE, "no lock runs on a topology '%s'%s", name,
-                           nearest_hint(&nearest, hint, sizeof hint));
-        }
+        if (topology_check(name, err) != 0) return -1;
+        const char *topology = find_topology(name, NULL);
+        if (!topology) topology = arena_text(arena, name);
+        if (!topology) return err_set(err, LB_EXIT_MACHINE, "out of memory");
         for (int i = 0; i < count; i++) {
             if (strcmp(found[i], topology) == 0)
                 return err_set(err, LB_EXIT_USAGE, "%s is there twice", name);

@@ -715,7 +715,10 @@ TEST(the_command) {
         {"$D --rate 4 --clients 0", LB_EXIT_USAGE, "plan: --clients"},
         {"$D --rate 4 --hold 12", LB_EXIT_USAGE, "plan: --hold"},
         {"$D --rate 4 --keys many", LB_EXIT_USAGE, "plan: --keys"},
-        {"$D --rate 4 --lock nope", LB_EXIT_USAGE, "no capacity of nope"},
+        {"$D --rate 4 --lock pg-advisry", LB_EXIT_USAGE,
+         "plan: --lock: no lock 'pg-advisry', did you mean 'pg-advisory'"},
+        {"$D --rate 4 --topology reddis", LB_EXIT_USAGE,
+         "plan: --topology: no lock runs on a topology 'reddis', did you mean 'redis'"},
         {"$D --rate 4 --lokc a", LB_EXIT_USAGE, "--lock"},
     };
     char *text = file_text(many, MANY, "2026-01-01T00:00:00Z"), *cut = path_of("cut.json"),
@@ -734,6 +737,10 @@ TEST(the_command) {
                 {"$D/runs/one --rate 12000/min --hold 1ms --json", 0},
                 {"$D/runs/one/capacity.json --rate 200 --lock pg-advisory --md", 4},
                 {"$D --rate 200 --lock zk-lock", 5},
+                /* a lock or a topology that this build may not know, as long as a file has it */
+                {"$D --rate 200 --lock mysql-lock", 5},
+                {"$D --rate 200 --topology pg", 5},
+                {"$D --rate 200 --topology redis-cluster", 5},
                 {"$D --clients 8 --lock pg-advisory --slo 'acquire.p99<=20ms'", 5}};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         int code = run_lockbench("plan --slo 'acquire_due.p99<=20ms'", fine[i].words);
