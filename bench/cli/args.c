@@ -77,6 +77,7 @@ struct reader {
     int next;
     /* The row that takes an operand: "" before a "--", "--" or "---" after it. */
     const char *dashes;
+    const struct arg *picked; /* the last option that shares its member with others */
 };
 
 const struct arg *args_find(const struct command *command, const char *name, size_t len) {
@@ -146,6 +147,26 @@ static int unknown_option(const struct reader *reader, const char *word, size_t 
                    nearest_hint(&nearest, hint, sizeof hint), command);
 }
 
+/* True for an option that sets a member of options of type ARG_PICK: --json, --format. */
+static bool is_pick(const struct command *command, const struct arg *arg) {
+    for (const struct arg *other = command->args; other->option.name; other++) {
+        if (other->option.type == ARG_PICK && other->option.offset == arg->option.offset)
+            return true;
+    }
+    return false;
+}
+
+/* Two options that set one member contradict each other. */
+static int check_pick(struct reader *reader, const struct arg *arg, struct lb_err *err) {
+    const struct arg *before = reader->picked;
+    if (!is_pick(reader->command, arg)) return 0;
+    if (before && before != arg && before->option.offset == arg->option.offset)
+        return err_set(err, LB_EXIT_USAGE, "%s: --%s and --%s at once: say one of them",
+                       reader->command->name, before->option.name, arg->option.name);
+    reader->picked = arg;
+    return 0;
+}
+
 static int read_option(struct reader *reader, const char *word, struct lb_err *err) {
     const struct args *args = reader->args;
     const char *command = reader->command->name;
@@ -166,7 +187,7 @@ static int read_option(struct reader *reader, const char *word, struct lb_err *e
                            name, arg->value);
         value = args->argv[reader->next++];
     }
-    return set_arg(reader, arg, value, err);
+    return check_pick(reader, arg, err) == 0 ? set_arg(reader, arg, value, err) : -1;
 }
 
 int args_read(const struct command *command, const struct args *args, void *values,

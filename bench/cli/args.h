@@ -31,7 +31,7 @@ struct arg_list {
 int arg_list_add(struct arg_list *list, const char *text, struct arena *arena, struct lb_err *err);
 
 extern const struct lb_option_type arg_type_flag; /* bool: the option was given */
-/* an enum: the option sets it to the entry's .min */
+/* an enum: the option sets it to the entry's .min; two options of one member are refused */
 extern const struct lb_option_type arg_type_pick;
 extern const struct lb_option_type arg_type_path; /* const char *: not empty */
 extern const struct lb_option_type

@@ -21,6 +21,8 @@ static const struct arg table[] = {
     {{"jobs", LB_OPT_INT32, AT(jobs), "3", .min = 1, .max = 9, .help = "at once"}, "N"},
     {{"json", ARG_FLAG, AT(json), .help = "for machines"}, NULL},
     {{"md", ARG_PICK, AT(format), .min = 2, .help = "Markdown"}, NULL},
+    {{"csv", ARG_PICK, AT(format), .min = 3, .help = "rows"}, NULL},
+    {{"format", LB_OPT_CHOICE32, AT(format), .choices = "table,html", .help = "how"}, "FORMAT"},
     {{0}, NULL},
 };
 static const struct command command = {.name = "run",
@@ -128,6 +130,16 @@ TEST(wrong_options_are_explained) {
     assert_non_null(strstr(parsed("--set a --set b --set c"), "run: --set: at most 2"));
     assert_non_null(strstr(parsed_by(&one, "a b"), "list: one name at a time, not 'a' and 'b'"));
     assert_non_null(strstr(parsed_by(&none, "me"), "doctor: takes no names, but got 'me'"));
+}
+
+TEST(two_formats_contradict_each_other) {
+    static const char *const both[] = {"--md --csv", "--csv --md", "--md --format html",
+                                       "--format html zipf --csv"};
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        assert_non_null(strstr(parsed(both[i]), "at once: say one of them"));
+    assert_string_equal(parsed("--md --csv"), "run: --md and --csv at once: say one of them");
+    assert_string_equal(parsed("--md --md"), "format=2 ");
+    assert_string_equal(parsed("--json --csv"), "format=3 json ");
 }
 
 TEST(help_shows_every_option) {
