@@ -13,6 +13,8 @@
 #include "bench/workload/shape.h"
 #include "drivers/registry.h"
 
+#define LEASE_NS (30 * LB_S_NS)
+
 struct wish {
     const char *only, *key;
     int64_t lease_ns;
@@ -27,8 +29,8 @@ static const struct arg args[] = {
     {{"key", LB_OPT_TEXT, offsetof(struct wish, key),
       .help = "the names of this key of the lock on the server, for other clients and tools"},
      "NAME"},
-    {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), "30s", 1e6, 86400e9, NULL,
-      "with --key: the lease, which is a part of a name on NATS"},
+    {{"lease", LB_OPT_DURATION, offsetof(struct wish, lease_ns), .min = 1e6, .max = 86400e9,
+      .help = "with --key: the lease, which is a part of a name on NATS; default 30s"},
      "TIME"},
     {{"table", ARG_FLAG, offsetof(struct wish, table),
       .help = "every lock as Markdown: drivers/LOCKS.md"},
@@ -100,20 +102,31 @@ static int show_key(const struct wish *wish, struct lb_err *err) {
         err_prefix(err, "list: --key");
         return -1;
     }
-    if (about_key(lock, wish->key, wish->lease_ns, &doc, err) != 0) return -1;
+    int64_t lease_ns = wish->lease_ns > 0 ? wish->lease_ns : LEASE_NS;
+    if (about_key(lock, wish->key, lease_ns, &doc, err) != 0) return -1;
     return print_doc(&doc, err);
+}
+
+/* Refuses options that would be ignored. */
+static int check_wish(const struct wish *wish, struct lb_err *err) {
+    if (wish->lease_ns > 0 && !wish->key)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "list: --lease is a part of a key's name: list LOCK --key NAME --lease TIME");
+    if (wish->keys && wish->only)
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: --keys shows all keys; leave out '%.40s' or --keys", wish->only);
+    if (!wish->key && wish->table && (wish->keys || wish->json || wish->only))
+        return err_set(err, LB_EXIT_USAGE,
+                       "list: --table is every lock, as Markdown; leave out the rest");
+    return 0;
 }
 
 static int run_list(void *values, const struct args *unused, struct lb_err *err) {
     const struct wish *wish = values;
     (void)unused;
-    if (wish->keys && wish->only)
-        return err_set(err, LB_EXIT_USAGE,
-                       "list: --keys shows all keys; leave out '%.40s' or --keys", wish->only);
+    if (check_wish(wish, err) != 0) return -1;
     if (wish->key) return show_key(wish, err);
-    if (wish->table && (wish->keys || wish->json || wish->only))
-        return err_set(err, LB_EXIT_USAGE,
-                       "list: --table is every lock, as Markdown; leave out the rest");
     if (wish->table) {
         about_page(stdout);
     } else if (wish->keys && wish->json) {

@@ -84,6 +84,7 @@ TEST(what_is_left_out_or_too_much_is_named) {
         {{"list", "mem-mutex", "--key", "k"}, 1, {"no other program can reach"}},
         {{"list", "redis-setnx", "--key", ""}, 1, {"list: --key: a key's name has 1 to 95"}},
         {{"list", "redis-setnx", "--key", "a,b"}, 1, {"has no comma"}},
+        {{"list", "redis-setnx", "--lease", "10s"}, 1, {"--lease is a part of a key's name"}},
         {{"run", "smoke", "--lock", "mem-mutex", "--key", "orders,7"}, 1, {"has no comma"}},
         {{"run", "smoke", "--lock", "mem-mutex", "--key", ""}, 1, {"run: --key: a key's name has"}},
         {{"run", "smoke", "--lock", "mem-mutex", "--key", "k", "--key", " a"},
