@@ -13,14 +13,14 @@ static enum tone planner_tone(const struct planner_answer *answer) {
                                                                         : tones[answer->verdict];
 }
 
-/* "carries 2.3x", "carries 1.1x, tight", "too much", and the basis if that is the model. */
+/* "carries 2.30x", "carries 1.10x, tight", "too much", and the basis if that is the model. */
 static char *verdict_text(const struct planner_answer *answer, char *text, size_t size) {
-    char margin[40] = "";
+    char margin[NUMBER_TEXT_MAX + 20] = "", times[NUMBER_TEXT_MAX];
+    number_text(answer->margin, &number_plain, times);
     if (answer->verdict == PLANNER_CARRIES)
-        snprintf(margin, sizeof margin, " %.2gx%s", answer->margin,
-                 answer->margin < TIGHT ? ", tight" : "");
+        snprintf(margin, sizeof margin, " %sx%s", times, answer->margin < TIGHT ? ", tight" : "");
     if (answer->verdict == PLANNER_TOO_MUCH && !isnan(answer->margin))
-        snprintf(margin, sizeof margin, ", at most %.2gx", answer->margin);
+        snprintf(margin, sizeof margin, ", at most %sx", times);
     snprintf(text, size, "%s%s%s", planner_word(answer->verdict), margin,
              answer->model && answer->verdict != PLANNER_UNKNOWN ? " (model)" : "");
     return text;
@@ -40,8 +40,8 @@ static const char *impossible_text(const struct planner *planner, char *text, si
     return text;
 }
 
-/* "acquire_due.p99<=20ms: 390/s (360 .. 425), hold 1ms, 1 keys, 64 clients; redis 7.0.15;
- * results/... 2026-..." */
+/* "390/s (360 .. 425) for acquire_due.p99<=20ms, hold 1ms, keys 1, 64 clients; redis 7.0.15;
+ * results/... of 2026-..." */
 static char *evidence_text(const struct planner_answer *answer, char *text, size_t size) {
     const struct capacity_lock *lock = answer->lock;
     char value[NUMBER_TEXT_MAX], low[NUMBER_TEXT_MAX], high[NUMBER_TEXT_MAX], found[200];
@@ -77,7 +77,7 @@ static void add_planner_answer(struct doc *doc, const struct planner_answer *ans
     doc_cell(doc, "%s", lock->lock);
     doc_cell(doc, "%s", verdict_text(answer, text, sizeof text));
     doc_set_tone(doc, planner_tone(answer));
-    doc_cell(doc, "%s", doc_or(lock->guarantee, "not stated"));
+    doc_cell(doc, "%s", words_guarantee_text(lock->guarantee));
     doc_cell(doc, "%s", doc_or(lock->topology, "not stated"));
     words_capacity_durability_cell(doc, lock);
     doc_cell(doc, "%s", answer->why ? answer->why : "");

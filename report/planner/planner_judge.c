@@ -371,6 +371,8 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
     int rc = 0;
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
+    const char *plural = keys > 1 ? "s" : "";
+    char times[NUMBER_TEXT_MAX];
     if (isnan(ask->rate)) {
         rc = refuse_answer(answer, ask, NAN,
                            "a closed loop with another hold or other keys was not measured");
@@ -384,19 +386,19 @@ static int refuse_model(const struct planner_ask *ask, struct planner_answer *an
         rc = refuse_answer(
             answer, ask, NAN,
             "measured with hold %s and %s key%s: one of them is more than a factor of 2 from what was asked, and the model is not used beyond that",
-            lock->hold, lock->keys, keys > 1 ? "s" : "");
+            lock->hold, lock->keys, plural);
     } else if (!lock->modelled || !(lock->wait_predicted_ns > 0) ||
                !(lock->wait_measured_ns >= 0)) {
         rc = refuse_answer(
             answer, ask, NAN,
-            "measured with hold %s and %s keys, without the figures that a model needs", lock->hold,
-            lock->keys);
+            "measured with hold %s and %s key%s, without the figures that a model needs",
+            lock->hold, lock->keys, plural);
     } else if (factor > PLANNER_MODEL || factor < 1 / PLANNER_MODEL) {
         rc = refuse_answer(
             answer, ask, NAN,
-            "measured with hold %s and %s keys, and the model does not describe this lock: its "
-            "waits were %.2g times the predicted ones",
-            lock->hold, lock->keys, factor);
+            "measured with hold %s and %s key%s, and the model does not describe this lock: its "
+            "waits were %s times the predicted ones",
+            lock->hold, lock->keys, plural, number_text(factor, &number_plain, times));
     } else {
         return 0;
     }
@@ -415,6 +417,7 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     const struct kept kept = kept_of(lock);
     double hold = isnan(ask->hold_ns) ? hold_ns : ask->hold_ns, most = kept.most;
     double factor = lock->wait_measured_ns / lock->wait_predicted_ns;
+    char load[NUMBER_TEXT_MAX], times[NUMBER_TEXT_MAX], handoff[NUMBER_TEXT_MAX];
     if (isnan(kept.most_ns))
         return refuse_answer(answer, ask, NAN,
                              "no two probes kept their promise: there is nothing to conclude from");
@@ -425,9 +428,10 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     if (!(tail <= PLANNER_MODEL))
         return refuse_answer(
             answer, ask, NAN,
-            "measured with hold %s and %s keys, and the model does not describe this lock's tail: "
-            "at %.3g/s it was %.2g times the predicted one",
-            lock->hold, lock->keys, most, tail);
+            "measured with hold %s and %s key%s, and the model does not describe this lock's tail: "
+            "at %s/s it was %s times the predicted one",
+            lock->hold, lock->keys, keys > 1 ? "s" : "", number_text(most, &number_plain, load),
+            number_text(tail, &number_plain, times));
     /* The measured part of a hold beyond its own time. */
     double service = hold + fmax(lock->hold_ns - hold_ns, 0) + lock->handoff_ns;
     answer->model = true;
@@ -436,13 +440,15 @@ static int judge_model(const struct planner_ask *ask, struct planner_answer *ans
     answer->breaks = rate_within(service, ask->keys, ask->quantile, fmin(factor, 1), ask->limit_ns);
     if (fill_verdict(
             answer, PLANNER_UNKNOWN,
-            "measured with hold %s and %.0f key%s; its waits were %.2g times those that M/D/1 "
-            "predicts with a handoff of %.3g ms",
-            lock->hold, keys, keys > 1 ? "s" : "", factor, lock->handoff_ns / 1e6) != 0)
+            "measured with hold %s and %s key%s; its waits were %s times those that M/D/1 predicts "
+            "with a handoff of %s",
+            lock->hold, lock->keys, keys > 1 ? "s" : "", number_text(factor, &number_plain, times),
+            number_time_text(lock->handoff_ns, handoff)) != 0)
         return -1;
     if (ask->rate > PLANNER_RANGE * most && ask->rate < answer->breaks)
         return refuse_answer(answer, ask, 2 * ask->rate,
-                             "no rate above %.3g/s was measured to keep the promise", most);
+                             "no rate above %s/s was measured to keep the promise",
+                             number_text(most, &number_plain, load));
     /* A key must not be busier than in a probe that kept the promise: beyond that load this lock
      * was not M/D/1. */
     double shown = (lock->answered ? lock->low : most) * own / keys * ask->keys / service;

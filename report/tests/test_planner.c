@@ -303,13 +303,14 @@ TEST(the_model_answers_near_what_was_measured) {
                       odd = {.hold = "lognormal:1ms:0.5"};
     struct planner_ask ask = {ASK, .rate = 100, .hold_ns = 2e6};
     judged(&usual, ask, PLANNER_CARRIES, true,
-           "its waits were 1.1 times those that M/D/1 predicts with a handoff of 0.5 ms", NULL);
+           "its waits were 1.10 times those that M/D/1 predicts with a handoff of 500 us", NULL);
     ask.rate = 390;
     judged(&usual, ask, PLANNER_TOO_MUCH, true, "by the model the promise is broken from", NULL);
     ask.rate = 100;
     judged(&wrong, ask, PLANNER_UNKNOWN, false,
-           "the model does not describe this lock: its waits were 2.5 times", "--hold 2ms");
-    judged(&few, ask, PLANNER_UNKNOWN, false, "0.4 times", "--hold 2ms");
+           "1 key, and the model does not describe this lock: its waits were 2.50 times",
+           "--hold 2ms");
+    judged(&few, ask, PLANNER_UNKNOWN, false, "0.400 times", "--hold 2ms");
     judged(&odd, ask, PLANNER_UNKNOWN, false, "of which the model of a hot key says nothing",
            "--hold 2ms");
     ask.hold_ns = 2.1e6;
