@@ -55,6 +55,10 @@ extern const struct lb_option_type arg_type_lock, arg_type_selection, arg_type_s
 #define ARG_TOPOLOGIES (&arg_type_topologies) /* struct arg_list */
 #define ARG_KEYS (&arg_type_keys)             /* struct arg_list: SECTION.KEY=VALUE */
 
+/* double, a second: "40/s", "40", "2400/min", "1/h"; min and max are of the number alone */
+extern const struct lb_option_type arg_type_rate;
+#define ARG_RATE (&arg_type_rate)
+
 /* The read function of the lists. */
 int arg_read_list(const struct lb_option *option, const char *text, void *values,
                   struct arena *arena, struct lb_err *err);

@@ -18,6 +18,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
 #include "bench/slo/threshold.h"
+#include "bench/workload/sections.h"
 #include "report/capacity/capacity_doc.h"
 
 #define SETS_MAX 128
@@ -26,12 +27,12 @@
 
 struct wish {
     struct arg_list names, sets;
-    const char *slo_word, *hold, *keys, *out;
+    const char *slo_word, *hold, *keys, *most_word, *out;
     struct urls urls;
     bool by_clients;
     enum report_format format;
     enum progress_kind progress;
-    double most; /* 0 = not given */
+    double most; /* a rate a second, or clients */
     int64_t time_ns;
     struct stage_promise slo; /* the promise that slo_word means */
     const char *locks;        /* the names with commas between */
@@ -51,8 +52,8 @@ static const struct arg args[] = {
     {{"keys", LB_OPT_TEXT, offsetof(struct wish, keys),
       .help = "default 1, a hot key; own, or many keys, measure the server's capacity"},
      "KEYS"},
-    {{"most", LB_OPT_REAL, offsetof(struct wish, most), .min = 1, .max = 1e7,
-      .help = "the greatest load to try; default 200000/s, or 1000 clients"},
+    {{"most", LB_OPT_TEXT, offsetof(struct wish, most_word),
+      .help = "the greatest load to try: 500/s, 300/min; default 200000/s, or 1000 clients"},
      "LOAD"},
     {{"time", LB_OPT_DURATION, offsetof(struct wish, time_ns), .min = 20.0 * LB_S_NS,
       .max = 24 * 3600.0 * LB_S_NS,
@@ -128,6 +129,31 @@ static int add_sets(struct wish *wish, struct arena *arena, struct lb_err *err) 
     return add_set(wish, arena, err, "load.clients=%d", (int)wish->most);
 }
 
+/* Checks a value for a key of the workload, so that an error names the option that was typed. */
+static int check_load(const char *name, const char *text, struct arena *arena, struct lb_err *err) {
+    int number;
+    char place[40];
+    struct plan *scratch = arena_alloc(arena, sizeof *scratch);
+    if (!scratch) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    snprintf(place, sizeof place, "capacity: --%s", name);
+    return option_set(options_find(section_find("load", &number)->keys, name), scratch, text, place,
+                      arena, err);
+}
+
+/* Reads --most, a rate or a number of clients. */
+static int read_most(struct wish *wish, struct arena *arena, struct lb_err *err) {
+    static const struct lb_option rate = {"most", ARG_RATE, .min = 1e-6, .max = 1e7},
+                                  clients = {"most", LB_OPT_INT, .min = 1, .max = PLAN_CLIENTS_MAX};
+    static const char place[] = "capacity: --most";
+    int64_t count = CLIENTS_MOST;
+    const char *text = wish->most_word;
+    wish->most = RATE_MOST;
+    if (text && !wish->by_clients) return option_set(&rate, &wish->most, text, place, arena, err);
+    if (text && option_set(&clients, &count, text, place, arena, err) != 0) return -1;
+    if (wish->by_clients) wish->most = (double)count;
+    return 0;
+}
+
 /* Rules about several options, and defaults that depend on others. */
 static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) {
     if (!wish->slo_word) wish->slo_word = wish->by_clients ? SLO_BY_CLIENTS : SLO_BY_RATE;
@@ -148,12 +174,9 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
     for (int i = 0; i < wish->sets.count; i++) {
         if (check_set(wish->sets.item[i], wish->by_clients, err) != 0) return -1;
     }
-    if (wish->most <= 0) wish->most = wish->by_clients ? CLIENTS_MOST : RATE_MOST;
-    if (wish->by_clients &&
-        (wish->most > PLAN_CLIENTS_MAX || wish->most != (double)(int)wish->most))
-        return err_set(err, LB_EXIT_USAGE,
-                       "capacity: --most %g: clients are a whole number up to %d", wish->most,
-                       PLAN_CLIENTS_MAX);
+    if (read_most(wish, arena, err) != 0) return -1;
+    if (wish->hold && check_load("hold", wish->hold, arena, err) != 0) return -1;
+    if (wish->keys && check_load("keys", wish->keys, arena, err) != 0) return -1;
     return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
 }
 

@@ -14,7 +14,6 @@
 #include "bench/capacity/slo.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/terminal.h"
-#include "bench/option/text.h"
 #include "bench/workload/lock_words.h"
 #include "bench/workload/topologies.h"
 #include "drivers/registry.h"
@@ -44,38 +43,9 @@ struct files {
     int count;
 };
 
-/* "40/s", "40", "2400/min", "1/h". */
-static int read_rate(const struct lb_option *option, const char *text, void *values,
-                     struct arena *arena, struct lb_err *err) {
-    static const struct {
-        const char *name;
-        double seconds;
-    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}};
-    const char *slash = strchr(text, '/');
-    char number[40];
-    double seconds = slash ? 0 : 1, rate;
-    (void)arena;
-    for (size_t i = 0; slash && i < sizeof units / sizeof *units; i++) {
-        if (strcmp(slash + 1, units[i].name) == 0) seconds = units[i].seconds;
-    }
-    if (!(seconds > 0) ||
-        text_trim(text, slash ? (size_t)(slash - text) : strlen(text), number, sizeof number) != 0)
-        return err_set(err, LB_EXIT_USAGE, "'%.40s' is not a rate", text);
-    if (text_real(number, option->min, option->max, &rate, err) != 0) return -1;
-    *(double *)option_at(option, values) = rate / seconds;
-    return 0;
-}
-
-static const struct lb_option_type type_rate = {
-    .name = "rate",
-    .bytes = sizeof(double),
-    .read = read_rate,
-    .words = "a number a second, a minute or an hour: 40/s, 2400/min, 1/h",
-};
-
 static const struct arg args[] = {
     {{"", ARG_LIST, offsetof(struct wish, names), .help = NULL}, "CAPACITY"},
-    {{"rate", &type_rate, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
+    {{"rate", ARG_RATE, offsetof(struct wish, rate), .min = 1e-6, .max = 1e9,
       .help = "requests of all clients together: 40/s, 2400/min; without it a closed loop"},
      "RATE"},
     {{"clients", LB_OPT_INT, offsetof(struct wish, clients), .min = 1, .max = COUNT_MAX,
