@@ -159,12 +159,7 @@ static int read_files(const struct wish *wish, struct files *files, struct lb_er
     }
     if (wish->names.count > 0) return 0;
     if (home_results(results, sizeof results, err) != 0) return -1;
-    if (is_folder(results) && add_below(files, results, DEEP_MAX, err) != 0) return -1;
-    if (files->count > 0) return 0;
-    return err_set(err, LB_EXIT_USAGE,
-                   "plan: there is no " CAPACITY_FILE " below %s: run lockbench capacity LOCK "
-                   "first",
-                   results);
+    return is_folder(results) ? add_below(files, results, DEEP_MAX, err) : 0;
 }
 
 static bool has_lock(const struct files *files, const char *name) {

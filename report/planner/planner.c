@@ -108,7 +108,7 @@ static void keep_best(struct planner *planner) {
 
 /* The least part of the time for which each key would be held; NAN if it is not known of a lock. */
 static double least_held(const struct planner *planner) {
-    double least = INFINITY;
+    double least = planner->count > 0 ? INFINITY : NAN;
     for (int i = 0; i < planner->count; i++) {
         double held = planner->answers[i].held;
         if (isnan(held)) return NAN;
@@ -149,18 +149,11 @@ struct planner *planner_make(struct capacity *const *files, int file_count,
                 goto no_memory;
         }
     }
-    if (planner->count > 0) {
-        keep_best(planner);
-        planner->held = least_held(planner);
-        planner->impossible = planner->held >= 1;
-        return planner;
-    }
-    err_set(err, LB_EXIT_USAGE,
-            "plan: no capacity of %s%.80s was measured: run lockbench capacity %s%.80s",
-            ask->lock ? "" : "any lock", ask->lock ? ask->lock : "", ask->lock ? "" : "LOCK",
-            ask->lock ? ask->lock : "");
-    planner_free(planner);
-    return NULL;
+    keep_best(planner);
+    planner->held = least_held(planner);
+    planner->impossible = planner->held >= 1;
+    if (planner->count == 0 && planner_settle(ask, &planner->settle) != 0) goto no_memory;
+    return planner;
 no_memory:
     err_set(err, LB_EXIT_MACHINE, "out of memory");
     planner_free(planner);
@@ -171,6 +164,7 @@ void planner_free(struct planner *planner) {
     if (!planner) return;
     for (int i = 0; i < planner->count; i++) free_answer(&planner->answers[i]);
     free(planner->answers);
+    free(planner->settle);
     free(planner);
 }
 
@@ -178,6 +172,6 @@ int planner_exit(const struct planner *planner) {
     int counts[PLANNER_VERDICTS] = {0};
     for (int i = 0; i < planner->count; i++) counts[planner->answers[i].verdict]++;
     if (counts[PLANNER_CARRIES] > 0) return LB_EXIT_OK;
-    return counts[PLANNER_TOO_MUCH] == planner->count || planner->impossible ? LB_EXIT_REGRESSION
-                                                                             : LB_EXIT_INCONCLUSIVE;
+    bool all = planner->count > 0 && counts[PLANNER_TOO_MUCH] == planner->count;
+    return all || planner->impossible ? LB_EXIT_REGRESSION : LB_EXIT_INCONCLUSIVE;
 }

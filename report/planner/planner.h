@@ -69,6 +69,7 @@ struct planner {
     /* the best answer for each lock and place, in order of fitness */
     struct planner_answer *answers;
     int count;
+    char *settle; /* without any answer: the command that would measure one; else NULL; owned */
     int unsafe; /* what guarantees nothing, and is left out: locks broken on purpose, baselines */
     /* all locks are mutexes, and the hold alone keeps the keys busy: no lock can carry the load */
     bool impossible;
@@ -81,8 +82,8 @@ struct planner {
  * before one of another limit, before the model; among these a search that was cut off or found no
  * answer comes last; but a measurement in which two clients held at
  * once comes before all others. A measurement on another topology than the question names gives
- * "unknown", and the answer says why. NULL with err: no measurement of that lock in the files, a
- * question without sense, or out of memory. The files must outlive the result. */
+ * "unknown", and the answer says why. NULL with err: a question without sense, or out of memory.
+ * The files must outlive the result. */
 struct planner *planner_make(struct capacity *const *files, int file_count,
                              const struct planner_ask *ask, struct lb_err *err);
 void planner_free(struct planner *planner);
@@ -90,6 +91,10 @@ void planner_free(struct planner *planner);
 /* Judges one measurement; a part of planner_make. 0, or -1 when out of memory. */
 int planner_judge(const struct planner_ask *ask, const struct capacity *from,
                   const struct capacity_lock *lock, struct planner_answer *ret);
+
+/* The command that would measure a lock of which no file has a measurement; a part of planner_make.
+ * 0, or -1 when out of memory. */
+int planner_settle(const struct planner_ask *ask, char **ret_command);
 
 /* The exit code: 0: a lock carries the load; 4: the measurements say that no lock does; 5: no
  * measurement answers. */

@@ -85,20 +85,31 @@ static void add_planner_answer(struct doc *doc, const struct planner_answer *ans
     doc_cell(doc, "%s", evidence_text(answer, text, sizeof text));
 }
 
+static void add_left_out(const struct planner *planner, struct doc *doc) {
+    if (planner->unsafe > 0)
+        doc_say(doc, TONE_PLAIN,
+                "Left out: %d without any guarantee (locks broken on purpose, and baselines).",
+                planner->unsafe);
+}
+
 void planner_doc(const struct planner *planner, struct doc *doc) {
     char text[600];
     doc_say(doc, TONE_PLAIN, "%s", planner_ask_text(&planner->ask, text, sizeof text));
     doc_set_headline(doc);
     if (planner->impossible)
         doc_say(doc, TONE_BAD, "%s", impossible_text(planner, text, sizeof text));
+    if (planner->count == 0) {
+        doc_say(doc, TONE_WARN, "No capacity of %s was measured.",
+                planner->ask.lock ? planner->ask.lock : "any lock");
+        if (planner->settle) doc_command(doc, "would settle it", planner->settle);
+        add_left_out(planner, doc);
+        return;
+    }
     doc_table(doc, NULL, NULL);
     doc_columns(doc, columns);
     for (int i = 0; i < planner->count; i++) add_planner_answer(doc, &planner->answers[i]);
     doc_end(doc);
-    if (planner->unsafe > 0)
-        doc_say(doc, TONE_PLAIN,
-                "Left out: %d without any guarantee (locks broken on purpose, and baselines).",
-                planner->unsafe);
+    add_left_out(planner, doc);
     doc_say(
         doc, TONE_PLAIN,
         "The order is not by speed: the locks that carry the load come first, then the stronger "

@@ -33,10 +33,11 @@ int planner_write_json(const struct planner *planner, FILE *out, struct lb_err *
     for (int i = 0; i < planner->count; i++)
         json_array_append_new(answers, answer_json(&planner->answers[i]));
     json_t *json = json_pack(
-        "{s:s, s:i, s:{s:o, s:o, s:o, s:o, s:s}, s:b, s:i, s:o}", "schema", "lockbench.plan/1",
+        "{s:s, s:i, s:{s:o, s:o, s:o, s:o, s:s}, s:b, s:o, s:i, s:o}", "schema", "lockbench.plan/1",
         "exit_code", planner_exit(planner), "ask", "rate_per_s", escape_json_figure(ask->rate),
         "clients", escape_json_figure(ask->clients), "hold_ns", escape_json_figure(ask->hold_ns),
         "keys", escape_json_figure(ask->keys), "slo", ask->slo, "impossible",
-        (int)planner->impossible, "left_out", planner->unsafe, "answers", answers);
+        (int)planner->impossible, "settle", escape_json(planner->settle), "left_out",
+        planner->unsafe, "answers", answers);
     return output_json(json, JSON_INDENT(1), out, "the answer", err);
 }

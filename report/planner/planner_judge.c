@@ -178,6 +178,15 @@ static int settle(struct planner_answer *answer, const struct planner_ask *ask, 
     return 0;
 }
 
+int planner_settle(const struct planner_ask *ask, char **ret_command) {
+    const struct capacity from = {0};
+    const struct capacity_lock lock = {.lock = ask->lock ? ask->lock : "LOCK"};
+    struct planner_answer answer = {.from = &from, .lock = &lock, .verdict = PLANNER_UNKNOWN};
+    if (settle(&answer, ask, NAN) != 0) return -1;
+    *ret_command = answer.settle;
+    return 0;
+}
+
 static int refuse_answer(struct planner_answer *answer, const struct planner_ask *ask, double most,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 static int refuse_answer(struct planner_answer *answer, const struct planner_ask *ask, double most,

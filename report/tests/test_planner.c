@@ -553,20 +553,52 @@ TEST(exit_codes) {
     planner_free(planner);
     static const struct {
         double rate, clients;
-        const char *metric, *lock, *says;
-    } bad[] = {{NAN, NAN, "acquire", NULL, "neither a rate nor clients"},
-               {NAN, 5, "acquire_due", NULL, "nothing falls due"},
-               {5, 5, "acquire", NULL, "promise acquire_due"},
-               {5, 5, "acquire_due", "nope", "no capacity of nope was measured"}};
+        const char *metric, *says;
+    } bad[] = {{NAN, NAN, "acquire", "neither a rate nor clients"},
+               {NAN, 5, "acquire_due", "nothing falls due"},
+               {5, 5, "acquire", "promise acquire_due"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct lb_err err = {0};
         ask = (struct planner_ask){ASK, .rate = bad[i].rate, .hold_ns = NAN};
         ask.clients = bad[i].clients;
         ask.metric = bad[i].metric;
-        ask.lock = bad[i].lock;
         assert_null(planner_make(&file, 1, &ask, &err));
         assert_int_equal(err.code, LB_EXIT_USAGE);
         has(err.text, bad[i].says);
+    }
+    capacity_free(file);
+}
+
+/* Where nothing was measured, or not that lock, the answer is the whole command that would measure it. */
+TEST(nothing_measured_is_unknown_with_the_command) {
+    struct capacity *file = file_of(&(struct made){0}, 1, "2026-01-01T00:00:00Z");
+    struct planner_ask ask = {ASK, .rate = 500, .hold_ns = 12e6};
+    ask.clients = 100;
+    for (int i = 0; i < 2; i++) {
+        ask.lock = i == 0 ? NULL : "pg-advisory";
+        ask.topology = i == 0 ? NULL : "postgres-2";
+        struct planner *planner = plan_of(i == 0 ? NULL : &file, i, &ask);
+        char *text = NULL;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        struct doc doc = {0};
+        assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
+        assert_false(planner->impossible);
+        planner_doc(planner, &doc);
+        assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, NULL), 0);
+        assert_int_equal(planner_write_json(planner, out, NULL), 0);
+        fclose(out);
+        has(text, i == 0 ? "No capacity of any lock was measured"
+                         : "No capacity of pg-advisory was measured");
+        const char *command =
+            i == 0 ? "lockbench capacity LOCK --slo 'acquire_due.p99<=20ms' --hold 12ms --keys 1 "
+                     "--set load.clients=100"
+                   : "lockbench capacity pg-advisory --slo 'acquire_due.p99<=20ms' --hold 12ms "
+                     "--keys 1 --set load.clients=100 --set servers.topology=postgres-2";
+        has(text, command);
+        has(strstr(text, "lockbench.plan/1"), command);
+        free(text);
+        planner_free(planner);
     }
     capacity_free(file);
 }
@@ -740,6 +772,7 @@ TEST(the_command) {
                 {"$D --rate 200 --lock zk-lock", 5},
                 /* a lock or a topology that this build may not know, as long as a file has it */
                 {"$D --rate 200 --lock mysql-lock", 5},
+                {"$D --rate 200 --lock redis-semaphore", 5}, /* known, and not measured */
                 {"$D --rate 200 --topology pg", 5},
                 {"$D --rate 200 --topology redis-cluster", 5},
                 {"$D --clients 8 --lock pg-advisory --slo 'acquire.p99<=20ms'", 5}};
