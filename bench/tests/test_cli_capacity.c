@@ -45,6 +45,7 @@ TEST(nonsense_is_refused_in_one_line) {
         {{"capacity", "sim", "--set", "servers.tls=both"}, "servers.tls has several values"},
         {{"capacity", "mem-latch"}, "mem-latch"},
         {{"capacity", "sim", "--out", ""}, "--out"},
+        {{"capacity", "sim", "--dry-run", "--json"}, "--dry-run prints text"},
         {{"capacity", "sim", "--json", "--sloo", "x"}, "--slo"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -55,6 +56,26 @@ TEST(nonsense_is_refused_in_one_line) {
             fail_msg("more than a line: %s", cli.err);
         cli_free(&cli);
     }
+}
+
+TEST(a_dry_run_says_what_would_be_searched) {
+    char *out = cli_path("dry");
+    struct cli cli =
+        cli_run(NULL, ARGS("capacity", "sim", "null", "--dry-run", "--out", out, "--hold", "2ms",
+                           "--most", "300/min", "--time", "100s", "--set", "load.clients=7"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "sim: the greatest rate up to 5/s that keeps acquire_due.p99<=200ms; "
+                        "servers: none; keys 1, hold 2ms, clients 7\n");
+    assert_has(cli.out, "null: ");
+    assert_has(cli.out, "time for the probes of each lock: 100s");
+    assert_int_equal(access(out, F_OK), -1);
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("capacity", "redis-setnx?", "--clients", "--dry-run", "--url",
+                             "redis=redis://127.0.0.1:1"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "redis-setnx: the most clients up to 1000 that keep acquire.p99<=200ms; "
+                        "servers: those of --url; keys 1, hold 1ms\n");
+    cli_free(&cli);
 }
 
 TEST(help_names_its_exit_codes) {
