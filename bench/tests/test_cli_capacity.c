@@ -202,9 +202,7 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     if (!printed) fail_msg("%s", err.text);
     assert_int_equal(printed->locks[0].probe_count, lock->probe_count);
     capacity_free(printed);
-    int kept = 0;
     for (int i = 0; i < lock->probe_count; i++) {
-        kept += lock->probes[i].verdict == PROMISE_KEPT && lock->probes[i].high_ns <= 390e6;
         if (lock->probes[i].verdict == PROMISE_KEPT) assert_true(lock->probes[i].high_ns <= 400e6);
     }
     run_free(run);
@@ -213,10 +211,6 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
     cli = cli_run(NULL, ARGS("report", out, "--table"));
     assert_code(&cli, 0);
     assert_has(cli.out, "sim");
-    cli_free(&cli);
-    /* two probes answer for a stricter limit than that of the search */
-    cli = cli_run(NULL, ARGS("plan", out, "--rate", "1/h", "--slo", "acquire_due.p80<=390ms"));
-    if (kept >= 2) assert_code(&cli, 0);
     cli_free(&cli);
 }
 

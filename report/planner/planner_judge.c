@@ -294,6 +294,9 @@ static void bounds_of_probes(const struct planner_ask *ask, struct planner_answe
         if (agreed > 0 && !(answer->carries >= agreed)) answer->carries = agreed;
         carries = fmax(carries, probe->value);
     }
+    /* The search was surer of its own limit, and a stricter one is kept by no greater load. */
+    if (lock->answered && lock->limit_ns > ask->limit_ns && answer->carries > lock->low)
+        answer->carries = lock->low;
 }
 
 static int judge_measured(const struct planner_ask *ask, struct planner_answer *answer) {

@@ -249,6 +249,34 @@ TEST(another_limit_is_read_from_the_probes) {
            "the promise is kept up to 400/s, and nothing is known", "--most 880");
 }
 
+/* A search as it was measured (golden/planner/searched) answers for stricter limits, too, as long as
+ * two of its probes kept them; never with a greater load than for its own limit of 200 ms. */
+TEST(a_measured_search_answers_for_stricter_limits) {
+    static const struct {
+        double limit_ns, rate;
+        enum planner_verdict verdict;
+        const char *why;
+    } cases[] = {{200e6, 600, PLANNER_CARRIES, "kept up to 658/s"},
+                 {199e6, 600, PLANNER_CARRIES, "kept up to 658/s"},
+                 {25e6, 600, PLANNER_CLOSE, "between 0/s"},
+                 {35e6, 600, PLANNER_CARRIES, "kept up to 658/s"},
+                 {5e6, 700, PLANNER_TOO_MUCH, "broken from 665/s on"}};
+    struct lb_err err = {0};
+    struct capacity *file = capacity_read(GOLDEN "searched", &err);
+    assert_string_equal(err.text, "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct planner_ask ask = {ASK, .rate = cases[i].rate, .hold_ns = NAN};
+        struct planner_answer answer;
+        ask.limit_ns = cases[i].limit_ns;
+        assert_int_equal(planner_judge(&ask, file, &file->locks[0], &answer), 0);
+        if (answer.verdict != cases[i].verdict || !strstr(answer.why, cases[i].why))
+            fail_msg("case %zu: %s: %s", i, planner_word(answer.verdict), answer.why);
+        free(answer.why);
+        free(answer.settle);
+    }
+    capacity_free(file);
+}
+
 /* Far below the limit a search of an older build stored no interval: a stricter limit is then unknown,
  * where another probe does not decide it. A load that is too much stays too much. */
 TEST(a_stricter_limit_needs_the_intervals) {
