@@ -154,11 +154,16 @@ void actor_begin(struct actor *client, void (*job)(struct actor *client)) {
     if (!client->trial->threads) lb_wake(client->fiber);
 }
 
+/* A wait may take until its deadline, however little the patience. */
 static bool finish(struct actor *client) {
     struct trial *trial = client->trial;
-    if (actor_idle_by(client, lb_now() + 3 * trial_patience_ns)) return true;
+    int64_t now_ns = lb_now(), limit_ns = now_ns + 3 * trial_patience_ns;
+    int64_t deadline_ns = client->request.deadline_ns;
+    if (deadline_ns != LB_NEVER && limit_ns < deadline_ns + trial_patience_ns)
+        limit_ns = deadline_ns + trial_patience_ns;
+    if (actor_idle_by(client, limit_ns)) return true;
     trial_fail(trial, "client %u's call has not returned after %d s", client->session.client,
-               (int)(3 * trial_patience_ns / LB_S_NS));
+               (int)((limit_ns - now_ns) / LB_S_NS));
     return false;
 }
 

@@ -8,6 +8,12 @@
  * end of the lease, each check takes so long. */
 #define LONG_LEASE_NS (8 * LB_S_NS)
 
+/* The time by which a lock must be free whose holder has vanished just now: the lease of its grant or
+ * session ends first, however little the patience. */
+static int64_t freed_by(const struct trial *trial) {
+    return lb_now() + LEASE_NS + trial->lock->lock->about.crash_slack_ns + trial_patience_ns;
+}
+
 /* Does what a run does after an attempt in doubt: a new session, then settle. */
 static bool recover(struct actor *client, bool settle) {
     const struct lb_lock *lock = client->session.lock;
@@ -39,7 +45,7 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
      * free at once if it has a lease, since then the end of a session cleans nothing up. */
     bool at_once = settle || (lock->caps & LB_CAP_LEASE);
-    MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : freed_by(trial)), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, key, trial_soon()), LB_OK);
@@ -167,7 +173,7 @@ void conform_crash(struct trial *trial) {
     if (!other || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     proxy_cut(trial->proxy);
-    MUST_GIVE(other, actor_acquire(other, &key, trial_soon()), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, freed_by(trial)), LB_OK);
     /* The holder learns that it has lost the lock, or that it can't know; its release must not
      * succeed. */
     enum lb_outcome outcome = actor_release(holder);

@@ -297,6 +297,17 @@ TEST(test_a_lock_that_has_failed_is_not_waited_for) {
     place_close(place);
 }
 
+/* Little patience is no failure of a lock whose lease has to end first. */
+TEST(test_a_right_lock_passes_with_little_patience) {
+    struct lb_lock right = bad_redis_lock(BAD_REDIS_NOTHING);
+    struct place *place = open_real(&right);
+    trial_patience_ns = LB_S_NS; /* less than the lease of the check */
+    if (!passes(&right, NULL, &place, check_of("a vanished holder's lock is freed")))
+        fail_msg("%s", result.failure);
+    trial_patience_ns = 30 * LB_S_NS;
+    place_close(place);
+}
+
 static const struct {
     enum bad_redis_fault fault;
     const char *check;
