@@ -401,14 +401,11 @@ enum lb_outcome actor_ping(struct actor *client) {
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
                 const char *call_text, const char *file, int line) {
     if (got == wanted) return true;
-    if (!trial_failed(client->trial))
-        client->trial->shown = got == LB_OK ? TRIAL_GRANTED
-                               : wanted == LB_OK && (got == LB_BUSY || got == LB_TIMEOUT)
-                                   ? TRIAL_REFUSED
-                                   : TRIAL_WRONG;
-    trial_fail(client->trial, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line,
-               client->session.client, call_text, lb_outcome_name(got), lb_outcome_name(wanted),
-               client->session.err.code ? ": " : "",
-               client->session.err.code ? client->session.err.text : "");
+    bool refused = wanted == LB_OK && (got == LB_BUSY || got == LB_TIMEOUT);
+    enum trial_shown shown = got == LB_OK ? TRIAL_GRANTED : refused ? TRIAL_REFUSED : TRIAL_WRONG;
+    trial_fail_as(client->trial, shown, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line,
+                  client->session.client, call_text, lb_outcome_name(got), lb_outcome_name(wanted),
+                  client->session.err.code ? ": " : "",
+                  client->session.err.code ? client->session.err.text : "");
     return false;
 }

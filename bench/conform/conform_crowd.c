@@ -24,16 +24,16 @@ void conform_fair(struct trial *trial) {
         if (!waiters[i]) return;
         actor_begin_acquire(waiters[i], &key, trial_soon());
         trial_sleep_until(lb_now() + APART_NS);
-        MUST(trial, actor_is_busy(waiters[i]), "a waiter got %s while another holds",
-             lb_outcome_name(waiters[i]->outcome));
+        MUST_SAY_NO(trial, waiters[i]->outcome, actor_is_busy(waiters[i]),
+                    "a waiter got %s while another holds", lb_outcome_name(waiters[i]->outcome));
     }
     for (int i = 0; i < QUEUE; i++) {
         MUST_GIVE(i ? waiters[i - 1] : holder, actor_release(i ? waiters[i - 1] : holder), LB_OK);
         MUST_GIVE(waiters[i], actor_end(waiters[i]), LB_OK);
         for (int j = i + 1; j < QUEUE; j++)
-            MUST(trial, actor_is_busy(waiters[j]),
-                 "waiter %d returned with %s when it was waiter %d's turn", j + 1,
-                 lb_outcome_name(waiters[j]->outcome), i + 1);
+            MUST_SAY_NO(trial, waiters[j]->outcome, actor_is_busy(waiters[j]),
+                        "waiter %d returned with %s when it was waiter %d's turn", j + 1,
+                        lb_outcome_name(waiters[j]->outcome), i + 1);
     }
     MUST_GIVE(waiters[QUEUE - 1], actor_release(waiters[QUEUE - 1]), LB_OK);
 }

@@ -46,9 +46,9 @@ void conform_killed_clients(struct trial *trial) {
          "for the machine",
          (long long)(took_ns / LB_MS_NS), (long long)(theory_ns(lock) / LB_MS_NS),
          (int)(SLACK_NS / LB_MS_NS));
-    MUST(trial, !(lock->caps & LB_CAP_FENCE) || other->grant.token > token,
-         "the token after a killed holder's is %llu, the holder's was %llu",
-         (unsigned long long)other->grant.token, (unsigned long long)token);
+    MUST_REFUSE(trial, !(lock->caps & LB_CAP_FENCE) || other->grant.token > token,
+                "the token after a killed holder's is %llu, the holder's was %llu",
+                (unsigned long long)other->grant.token, (unsigned long long)token);
     MUST_GIVE(next, actor_acquire(next, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(next, actor_acquire(next, key, trial_soon()), LB_OK);

@@ -31,9 +31,9 @@ void conform_lease_ends(struct trial *trial) {
     MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS,
          "the grant's lease is far too long");
     MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
-    MUST(trial, next->ended_ns >= end_ns,
-         "another got it %lld us before the lease that the grant states",
-         (long long)((end_ns - next->ended_ns) / LB_US_NS));
+    MUST_REFUSE(trial, next->ended_ns >= end_ns,
+                "another got it %lld us before the lease that the grant states",
+                (long long)((end_ns - next->ended_ns) / LB_US_NS));
     /* The client whose lease ended learns of the end, and its release frees nothing that the other
      * holds. */
     MUST_GIVE(holder, actor_release(holder), LB_LOST);
@@ -65,8 +65,8 @@ void conform_renewal(struct trial *trial) {
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_OK);
-    MUST(trial, actor_renew(holder, LB_S_NS) == LB_LOST, "a renewal of another's lock gave %s",
-         lb_outcome_name(holder->outcome));
+    MUST_SAY_NO(trial, holder->outcome, actor_renew(holder, LB_S_NS) == LB_LOST,
+                "a renewal of another's lock gave %s", lb_outcome_name(holder->outcome));
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 

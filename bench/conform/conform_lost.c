@@ -75,8 +75,8 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
     }
     MUST(trial, proxy_struck(trial->proxy), "nothing was lost: no answer came");
-    MUST(trial, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
-         "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+                "the answer was lost, but acquire gave %s", lb_outcome_name(outcome));
     MUST(trial, victim->session.err.code != 0,
          "the outcome is in doubt, but the driver gave no reason");
     clear_up(trial, victim, other, &key, outcome);
@@ -91,9 +91,9 @@ static void lose_acquire(struct trial *trial, enum proxy_fault fault, uint64_t b
 static bool counts_from_request(struct actor *client, const char *what) {
     int64_t late_ns = client->grant.lease_end_ns - (client->ended_ns - DELAY_NS + COUNTED_NS);
     if (late_ns <= 0) return true;
-    trial_fail(client->trial,
-               "%s: the lease ends %lld ms later than one that counts from before the request",
-               what, (long long)(late_ns / LB_MS_NS));
+    trial_fail_as(client->trial, TRIAL_GRANTED,
+                  "%s: the lease ends %lld ms later than one that counts from before the request",
+                  what, (long long)(late_ns / LB_MS_NS));
     return false;
 }
 
@@ -160,8 +160,8 @@ void conform_cut_release(struct trial *trial) {
     MUST_GIVE(victim, actor_acquire(victim, &key, trial_soon()), LB_OK);
     proxy_arm(trial->proxy, PROXY_CUT, 0);
     enum lb_outcome outcome = actor_release(victim);
-    MUST(trial, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
-         "the answer was lost, but release gave %s", lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, outcome != LB_OK && outcome != LB_BUSY && outcome != LB_TIMEOUT,
+                "the answer was lost, but release gave %s", lb_outcome_name(outcome));
     clear_up(trial, victim, other, &key, outcome);
 }
 
@@ -177,8 +177,8 @@ void conform_crash(struct trial *trial) {
     /* The holder learns that it has lost the lock, or that it can't know; its release must not
      * succeed. */
     enum lb_outcome outcome = actor_release(holder);
-    MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
-         "the release of a lost lock gave %s", lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+                "the release of a lost lock gave %s", lb_outcome_name(outcome));
     MUST_GIVE(other, actor_release(other), LB_OK);
 }
 
@@ -200,7 +200,7 @@ void conform_told(struct trial *trial) {
              "the session is long over, and the holder was not told");
         trial_sleep_until(lb_now() + 20 * LB_MS_NS);
     }
-    MUST(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
+    MUST_REFUSE(trial, actor_release(holder) != LB_OK, "a release after the session's end gave ok");
 }
 
 static bool in_doubt(enum lb_outcome outcome) {
@@ -222,8 +222,8 @@ void conform_cut_write(struct trial *trial) {
         proxy_arm(trial->proxy, PROXY_CUT, 0);
         enum lb_outcome outcome =
             reads ? actor_acquire(victim, &key, trial_soon()) : actor_release(victim);
-        MUST(trial, in_doubt(outcome), "the answer was lost, but a %s gave %s",
-             reads ? "read" : "write", lb_outcome_name(outcome));
+        MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a %s gave %s",
+                    reads ? "read" : "write", lb_outcome_name(outcome));
         actor_close(victim);
         proxy_heal(trial->proxy);
         if (!recover(victim, outcome == LB_UNKNOWN)) return;
@@ -243,11 +243,12 @@ void conform_cut_await(struct trial *trial) {
     if (!counter || !victim || !actor_use_key(counter, &key)) return;
     actor_begin_acquire(victim, &key, LB_NEVER);
     trial_sleep_until(lb_now() + 150 * LB_MS_NS);
-    MUST(trial, actor_is_busy(victim), "an await gave %s", lb_outcome_name(victim->outcome));
+    MUST_SAY_NO(trial, victim->outcome, actor_is_busy(victim), "an await gave %s",
+                lb_outcome_name(victim->outcome));
     proxy_cut(trial->proxy);
     enum lb_outcome outcome = actor_end(victim);
-    MUST(trial, in_doubt(outcome), "the connection ended, but an await gave %s",
-         lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the connection ended, but an await gave %s",
+                lb_outcome_name(outcome));
     actor_close(victim);
     proxy_heal(trial->proxy);
     if (!recover(victim, outcome == LB_UNKNOWN)) return;
@@ -259,6 +260,6 @@ void conform_cut_await(struct trial *trial) {
     if (!actor_use_key(victim, &other)) return;
     proxy_arm(trial->proxy, PROXY_CUT, 0);
     outcome = actor_release(victim);
-    MUST(trial, in_doubt(outcome), "the answer was lost, but a count gave %s",
-         lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, in_doubt(outcome), "the answer was lost, but a count gave %s",
+                lb_outcome_name(outcome));
 }

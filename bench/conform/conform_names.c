@@ -42,8 +42,8 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
              lb_outcome_name(outcome));
     } else {
         outcome = actor_acquire(other, &odd, TRIAL_TRY);
-        MUST(trial, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what,
-             lb_outcome_name(outcome), other->session.err.text);
+        MUST_SAY_NO(trial, outcome, outcome == LB_BUSY, "%s: taken, but another got %s: %s", what,
+                    lb_outcome_name(outcome), other->session.err.text);
         outcome = actor_release(one);
         MUST(trial, outcome == LB_OK, "%s: its release gave %s: %s", what, lb_outcome_name(outcome),
              one->session.err.text);

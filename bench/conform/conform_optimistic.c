@@ -20,8 +20,8 @@ void conform_version(struct trial *trial) {
              (unsigned long long)read, (unsigned long long)last);
         MUST_GIVE(client, actor_release(client), LB_OK);
         last = client->grant.token;
-        MUST(trial, last > read, "read version %llu, wrote version %llu", (unsigned long long)read,
-             (unsigned long long)last);
+        MUST_REFUSE(trial, last > read, "read version %llu, wrote version %llu",
+                    (unsigned long long)read, (unsigned long long)last);
     }
     /* A write to one key does not change another. */
     MUST_GIVE(a, actor_acquire(a, &key, trial_soon()), LB_OK);
@@ -61,9 +61,10 @@ void conform_atomic(struct trial *trial) {
         struct actor *client = i % 2 ? a : b;
         MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
         uint64_t made = client->grant.token;
-        MUST(trial, made > 0 && (i == 0 || made == last + 1),
-             "made version %llu after version %llu", (unsigned long long)made,
-             (unsigned long long)last);
+        MUST_REFUSE(trial, made > last, "made version %llu after version %llu",
+                    (unsigned long long)made, (unsigned long long)last);
+        MUST(trial, i == 0 || made == last + 1, "made version %llu after version %llu",
+             (unsigned long long)made, (unsigned long long)last);
         MUST_GIVE(client, actor_release(client), LB_OK);
         MUST(trial, client->grant.token == made, "its release changed version %llu to %llu",
              (unsigned long long)made, (unsigned long long)client->grant.token);

@@ -91,9 +91,9 @@ void conform_residue(struct trial *trial) {
         actor_begin_acquire(waiters[i], &given_up, i ? lb_now() + i * 40 * LB_MS_NS : TRIAL_TRY);
     for (int i = 0; i < WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
-        MUST(trial, outcome == LB_TIMEOUT || outcome == LB_BUSY,
-             "a waiter that had to give up got %s: %s", lb_outcome_name(outcome),
-             waiters[i]->session.err.text);
+        MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
+                    "a waiter that had to give up got %s: %s", lb_outcome_name(outcome),
+                    waiters[i]->session.err.text);
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     if (!clear(trial, holder)) return;

@@ -26,8 +26,8 @@ void conform_permits_counted(struct trial *trial) {
         MUST_GIVE(later, actor_acquire(later, &key, lb_now() + 50 * LB_MS_NS), LB_TIMEOUT);
         actor_begin_acquire(later, &key, trial_soon());
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-        MUST(trial, actor_is_busy(later), "a waiter got %s while all permits are out",
-             lb_outcome_name(later->outcome));
+        MUST_SAY_NO(trial, later->outcome, actor_is_busy(later),
+                    "a waiter got %s while all permits are out", lb_outcome_name(later->outcome));
         MUST_GIVE(late, actor_release(late), LB_OK);
         MUST_GIVE(later, actor_end(later), LB_OK);
         MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
@@ -85,8 +85,9 @@ void conform_permits_several(struct trial *trial) {
     c->request.permits = 3;
     actor_begin_acquire(c, &key, trial_soon());
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    MUST(trial, actor_is_busy(c), "one who wants three permits got %s where two are left",
-         lb_outcome_name(c->outcome));
+    MUST_SAY_NO(trial, c->outcome, actor_is_busy(c),
+                "one who wants three permits got %s where two are left",
+                lb_outcome_name(c->outcome));
     MUST_GIVE(a, actor_release(a), LB_OK);
     MUST_GIVE(c, actor_end(c), LB_OK);
     b->request.permits = 3;
@@ -98,7 +99,8 @@ void conform_permits_several(struct trial *trial) {
     MUST_GIVE(b, actor_acquire(b, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(a, actor_release(a), LB_OK);
     a->request.permits = 6;
-    MUST(trial, actor_acquire(a, &key, lb_now() + 50 * LB_MS_NS) != LB_OK, "six permits of five");
+    MUST_REFUSE(trial, actor_acquire(a, &key, lb_now() + 50 * LB_MS_NS) != LB_OK,
+                "six permits of five");
 }
 
 struct room {

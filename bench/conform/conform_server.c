@@ -43,14 +43,14 @@ void conform_killed_server(struct trial *trial) {
     if (!kill_all(trial)) return;
     for (int i = 0; i < WAITERS; i++) {
         enum lb_outcome outcome = actor_end(waiters[i]);
-        MUST(trial,
-             outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT ||
-                 outcome == LB_LOST,
-             "the server died, but a waiter got %s", lb_outcome_name(outcome));
+        MUST_SAY_NO(trial, outcome,
+                    outcome == LB_UNKNOWN || outcome == LB_BROKEN || outcome == LB_TIMEOUT ||
+                        outcome == LB_LOST,
+                    "the server died, but a waiter got %s", lb_outcome_name(outcome));
     }
     enum lb_outcome outcome = actor_release(holder);
-    MUST(trial, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
-         "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
+    MUST_SAY_NO(trial, outcome, outcome == LB_LOST || outcome == LB_UNKNOWN || outcome == LB_BROKEN,
+                "the server died, but the holder's release gave %s", lb_outcome_name(outcome));
     actor_close(holder);
     for (int i = 0; i < WAITERS; i++) actor_close(waiters[i]);
     MUST(trial, !actor_open(holder), "a connection to a dead server");

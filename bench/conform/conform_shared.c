@@ -29,7 +29,7 @@ void conform_shared(struct trial *trial) {
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     MUST_GIVE(one, take_key(one, &key, true, TRIAL_TRY), LB_OK);
     MUST_GIVE(one, actor_release(one), LB_OK);
-    MUST(trial, actor_release(one) != LB_OK, "a reader's second release gave ok");
+    MUST_REFUSE(trial, actor_release(one) != LB_OK, "a reader's second release gave ok");
 }
 
 void conform_shared_wait(struct trial *trial) {
@@ -41,12 +41,12 @@ void conform_shared_wait(struct trial *trial) {
     writer->request.shared = false;
     actor_begin_acquire(writer, &key, trial_soon());
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
-    MUST(trial, actor_is_busy(writer), "a writer got %s while two read",
-         lb_outcome_name(writer->outcome));
+    MUST_SAY_NO(trial, writer->outcome, actor_is_busy(writer), "a writer got %s while two read",
+                lb_outcome_name(writer->outcome));
     MUST_GIVE(one, actor_release(one), LB_OK);
     trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-    MUST(trial, actor_is_busy(writer), "a writer got %s while one reads",
-         lb_outcome_name(writer->outcome));
+    MUST_SAY_NO(trial, writer->outcome, actor_is_busy(writer), "a writer got %s while one reads",
+                lb_outcome_name(writer->outcome));
     MUST_GIVE(two, actor_release(two), LB_OK);
     MUST_GIVE(writer, actor_end(writer), LB_OK);
     /* Both readers wait for the writer, and both get it. */
@@ -54,7 +54,10 @@ void conform_shared_wait(struct trial *trial) {
     actor_begin_acquire(one, &key, trial_soon());
     actor_begin_acquire(two, &key, trial_soon());
     trial_sleep_until(lb_now() + 100 * LB_MS_NS);
-    MUST(trial, actor_is_busy(one) && actor_is_busy(two), "a reader did not wait for the writer");
+    MUST_SAY_NO(trial, one->outcome, actor_is_busy(one), "a reader got %s while one writes",
+                lb_outcome_name(one->outcome));
+    MUST_SAY_NO(trial, two->outcome, actor_is_busy(two), "a reader got %s while one writes",
+                lb_outcome_name(two->outcome));
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     MUST_GIVE(one, actor_end(one), LB_OK);
     MUST_GIVE(two, actor_end(two), LB_OK);
@@ -130,7 +133,8 @@ static void one_goes(struct trial *trial, bool by_lease) {
     MUST_GIVE(two, actor_release(two), LB_OK);
     MUST_GIVE(writer, take_key(writer, &key, false, trial_soon()), LB_OK);
     if (!by_lease) MUST(trial, actor_open(one), "can't connect again: %s", one->err.text);
-    MUST(trial, actor_release(one) != LB_OK, "a release by a reader whose part had ended gave ok");
+    MUST_REFUSE(trial, actor_release(one) != LB_OK,
+                "a release by a reader whose part had ended gave ok");
     MUST_GIVE(two, take_key(two, &key, true, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(writer, actor_release(writer), LB_OK);
     /* The end of the last reader frees the lock for the writer. */

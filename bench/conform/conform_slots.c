@@ -14,21 +14,21 @@ void conform_slots(struct trial *trial) {
         for (int i = 0; i < SLOTS; i++) {
             MUST_GIVE(clients[i], actor_acquire(clients[i], &key, TRIAL_TRY), LB_OK);
             uint32_t slot = clients[i]->grant.slot;
-            MUST(trial, slot < SLOTS && !(seen >> slot & 1), "slot %u of %d was given %s", slot,
-                 SLOTS, slot < SLOTS ? "twice" : "out");
+            MUST_REFUSE(trial, slot < SLOTS && !(seen >> slot & 1), "slot %u of %d was given %s",
+                        slot, SLOTS, slot < SLOTS ? "twice" : "out");
             seen |= 1U << slot;
         }
         MUST_GIVE(late, actor_acquire(late, &key, TRIAL_TRY), LB_BUSY);
         MUST_GIVE(late, actor_acquire(late, &key, lb_now() + 100 * LB_MS_NS), LB_TIMEOUT);
         actor_begin_acquire(late, &key, trial_soon());
         trial_sleep_until(lb_now() + 50 * LB_MS_NS);
-        MUST(trial, actor_is_busy(late), "got %s while all slots are held",
-             lb_outcome_name(late->outcome));
+        MUST_SAY_NO(trial, late->outcome, actor_is_busy(late), "got %s while all slots are held",
+                    lb_outcome_name(late->outcome));
         uint32_t freed = clients[round]->grant.slot;
         MUST_GIVE(clients[round], actor_release(clients[round]), LB_OK);
         MUST_GIVE(late, actor_end(late), LB_OK);
-        MUST(trial, late->grant.slot == freed, "slot %u was freed, %u was given", freed,
-             late->grant.slot);
+        MUST_REFUSE(trial, late->grant.slot == freed, "slot %u was freed, %u was given", freed,
+                    late->grant.slot);
         MUST_GIVE(late, actor_release(late), LB_OK);
         for (int i = 0; i < SLOTS; i++) {
             if (i != round) MUST_GIVE(clients[i], actor_release(clients[i]), LB_OK);

@@ -59,7 +59,7 @@ struct trial {
     _Atomic int64_t cutoff_ns;
 
     char failure[1024];     /* the first failure; "" = none. To be read after trial_run */
-    enum trial_shown shown; /* what the call that ended the script shows */
+    enum trial_shown shown; /* what the first failure shows */
     bool overlap;           /* two clients held at once, which no slow machine explains */
     bool threads;
     struct actor *clients;
@@ -77,6 +77,9 @@ void trial_run(struct trial *trial, void (*script)(struct trial *trial));
 
 /* Notes a failure, unless there was one before. Any thread of the trial may call it. */
 void trial_fail(struct trial *trial, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, with what the failure shows; trial_fail notes TRIAL_WRONG. */
+void trial_fail_as(struct trial *trial, enum trial_shown shown, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Notes that two clients held at once, even if something else failed before. */
 void trial_overlap(struct trial *trial, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -88,14 +91,20 @@ void trial_sleep_until(int64_t when_ns);
 /* The deadline for something that must happen: now plus trial_patience_ns. */
 int64_t trial_soon(void);
 
-/* Ends the script, with a failure, unless the condition holds. */
-#define MUST(trial, condition, ...)                                                                \
+/* Ends the script, with a failure that shows something, unless the condition holds. */
+#define MUST_AS(trial, show, condition, ...)                                                       \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            trial_fail((trial), __VA_ARGS__);                                                      \
+            trial_fail_as((trial), (show), __VA_ARGS__);                                           \
             return;                                                                                \
         }                                                                                          \
     } while (0)
+#define MUST(trial, condition, ...) MUST_AS(trial, TRIAL_WRONG, condition, __VA_ARGS__)
+/* The same for a condition that fails if the lock says yes where it must say no. */
+#define MUST_REFUSE(trial, condition, ...) MUST_AS(trial, TRIAL_GRANTED, condition, __VA_ARGS__)
+/* The same for an outcome that must not be a yes, and may be wrong in other ways. */
+#define MUST_SAY_NO(trial, outcome, condition, ...)                                                \
+    MUST_AS(trial, (outcome) == LB_OK ? TRIAL_GRANTED : TRIAL_WRONG, condition, __VA_ARGS__)
 
 /* Ends the script unless a call on the client gave this outcome. */
 #define MUST_GIVE(client, call, wanted)                                                            \

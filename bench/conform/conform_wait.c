@@ -31,8 +31,9 @@ void conform_short(struct trial *trial) {
     /* Deadlines from some that pass on the way to some that pass in the server. */
     for (int64_t wait_ns = 1; wait_ns < 20 * LB_MS_NS; wait_ns *= 4) {
         enum lb_outcome outcome = actor_acquire(waiter, &key, lb_now() + wait_ns);
-        MUST(trial, outcome == LB_TIMEOUT || outcome == LB_BUSY, "a wait of %lld ns gave %s: %s",
-             (long long)wait_ns, lb_outcome_name(outcome), waiter->session.err.text);
+        MUST_SAY_NO(trial, outcome, outcome == LB_TIMEOUT || outcome == LB_BUSY,
+                    "a wait of %lld ns gave %s: %s", (long long)wait_ns, lb_outcome_name(outcome),
+                    waiter->session.err.text);
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
@@ -49,8 +50,8 @@ void conform_handover(struct trial *trial) {
         actor_begin_acquire(waiter, &key, deadline_ns);
         /* The cut-off finds the client deep in its wait, or just on its way to it. */
         trial_sleep_until(lb_now() + (i < 2 ? 100 * LB_MS_NS : 500 * LB_US_NS));
-        MUST(trial, actor_is_busy(waiter), "a waiter got %s while another holds",
-             lb_outcome_name(waiter->outcome));
+        MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                    "a waiter got %s while another holds", lb_outcome_name(waiter->outcome));
         MUST_GIVE(holder, actor_release(holder), LB_OK);
         MUST_GIVE(waiter, actor_end(waiter), LB_OK);
         struct actor *swap = holder;
@@ -70,14 +71,16 @@ void conform_cutoff(struct trial *trial) {
     actor_begin_acquire(waiter, &key, LB_NEVER);
     actor_begin_acquire(timed, &key, lb_now() + 600 * LB_S_NS);
     trial_sleep_until(lb_now() + 200 * LB_MS_NS);
-    MUST(trial, actor_is_busy(waiter) && actor_is_busy(timed),
-         "a waiter returned while another holds");
+    MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
+                "a waiter got %s while another holds", lb_outcome_name(waiter->outcome));
+    MUST_SAY_NO(trial, timed->outcome, actor_is_busy(timed), "a waiter got %s while another holds",
+                lb_outcome_name(timed->outcome));
     atomic_store(&trial->cutoff_ns, lb_now());
     int64_t deadline_ns = trial_soon();
     MUST(trial, actor_idle_by(waiter, deadline_ns) && actor_idle_by(timed, deadline_ns),
          "a wait goes on although the run was cut off");
-    MUST(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK,
-         "a waiter got ok while another holds");
+    MUST_REFUSE(trial, waiter->outcome != LB_OK && timed->outcome != LB_OK,
+                "a waiter got ok while another holds");
     MUST(trial, waiter->outcome != LB_REFUSED, "a cut-off wait is no refusal: %s",
          waiter->session.err.text);
 }

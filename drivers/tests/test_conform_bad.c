@@ -274,6 +274,49 @@ TEST(test_an_overlap_is_told_from_slowness) {
     trial_patience_ns = 30 * LB_S_NS;
 }
 
+/* What a failed check shows about a lock. */
+static enum trial_shown shown(const struct lb_lock *lock, int fault, const char *check) {
+    must_catch(lock, fault, check);
+    return result.shown;
+}
+
+TEST(test_a_yes_in_the_wrong_place_is_told_from_other_failures) {
+    static const struct {
+        const struct lb_lock *lock;
+        int fault;
+        const char *check;
+    } yes[] = {
+        {&lock_bad, BAD_TOKEN_REPEATS, "tokens grow"},
+        {&lock_bad, BAD_TOKEN_ZERO, "tokens grow"},
+        {&lock_bad, BAD_LEASE_ENDS_EARLY, "a lease ends, not too early"},
+        {&lock_bad, BAD_LEASE_UNKNOWN, "a lease ends, not too early"},
+        {&lock_bad, BAD_WAITER_GETS_IT, "a waiter gets what is freed"},
+        {&lock_bad, BAD_WAITER_GETS_IT, "the cut-off ends a wait"},
+        {&lock_bad, BAD_RELEASE_IS_OK, "a second release is refused"},
+        {&lock_bad, BAD_RELEASE_IS_OK, "a stranger's release is refused"},
+        {&lock_bad, BAD_RENEWS_ANYBODYS, "renewal keeps"},
+        {&bad_rwlock, KIND_WRITES_AMONG, "readers and writers wait for each other"},
+        {&bad_latch, KIND_OPENS_EARLY, "eight await each other"},
+        {&bad_optimistic, KIND_SAME_VERSION, "a write makes a version"},
+        {&bad_atomic, KIND_SAME_VERSION, "a statement makes the next version"},
+        {&bad_slots, KIND_SAME_SLOT, "each part of a key has one holder"},
+    };
+    trial_patience_ns = LB_S_NS;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        if (shown(yes[i].lock, yes[i].fault, yes[i].check) != TRIAL_GRANTED)
+            fail_msg("%s, fault %d: '%s' shows no yes: %s", yes[i].lock->name, yes[i].fault,
+                     yes[i].check, result.failure);
+    }
+    assert_int_equal(shown(&lock_bad, BAD_TRY_GETS_NOTHING, "a deadline in the past asks once"),
+                     TRIAL_REFUSED);
+    assert_int_equal(
+        shown(&lock_bad, BAD_TIMES_OUT_EARLY, "a timed wait ends in time and leaves nothing"),
+        TRIAL_WRONG);
+    assert_int_equal(shown(&lock_bad, BAD_NO_VERSION, "says what it is, answers a ping"),
+                     TRIAL_WRONG);
+    trial_patience_ns = 30 * LB_S_NS;
+}
+
 /* A real lock's server. Skips, or fails in CI, if it is missing. */
 static struct place *open_real(const struct lb_lock *lock) {
     char why[512];
@@ -333,6 +376,12 @@ static const struct {
     {BAD_REDIS_RENEWS_NEVER, "a lease counts from before the request"},
 };
 
+/* These tell a client that it holds, or has freed, what it may not. */
+static bool says_yes(enum bad_redis_fault fault) {
+    return fault == BAD_REDIS_SURE || fault == BAD_REDIS_FROM_ANSWER ||
+           fault == BAD_REDIS_RENEWED_FROM_ANSWER;
+}
+
 TEST(test_what_is_lost_on_the_way_is_caught) {
     struct lb_lock right = bad_redis_lock(BAD_REDIS_NOTHING);
     struct place *place = open_real(&right);
@@ -344,6 +393,9 @@ TEST(test_what_is_lost_on_the_way_is_caught) {
             fail_msg("'%s' failed: %s", name, result.failure);
         trial_patience_ns = 4 * LB_S_NS; /* a server starts in that */
         must_fail(&wrong, NULL, &place, name, (int)redis_faults[i].fault);
+        if (says_yes(redis_faults[i].fault) && result.shown != TRIAL_GRANTED)
+            fail_msg("fault %d: '%s' shows no yes: %s", (int)redis_faults[i].fault, name,
+                     result.failure);
         /* The failed check left the server in an unknown state, so a fresh one is started. */
         if (check_of(name)->needs & CONFORM_OWNED) {
             place_close(place);
