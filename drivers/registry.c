@@ -99,3 +99,43 @@ const struct lb_backend *registry_left_out(void) {
     }
     return NULL;
 }
+
+#define TABLE "is not whole: its table "
+#define BACKEND "is not whole: its backend's table "
+
+const char *registry_fault(const struct lb_lock *lock) {
+    if (!lock->algorithm) return TABLE "has no .algorithm";
+    if (!lock->backend) return TABLE "has no .backend";
+    if (lb_unavailable(lock->backend)) return NULL;
+    const struct lb_algorithm *algorithm = lock->algorithm;
+    const struct lb_connector *connector = lock->backend->connector;
+    const struct {
+        bool bad;
+        const char *what;
+    } rules[] = {
+        {!lock->summary, TABLE "has no .summary"},
+        {!lock->waits, TABLE "has no .waits"},
+        {!algorithm->acquire, TABLE "has no .acquire"},
+        {!algorithm->release, TABLE "has no .release"},
+        {(lock->caps & LB_CAP_RENEW) && !algorithm->renew, TABLE "has LB_CAP_RENEW, but no .renew"},
+        {!(lock->caps & LB_CAP_RENEW) && algorithm->renew, TABLE "has .renew, but no LB_CAP_RENEW"},
+        {(lock->caps & LB_CAP_RENEW) && !(lock->caps & LB_CAP_LEASE),
+         TABLE "has LB_CAP_RENEW, but no LB_CAP_LEASE"},
+        {algorithm->options && !algorithm->options_bytes,
+         TABLE "has .options, but no .options_bytes"},
+        {!algorithm->options && algorithm->options_bytes,
+         TABLE "has .options_bytes, but no .options"},
+        {!algorithm->disarm && algorithm->arm, TABLE "has .arm, but no .disarm"},
+        {connector->options && !connector->options_bytes,
+         BACKEND "has .options, but no .options_bytes"},
+        {!connector->options && connector->options_bytes,
+         BACKEND "has .options_bytes, but no .options"},
+        {!connector->describe, BACKEND "has no .describe"},
+        {lock->backend->topologies && !connector->ping, BACKEND "has no .ping"},
+        {connector->connect && !connector->disconnect, BACKEND "has .connect, but no .disconnect"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].bad) return rules[i].what;
+    }
+    return NULL;
+}

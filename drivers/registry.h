@@ -12,6 +12,10 @@ const struct lb_backend *const *registry_backends(void);
 const struct lb_lock *registry_lock(const char *name);
 const struct lb_backend *registry_backend(const char *name);
 
+/* Why no call of the lock may be made, in words: its table, or its backend's, lacks a function or has two fields that do
+ * not go together. NULL if it is whole, or its backend unavailable. The lock need not be in the list. */
+const char *registry_fault(const struct lb_lock *lock);
+
 /* The first backend that this build lacks, whose locks are unavailable; NULL if the build has
  * all. */
 const struct lb_backend *registry_left_out(void);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/crash.h"
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_child.h"
 #include "bench/conform/conform_place.h"
@@ -20,6 +21,9 @@ static void end_at_limit(int signal_number) {
 }
 
 static void set_limit(const struct conform_check *check, const struct lb_lock *lock) {
+    char what[200];
+    snprintf(what, sizeof what, "%s: '%s'", lock->name, check->name);
+    crash_expect(what, "The lock's other checks are not run.");
     snprintf(limit_message, sizeof limit_message,
              "ERROR: %s: '%s' did not end in %u s, and can't be cut off: a call of the driver "
              "neither returns nor waits. The lock's other checks are not run.\n",
@@ -84,6 +88,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     if (trial.failure[0]) open_anew(lock, place, ret_result);
     trial_patience_ns = patience_ns;
     alarm(0);
+    crash_expect(NULL, NULL);
 }
 
 bool conform_must_fail(const struct conform_check *check, const struct lb_lock *lock) {

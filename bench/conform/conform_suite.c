@@ -6,6 +6,7 @@
 
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
+#include "drivers/registry.h"
 
 struct suite {
     const struct conform_ask *ask;
@@ -94,6 +95,8 @@ int conform_suite(const struct conform_ask *ask, struct lb_err *err) {
     struct suite suite = {.ask = ask};
     struct arena arena = {0};
     int count = 0;
+    if (registry_fault(ask->lock))
+        return err_set(err, LB_EXIT_USAGE, "%s %s", ask->lock->name, registry_fault(ask->lock));
     for (int i = 0; conform_impatient[i]; i++) far_sets[count++] = conform_impatient[i];
     for (int i = 0; ask->sets && ask->sets[i]; i++) far_sets[count++] = ask->sets[i];
     int failed = conform_try_lock(ask->lock, ask->sets, &arena, &suite.lock, err);

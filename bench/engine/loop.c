@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "bench/base/crash.h"
 #include "bench/engine/loop_impl.h"
 
 /* The cut-off may move while the loop sleeps in the kernel, so the loop looks at it this often. */
@@ -327,6 +328,7 @@ static void resume_fiber(struct loop *loop, struct lb_fiber *fiber) {
 void loop_run(struct loop *loop) {
     loop_current = loop;
     context_adopt(&loop->main);
+    crash_stack();
     /* Without this call, Linux would add its default timer slack of 50 us to waits that block the
      * thread. */
     prctl(PR_SET_TIMERSLACK, 1UL);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/base/crash.h"
 #include "bench/run/run_state.h"
 #include "bench/run/supervise.h"
 #include "bench/workload/faults.h"
@@ -136,6 +137,14 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .news_arg = run};
 }
 
+/* What is said if a call of the driver crashes, which ends this process. */
+static void expect_crash(const struct run_state *run, const struct stage_ask *ask) {
+    char what[200], after[800];
+    snprintf(what, sizeof what, "%s: stage %s", ask->lock->lock->name, ask->id);
+    snprintf(after, sizeof after, "What was saved before is in %.700s.", run->out.path);
+    crash_expect(what, after);
+}
+
 /* Runs one stage and adds it to the result. False when the other stages of the place need a new place. */
 static bool run_stage(struct run_state *run, struct place *place, const struct plan_stage *of) {
     char hlog[700], name[96];
@@ -146,7 +155,9 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     snprintf(hlog, sizeof hlog, "%s/%s.hlog", run->out.path, stage_ask.id);
     struct lb_err err = {0};
     tell_stage_begin(run, &stage_ask);
+    expect_crash(run, &stage_ask);
     struct stage *stage = stage_run(&stage_ask, &err);
+    crash_expect(NULL, NULL);
     run->exposition.ask = NULL; /* it ends with this function */
     if (!stage) {
         run_note_trouble(run, &err);

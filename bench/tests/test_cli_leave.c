@@ -53,6 +53,26 @@ TEST(once_finishes_and_saves) {
     interrupted_once("file-flock", "load.processes=1", SIGHUP);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* which have words of their own */
+/* A crash in a driver ends the program; the last line says whose it was, and where to look. */
+TEST(a_crash_names_the_lock_and_the_stage) {
+    char *out = cli_path("crash");
+    struct cli cli;
+    cli_start(&cli, NULL,
+              ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
+                   "run.duration=10m", "--out", out));
+    cli_until(&cli, cli_has_second, cli_path("crash/000-sim-c2-r0.hlog"), "a first second");
+    kill(cli.pid, SIGSEGV);
+    cli_wait(&cli);
+    assert_code(&cli, CLI_KILLED + SIGSEGV);
+    assert_has(cli.err, "ERROR: sim: stage 000-sim-c2-r0: SIGSEGV ended this process");
+    assert_has(cli.err, out);
+    cli_free(&cli);
+    cli_assert_nothing_left();
+}
+#endif
+
 TEST(once_stops_the_servers) {
     cli_need("redis");
     interrupted_once("redis-setnx", "load.processes=2", SIGINT);

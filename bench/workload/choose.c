@@ -87,7 +87,8 @@ static struct obstacle machine_obstacle(const struct plan *plan, const struct lb
 static struct obstacle obstacle_of(const struct plan *plan, const struct lb_lock *lock,
                                    const struct plan_wish *wish) {
     if (!lb_unavailable(lock->backend)) {
-        const char *reason = missing_ability(plan, lock);
+        const char *reason = registry_fault(lock);
+        if (!reason) reason = missing_ability(plan, lock);
         if (reason) return (struct obstacle){LB_EXIT_USAGE, reason, NULL};
     }
     return machine_obstacle(plan, lock, wish);

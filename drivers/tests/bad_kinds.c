@@ -256,6 +256,7 @@ static enum lb_outcome take(struct lb_session *session, const struct lb_request 
         if (turn && enter(session, request, part, grant)) break;
         if (once) return LB_BUSY;
         while (has(session, KIND_SPINS)) continue;
+        if (has(session, KIND_CRASHES)) *(volatile int *)NULL = 1;
         if (lb_now() >= request->deadline_ns || lb_stopping()) {
             if (queued && !has(session, KIND_LEAVES)) leave(request, part);
             return LB_TIMEOUT;

@@ -19,6 +19,7 @@ enum kind_fault {
     KIND_LEAVES,       /* a waiter that gives up leaves its place in the queue */
     KIND_ONE_KEY,      /* all keys are one lock */
     KIND_SPINS,        /* a waiter neither returns nor lets others run */
+    KIND_CRASHES,      /* a waiter writes to address 0 */
     KIND_HOARDS,       /* each acquire opens two files that nobody closes */
     /* re-entry, shared sessions */
     KIND_FREES_AT_ONCE, /* the first release frees what was taken several times */

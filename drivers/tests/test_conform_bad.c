@@ -1,11 +1,13 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
  * for it. A check that no mistake makes fail is useless.
  * Needs: servers, minutes. */
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/conform/conform.h"
 #include "bench/conform/conform_place.h"
+#include "bench/conform/conform_suite.h"
 #include "bench/tests/unit.h"
 #include "drivers/tests/bad_kinds.h"
 #include "drivers/tests/bad_lock.h"
@@ -189,7 +191,8 @@ static void must_catch(const struct lb_lock *lock, int fault, const char *check)
 
 TEST(test_each_fault_is_caught) {
     bool seen[BAD_FAULTS] = {[BAD_NOTHING] = true},
-         kinds_seen[KIND_FAULTS] = {[KIND_RIGHT] = true, [KIND_SPINS] = true};
+         kinds_seen[KIND_FAULTS] = {
+             [KIND_RIGHT] = true, [KIND_SPINS] = true, [KIND_CRASHES] = true};
     trial_patience_ns = LB_S_NS; /* checks of wrong locks wait until the limit */
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         must_catch(&lock_bad, faults[i].fault, faults[i].check);
@@ -230,9 +233,8 @@ TEST(test_one_failed_check_does_not_stop_the_others) {
     place_close(place);
 }
 
-/* A call that neither returns nor waits ends the process, which says whose call it was. */
-TEST(test_a_call_that_spins_is_named) {
-    char said[600] = "";
+/* Runs a check of a lock with a fault that ends the process. Returns how it ended, and what it said. */
+static int end_in(enum kind_fault fault, const char *check, char *said, size_t size) {
     int ends[2], status = 0;
     assert_int_equal(pipe(ends), 0);
     fflush(NULL);
@@ -240,22 +242,61 @@ TEST(test_a_call_that_spins_is_named) {
     if (child == 0) {
         char set[32];
         const char *sets[] = {set, NULL};
-        snprintf(set, sizeof set, "fault=%d", KIND_SPINS);
+        snprintf(set, sizeof set, "fault=%d", (int)fault);
         dup2(ends[1], STDERR_FILENO);
+        signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own */
         struct place *place = open_bad(&bad_mutex, sets);
         conform_limit_s = 1;
-        passes(&bad_mutex, sets, &place, check_of("a waiter gets what is freed"));
+        passes(&bad_mutex, sets, &place, check_of(check));
         _exit(0);
     }
     close(ends[1]);
     ssize_t length = 0, more;
-    while ((more = read(ends[0], said + length, sizeof said - 1 - (size_t)length)) > 0)
-        length += more;
+    while ((more = read(ends[0], said + length, size - 1 - (size_t)length)) > 0) length += more;
     close(ends[0]);
+    said[length] = '\0';
     assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+/* A call that neither returns nor waits ends the process, which says whose call it was. */
+TEST(test_a_call_that_spins_is_named) {
+    char said[600];
+    int status = end_in(KIND_SPINS, "a waiter gets what is freed", said, sizeof said);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 1 || !strstr(said, bad_mutex.name) ||
         !strstr(said, "'a waiter gets what is freed' did not end in 1 s"))
         fail_msg("status %d, and it said: %s", status, said);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) &&                                                              \
+    !defined(__SANITIZE_THREAD__) /* which have words of their own */
+/* So does a crash, which ends the process as it would without the words. */
+TEST(test_a_call_that_crashes_is_named) {
+    char said[600];
+    int status = end_in(KIND_CRASHES, "a waiter gets what is freed", said, sizeof said);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV || !strstr(said, bad_mutex.name) ||
+        !strstr(said, "'a waiter gets what is freed': SIGSEGV ended this process"))
+        fail_msg("status %d, and it said: %s", status, said);
+}
+#endif
+
+static void tell_nothing(void *arg, const struct conform_told *told) {
+    (void)arg;
+    (void)told;
+}
+
+/* A lock whose table lacks a function is refused before the function is called. */
+TEST(test_a_table_that_is_not_whole_is_refused) {
+    static const volatile sig_atomic_t none;
+    struct lb_algorithm algorithm = *lock_bad.algorithm;
+    struct lb_lock lock = lock_bad;
+    struct lb_err err = {0};
+    struct conform_ask ask = {.lock = &lock, .tell = tell_nothing, .interrupts = &none};
+    lock.algorithm = &algorithm;
+    algorithm.renew = NULL;
+    assert_int_equal(conform_suite(&ask, &err), -1);
+    assert_string_equal(err.text,
+                        "bad-lock is not whole: its table has LB_CAP_RENEW, but no .renew");
 }
 
 TEST(test_an_overlap_is_told_from_slowness) {

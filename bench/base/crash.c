@@ -1,0 +1,60 @@
+/* crash: see crash.h. */
+#include "bench/base/crash.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STACK_BYTES (32 * 1024) /* more than any processor's registers take on it */
+
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"}, {SIGFPE, "SIGFPE"}, {SIGABRT, "SIGABRT"}};
+
+#define SIGNALS (sizeof signals / sizeof *signals)
+
+static struct sigaction before[SIGNALS];
+static char lines[SIGNALS][1200]; /* made beforehand, since a handler may only write */
+
+/* The signal comes again, and finds what was there before. */
+static void last_words(int number) {
+    for (size_t i = 0; i < SIGNALS; i++) {
+        if (signals[i].number != number) continue;
+        ssize_t written = write(STDERR_FILENO, lines[i], strlen(lines[i]));
+        (void)written;
+        sigaction(number, &before[i], NULL);
+    }
+    raise(number);
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static const bool sanitized = true;
+#else
+static const bool sanitized = false;
+#endif
+
+void crash_expect(const char *what, const char *after) {
+    static bool expected;
+    struct sigaction action = {.sa_handler = last_words, .sa_flags = SA_ONSTACK};
+    for (size_t i = 0; i < SIGNALS && !sanitized; i++) {
+        if (expected) sigaction(signals[i].number, &before[i], NULL);
+        if (!what) continue;
+        snprintf(
+            lines[i], sizeof lines[i],
+            "ERROR: %s: %s ended this process, in a call of the driver or in lockbench itself. %s\n",
+            what, signals[i].name, after);
+        sigaction(signals[i].number, &action, &before[i]);
+    }
+    expected = what != NULL;
+}
+
+void crash_stack(void) {
+    static __thread char bytes[STACK_BYTES];
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) != 0 || !(stack.ss_flags & SS_DISABLE)) return;
+    stack = (stack_t){.ss_sp = bytes, .ss_size = sizeof bytes};
+    sigaltstack(&stack, NULL);
+}
