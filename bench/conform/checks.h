@@ -64,6 +64,8 @@ CONFORM_CHECK("the end of a session frees", EXCLUDES, LB_CAP_SESSION | WAIT, 0, 
               conform_session)
 CONFORM_CHECK("a lease ends, not too early", EXCLUDES, LEASE | WAIT | TRY, 0, 0, REAL,
               conform_lease_ends)
+CONFORM_CHECK("a lease lasts until its stated end", EXCLUDES, LEASE | WAIT | TRY, 0, 0, REAL,
+              conform_lease_lasts)
 CONFORM_CHECK("renewal keeps", EXCLUDES, LEASE | LB_CAP_RENEW | TRY, 0, 0, REAL, conform_renewal)
 CONFORM_CHECK("renewal of what is lost says so", EXCLUDES, LEASE | LB_CAP_RENEW | WAIT, 0, 0, REAL,
               conform_late_renewal)

@@ -45,6 +45,49 @@ void conform_lease_ends(struct trial *trial) {
     MUST_GIVE(holder, actor_release(holder), LB_LOST);
 }
 
+#define LASTS_NS (1500 * LB_MS_NS) /* no whole seconds, which a lock may round down by mistake */
+#define BEFORE_NS (20 * LB_MS_NS)  /* the last part of a lease, in which another one tries */
+/* A server's clock of the day may be slewed against ours: by 500 ppm at most. */
+#define SLEW_NS (LASTS_NS / 1000)
+
+/* Another one tries each millisecond from shortly before the stated end, at which the holder must still have it. The
+ * lock's own waits would sleep over a shortfall. Afterwards the other one holds. */
+static void outlast(struct trial *trial, struct actor *holder, struct actor *other,
+                    const struct trial_key *key, const char *what) {
+    int64_t end_ns = holder->grant.lease_end_ns - SLEW_NS;
+    trial_sleep_until(end_ns - BEFORE_NS);
+    while (lb_now() < end_ns) {
+        enum lb_outcome outcome = actor_acquire(other, key, TRIAL_TRY);
+        if (outcome == LB_OK) {
+            MUST_REFUSE(trial, other->ended_ns >= end_ns,
+                        "%s: another got it %lld us or more before the lease that the grant states",
+                        what, (long long)((end_ns + SLEW_NS - other->ended_ns) / LB_US_NS));
+            return;
+        }
+        MUST(trial, outcome == LB_BUSY, "%s: another's try gave %s", what,
+             lb_outcome_name(outcome));
+        trial_sleep_until(lb_now() + LB_MS_NS);
+    }
+    MUST_GIVE(other, actor_acquire(other, key, free_by(holder)), LB_OK);
+}
+
+void conform_lease_lasts(struct trial *trial) {
+    struct trial_key key = trial_key();
+    trial->session_lease_ns = trial->lease_ns = LASTS_NS;
+    struct actor *holder = actor_new(trial), *next = actor_new(trial), *third = actor_new(trial);
+    if (!holder || !next || !third) return;
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    outlast(trial, holder, next, &key, "a grant");
+    if (trial_failed(trial)) return;
+    if (trial->lock->lock->caps & LB_CAP_RENEW) {
+        MUST_GIVE(next, actor_renew(next, LASTS_NS), LB_OK);
+        outlast(trial, next, third, &key, "a renewal");
+        if (!trial_failed(trial)) MUST_GIVE(third, actor_release(third), LB_OK);
+    } else {
+        MUST_GIVE(next, actor_release(next), LB_OK);
+    }
+}
+
 void conform_renewal(struct trial *trial) {
     struct trial_key key = trial_key();
     struct actor *holder = actor_new(trial), *other = actor_new(trial);

@@ -39,15 +39,18 @@ extern const struct lb_lock lock_bad;
 /* redis-setnx with one mistake, for checks of lost requests and answers. */
 enum bad_redis_fault {
     BAD_REDIS_NOTHING,
-    BAD_REDIS_CERTAIN,     /* an acquire in doubt is called busy */
-    BAD_REDIS_UNSETTLED,   /* settle only says that it has settled */
-    BAD_REDIS_UNCOUNTED,   /* commands are not counted */
-    BAD_REDIS_HOARDS,      /* each acquire opens a file that nobody closes */
-    BAD_REDIS_SURE,        /* a release in doubt is called ok */
-    BAD_REDIS_HOLDS_ON,    /* the lease is a hundred times as long as asked for */
-    BAD_REDIS_NO_LEASE,    /* nothing ends by itself, though the grant says so */
-    BAD_REDIS_SIDE_KEY,    /* a release leaves a key that the residue function does not know */
-    BAD_REDIS_FROM_ANSWER, /* a lease counts from the answer */
+    BAD_REDIS_CERTAIN,       /* an acquire in doubt is called busy */
+    BAD_REDIS_UNSETTLED,     /* settle only says that it has settled */
+    BAD_REDIS_UNCOUNTED,     /* commands are not counted */
+    BAD_REDIS_HOARDS,        /* each acquire opens a file that nobody closes */
+    BAD_REDIS_SURE,          /* a release in doubt is called ok */
+    BAD_REDIS_HOLDS_ON,      /* the lease is a hundred times as long as asked for */
+    BAD_REDIS_NO_LEASE,      /* nothing ends by itself, though the grant says so */
+    BAD_REDIS_SHORT,         /* a lease lasts for 90 % of what is stated */
+    BAD_REDIS_SECONDS,       /* ... for whole seconds, rounded down */
+    BAD_REDIS_RENEWED_SHORT, /* ... a renewed one, for 90 % */
+    BAD_REDIS_SIDE_KEY,      /* a release leaves a key that the residue function does not know */
+    BAD_REDIS_FROM_ANSWER,   /* a lease counts from the answer */
     BAD_REDIS_RENEWED_FROM_ANSWER, /* ... a renewed one */
     BAD_REDIS_RENEWS_NEVER,        /* each renewal is refused */
     BAD_REDIS_FAULTS

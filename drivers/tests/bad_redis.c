@@ -58,6 +58,35 @@ static enum lb_outcome endless_acquire(struct lb_session *session, const struct 
     return outcome;
 }
 
+static enum lb_outcome shorter(lb_acquire_fn *call, struct lb_session *session,
+                               const struct lb_request *request, struct lb_grant *grant,
+                               int64_t lease_ns) {
+    struct lb_request less = *request;
+    less.lease_ns = lease_ns;
+    enum lb_outcome outcome = call(session, &less, grant);
+    if (outcome == LB_OK) grant->lease_end_ns += request->lease_ns - lease_ns;
+    return outcome;
+}
+
+static enum lb_outcome short_acquire(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
+    return shorter(registry_lock("redis-setnx")->algorithm->acquire, session, request, grant,
+                   request->lease_ns / 10 * 9);
+}
+
+static enum lb_outcome seconds_acquire(struct lb_session *session, const struct lb_request *request,
+                                       struct lb_grant *grant) {
+    int64_t lease_ns = request->lease_ns / LB_S_NS * LB_S_NS;
+    return shorter(registry_lock("redis-setnx")->algorithm->acquire, session, request, grant,
+                   lease_ns ? lease_ns : LB_S_NS);
+}
+
+static enum lb_outcome short_renew(struct lb_session *session, const struct lb_request *request,
+                                   struct lb_grant *grant) {
+    return shorter(registry_lock("redis-setnx")->algorithm->renew, session, request, grant,
+                   request->lease_ns / 10 * 9);
+}
+
 static enum lb_outcome hoarding_acquire(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return LB_REFUSED;
@@ -111,6 +140,9 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_SURE) bad->release = sure_release;
     if (fault == BAD_REDIS_HOLDS_ON) bad->acquire = long_acquire;
     if (fault == BAD_REDIS_NO_LEASE) bad->acquire = endless_acquire;
+    if (fault == BAD_REDIS_SHORT) bad->acquire = short_acquire;
+    if (fault == BAD_REDIS_SECONDS) bad->acquire = seconds_acquire;
+    if (fault == BAD_REDIS_RENEWED_SHORT) bad->renew = short_renew;
     if (fault == BAD_REDIS_SIDE_KEY) bad->release = tracing_release;
     if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
     if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;

@@ -41,6 +41,7 @@ static const struct {
     {BAD_SESSION_STAYS, "the end of a session frees"},
     {BAD_LEASE_NEVER_ENDS, "a lease ends, not too early"},
     {BAD_LEASE_ENDS_EARLY, "a lease ends, not too early"},
+    {BAD_LEASE_ENDS_EARLY, "a lease lasts until its stated end"},
     {BAD_LEASE_UNKNOWN, "a lease ends, not too early"},
     {BAD_RENEWS_NOTHING, "renewal keeps"},
     {BAD_RENEWS_ANYBODYS, "renewal keeps"},
@@ -412,6 +413,9 @@ static const struct {
     {BAD_REDIS_SURE, "a release cut off is in doubt, then settled"},
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
     {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
+    {BAD_REDIS_SHORT, "a lease lasts until its stated end"},
+    {BAD_REDIS_SECONDS, "a lease lasts until its stated end"},
+    {BAD_REDIS_RENEWED_SHORT, "a lease lasts until its stated end"},
     {BAD_REDIS_FROM_ANSWER, "a lease counts from before the request"},
     {BAD_REDIS_RENEWED_FROM_ANSWER, "a lease counts from before the request"},
     {BAD_REDIS_RENEWS_NEVER, "a lease counts from before the request"},
@@ -420,7 +424,8 @@ static const struct {
 /* These tell a client that it holds, or has freed, what it may not. */
 static bool says_yes(enum bad_redis_fault fault) {
     return fault == BAD_REDIS_SURE || fault == BAD_REDIS_FROM_ANSWER ||
-           fault == BAD_REDIS_RENEWED_FROM_ANSWER;
+           fault == BAD_REDIS_RENEWED_FROM_ANSWER || fault == BAD_REDIS_SHORT ||
+           fault == BAD_REDIS_SECONDS || fault == BAD_REDIS_RENEWED_SHORT;
 }
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
