@@ -58,8 +58,12 @@ static void tell_check(void *arg, const struct conform_told *told) {
     static const char *const words[] = {"passed", "FAILED", "left out"};
     struct telling *telling = arg;
     bool failed = told->end == CONFORM_FAILED;
+    bool same = strcmp(told->first, told->why) == 0;
     printf("%-8s  %s%s%s%s%s\n", words[told->end], told->check, *told->why ? ": " : "", told->why,
-           *told->first ? "; tried twice: " : "", told->first);
+           !*told->first ? ""
+           : same        ? "; tried twice, the same both times"
+                         : "; tried twice, the first time: ",
+           same ? "" : told->first);
     fflush(stdout);
     telling->passed += told->end == CONFORM_PASSED;
     telling->failed += failed;

@@ -398,14 +398,45 @@ enum lb_outcome actor_ping(struct actor *client) {
     return call(client, ping);
 }
 
+/* The kind of a call, by the script's text. */
+static const char *kind_of_call(const char *call) {
+    static const struct {
+        const char *part, *kind;
+    } kinds[] = {{"actor_release(", "a release"},
+                 {"actor_renew(", "a renewal"},
+                 {"actor_settle(", "settling"},
+                 {"actor_ping(", "a ping"},
+                 {"TRIAL_TRY", "a try that does not wait"},
+                 {"actor_acquire(", "an acquire"},
+                 {"actor_end(", "an acquire"},
+                 {"take", "an acquire"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strstr(call, kinds[i].part)) return kinds[i].kind;
+    }
+    return "a call";
+}
+
+/* "client 2 (waiter)": the number, and the name in the script without what follows it: "waiters[i]". */
+static void name_client(const struct actor *client, const char *name, char *text, size_t size) {
+    size_t len = strcspn(name, "[ -");
+    if (name[len] == '[' && len > 1 && name[len - 1] == 's') len--; /* one of the waiters */
+    if (name[len] == ' ' || name[len] == '-') len = 0;              /* an expression */
+    int used = snprintf(text, size, "client %u", client->session.client);
+    if (len > 1) snprintf(text + used, size - (size_t)used, " (%.*s)", (int)len, name);
+}
+
 bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
-                const char *call_text, const char *file, int line) {
+                const struct actor_source *source) {
     if (got == wanted) return true;
     bool refused = wanted == LB_OK && (got == LB_BUSY || got == LB_TIMEOUT);
     enum trial_shown shown = got == LB_OK ? TRIAL_GRANTED : refused ? TRIAL_REFUSED : TRIAL_WRONG;
-    trial_fail_as(client->trial, shown, "%s:%d: client %u: %s gave %s, not %s%s%s", file, line,
-                  client->session.client, call_text, lb_outcome_name(got), lb_outcome_name(wanted),
-                  client->session.err.code ? ": " : "",
-                  client->session.err.code ? client->session.err.text : "");
+    const char *slash = strrchr(source->file, '/');
+    const char *reason = client->session.err.code ? client->session.err.text : "";
+    char who[80];
+    name_client(client, source->name, who, sizeof who);
+    trial_fail_as(client->trial, shown, "%s by %s%s%s gave %s; it must give %s%s%s (%s:%d)",
+                  kind_of_call(source->call), who, *source->when ? " " : "", source->when,
+                  lb_outcome_name(got), lb_outcome_name(wanted), *reason ? ": " : "", reason,
+                  slash ? slash + 1 : source->file, source->line);
     return false;
 }

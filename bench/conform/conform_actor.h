@@ -81,9 +81,15 @@ void actor_job_release(struct actor *client);
  * within the time. */
 bool actor_mend(struct actor *client);
 
-/* For the macro MUST_GIVE. */
-bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted, const char *call,
-                const char *file, int line);
+/* For the macro MUST_GIVE: where a call stands in a script. */
+struct actor_source {
+    const char *name, *call; /* "holder", "actor_release(holder)" */
+    const char *when;        /* "after its lease had ended", or "" */
+    const char *file;
+    int line;
+};
+bool actor_gave(struct actor *client, enum lb_outcome got, enum lb_outcome wanted,
+                const struct actor_source *source);
 
 /* For jobs: fills the key's numbers into the client's request. Arms the key, the first time that
  * the trial uses it, with the client's request.bound. False after trial_fail. */

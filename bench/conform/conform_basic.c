@@ -133,8 +133,8 @@ void conform_busy(struct trial *trial) {
     if (!holder || !other) return;
     for (int i = 0; i < 3; i++) {
         MUST_GIVE(holder, actor_acquire(holder, &key, TRIAL_TRY), LB_OK);
-        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
-        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY, "where another holds");
         MUST_GIVE(holder, actor_release(holder), LB_OK);
         struct actor *swap = holder;
         holder = other;
@@ -149,7 +149,8 @@ void conform_past(struct trial *trial) {
     const int64_t pasts[] = {INT64_MIN, -1, 0, 1, lb_now() - LB_S_NS, lb_now()};
     for (size_t i = 0; i < sizeof pasts / sizeof *pasts; i++) {
         MUST_GIVE(holder, actor_acquire(holder, &key, pasts[i]), LB_OK);
-        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY);
+        MUST_GIVE(other, actor_acquire(other, &key, pasts[i]), LB_BUSY,
+                  "with a deadline in the past where another holds");
         MUST_GIVE(holder, actor_release(holder), LB_OK);
     }
 }
@@ -159,10 +160,11 @@ void conform_keys(struct trial *trial) {
     struct actor *a = actor_new(trial), *b = actor_new(trial);
     if (!a || !b) return;
     MUST_GIVE(a, actor_acquire(a, &one, TRIAL_TRY), LB_OK);
-    MUST_GIVE(b, actor_acquire(b, &two, TRIAL_TRY), LB_OK);
+    MUST_GIVE(b, actor_acquire(b, &two, TRIAL_TRY), LB_OK, "where another holds another key");
     MUST_GIVE(b, actor_release(b), LB_OK);
     /* The release of the second lock has not freed the first. */
-    MUST_GIVE(b, actor_acquire(b, &one, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(b, actor_acquire(b, &one, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release of another key,");
     MUST_GIVE(a, actor_release(a), LB_OK);
     MUST_GIVE(b, actor_acquire(b, &one, TRIAL_TRY), LB_OK);
     MUST_GIVE(a, actor_acquire(a, &two, TRIAL_TRY), LB_OK);

@@ -30,19 +30,21 @@ void conform_lease_ends(struct trial *trial) {
          "the grant's lease is shorter than asked for");
     MUST(trial, end_ns <= holder->ended_ns + LEASE_NS + 10 * LB_S_NS,
          "the grant's lease is far too long");
-    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK,
+              "after the lease of another had ended");
     MUST_REFUSE(trial, next->ended_ns >= end_ns,
                 "another got it %lld us before the lease that the grant states",
                 (long long)((end_ns - next->ended_ns) / LB_US_NS));
     /* The client whose lease ended learns of the end, and its release frees nothing that the other
      * holds. */
-    MUST_GIVE(holder, actor_release(holder), LB_LOST);
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended");
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after the release by one whose lease had ended,");
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* It learns of the end even if no other client has taken the lock since. */
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     trial_sleep_until(holder->grant.lease_end_ns + COARSE_NS);
-    MUST_GIVE(holder, actor_release(holder), LB_LOST);
+    MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended");
 }
 
 #define LASTS_NS (1500 * LB_MS_NS) /* no whole seconds, which a lock may round down by mistake */
@@ -68,7 +70,8 @@ static void outlast(struct trial *trial, struct actor *holder, struct actor *oth
              lb_outcome_name(outcome));
         trial_sleep_until(lb_now() + LB_MS_NS);
     }
-    MUST_GIVE(other, actor_acquire(other, key, free_by(holder)), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, key, free_by(holder)), LB_OK,
+              "after the lease of another had ended");
 }
 
 void conform_lease_lasts(struct trial *trial) {
@@ -80,7 +83,7 @@ void conform_lease_lasts(struct trial *trial) {
     outlast(trial, holder, next, &key, "a grant");
     if (trial_failed(trial)) return;
     if (trial->lock->lock->caps & LB_CAP_RENEW) {
-        MUST_GIVE(next, actor_renew(next, LASTS_NS), LB_OK);
+        MUST_GIVE(next, actor_renew(next, LASTS_NS), LB_OK, "of what it holds");
         outlast(trial, next, third, &key, "a renewal");
         if (!trial_failed(trial)) MUST_GIVE(third, actor_release(third), LB_OK);
     } else {
@@ -97,13 +100,14 @@ void conform_renewal(struct trial *trial) {
     int64_t first_end_ns = holder->grant.lease_end_ns;
     int64_t last_end_ns = first_end_ns;
     while (lb_now() < first_end_ns + COARSE_NS) {
-        MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK);
+        MUST_GIVE(holder, actor_renew(holder, 5 * LB_S_NS), LB_OK, "of what it holds");
         MUST(trial, holder->grant.lease_end_ns >= last_end_ns, "a renewal made the lease shorter");
         MUST(trial,
              holder->grant.lease_end_ns >= holder->began_ns + 5 * LB_S_NS - DRIFT_NS(5 * LB_S_NS),
              "a renewal gave less than asked for");
         last_end_ns = holder->grant.lease_end_ns;
-        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY);
+        MUST_GIVE(other, actor_acquire(other, &key, TRIAL_TRY), LB_BUSY,
+                  "where another holds and renews");
         trial_sleep_until(lb_now() + 100 * LB_MS_NS);
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
@@ -119,11 +123,14 @@ void conform_late_renewal(struct trial *trial) {
     if (!holder || !next) return;
     holder->request.lease_ns = LEASE_NS;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
-    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK);
-    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
+    MUST_GIVE(next, actor_acquire(next, &key, free_by(holder)), LB_OK,
+              "after the lease of another had ended");
+    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST,
+              "after its lease had ended and another had got the lock");
     MUST_GIVE(next, actor_release(next), LB_OK);
     /* A renewal does not revive the grant either. */
-    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST);
+    MUST_GIVE(holder, actor_renew(holder, 10 * LB_S_NS), LB_LOST,
+              "after its lease had ended and another had got the lock");
     MUST_GIVE(next, actor_acquire(next, &key, trial_soon()), LB_OK);
     MUST_GIVE(next, actor_release(next), LB_OK);
 }

@@ -45,7 +45,9 @@ static void clear_up(struct trial *trial, struct actor *victim, struct actor *ot
     /* The lock is free at once after settling. After BROKEN, which says that nothing was left, it is
      * free at once if it has a lease, since then the end of a session cleans nothing up. */
     bool at_once = settle || (lock->caps & LB_CAP_LEASE);
-    MUST_GIVE(other, actor_acquire(other, key, at_once ? TRIAL_TRY : freed_by(trial)), LB_OK);
+    int64_t deadline_ns = at_once ? TRIAL_TRY : freed_by(trial);
+    MUST_GIVE(other, actor_acquire(other, key, deadline_ns), LB_OK,
+              "after another's attempt in doubt was over");
     MUST_GIVE(victim, actor_acquire(victim, key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(other, actor_release(other), LB_OK);
     MUST_GIVE(victim, actor_acquire(victim, key, trial_soon()), LB_OK);
@@ -173,7 +175,8 @@ void conform_crash(struct trial *trial) {
     if (!other || !holder) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     proxy_cut(trial->proxy);
-    MUST_GIVE(other, actor_acquire(other, &key, freed_by(trial)), LB_OK);
+    MUST_GIVE(other, actor_acquire(other, &key, freed_by(trial)), LB_OK,
+              "after the holder's machine was gone and its lease over");
     /* The holder learns that it has lost the lock, or that it can't know; its release must not
      * succeed. */
     enum lb_outcome outcome = actor_release(holder);

@@ -14,7 +14,8 @@ void conform_double_release(struct trial *trial) {
     MUST_REFUSE(trial, actor_release(first) != LB_OK,
                 "a second release of a lock that another holds gave ok");
     /* The refused release has freed nothing. */
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that does not hold,");
     MUST_GIVE(second, actor_release(second), LB_OK);
     MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
     MUST_GIVE(third, actor_release(third), LB_OK);
@@ -34,11 +35,13 @@ void conform_stranger(struct trial *trial) {
     if (!actor_use_key(never, &key)) return;
     MUST_REFUSE(trial, actor_release(never) != LB_OK,
                 "the release by one who never held it gave ok");
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that does not hold,");
     /* A waiter whose acquire failed has no grant either. */
     MUST_REFUSE(trial, actor_release(third) != LB_OK,
                 "the release by one who was turned away gave ok");
-    MUST_GIVE(was, actor_acquire(was, &key, TRIAL_TRY), LB_BUSY);
+    MUST_GIVE(was, actor_acquire(was, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a release by one that was turned away,");
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     MUST_GIVE(was, actor_acquire(was, &key, trial_soon()), LB_OK);
     MUST_GIVE(was, actor_release(was), LB_OK);
@@ -56,7 +59,8 @@ void conform_fence(struct trial *trial) {
         bool expires = i == 6 && (trial->lock->lock->caps & LB_CAP_LEASE);
         client->request.lease_ns = expires ? 300 * LB_MS_NS : trial->lease_ns;
         if (closes && !(trial->lock->lock->caps & LB_CAP_SESSION)) closes = false;
-        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK);
+        MUST_GIVE(client, actor_acquire(client, &key, trial_soon()), LB_OK,
+                  "after the grant before it had ended");
         MUST_REFUSE(trial, client->grant.token > last,
                     "grant %d has token %llu, the one before it %llu", i + 1,
                     (unsigned long long)client->grant.token, (unsigned long long)last);
@@ -81,7 +85,7 @@ void conform_session(struct trial *trial) {
     MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
                 "a waiter returned while another holds");
     actor_close(holder);
-    MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+    MUST_GIVE(waiter, actor_end(waiter), LB_OK, "after the holder's session had ended");
     /* A client does not hold any more what it held in its ended session, not even with a new
      * session. */
     MUST(trial, actor_open(holder), "can't connect again: %s", holder->err.text);

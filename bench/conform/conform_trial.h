@@ -106,10 +106,15 @@ int64_t trial_soon(void);
 #define MUST_SAY_NO(trial, outcome, condition, ...)                                                \
     MUST_AS(trial, (outcome) == LB_OK ? TRIAL_GRANTED : TRIAL_WRONG, condition, __VA_ARGS__)
 
-/* Ends the script unless a call on the client gave this outcome. */
-#define MUST_GIVE(client, call, wanted)                                                            \
+/* Ends the script unless a call on the client gave an outcome: MUST_GIVE(holder, actor_release(holder), LB_LOST) or
+ * MUST_GIVE(holder, actor_release(holder), LB_LOST, "after its lease had ended"). The failure has the client's name
+ * and the kind of call, which are taken from the script, and these words. */
+#define MUST_GIVE(client, call, ...)                                                               \
+    MUST_GIVE_WHEN(client, call, #client, #call, __VA_ARGS__, "", 0)
+#define MUST_GIVE_WHEN(client, call, name, text, wanted, when, ...)                                \
     do {                                                                                           \
-        if (!actor_gave((client), (call), (wanted), #call, __FILE__, __LINE__)) return;            \
+        const struct actor_source source = {name, text, when, __FILE__, __LINE__};                 \
+        if (!actor_gave((client), (call), (wanted), &source)) return;                              \
     } while (0)
 
 /* Makes a name like those of a run's keys, which `clean` knows, "lockbench-<8 hexadecimal

@@ -10,13 +10,15 @@ void conform_timed(struct trial *trial) {
     if (!holder || !waiter || !third) return;
     MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
     int64_t deadline_ns = lb_now() + 300 * LB_MS_NS;
-    MUST_GIVE(waiter, actor_acquire(waiter, &key, deadline_ns), LB_TIMEOUT);
+    MUST_GIVE(waiter, actor_acquire(waiter, &key, deadline_ns), LB_TIMEOUT,
+              "where another holds until past its deadline");
     MUST(trial, waiter->ended_ns >= deadline_ns - EARLY_NS, "timed out %lld us before the deadline",
          (long long)((deadline_ns - waiter->ended_ns) / LB_US_NS));
     MUST_GIVE(holder, actor_release(holder), LB_OK);
     /* The client is neither queued nor holding: a third one gets the lock at once, and the client
      * that gave up may come again. */
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK,
+              "of what was released, after another had given up waiting,");
     MUST_GIVE(waiter, actor_acquire(waiter, &key, TRIAL_TRY), LB_BUSY);
     MUST_GIVE(third, actor_release(third), LB_OK);
     MUST_GIVE(waiter, actor_acquire(waiter, &key, trial_soon()), LB_OK);
@@ -36,7 +38,8 @@ void conform_short(struct trial *trial) {
                     waiter->session.err.text);
     }
     MUST_GIVE(holder, actor_release(holder), LB_OK);
-    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK);
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_OK,
+              "of what was released, after another had given up waiting,");
     MUST_GIVE(third, actor_release(third), LB_OK);
 }
 
@@ -53,7 +56,7 @@ void conform_handover(struct trial *trial) {
         MUST_SAY_NO(trial, waiter->outcome, actor_is_busy(waiter),
                     "a waiter got %s while another holds", lb_outcome_name(waiter->outcome));
         MUST_GIVE(holder, actor_release(holder), LB_OK);
-        MUST_GIVE(waiter, actor_end(waiter), LB_OK);
+        MUST_GIVE(waiter, actor_end(waiter), LB_OK, "after the holder had released");
         struct actor *swap = holder;
         holder = waiter;
         waiter = swap;

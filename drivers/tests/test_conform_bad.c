@@ -359,6 +359,28 @@ TEST(test_a_yes_in_the_wrong_place_is_told_from_other_failures) {
     trial_patience_ns = 30 * LB_S_NS;
 }
 
+/* A failure is a sentence; its place in lockbench's sources comes last. */
+TEST(test_a_failure_says_who_did_what) {
+    static const struct {
+        int fault;
+        const char *check, *says;
+    } cases[] = {
+        {BAD_LEASE_UNKNOWN, "a lease ends, not too early",
+         "a release by client 0 (holder) after its lease had ended gave ok; it must give lost "
+         "(conform_lease.c:"},
+        {BAD_TRY_TIMES_OUT, "busy while another holds it",
+         "a try that does not wait by client 1 (other) where another holds gave timeout; it must "
+         "give busy (conform_basic.c:"},
+    };
+    trial_patience_ns = LB_S_NS;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        must_catch(&lock_bad, cases[i].fault, cases[i].check);
+        if (strncmp(result.failure, cases[i].says, strlen(cases[i].says)) != 0)
+            fail_msg("'%s', not '%s'", result.failure, cases[i].says);
+    }
+    trial_patience_ns = 30 * LB_S_NS;
+}
+
 /* A real lock's server. Skips, or fails in CI, if it is missing. */
 static struct place *open_real(const struct lb_lock *lock) {
     char why[512];
