@@ -295,6 +295,16 @@ static void add_suite(struct matrix *matrix, struct matrix_cell *cell) {
     matrix->cells[matrix->cell_count++] = *cell;
 }
 
+/* True if the lock can do nothing without an option that no setting has. */
+static bool lacks_option(const struct matrix_wish *wish, const struct lb_lock *lock) {
+    size_t len = lock->needs ? strlen(lock->needs) : 0;
+    for (int i = 0; i < wish->set_count; i++) {
+        if (len && strncmp(wish->sets[i], lock->needs, len) == 0 && wish->sets[i][len] == '=')
+            return false;
+    }
+    return len > 0;
+}
+
 /* A lock that was named must run somewhere. A scenario whose servers are missing is only
  * reported. */
 static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
@@ -306,6 +316,13 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
     }
     if (lb_unavailable(lock->backend)) {
         skip_missing(matrix, lock, NULL, lock->backend->install, lb_unavailable(lock->backend));
+        return 0;
+    }
+    if (lacks_option(wish, lock) && is_named(wish, lock))
+        return err_set(err, LB_EXIT_USAGE, "%s can't run without %s: --set %s=VALUE", lock->name,
+                       lock->needs, lock->needs);
+    if (lacks_option(wish, lock)) {
+        skip(matrix, lock, NULL, "it can't run without %s", lock->needs);
         return 0;
     }
     for (int column = 0; column < matrix->column_count; column++) {

@@ -229,9 +229,12 @@ TEST(who_has_no_holder_is_hit_anyhow) {
 
 TEST(what_is_asked_for_must_be_there) {
     static const char *const unknown[] = {"redis-setxn"}, *const known[] = {"mem-robust"};
+    static const char *const program[] = {"exec"};
     static const char *const sets[] = {"load.clients=none"}, *const baseline[] = {"null"};
     assert_refused((struct matrix_wish){.locks = unknown, .lock_count = 1}, LB_EXIT_USAGE,
                    "redis-setnx");
+    assert_refused((struct matrix_wish){.locks = program, .lock_count = 1}, LB_EXIT_USAGE,
+                   "exec can't run without exec.program");
     assert_refused((struct matrix_wish){.faults = "puase"}, LB_EXIT_USAGE, "did you mean 'pause'");
     assert_refused((struct matrix_wish){.faults = "pause,,kill"}, LB_EXIT_USAGE, "no fault ''");
     assert_refused(

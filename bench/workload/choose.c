@@ -141,6 +141,15 @@ static int add_control(struct draft *draft, const struct lb_lock *lock,
     return 0;
 }
 
+/* The option without which the lock can do nothing, if it has no value; else NULL. */
+static const char *needed_option(const struct lb_lock *lock, const void *options) {
+    const char *dot = lock->needs ? strchr(lock->needs, '.') : NULL;
+    const struct lb_option *option = dot ? options_find(lock->algorithm->options, dot + 1) : NULL;
+    char text[8] = "";
+    if (option) option->type->text(option, options, text, sizeof text);
+    return option && !*text ? lock->needs : NULL;
+}
+
 static int add_lock(struct draft *draft, int index, bool chosen, const struct plan_wish *wish,
                     struct lb_err *err) {
     struct plan *plan = draft->plan;
@@ -152,6 +161,13 @@ static int add_lock(struct draft *draft, int index, bool chosen, const struct pl
         }
     }
     struct obstacle obstacle = obstacle_of(plan, lock, wish);
+    const char *needed = needed_option(lock, draft->lock_options[index]);
+    if (!obstacle.code && needed && chosen)
+        return err_set(err, LB_EXIT_USAGE, "%s can't run without %s: --set %s=VALUE", lock->name,
+                       needed, needed);
+    if (!obstacle.code && needed)
+        obstacle =
+            (struct obstacle){LB_EXIT_USAGE, "it can't run without an option of its own", NULL};
     if (obstacle.code && chosen) {
         return err_set(err, obstacle.code, "%s can't run: %s%s%s", lock->name, obstacle.reason,
                        obstacle.install ? "; install: " : "",
