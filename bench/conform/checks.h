@@ -98,6 +98,8 @@ CONFORM_CHECK("a release cut off is in doubt, then settled", EXCLUDES, WAIT, 0, 
 CONFORM_CHECK("a write cut off is in doubt", OPTIMISTIC | ATOMIC, 0, 0, FAR, REAL,
               conform_cut_write)
 CONFORM_CHECK("an await cut off does not open", LATCH, TRY | WAIT, 0, FAR, REAL, conform_cut_await)
+CONFORM_CHECK("a slow release frees nothing of another's", EXCLUDES, LEASE | TRY | WAIT, 0, FAR,
+              REAL, conform_slow_release)
 CONFORM_CHECK("a vanished holder's lock is freed", EXCLUDES, WAIT, LB_CLAIM_CRASH_RELEASE, FAR,
               REAL, conform_crash)
 CONFORM_CHECK("a session that ends tells its holder", EXCLUDES, LB_CAP_SESSION, 0,

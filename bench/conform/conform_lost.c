@@ -133,6 +133,46 @@ void conform_lease_counts(struct trial *trial) {
     proxy_heal(trial->proxy);
 }
 
+#define SLOW_NS                                                                                    \
+    (350 * LB_MS_NS) /* the delay of each answer to a release; the driver waits for 500 ms */
+#define AHEAD_NS (150 * LB_MS_NS) /* so much before the end of the lease the release begins */
+
+/* While the holder's release is under way, another one gets the lock as soon as it is free. */
+static bool take_meanwhile(struct trial *trial, struct actor *holder, struct actor *other,
+                           const struct trial_key *key) {
+    bool taken = false;
+    while (actor_is_busy(holder)) {
+        if (!taken && actor_acquire(other, key, TRIAL_TRY) == LB_OK) taken = true;
+        if (trial_failed(trial)) return false;
+        trial_sleep_until(lb_now() + 2 * LB_MS_NS);
+    }
+    actor_end(holder);
+    return taken || actor_acquire(other, key, freed_by(trial)) == LB_OK;
+}
+
+/* A release that first asks who holds and then frees: the answer comes after the lease has ended and another one has
+ * taken the lock. */
+void conform_slow_release(struct trial *trial) {
+    struct trial_key key = trial_key(), warm = trial_key();
+    trial->session_lease_ns = LEASE_NS;
+    trial->lease_ns = LEASE_NS / 3;
+    struct actor *other = actor_new(trial), *third = actor_new(trial), *holder = actor_far(trial);
+    if (!other || !third || !holder) return;
+    MUST_GIVE(holder, actor_acquire(holder, &warm, trial_soon()), LB_OK);
+    MUST_GIVE(holder, actor_release(holder), LB_OK);
+    MUST_GIVE(holder, actor_acquire(holder, &key, trial_soon()), LB_OK);
+    other->request.lease_ns = LONG_LEASE_NS;
+    trial_sleep_until(holder->grant.lease_end_ns - AHEAD_NS);
+    proxy_delay(trial->proxy, SLOW_NS);
+    actor_begin(holder, actor_job_release);
+    MUST(trial, take_meanwhile(trial, holder, other, &key), "nobody got what was released slowly");
+    MUST_GIVE(third, actor_acquire(third, &key, TRIAL_TRY), LB_BUSY,
+              "where another holds, after a slow release by one whose lease ended meanwhile,");
+    MUST(trial, proxy_struck(trial->proxy), "no answer was delayed");
+    proxy_heal(trial->proxy);
+    MUST_GIVE(other, actor_release(other), LB_OK);
+}
+
 void conform_cut_answer(struct trial *trial) {
     lose_acquire(trial, PROXY_CUT, 0);
 }

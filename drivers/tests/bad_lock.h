@@ -49,6 +49,7 @@ enum bad_redis_fault {
     BAD_REDIS_SHORT,         /* a lease lasts for 90 % of what is stated */
     BAD_REDIS_SECONDS,       /* ... for whole seconds, rounded down */
     BAD_REDIS_RENEWED_SHORT, /* ... a renewed one, for 90 % */
+    BAD_REDIS_GET_DEL,       /* a release asks who holds, and then frees */
     BAD_REDIS_SIDE_KEY,      /* a release leaves a key that the residue function does not know */
     BAD_REDIS_FROM_ANSWER,   /* a lease counts from the answer */
     BAD_REDIS_RENEWED_FROM_ANSWER, /* ... a renewed one */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "drivers/redis/redis.h"
+#include "drivers/redis/string.h"
 #include "drivers/registry.h"
 #include "drivers/tests/bad_lock.h"
 
@@ -87,6 +88,20 @@ static enum lb_outcome short_renew(struct lb_session *session, const struct lb_r
                    request->lease_ns / 10 * 9);
 }
 
+/* Two requests, between which the lease may end. */
+static enum lb_outcome two_step_release(struct lb_session *session,
+                                        const struct lb_request *request, struct lb_grant *grant) {
+    const struct string_grant *mine = grant->data;
+    const struct redis_word get[] = {{"GET", 3}, {request->key, request->key_len}};
+    const struct redis_word del[] = {{"DEL", 3}, {request->key, request->key_len}};
+    const struct redis_reply *reply;
+    enum lb_outcome outcome = redis_call(session, get, 2, &reply);
+    if (outcome != LB_OK) return outcome;
+    if (reply->value.type != REDIS_STRING || strcmp(reply->value.text, mine->token) != 0)
+        return LB_LOST;
+    return redis_call(session, del, 2, &reply);
+}
+
 static enum lb_outcome hoarding_acquire(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) return LB_REFUSED;
@@ -143,6 +158,7 @@ struct lb_lock bad_redis_lock(enum bad_redis_fault fault) {
     if (fault == BAD_REDIS_SHORT) bad->acquire = short_acquire;
     if (fault == BAD_REDIS_SECONDS) bad->acquire = seconds_acquire;
     if (fault == BAD_REDIS_RENEWED_SHORT) bad->renew = short_renew;
+    if (fault == BAD_REDIS_GET_DEL) bad->release = two_step_release;
     if (fault == BAD_REDIS_SIDE_KEY) bad->release = tracing_release;
     if (fault == BAD_REDIS_FROM_ANSWER) bad->acquire = late_acquire;
     if (fault == BAD_REDIS_RENEWED_FROM_ANSWER) bad->renew = late_renew;

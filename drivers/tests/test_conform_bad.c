@@ -435,6 +435,7 @@ static const struct {
     {BAD_REDIS_SURE, "a release cut off is in doubt, then settled"},
     {BAD_REDIS_HOLDS_ON, "a vanished holder's lock is freed"},
     {BAD_REDIS_NO_LEASE, "a lease ends, not too early"},
+    {BAD_REDIS_GET_DEL, "a slow release frees nothing of another's"},
     {BAD_REDIS_SHORT, "a lease lasts until its stated end"},
     {BAD_REDIS_SECONDS, "a lease lasts until its stated end"},
     {BAD_REDIS_RENEWED_SHORT, "a lease lasts until its stated end"},
@@ -447,7 +448,8 @@ static const struct {
 static bool says_yes(enum bad_redis_fault fault) {
     return fault == BAD_REDIS_SURE || fault == BAD_REDIS_FROM_ANSWER ||
            fault == BAD_REDIS_RENEWED_FROM_ANSWER || fault == BAD_REDIS_SHORT ||
-           fault == BAD_REDIS_SECONDS || fault == BAD_REDIS_RENEWED_SHORT;
+           fault == BAD_REDIS_GET_DEL || fault == BAD_REDIS_SECONDS ||
+           fault == BAD_REDIS_RENEWED_SHORT;
 }
 
 TEST(test_what_is_lost_on_the_way_is_caught) {
