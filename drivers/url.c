@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "drivers/url.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,4 +203,28 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
                        url_public(text, shown, sizeof shown), *unread);
     *ret_url = url;
     return 0;
+}
+
+/* Whether a host of a URL means this machine on every machine. */
+static bool is_local(const char *host) {
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (host[0] == '/' || strcasecmp(host, "localhost") == 0) return true;
+    if (inet_pton(AF_INET, host, &v4) == 1) {
+        uint32_t address = ntohl(v4.s_addr);
+        return address >> 24 == 127 || address == INADDR_ANY;
+    }
+    if (inet_pton(AF_INET6, host, &v6) != 1) return false;
+    bool mapped = IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127;
+    return mapped || IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_UNSPECIFIED(&v6);
+}
+
+bool url_is_local(const char *text) {
+    struct url url;
+    struct lb_err unread = {0};
+    if (url_read(&url, text, 1, &unread) != 0) return false;
+    for (int i = 0; i < url.host_count; i++) {
+        if (is_local(url.host[i])) return true;
+    }
+    return false;
 }

@@ -30,6 +30,10 @@ int url_parse(struct url *ret_url, const char *text, int default_port, struct lb
 /* The same, but accepts a '?' and ignores the text behind it: libpq takes parameters there. */
 int url_read(struct url *ret_url, const char *text, int default_port, struct lb_err *err);
 
+/* Whether a server of the URL is one of this machine alone: at a loopback address, "localhost", or the path of a Unix
+ * socket. No name is looked up. False for a text that is no URL. */
+bool url_is_local(const char *text);
+
 /* Refuses a URL in which the password may have ended the authority early: with an '@' behind a '/' or a
  * '?'. Returns 0, or -1 with err (LB_EXIT_USAGE), which does not show the password. */
 int url_check(const char *text, struct lb_err *err);

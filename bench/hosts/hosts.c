@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define EXCHANGES 100 /* at the beginning */
@@ -51,6 +52,22 @@ uint64_t hosts_program(struct lb_err *err) {
         hash = 0;
     }
     if (fd >= 0) close(fd);
+    return hash;
+}
+
+/* What a loopback address depends on: the machine, by its kernel's boot, and the network namespace. FNV-1a. Names of
+ * machines won't do: several may have one name, and one machine several. */
+static uint64_t hash_of_place(void) {
+    struct stat net = {0};
+    char boot[64] = "", text[160];
+    uint64_t hash = UINT64_C(14695981039346656037);
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, boot, sizeof boot - 1) : 0;
+    if (fd >= 0) close(fd);
+    stat("/proc/self/ns/net", &net);
+    snprintf(text, sizeof text, "%.*s %ju %ju", (int)(got > 0 ? got : 0), boot,
+             (uintmax_t)net.st_dev, (uintmax_t)net.st_ino);
+    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(1099511628211);
     return hash;
 }
 
@@ -283,7 +300,8 @@ void hosts_put_back(struct hosts *hosts, const struct message *message) {
 /* ---- both ---- */
 
 static int tell_name(struct hosts *hosts, uint64_t program, struct lb_err *err) {
-    struct message hello = {.word = WORD_HELLO, .value = {(int64_t)program}};
+    struct message hello = {.word = WORD_HELLO,
+                            .value = {(int64_t)program, (int64_t)hash_of_place()}};
     char name[64] = "";
     gethostname(name, sizeof name - 1);
     snprintf(hello.text, sizeof hello.text, "%s", name);
@@ -301,6 +319,7 @@ static int hear_name(struct hosts *hosts, int i, uint64_t program, int64_t deadl
                        i + 1);
     free(hello.blob);
     snprintf(host->name, sizeof host->name, "%.63s", hello.text);
+    hosts->apart |= (uint64_t)hello.value[1] != hash_of_place();
     if (hello.word == WORD_HELLO && (uint64_t)hello.value[0] == program) return 0;
     return err_set(
         err, LB_EXIT_MACHINE,

@@ -18,7 +18,8 @@
 #define JUDGE_TALKS_NS (10 * LB_S_NS) /* so often the judge speaks in a stage */
 
 enum word {
-    WORD_HELLO,   /* host -> judge: value[0] = hash of the program; text = name of the machine */
+    /* host -> judge: value[0] = hash of the program, value[1] = of the machine and its network; text = its name */
+    WORD_HELLO,
     WORD_PLAN,    /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
     WORD_READY,   /* host -> judge: done as asked; value[0] = of what */
     WORD_STAGE,   /* judge -> host: blob = what is asked of the stage */
@@ -62,6 +63,8 @@ struct hosts {
     bool judge_gone;        /* nothing is sent to it or awaited any more */
     bool has_kept;          /* of a load host: hosts_wait gives this message first */
     struct message kept;
+    bool
+        apart; /* of the judge: a loopback address means another server to some host than to the judge */
     int count; /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };

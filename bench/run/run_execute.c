@@ -3,10 +3,13 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bench/hosts/hosts.h"
 #include "bench/load/descriptors.h"
 #include "bench/run/canary.h"
 #include "bench/run/run_state.h"
+#include "drivers/url.h"
 
 /* All stages, between the two measurements of the canary. */
 static void run_between_canaries(struct run_state *run, const struct plan_stage *stages,
@@ -53,6 +56,28 @@ static bool is_checked(const struct plan_stage *stages, int at) {
     return false;
 }
 
+/* Load hosts on other machines must reach the server of the judge. At a loopback address each of them would find its
+ * own server, or none, and a good lock would be accused. */
+static int check_reach(const struct run_ask *ask, const struct plan_stage *stage, const char *url,
+                       struct lb_err *err) {
+    const struct lb_backend *backend = stage->lock->lock->backend;
+    char shown[256];
+    if (!ask->hosts || !ask->hosts->apart) return 0;
+    if (url && url_is_local(url))
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s: the clients are on several machines, and each of them would look for %s on its own: "
+            "give an address that all machines reach, or leave out --url and set servers.listen",
+            backend->name, url_public(url, shown, sizeof shown));
+    bool listens = *ask->plan->listen && strncmp(ask->plan->listen, "127.", 4) != 0;
+    if (url || !backend->topologies || listens) return 0;
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "%s: the clients are on several machines, and a server that lockbench starts listens at 127.0.0.1: "
+        "add --set servers.listen=ADDRESS, an IPv4 address of rank 0's machine that all machines reach, or --url",
+        backend->name);
+}
+
 /* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
  * must not come out as "clean". So URLs and faults are checked first. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
@@ -64,6 +89,7 @@ static int check_urls(const struct run_ask *ask, const struct plan_stage *stages
                                         .topology = stages[i].topology,
                                         .topologies = ask->topologies,
                                         .tls = stages[i].tls};
+        if (check_reach(ask, &stages[i], place.url, err) != 0) return -1;
         if (!place.url && (place_check_own_tls(&place, err) != 0 ||
                            place_check_acts(stages[i].plan, &place, err) != 0))
             return -1;

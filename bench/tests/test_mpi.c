@@ -92,6 +92,22 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
     cli_free(&cli);
 }
 
+/* Each host would use a server of its own, or none. */
+TEST(a_server_that_not_all_hosts_reach_is_refused) {
+    need_hosts();
+    struct cli cli =
+        run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
+                                    "redis=redis://127.0.0.1:6399", "--no-page"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "the clients are on several machines");
+    assert_has(cli.err, "redis://127.0.0.1:6399");
+    cli_free(&cli);
+    cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--no-page"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "servers.listen=ADDRESS");
+    cli_free(&cli);
+}
+
 /* Holders on different hosts share no memory: the record of operations shows more overlaps than the hosts' own cells. */
 TEST(a_broken_lock_is_caught_across_hosts) {
     need_hosts();

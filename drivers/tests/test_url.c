@@ -173,6 +173,26 @@ TEST(test_no_part_of_a_secret_is_shown) {
     }
 }
 
+TEST(test_what_each_machine_has_for_itself) {
+    static const char *const local[] = {"redis://127.0.0.1:6379",
+                                        "redis://127.8.0.1",
+                                        "etcd://LocalHost:2379",
+                                        "etcd://u:p@[::1]:2379",
+                                        "etcd://[::ffff:127.0.0.1]:2379",
+                                        "nats://0.0.0.0:4222",
+                                        "zookeeper://10.0.0.1:2181,127.0.0.1:2182",
+                                        "postgres://%2Fvar%2Frun/db?x=1"};
+    static const char *const others[] = {"redis://10.0.0.1:6379",  "redis://localhost.example.org",
+                                         "redis://128.0.0.1",      "etcd://[fe80::1]:2379",
+                                         "redis://u:127.0.0.1@db", "127.0.0.1"};
+    for (size_t i = 0; i < sizeof local / sizeof *local; i++) {
+        if (!url_is_local(local[i])) fail_msg("%s is of one machine", local[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (url_is_local(others[i])) fail_msg("%s is not of one machine", others[i]);
+    }
+}
+
 TEST(test_a_slash_in_a_password_is_told) {
     struct url url;
     struct lb_err err = {0};
