@@ -69,15 +69,30 @@ static void try_named(struct trial *trial, const struct stage *stage, const stru
                     stage->clients >= 2 && of->plan->keys.pick != KEYS_OWN;
 }
 
-static void say_broken(const struct lb_lock *lock, const struct exclusion *found, char *line,
+/* Whether the history tells more than the clients saw as it happened: holders on several hosts share no memory. */
+static bool is_recorded(const struct stage *stage) {
+    const struct stage_history *history = stage->history;
+    if (!history || !history->judged) return false;
+    bool apart = json_array_size(stage->result.hosts) > 1;
+    return (apart || exclusion_verdict(&stage->exclusion) < stage->exclusion.verdict) &&
+           history->judgement.violations + history->judgement.expired > 0;
+}
+
+static void say_broken(const struct lb_lock *lock, const struct stage *stage, char *line,
                        size_t size) {
+    const struct exclusion *found = &stage->exclusion;
+    bool recorded = is_recorded(stage);
     const struct {
         uint64_t count;
         const char *of;
         bool always;
-    } parts[] = {{found->lost_updates, "lost updates", true},
-                 {found->double_holders, "double holders", true},
-                 {found->expired_holders, "expired holders", true},
+    } parts[] = {{recorded ? stage->history->judgement.violations : 0,
+                  "double holders by the record of operations", false},
+                 {recorded ? stage->history->judgement.expired : 0,
+                  "expired holders by the record of operations", false},
+                 {found->lost_updates, "lost updates", !recorded},
+                 {found->double_holders, "double holders", !recorded},
+                 {found->expired_holders, "expired holders", !recorded},
                  {found->token_errors, "tokens that did not grow", false},
                  {found->early, "clients let through early", false},
                  {found->oversold, "pieces oversold", false}};
@@ -142,7 +157,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
         if (excluded) {
             say_wrong_tokens(lock, stage, line, size);
         } else {
-            say_broken(lock, found, line, size);
+            say_broken(lock, stage, line, size);
         }
         return true;
     }

@@ -1,6 +1,7 @@
 /* test_judge: what stages' findings make of a run: clean locks, violations, stuck keys, controls
  * that are caught, missed, or not even tried. */
 #include "bench/run/judge.h"
+#include "bench/run/stage_history.h"
 #include "bench/tests/unit.h"
 
 static const struct lb_lock real = {.name = "real", .about = {.crash = LB_CRASH_LEASE}};
@@ -49,8 +50,11 @@ static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
     assert_int_equal(judge_init(&judge, &plan, &err), 0);
 }
 
+static struct stage_history *history; /* of the next stage; NULL = none was kept */
+
 static bool take(const struct exclusion *found, int clients) {
-    struct stage stage = {.status = STAGE_COMPLETE, .clients = clients, .exclusion = *found};
+    struct stage stage = {
+        .status = STAGE_COMPLETE, .clients = clients, .exclusion = *found, .history = history};
     stage.result.grants = (double)found->grants;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
@@ -110,6 +114,20 @@ TEST(real_locks_must_come_out_clean) {
     begin(&baseline, false, false);
     assert_false(take(&violated, 8));
     expect("clean");
+}
+
+/* Holders on several hosts share no memory, and so the clients saw nothing. */
+TEST(what_only_the_history_shows_is_told_with_its_counts) {
+    const struct exclusion unseen = {.verdict = VERDICT_VIOLATED, .grants = 9};
+    struct stage_history found = {.judged = true, .judgement = {.violations = 7, .expired = 1}};
+    history = &found;
+    begin(&real, false, false);
+    assert_true(take(&unseen, 8));
+    assert_string_equal(line,
+                        "EXCLUSION VIOLATED by real: 7 double holders by the record of operations, "
+                        "1 expired holders by the record of operations in 9 grants");
+    history = NULL;
+    expect("violated");
 }
 
 TEST(what_contention_exposes_must_be_caught_each_time) {

@@ -299,6 +299,14 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     doc_span(doc, DOC_PLAIN, ".");
 }
 
+/* Whether clients saw something as it happened. Holders on several hosts share no memory, and only the history shows
+ * what they did. */
+static bool is_seen(const struct report_lock *lock) {
+    return lock->lost_updates + lock->double_holders > 0 ||
+           (lock->history_violations == 0 &&
+            (lock->history_expired == 0 || lock->expired_holders > 0));
+}
+
 /* Adds the findings about a lock that let two clients hold at once, or about a control that was
  * caught. Overlaps are always reported, unless the control's own workload was meant to show
  * something else. */
@@ -311,10 +319,12 @@ static void add_broken(struct doc *doc, const struct report_lock *lock) {
         const char *what, *after;
         bool shown;
     } parts[] = {
-        {lock->lost_updates, "lost update", "", overlaps},
-        {lock->double_holders, "second holder", "", overlaps},
+        {lock->lost_updates, "lost update", "", overlaps && is_seen(lock)},
+        {lock->double_holders, "second holder", "", overlaps && is_seen(lock)},
         {lock->early, "client", " let through before the count was down", lock->early > 0},
         {lock->oversold, "piece", " sold that were not there", lock->oversold > 0},
+        {lock->history_expired, "outlived lease", " in the history of operations",
+         lock->history_expired > 0 && lock->expired_holders == 0},
         {lock->history_violations, "violation", " in the history of operations",
          lock->history_violations > 0},
         {lock->expired_holders, "holder",

@@ -535,6 +535,20 @@ TEST(test_load_hosts_have_a_table) {
     report_free(report);
 }
 
+/* Holders on several hosts share no memory: the history has what they did. */
+TEST(test_what_only_the_history_shows_is_no_zero) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":5,\"claims\":[\"excludes\"],\"grants\":100,\"exclusion\":{\"verdict\":"
+        "\"violated\",\"checked_grants\":100,\"lost_updates\":0,\"double_holders\":0},"
+        "\"history\":{\"verdict\":\"violated\",\"violations\":77}," TWO_HOSTS "}",
+        "");
+    char *text = render(report, REPORT_MD, false);
+    has(text, "a let two clients in at once: 77 violations in the history of operations in 100");
+    assert_null(strstr(text, "0 second holders"));
+    free(text);
+    report_free(report);
+}
+
 /* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other
  * are two holders. */
 TEST(test_late_holds_keep_their_microseconds) {
