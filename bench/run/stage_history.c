@@ -213,10 +213,8 @@ static bool is_handoff(const struct hold *before, const struct hold *hold) {
 
 /* Finds the handoffs of keys that clients of several hosts share, because no host's memory sees both sides of them.
  * Where operations are missing, nobody knows which client got a key next. */
-static int find_handoffs(struct stage *stage, const struct book *book, struct lb_err *err) {
-    if (book->dropped > 0 || !book->whole) return 0;
-    uint32_t *order = order_holds_from(book, err);
-    if (!order) return -1;
+static void find_handoffs(struct stage *stage, const struct book *book, const uint32_t *order) {
+    if (book->dropped > 0 || !book->whole) return;
     for (size_t i = 1; i < book->hold_count; i++) {
         const struct hold *before = &book->holds[order[i - 1]], *hold = &book->holds[order[i]];
         bool measured =
@@ -224,12 +222,48 @@ static int find_handoffs(struct stage *stage, const struct book *book, struct lb
         if (measured && is_handoff(before, hold))
             hist_record(stage->hist[METRIC_HANDOFF], hold->from_ns - before->to_ns);
     }
-    free(order);
     /* A handoff carries the errors of two clocks. */
     struct hist *handoff = stage->hist[METRIC_HANDOFF];
-    if (hist_quantile(handoff, 0.5) >= 4 * stage->history->error_ns) return 0;
+    if (hist_quantile(handoff, 0.5) >= 4 * stage->history->error_ns) return;
     stage->history->unresolved = handoff->count > 0;
     hist_reset(handoff);
+}
+
+/* When the holder was certainly inside for the last time; INT64_MIN = that is not known. */
+static int64_t inside_until_ns(const struct hold *hold) {
+    int unknown = HOLD_GHOST | HOLD_OUTSIDE | HOLD_OPEN | HOLD_DEAD | HOLD_CONTINUED;
+    return hold->flags & unknown ? INT64_MIN : hold->inside_ns;
+}
+
+/* The trials of exclusion between clients of several hosts: grants whose key another client asked for before they ended,
+ * and got later, each counted once, as entry_trials counts those of one host. A wait counts only if the judge would have
+ * seen a second grant at its begin: beside a hold that lasted longer than the errors of the clocks hide. */
+static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
+    bool one_holder = book->rules.model == OPLOG_MUTEX && !book->rules.by_slot;
+    int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
+    uint64_t trials = 0;
+    if (!one_holder || book->rules.many_keys) return 0;
+    for (size_t i = book->hold_count; i-- > 0;) {
+        const struct hold *hold = &book->holds[order[i]];
+        bool last = i + 1 == book->hold_count || book->holds[order[i + 1]].key != hold->key;
+        if (last) called_ns = INT64_MAX;
+        int64_t until_ns = inside_until_ns(hold);
+        if (until_ns > hold->from_ns) {
+            int64_t shown_ns = until_ns - OPLOG_UNSEEN_ERRORS * error_ns;
+            trials += shown_ns > hold->from_ns && shown_ns > called_ns;
+        }
+        if (!(hold->flags & HOLD_GHOST) && hold->called_ns < called_ns) called_ns = hold->called_ns;
+    }
+    return trials;
+}
+
+/* What no host's memory shows of clients on several hosts. */
+static int look_between_hosts(struct stage *stage, const struct book *book, struct lb_err *err) {
+    uint32_t *order = order_holds_from(book, err);
+    if (!order) return -1;
+    find_handoffs(stage, book, order);
+    stage->history->trials = count_trials(book, order, stage->history->error_ns);
+    free(order);
     return 0;
 }
 
@@ -249,7 +283,7 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         history->dropped = oplog_dropped(shared->oplog);
         history->ops = book.ops;
         book_end(&book, history->dropped, is_whole(stage));
-        if (shared->split) failed = find_handoffs(stage, &book, &err);
+        if (shared->split) failed = look_between_hosts(stage, &book, &err);
     }
     if (!failed) {
         failed = oplog_judge(&book, &history->judgement, &order, &err);

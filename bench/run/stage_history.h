@@ -21,6 +21,8 @@ struct stage_history {
     bool
         unresolved; /* handoffs are shorter than these clocks can tell, and none is in the result */
     uint64_t ops, dropped;
+    uint64_t
+        trials; /* of several hosts: grants that another client waited for, see struct client_stats */
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
     struct hold *timeline;                /* holds around the faults, by key and begin */

@@ -321,6 +321,9 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     /* Nobody waits for another holder of a latch, or of an optimistic lock. */
     if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
         result->tested_grants = NAN;
+    /* Each host has counted the waits for its own clients only. */
+    if (stage->history && stage->history->trials > result->tested_grants)
+        result->tested_grants = (double)stage->history->trials;
     if (x->verdict != VERDICT_CLEAN || baseline) return;
     double tested = isnan(result->tested_grants) ? (double)x->grants : result->tested_grants;
     if (stage->clients < 2 || own_keys) tested = 0; /* nobody met anybody */

@@ -60,6 +60,8 @@ TEST(test_a_handoff_shorter_than_the_clocks_tell_is_no_number) {
     struct far_run run;
     run_handoffs(&run, serve_late, "redis-setnx.poll_min=1ms", "redis-setnx.poll_max=2ms");
     assert_true(run.stage->history->error_ns >= LATE_NS / 2);
+    /* The hold is longer than what these clocks hide. */
+    assert_true(run.stage->result.tested_grants > 0);
     assert_true(run.stage->history->unresolved);
     assert_int_equal(run.stage->hist[METRIC_HANDOFF]->count, 0);
     end_run(&run);
@@ -70,6 +72,34 @@ TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
     run_handoffs(&run, NULL, "redis-setnx.poll_min=60ms", "redis-setnx.poll_max=60ms");
     assert_false(run.stage->history->unresolved);
     assert_true(run.stage->hist[METRIC_HANDOFF]->count > 0);
+    end_run(&run);
+}
+
+/* What the clocks hide is no trial: a second holder would not be seen. */
+TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &(struct far_wish){.serve = serve_late}, "redis-setnx",
+              SETS("load.clients=3", "load.hold=5ms", "run.duration=1s"));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_true(stage->history->error_ns >= LATE_NS / 2);
+    assert_true(stage->result.tested_grants == 0);
+    assert_string_equal(stage->result.verdict, "untested");
+    end_run(&run);
+}
+
+/* One client a host, so that no host sees a client wait for another one. */
+TEST(test_clients_of_several_hosts_that_wait_put_the_lock_to_the_test) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &(struct far_wish){.workload = "contended"}, "redis-setnx",
+              SETS("load.clients=3", "load.hold=20ms", "run.duration=2s"));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_string_equal(stage->result.verdict, "clean");
+    assert_true(stage->result.tested_grants > 3);
+    assert_true(stage->result.tested_grants <= stage->result.checked_grants);
     end_run(&run);
 }
 

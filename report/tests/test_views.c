@@ -539,12 +539,25 @@ TEST(test_load_hosts_have_a_table) {
 TEST(test_what_only_the_history_shows_is_no_zero) {
     struct report *report = report_of(
         "{\"lock\":\"a\",\"clients\":5,\"claims\":[\"excludes\"],\"grants\":100,\"exclusion\":{\"verdict\":"
-        "\"violated\",\"checked_grants\":100,\"lost_updates\":0,\"double_holders\":0},"
+        "\"violated\",\"grants\":100,\"lost_updates\":0,\"double_holders\":0},"
         "\"history\":{\"verdict\":\"violated\",\"violations\":77}," TWO_HOSTS "}",
         "");
     char *text = render(report, REPORT_MD, false);
     has(text, "a let two clients in at once: 77 violations in the history of operations in 100");
     assert_null(strstr(text, "0 second holders"));
+    free(text);
+    report_free(report);
+}
+
+TEST(test_an_untested_lock_of_several_hosts_has_its_record) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":5,\"claims\":[\"excludes\"],\"grants\":100,\"exclusion\":{\"verdict\":"
+        "\"untested\",\"grants\":100,\"tested\":0},"
+        "\"history\":{\"verdict\":\"clean\",\"ops\":400}," TWO_HOSTS "}",
+        "");
+    char *text = render(report, REPORT_MD, false);
+    has(text, "UNTESTED: no client");
+    has(text, "The record of 400 operations has no overlap between hosts longer than 2.40 ms");
     free(text);
     report_free(report);
 }
