@@ -19,7 +19,10 @@
 #define SEND_LEAST_NS LB_S_NS
 #define PARTS_NS                                                                                   \
     (300 * LB_S_NS) /* ... with what a host measured: the judge takes one host after the other */
-#define QUICK_NS (3 * LB_MS_NS) /* after an exchange the next one is expected so soon */
+#define STILL_NS (500 * LB_MS_NS) /* a judge that did not look for so long stood still itself */
+#define QUIET_LOOKS 5             /* at least, before a silent host is lost: a message may wait */
+#define LOOK_NS (20 * LB_MS_NS)   /* for each of these */
+#define QUICK_NS (3 * LB_MS_NS)   /* after an exchange the next one is expected so soon */
 
 /* A message as it is sent: its blob follows. */
 struct packet {
@@ -163,20 +166,45 @@ void hosts_expect(struct hosts *hosts) {
     }
 }
 
+/* To be called after a look that was to end at due_ns. Returns for how long the judge stood still; 0 = it did not. The
+ * messages that came meanwhile were not heard, so that this time is no host's silence. */
+static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
+    int64_t late_ns = lb_now() - due_ns;
+    hosts->looked_ns = lb_now();
+    if (late_ns < STILL_NS) return 0;
+    for (int i = 0; i < hosts->count; i++) hosts->host[i].heard_ns += late_ns;
+    return late_ns;
+}
+
+/* Whether it is time to give up a host from which nothing came. */
+static bool is_silent(struct host *of, int64_t silent_ns) {
+    return lb_now() >= silent_ns && ++of->quiet_looks >= QUIET_LOOKS;
+}
+
 /* hosts_hear, but only of what comes now, and answers about clocks are among it. */
 static int hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
     struct host *of = &hosts->host[host];
+    if (hosts->looked_ns > 0) note_look(hosts, hosts->looked_ns);
     while (!of->lost) {
-        int64_t silent_ns = of->heard_ns + HOST_SILENT_NS;
-        int64_t until_ns = silent_ns < deadline_ns ? silent_ns : deadline_ns;
+        int64_t now_ns = lb_now(), silent_ns = of->heard_ns + HOST_SILENT_NS;
+        int64_t until_ns = silent_ns > now_ns ? silent_ns : now_ns + LOOK_NS;
+        if (until_ns > deadline_ns) until_ns = deadline_ns;
         struct message message = {0};
         int got = receive_message(hosts, host + 1, &message, until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
-        if (got == 0 && lb_now() >= silent_ns)
-            hosts_lose(hosts, host, "nothing came from it for 10 s");
-        if (got == 0 && !of->lost) return 0;
+        if (got == 0) {
+            /* Then the deadline was missed for that reason alone. */
+            int64_t still_ns = note_look(hosts, until_ns > now_ns ? until_ns : now_ns);
+            if (still_ns > 0) {
+                deadline_ns += still_ns;
+                continue;
+            }
+            if (is_silent(of, silent_ns)) hosts_lose(hosts, host, "nothing came from it for 10 s");
+            if (!of->lost && lb_now() >= deadline_ns) return 0;
+        }
         if (got <= 0) continue;
-        of->heard_ns = lb_now();
+        of->heard_ns = hosts->looked_ns = lb_now();
+        of->quiet_looks = 0;
         if (message.word != WORD_NEWS) {
             *ret = message;
             return 1;

@@ -51,14 +51,17 @@ struct host {
     struct clock_series clock;
     bool lost;
     char why[200];
-    int64_t heard_ns; /* when something last came from it */
-    int64_t grants;   /* by its last news, in this stage */
-    bool has_kept;    /* hosts_hear gives this message first */
+    int64_t
+        heard_ns; /* when something last came from it; time in which the judge stood still does not count */
+    int quiet_looks; /* for messages of it, since it was silent for too long */
+    int64_t grants;  /* by its last news, in this stage */
+    bool has_kept;   /* hosts_hear gives this message first */
     struct message kept;
 };
 
 struct hosts {
     struct link *link;
+    int64_t looked_ns;      /* of the judge: when it last looked for messages */
     int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
     bool judge_gone;        /* nothing is sent to it or awaited any more */
     bool has_kept;          /* of a load host: hosts_wait gives this message first */
@@ -92,7 +95,7 @@ void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
 /* The next message of a host by the deadline, without news, which are kept in host->grants, and without late answers
  * about its clock. 1, or 0 when none came. A host that was silent for HOST_SILENT_NS before the deadline is not waited
- * for: it is lost. */
+ * for: it is lost. Time in which nobody called this function, or in which this process was stopped, is no silence. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
 
 /* Puts a message back, for the next call of hosts_hear. At most one of each host. */

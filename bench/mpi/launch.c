@@ -21,6 +21,9 @@
     (5 *                                                                                           \
      LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
 #define LOOK_MS 200
+/* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
+ * others and saves what they measured. */
+#define JUDGE_GRACE_NS (300 * LB_S_NS)
 
 static volatile sig_atomic_t interrupts;
 
@@ -38,14 +41,31 @@ struct launched {
     int code;         /* from the last words; -1 = they did not come */
     int64_t ended_ns; /* when they came */
     int passed;       /* interrupts that were passed on */
+    int lost_by;      /* load hosts that have lost the judging rank ... */
+    int64_t lost_ns;  /* ... and when the first of them said so */
 };
 
-static void read_line(struct launched *job) {
-    size_t words = sizeof LAUNCH_LAST_WORDS - 1;
-    const char *at = strstr(job->line, LAUNCH_LAST_WORDS);
-    if (!at) return;
-    job->code = atoi(at + words);
+static void end_job(struct launched *job, int code) {
+    job->code = code;
     job->ended_ns = lb_now();
+}
+
+/* The judging rank has died: each load host says so, and each says it once. */
+static void judge_died(struct launched *job) {
+    fprintf(stderr,
+            "lockbench-hosts: rank 0 died, or is cut off: what it has not saved by now is lost\n");
+    end_job(job, LB_EXIT_MACHINE);
+}
+
+static void read_line(struct launched *job) {
+    const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
+               *lost = strstr(job->line, LAUNCH_LOST_JUDGE);
+    int rank, hosts;
+    if (last) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
+    if (!lost || sscanf(lost + sizeof LAUNCH_LOST_JUDGE - 1, "%d of %d", &rank, &hosts) != 2)
+        return;
+    if (job->lost_by++ == 0) job->lost_ns = lb_now();
+    if (job->lost_by >= hosts && job->code < 0) judge_died(job);
 }
 
 /* Waits for what the launcher prints, passes it on, and looks for the last words. Returns whether there was any. */
@@ -77,7 +97,9 @@ static void pass_interrupts(struct launched *job) {
         kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
 }
 
-static void end_launcher(const struct launched *job) {
+static void end_launcher(struct launched *job) {
+    if (job->code < 0 && job->lost_by > 0 && lb_now() - job->lost_ns > JUDGE_GRACE_NS)
+        judge_died(job);
     if (job->code < 0) return;
     int64_t since_ns = lb_now() - job->ended_ns;
     if (since_ns > GRACE_NS) kill(job->pid, since_ns > 2 * GRACE_NS ? SIGKILL : SIGTERM);

@@ -10,6 +10,10 @@
  * has an exit code other than 0. */
 #define LAUNCH_LAST_WORDS "lockbench-hosts: the job is ended; exit code "
 
+/* A load host prints this to standard error, followed by "RANK of NUMBER-OF-LOAD-HOSTS", when the judging rank is gone or
+ * the way to it. When all have printed it, that rank has died, and won't print its last words. */
+#define LAUNCH_LOST_JUDGE "lockbench-hosts: rank 0 is lost to load host "
+
 /* Runs command (NULL-terminated argv) and waits for its end. Returns the exit code of the job; 130 if
  * it was interrupted and told none. */
 int launch(char **command);

@@ -126,6 +126,8 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     }
     if (!hosts_judges(hosts)) {
         int code = serve(hosts, link->self);
+        if (hosts->judge_gone)
+            fprintf(stderr, LAUNCH_LOST_JUDGE "%d of %d\n", link->self, hosts->count);
         *ret_lost = code != LB_EXIT_OK;
         hosts_free(hosts);
         return code;

@@ -177,8 +177,10 @@ int serve_run(struct hosts *hosts, const char *workloads, const char *version,
     for (;;) {
         struct message message;
         int got = hosts_wait(hosts, &message, lb_now() + SILENCE_NS, err);
-        if (got == 0)
+        if (got == 0) {
+            hosts->judge_gone = true;
             err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for 10 minutes");
+        }
         if (got != 1) failed = -1;
         if (failed || message.word == WORD_LEAVE) break;
         failed = serve_message(&served, &message, err);

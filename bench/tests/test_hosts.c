@@ -176,6 +176,40 @@ TEST(test_a_host_that_stands_still_is_given_up) {
     check_lost(stop_one, "nothing came from it for 10 s");
 }
 
+/* As MPI does, this link brings a message only after some looks when nobody looked for long. */
+static int receive_after_looks(struct link *link, int from, void **ret_bytes, size_t *ret_length,
+                               int64_t deadline_ns) {
+    static int64_t looked_ns;
+    static int blind;
+    if (looked_ns > 0 && lb_now() - looked_ns > LB_S_NS) blind = 3;
+    looked_ns = lb_now();
+    if (blind > 0) return blind--, 0;
+    int got = pipe_receive(link, from, ret_bytes, ret_length, deadline_ns);
+    looked_ns = lb_now();
+    return got;
+}
+
+static bool stand_still(void *arg, const struct stage *stage) {
+    struct far_run *run = arg;
+    (void)stage;
+    if (++run->looks == LOOKS) lb_nap(12 * LB_S_NS);
+    return false;
+}
+
+/* The hosts went on meanwhile, and nobody heard them. */
+TEST(test_a_judge_that_stood_still_loses_no_host) {
+    struct far_run run;
+    struct lb_err err = {0};
+    char why[300];
+    begin_run(&run, &no_wish, "null", SETS("load.clients=6", "run.duration=16s", "load.think=1ms"));
+    run.link.link.receive = receive_after_looks;
+    const struct stage *stage = go(&run, stand_still, &err);
+    if (!stage) fail_msg("%s", err.text);
+    if (hosts_lost(run.hosts, why, sizeof why) > 0) fail_msg("%s", why);
+    if (stage->status != STAGE_COMPLETE) fail_msg("%s", stage->err.text);
+    end_run(&run);
+}
+
 /* How often the judge asked for a time after it had said when the load begins, as its link saw it: so far, and when the
  * window began; -1 = not yet. */
 static int clock_words = -1, words_before_window = -1;

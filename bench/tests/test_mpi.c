@@ -1,7 +1,7 @@
 /* test_mpi: lockbench-hosts under mpirun, on three hosts that are network namespaces with clocks of their own
  * (bench/tests/hosts_net).
  *
- * Needs: servers, 4 minutes. */
+ * Needs: servers, 6 minutes. */
 #define _GNU_SOURCE
 /* hosts_net ends the job after 100 s, looks for 60 s for what is left, and cleans up. */
 #define CLI_LIMIT_S 200
@@ -162,6 +162,33 @@ TEST(so_does_a_killed_daemon_of_the_launcher) {
     check_hurt(&(struct net_wish){.hurt = "2 daemon"}, 2, "host 3 (host3) is lost");
 }
 
+/* Nobody is left to save anything, but nobody waits for ever either. */
+TEST(a_killed_judge_ends_the_job) {
+    need_hosts();
+    struct cli cli = run_on_hosts(&(struct net_wish){.hurt = "1 judge-KILL"},
+                                  ARGS("run", "contended", "--lock", "redis-setnx", "--set",
+                                       "load.clients=6", "--set", "run.duration=1h", "--set",
+                                       "servers.listen=%LISTEN%", "--no-page"));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "rank 0 died");
+    cli_free(&cli);
+}
+
+/* What the hosts said meanwhile was not heard. */
+TEST(a_judge_that_was_stopped_for_a_while_loses_no_host) {
+    need_hosts();
+    struct cli cli =
+        run_on_hosts(&(struct net_wish){.hurt = "1 judge-pause"},
+                     ARGS("run", "contended", "--lock", "redis-setnx", "--set", "load.clients=6",
+                          "--set", "run.duration=18s", "--set", "servers.listen=%LISTEN%",
+                          "--no-page", "--out", cli_path("paused")));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(cli_path("paused"));
+    assert_true(json_is_false(cli_get(run, "partial")));
+    json_decref(run);
+    cli_free(&cli);
+}
+
 TEST(ctrl_c_saves_what_was_measured) {
     check_hurt(&(struct net_wish){.hurt = "2 INT"}, 130, "interrupted");
 }
@@ -221,6 +248,27 @@ TEST(the_last_words_are_never_lost) {
             "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2"));
     assert_code(&cli, 3);
     assert_true(strlen(cli.err) > 60000);
+    cli_free(&cli);
+}
+
+/* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
+TEST(load_hosts_tell_that_the_judge_is_gone) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program};
+    struct cli cli = cli_run(
+        &how,
+        ARGS(
+            "launch", "sh", "-c",
+            "for rank in 1 2; do echo \"lockbench-hosts: rank 0 is lost to load host $rank of 2\" >&2; done; "
+            "exec sleep 1000"));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "rank 0 died");
+    cli_free(&cli);
+    cli = cli_run(
+        &how,
+        ARGS("launch", "sh", "-c",
+             "echo 'lockbench-hosts: rank 0 is lost to load host 1 of 2' >&2; sleep 8; exit 4"));
+    assert_code(&cli, 4);
     cli_free(&cli);
 }
 
