@@ -162,7 +162,7 @@ void hosts_keep(struct hosts *hosts, int host, const struct message *message) {
 void hosts_expect(struct hosts *hosts) {
     for (int i = 0; i < hosts->count; i++) {
         hosts->host[i].heard_ns = lb_now();
-        hosts->host[i].grants = 0;
+        hosts->host[i].grants = -1;
     }
 }
 
@@ -209,7 +209,7 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
             *ret = message;
             return 1;
         }
-        of->grants = message.value[0];
+        if (message.value[0] >= 0) of->grants = message.value[0];
         free(message.blob);
     }
     return 0;

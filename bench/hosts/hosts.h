@@ -27,7 +27,7 @@ enum word {
     WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
     WORD_GIVE_UP, /* judge -> host, before the load: end the stage, which measures nothing */
     WORD_END,     /* judge -> host: end the window now */
-    WORD_NEWS,    /* host -> judge: value[0] = grants so far */
+    WORD_NEWS,    /* host -> judge: value[0] = grants so far; -1 = no load runs */
     WORD_TROUBLE, /* host -> judge: text = why it can't go on; value[0] = exit code */
     WORD_PARTS,   /* host -> judge: what it measured, in several messages; value[0] = which */
     /* both ways: value[1] = when the judge asked; value[0] of the answer = the host's clock */
@@ -54,7 +54,7 @@ struct host {
     int64_t
         heard_ns; /* when something last came from it; time in which the judge stood still does not count */
     int quiet_looks; /* for messages of it, since it was silent for too long */
-    int64_t grants;  /* by its last news, in this stage */
+    int64_t grants;  /* by its last news, in this stage; -1 = there was none */
     bool has_kept;   /* hosts_hear gives this message first */
     struct message kept;
 };

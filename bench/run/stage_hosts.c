@@ -174,7 +174,7 @@ static int report_ready(struct stage_hosts *with, enum moment moment, struct lb_
 
 static int report_news(struct stage_hosts *with, const struct shared *shared, struct lb_err *err) {
     int64_t now_ns = lb_now();
-    struct message news = {.word = WORD_NEWS};
+    struct message news = {.word = WORD_NEWS, .value = {shared ? 0 : -1}};
     if (now_ns - with->news_ns < NEWS_NS) return 0;
     with->news_ns = now_ns;
     for (int i = 0; shared && i < shared->threads; i++)

@@ -204,7 +204,9 @@ struct gathering {
     struct harvest *harvest;
     int host; /* whose pieces come */
     struct facts facts[HOSTS_MAX];
-    bool whole[HOSTS_MAX];                     /* all its pieces came */
+    bool whole[HOSTS_MAX];   /* all its pieces came */
+    bool counted[HOSTS_MAX]; /* its memory came, with its clients' and threads' figures */
+    bool timed[HOSTS_MAX];   /* its histograms came */
     int64_t lag[HOSTS_MAX], hiccup[HOSTS_MAX]; /* p99 */
     struct host_log log[HOSTS_MAX];
     bool logs_missing; /* the log of a host, or some of it */
@@ -224,8 +226,10 @@ static bool take_flaw(const struct gathering *all, const struct message *message
 }
 
 static int take_memory(struct gathering *all, const struct message *message, struct lb_err *err) {
-    return parts_add(all->shared, all->host, clock_of(all, all->host).offset_ns, message->blob,
-                     message->blob_bytes, err);
+    int failed = parts_add(all->shared, all->host, clock_of(all, all->host).offset_ns,
+                           message->blob, message->blob_bytes, err);
+    all->counted[all->host] = !failed;
+    return failed;
 }
 
 static int take_histograms(struct gathering *all, const struct message *message,
@@ -240,6 +244,7 @@ static int take_histograms(struct gathering *all, const struct message *message,
         if (metric == METRIC_LAG) all->lag[all->host] = hist_quantile(theirs, 0.99);
         if (metric == METRIC_HICCUP) all->hiccup[all->host] = hist_quantile(theirs, 0.99);
     }
+    all->timed[all->host] = true;
     return 0;
 }
 
@@ -468,46 +473,62 @@ static void add_logs(struct gathering *all) {
 
 /* ---- the table of hosts ---- */
 
-/* The clients, grants, first start and processor time of one host. */
-static void sum_host(const struct gathering *all, int host, int *ret_clients, uint64_t *ret_grants,
-                     int64_t *ret_first_ns, double *ret_cpu) {
+/* What one host's memory says. */
+struct host_sum {
+    int clients;
+    int64_t grants;   /* of a host whose memory did not come, by its last news; -1 = not known */
+    int64_t first_ns; /* when its first attempt started; 0 = not known */
+    double cpu;       /* processor time a second, of a thread; below 0 = not known */
+};
+
+static struct host_sum sum_host(const struct gathering *all, int host) {
     struct shared there = *all->shared;
     there.host.self = host;
     int end, first = shared_own_clients(&there, &end);
-    *ret_clients = end - first;
-    *ret_grants = 0;
-    *ret_first_ns = 0;
-    for (int i = first; i < end; i++) *ret_grants += there.client[i].grants;
+    struct host_sum sum = {
+        .clients = end - first, .grants = all->hosts->host[host].grants, .cpu = -1};
+    if (!all->counted[host]) return sum;
+    sum.grants = 0;
+    for (int i = first; i < end; i++) sum.grants += (int64_t)there.client[i].grants;
     first = shared_own_threads(&there, &end);
     double cpu_ns = 0, span_ns = 0;
     for (int i = first; i < end; i++) {
         const struct worker_stats *worker = &there.worker[i];
-        if (worker->first_start_ns && (!*ret_first_ns || worker->first_start_ns < *ret_first_ns))
-            *ret_first_ns = worker->first_start_ns;
+        if (worker->first_start_ns && (!sum.first_ns || worker->first_start_ns < sum.first_ns))
+            sum.first_ns = worker->first_start_ns;
         cpu_ns += (double)(worker->cpu.end_cpu_ns - worker->cpu.begin_cpu_ns);
         span_ns += (double)(worker->cpu.end_ns - worker->cpu.begin_ns);
     }
-    *ret_cpu = span_ns > 0 ? cpu_ns / span_ns : 0;
+    if (span_ns > 0) sum.cpu = cpu_ns / span_ns;
+    return sum;
 }
 
+static json_t *count_or_null(bool known, int64_t count) {
+    return known ? json_integer((json_int_t)count) : json_null();
+}
+
+static json_t *share_or_null(bool known, double share) {
+    return known ? json_real(share) : json_null();
+}
+
+/* What did not come from a lost host is null, and not 0. */
 static json_t *host_json(const struct gathering *all, int host) {
     const struct host *of = &all->hosts->host[host];
     const struct facts *facts = &all->facts[host];
-    int clients;
-    uint64_t grants;
-    int64_t first_ns;
-    double cpu, took_ns = (double)(facts->window_ns + facts->drain_ns);
-    sum_host(all, host, &clients, &grants, &first_ns, &cpu);
-    bool known = all->whole[host] && facts->stolen_ns >= 0 && took_ns > 0;
-    json_t *stolen = known ? json_real((double)facts->stolen_ns / took_ns) : json_null();
-    json_t *start = first_ns ? json_integer(first_ns - all->shared->go_ns) : json_null();
+    const struct host_sum sum = sum_host(all, host);
+    double took_ns = (double)(facts->window_ns + facts->drain_ns);
+    bool timed = all->timed[host];
     return json_pack(
-        "{s:s, s:i, s:I, s:I, s:o, s:I, s:f, s:I, s:I, s:o, s:o}", "name", of->name, "clients",
-        clients, "clock_offset_ns", (json_int_t)clock_of(all, host).offset_ns, "clock_error_ns",
-        (json_int_t)clock_error_ns(&of->clock, all->shared->go_ns, lb_now()), "start_ns", start,
-        "grants", (json_int_t)grants, "cpu_share", cpu, "lag_p99_ns", (json_int_t)all->lag[host],
-        "hiccup_p99_ns", (json_int_t)all->hiccup[host], "stolen_share", stolen, "lost",
-        of->lost ? json_string(of->why) : json_null());
+        "{s:s, s:i, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", of->name, "clients",
+        sum.clients, "clock_offset_ns", (json_int_t)clock_of(all, host).offset_ns, "clock_error_ns",
+        (json_int_t)clock_error_ns(&of->clock, all->shared->go_ns, lb_now()), "start_ns",
+        count_or_null(sum.first_ns != 0, sum.first_ns - all->shared->go_ns), "grants",
+        count_or_null(sum.grants >= 0, sum.grants), "cpu_share",
+        share_or_null(sum.cpu >= 0, sum.cpu), "lag_p99_ns", count_or_null(timed, all->lag[host]),
+        "hiccup_p99_ns", count_or_null(timed, all->hiccup[host]), "stolen_share",
+        share_or_null(all->whole[host] && facts->stolen_ns >= 0 && took_ns > 0,
+                      took_ns > 0 ? (double)facts->stolen_ns / took_ns : 0),
+        "lost", of->lost ? json_string(of->why) : json_null());
 }
 
 /* The greatest error of any host's clock while the load ran: the clocks were measured before it and after the drain. */

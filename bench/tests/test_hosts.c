@@ -130,8 +130,9 @@ TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
     end_run(&run);
 }
 
+/* Not before the host has told of grants. */
 static void hurt(struct far_run *run, int rank, int number) {
-    if (++run->looks != LOOKS) return;
+    if (++run->looks < LOOKS || run->hurt_ns || run->hosts->host[rank - 1].grants <= 0) return;
     run->hurt_ns = lb_now();
     kill(run->pids[rank], number);
 }
@@ -161,6 +162,18 @@ static void check_lost(bool (*look)(void *, const struct stage *), const char *w
     if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
     if (!strstr(stage->err.text, words)) fail_msg("%s", stage->err.text);
     assert_true(stage->result.ok > 0);
+    int lost = 0;
+    size_t i;
+    const json_t *host;
+    json_array_foreach(stage->result.hosts, i, host) {
+        if (json_is_null(json_object_get(host, "lost"))) continue;
+        lost++;
+        assert_true(json_is_null(json_object_get(host, "cpu_share")));
+        assert_true(json_is_null(json_object_get(host, "lag_p99_ns")));
+        assert_true(json_is_null(json_object_get(host, "hiccup_p99_ns")));
+        assert_true(json_integer_value(json_object_get(host, "grants")) > 0); /* by its last news */
+    }
+    assert_int_equal(lost, 1);
     assert_true(stage->window_ns < 60 * LB_S_NS);
     /* bench/HOSTS.md: 30 s at the latest after it was lost. */
     assert_true(run.hurt_ns > began_ns);

@@ -44,6 +44,8 @@ void run_hosts(const struct run *run, struct doc *doc);
 /* How long two clients of different hosts may hold at the same time in a stage without being seen,
  * in ns, since their clocks are not exact; NAN for a stage on one machine. */
 double run_hosts_unseen_ns(const struct run_stage *stage);
+/* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
+void run_hosts_say_lost(const struct run *run, struct doc *doc);
 /* A table for each load. */
 void run_comparison(const struct report *report, const struct answers *answers, struct doc *doc);
 /* The leader of each class, in a sentence; not for the page, whose first screen says it. Nothing if

@@ -25,12 +25,17 @@ static void add_host_stage(struct host_row *row, const json_t *host, bool first)
         *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
                                  .offset_ns = number_at(host, "clock_offset_ns"),
                                  .start_ns = NAN,
+                                 .grants = NAN,
+                                 .cpu_share = NAN,
+                                 .lag_ns = NAN,
+                                 .hiccup_ns = NAN,
                                  .stolen = NAN};
     }
     row->clients = fmax(row->clients, number_at(host, "clients"));
     row->error_ns = fmax(row->error_ns, number_at(host, "clock_error_ns"));
     row->start_ns = fmax(row->start_ns, number_at(host, "start_ns"));
-    row->grants += number_at(host, "grants");
+    double grants = number_at(host, "grants");
+    if (!isnan(grants)) row->grants = isnan(row->grants) ? grants : row->grants + grants;
     row->cpu_share = fmax(row->cpu_share, number_at(host, "cpu_share"));
     row->lag_ns = fmax(row->lag_ns, number_at(host, "lag_p99_ns"));
     row->hiccup_ns = fmax(row->hiccup_ns, number_at(host, "hiccup_p99_ns"));
@@ -100,9 +105,21 @@ static void add_host_row(struct doc *doc, const struct host_row *row, int number
     doc_figure(doc, row->start_ns);
     doc_figure(doc, row->lag_ns);
     doc_figure(doc, row->hiccup_ns);
-    doc_cell(doc, "%.0f %%", 100 * row->cpu_share);
+    isnan(row->cpu_share) ? doc_cell(doc, "%s", NUMBER_NONE)
+                          : doc_cell(doc, "%.0f %%", 100 * row->cpu_share);
     isnan(row->stolen) ? doc_cell(doc, "%s", NUMBER_NONE) : doc_cell(doc, "%.2f", row->stolen);
     doc_cell(doc, "%s", row->lost ? row->lost : "");
+}
+
+void run_hosts_say_lost(const struct run *run, struct doc *doc) {
+    struct host_row rows[HOSTS_SHOWN] = {0};
+    int count = collect_hosts(run, rows);
+    for (int i = 0; i < count; i++) {
+        if (!rows[i].lost) continue;
+        doc_say(doc, TONE_WARN,
+                "The record of host %d (%s) is missing: an overlap with its clients can't be seen.",
+                i + 1, doc_or(rows[i].name, "?"));
+    }
 }
 
 void run_hosts(const struct run *run, struct doc *doc) {
@@ -124,4 +141,5 @@ void run_hosts(const struct run *run, struct doc *doc) {
         "Two holders on different hosts are surely seen if both held for more than %s at the same time: four times "
         "the error of the clocks, in the worst stage. Two on one host are always seen.",
         number_time_text(OPLOG_UNSEEN_ERRORS * error_ns, text));
+    run_hosts_say_lost(run, doc);
 }

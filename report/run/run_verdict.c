@@ -100,6 +100,7 @@ static void say_apart(struct doc *doc, const struct report *report) {
         doc, TONE_PLAIN,
         "Between hosts, overlaps shorter than %s may go unseen (four times the error of the clocks).",
         number_time_text(unseen_ns, text));
+    for (int r = 0; r < report->run_count; r++) run_hosts_say_lost(report->runs[r], doc);
 }
 
 /* Adds ", 2 are untested". */

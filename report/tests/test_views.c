@@ -530,6 +530,9 @@ TEST(test_load_hosts_have_a_table) {
     has(text, "1 east");
     has(text, "600 us");
     has(text, "nothing came from it for 10 s");
+    has(text, "The record of host 2 (west) is missing: an overlap with its clients can't be seen.");
+    /* What did not come from it is not 0. */
+    assert_null(strstr(text, "| 0 %"));
     has(text, "Two holders on different hosts are surely seen if both held for more than 2.40 ms");
     free(text);
     report_free(report);

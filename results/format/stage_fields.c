@@ -91,7 +91,10 @@ static const struct result_field host_items[] = {
         "by how much that may be wrong at any moment of the stage: half the least round trip, and the "
         "change between two measurements"),
     ITEM(SIGNED, "start_ns", "its first client began so much later than was agreed", .unit = "ns"),
-    ITEM(COUNT, "grants", "in the window"),
+    ITEM(
+        COUNT, "grants",
+        "in the window; of a host that was lost by its last news. These and the following figures are null "
+        "where they are not known"),
     ITEM(REAL, "cpu_share", "part of the window that its threads used, of one processor each"),
     ITEM(NS, "lag_p99_ns", "how late its attempts started, p99"),
     ITEM(NS, "hiccup_p99_ns", "how late its timers were, p99"),
