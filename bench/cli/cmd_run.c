@@ -387,6 +387,10 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
     } else if (repeat_is_asked(&wish->repeat) && cli_hosts()) {
         err_set(err, LB_EXIT_USAGE,
                 "run: on several hosts one run at a time: leave out --repeat and --against");
+    } else if (wish->metrics && cli_hosts()) {
+        err_set(err, LB_EXIT_USAGE,
+                "run: on several hosts nobody has the figures before a stage ends: leave out "
+                "--metrics");
     } else if (repeat_is_asked(&wish->repeat)) {
         result = run_repeats(wish, &plan_wish, plan, err);
     } else if (wish->dry_run) {

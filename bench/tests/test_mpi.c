@@ -92,8 +92,8 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
     cli_free(&cli);
 }
 
-/* Each host would use a server of its own, or none. */
-TEST(a_server_that_not_all_hosts_reach_is_refused) {
+/* Each host would use a server of its own, or none; and rank 0 would show only zeros during a stage. */
+TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_live_figures) {
     need_hosts();
     struct cli cli =
         run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
@@ -105,6 +105,11 @@ TEST(a_server_that_not_all_hosts_reach_is_refused) {
     cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--no-page"));
     assert_code(&cli, 1);
     assert_has(cli.err, "servers.listen=ADDRESS");
+    cli_free(&cli);
+    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "null", "--no-page", "--metrics",
+                                      cli_path("metrics")));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "leave out --metrics");
     cli_free(&cli);
 }
 
