@@ -17,6 +17,7 @@
 #include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/urls.h"
+#include "bench/hosts/hosts.h"
 #include "bench/run/canary.h"
 #include "bench/run/planned.h"
 #include "bench/run/run.h"
@@ -353,6 +354,18 @@ static const char *why_not_on_hosts(void *context, const struct lb_lock *lock, c
     return why ? why : available_for_plan(context, lock, topology, plan, ret_install);
 }
 
+/* The command that repeats the run; the caller frees it. NULL when out of memory. */
+static char *command_again(const struct args *given, const struct urls *urls) {
+    char program[120] = "lockbench";
+    /* Which machines, only the launcher knows. */
+    if (cli_hosts())
+        snprintf(
+            program, sizeof program,
+            "lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np %d lockbench-hosts",
+            cli_hosts()->count + 1);
+    return shell_command(program, given->argc, given->argv, urls->item, urls->count);
+}
+
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     if (set_keys(wish, given->arena, err) != 0) return -1;
@@ -397,8 +410,7 @@ static int run_run(void *values, const struct args *given, struct lb_err *err) {
         result = print_plan(plan, wish->json, err);
     } else if (load_canary(plan, &plan_wish, &canary, err) == 0) {
         urls_keep(&wish->urls, urls_plan_uses, plan);
-        command = shell_command(cli_hosts() ? "lockbench-hosts" : "lockbench", given->argc,
-                                given->argv, wish->urls.item, wish->urls.count);
+        command = command_again(given, &wish->urls);
         result = command ? run_plan(wish, plan, canary, command, err)
                          : err_set(err, LB_EXIT_MACHINE, "out of memory");
     }

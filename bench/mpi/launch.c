@@ -61,7 +61,7 @@ static void read_line(struct launched *job) {
     const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
                *lost = strstr(job->line, LAUNCH_LOST_JUDGE);
     int rank, hosts;
-    if (last) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
+    if (last && job->code < 0) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
     if (!lost || sscanf(lost + sizeof LAUNCH_LOST_JUDGE - 1, "%d of %d", &rank, &hosts) != 2)
         return;
     if (job->lost_by++ == 0) job->lost_ns = lb_now();
@@ -144,7 +144,28 @@ static _Noreturn void become(char **command, int errors) {
     _exit(LB_EXIT_MACHINE);
 }
 
-int launch(char **command) {
+static const char *base_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Tells the ranks that they were launched. The caller frees the list; NULL when out of memory. */
+static char **mark_command(const char *own_name, char **command) {
+    static char color[] = LAUNCH_WORD, plain[] = LAUNCH_WORD_PLAIN;
+    int count = 0, used = 0;
+    while (command[count]) count++;
+    char **marked = calloc((size_t)count + 2, sizeof *marked);
+    bool done = false;
+    for (int i = 0; marked && i < count; i++) {
+        marked[used++] = command[i];
+        if (done || !command[i + 1] || strcmp(command[i + 1], "run") != 0) continue;
+        done = strcmp(base_name(command[i]), base_name(own_name)) == 0;
+        if (done) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
+    }
+    return marked;
+}
+
+static int launch_marked(char **command) {
     int errors[2];
     struct launched job = {.code = -1};
     if (pipe(errors) != 0) {
@@ -168,5 +189,16 @@ int launch(char **command) {
     }
     int code = watch(&job);
     if (job.errors >= 0) close(job.errors);
+    return code;
+}
+
+int launch(const char *own_name, char **command) {
+    char **marked = mark_command(own_name, command);
+    if (!marked) {
+        fprintf(stderr, "lockbench-hosts: out of memory\n");
+        return LB_EXIT_MACHINE;
+    }
+    int code = launch_marked(marked);
+    free(marked);
     return code;
 }

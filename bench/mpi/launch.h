@@ -7,15 +7,21 @@
 #define BENCH_MPI_LAUNCH_H
 
 /* The judging rank prints this to standard error, followed by the exit code, before it ends a job that lost a host or
- * has an exit code other than 0. */
+ * has an exit code other than 0. The first last words count. */
 #define LAUNCH_LAST_WORDS "lockbench-hosts: the job is ended; exit code "
 
 /* A load host prints this to standard error, followed by "RANK of NUMBER-OF-LOAD-HOSTS", when the judging rank is gone or
  * the way to it. When all have printed it, that rank has died, and won't print its last words. */
 #define LAUNCH_LOST_JUDGE "lockbench-hosts: rank 0 is lost to load host "
 
-/* Runs command (NULL-terminated argv) and waits for its end. Returns the exit code of the job; 130 if
- * it was interrupted and told none. */
-int launch(char **command);
+/* The launch command puts one of these words before `run` in the ranks' arguments: they can end with code 0, which keeps
+ * the launcher quiet, because the last words have the job's code. The second: standard output is no terminal, even if
+ * the launcher gives rank 0 one. */
+#define LAUNCH_WORD "launched"
+#define LAUNCH_WORD_PLAIN "launched-plain"
+
+/* Runs command (NULL-terminated argv), in which own_name is the program of the ranks, and waits for its end. Returns
+ * the exit code of the job; 130 if it was interrupted and told none. */
+int launch(const char *own_name, char **command);
 
 #endif

@@ -114,14 +114,9 @@ static int serve(struct hosts *hosts, int rank) {
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
     char why[300];
-    if (argc < 2 || strcmp(argv[1], "run") != 0) {
-        err_set(&err, LB_EXIT_USAGE,
-                "only `run` works on several hosts: mpirun -np 3 lockbench-hosts run ...");
-        return link->self == 0 ? fail(0, &err) : LB_EXIT_OK;
-    }
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
     if (!hosts) {
-        *ret_lost = true;
+        *ret_lost = link->count > 1;
         return fail(link->self, &err);
     }
     if (!hosts_judges(hosts)) {
@@ -176,16 +171,80 @@ static void give_up_end(int signal) {
     end_at_once(words, sizeof words - 1, LB_EXIT_OK);
 }
 
+static void say_last_words(int code) {
+    fprintf(stderr, LAUNCH_LAST_WORDS "%d\n", code);
+    fflush(NULL);
+}
+
 /* Ends the job by MPI_Abort: MPI_Finalize would wait for a host that is gone, and with --enable-recovery mpirun waits
  * for ever after a rank has ended with another code than 0. */
 static void abort_job(int code) {
-    fprintf(stderr, LAUNCH_LAST_WORDS "%d\n", code);
-    fflush(NULL);
+    say_last_words(code);
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+static const char usage[] =
+    "lockbench-hosts: `lockbench run` with the clients on several machines (bench/HOSTS.md)\n"
+    "\n"
+    "  lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np N lockbench-hosts run ...\n"
+    "      starts N processes: the first judges, the others have the clients\n"
+    "  mpirun ... | srun ... lockbench-hosts run ...\n"
+    "      the same without a watch over mpirun\n"
+    "  lockbench-hosts run --help\n"
+    "      what can be asked of a run\n"
+    "  lockbench-hosts --version\n";
+
+/* What launchers tell a rank before MPI has started; true without a launcher. */
+static bool is_first_rank(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank) return atoi(rank) == 0;
+    }
+    return true;
+}
+
+static bool asks_help(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    }
+    return false;
+}
+
+/* Answers what needs no MPI. The exit code, or -1: it is a run. Of several ranks the first one speaks. */
+static int answer(int argc, char **argv) {
+    const char *wish = argc > 1 ? argv[1] : "";
+    bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0, out;
+    if (runs && !asks_help(argc, argv)) return -1;
+    if (launches && argc > 2 && strcmp(argv[2], "--help") != 0 && strcmp(argv[2], "-h") != 0)
+        return launch(argv[0], argv + 2);
+    if (!is_first_rank()) return LB_EXIT_OK;
+    if (runs || strcmp(wish, "--version") == 0) return cli_main(argc, argv);
+    out = strcmp(wish, "help") == 0 || strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 ||
+          (launches && argc > 2);
+    if (!out && *wish && !launches)
+        fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
+    fputs(usage, out ? stdout : stderr);
+    return out ? LB_EXIT_OK : LB_EXIT_USAGE;
+}
+
+/* Takes the word of the launch command out of the arguments. */
+static bool take_launched(int *argc, char ***argv) {
+    const char *word = *argc > 1 ? (*argv)[1] : "";
+    bool plain = strcmp(word, LAUNCH_WORD_PLAIN) == 0;
+    if (!plain && strcmp(word, LAUNCH_WORD) != 0) return false;
+    if (plain) setenv("NO_COLOR", "1", 1);
+    (*argv)[1] = (*argv)[0];
+    (*argv)++;
+    (*argc)--;
+    return true;
+}
+
 int main(int argc, char **argv) {
-    if (argc > 2 && strcmp(argv[1], "launch") == 0) return launch(argv + 2);
+    bool launched = take_launched(&argc, &argv);
+    int answered = answer(argc, argv);
+    if (answered >= 0) return answered;
     struct link link = {.send = mpi_send, .receive = mpi_receive};
     int provided;
     bool lost = false;
@@ -204,10 +263,13 @@ int main(int argc, char **argv) {
         signal(SIGINT, SIG_IGN); /* the judging rank ends the run, by a handler of its own */
     int code = take_part(&link, argc, argv, &lost);
     fflush(NULL);
-    if (link.self == 0 && (lost || code)) abort_job(code ? code : LB_EXIT_MACHINE);
+    bool heard =
+        launched || link.count == 1; /* mpirun need not learn the code, or does not wait for it */
+    if (link.self == 0 && (lost || (code && !heard))) abort_job(code ? code : LB_EXIT_MACHINE);
     if (lost) _exit(code);
+    if (link.self == 0 && code) say_last_words(code);
     signal(SIGALRM, give_up_end);
     alarm(END_S);
     MPI_Finalize();
-    return code;
+    return launched ? LB_EXIT_OK : code;
 }

@@ -76,8 +76,12 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
     assert_code(&cli, 0);
     assert_has(cli.out, "Load hosts");
     assert_has(cli.out, "Between hosts, overlaps shorter than");
+    assert_lacks(cli.out, "\x1b"); /* mpirun gives rank 0 a terminal, but this is none */
     json_t *run = cli_result(out);
     assert_true(json_is_false(cli_get(run, "partial")));
+    assert_has(
+        cli_text_at(run, "command"),
+        "lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np 4 lockbench-hosts run contended");
     const json_t *stages = cli_get(run, "stages"), *stage;
     size_t i;
     assert_int_equal(json_array_size(stages), 5);
@@ -200,14 +204,51 @@ TEST(ctrl_c_saves_what_was_measured) {
 
 TEST(other_commands_and_too_few_processes_are_refused) {
     need_hosts();
-    struct cli cli = run_on_hosts(&no_wish, ARGS("check", "--lock", "null"));
+    const struct cli_how how = {.program = hosts_program};
+    struct cli cli = cli_run(&how, ARGS("check", "--lock", "null"));
     assert_code(&cli, 1);
     assert_has(cli.err, "only `run` works on several hosts");
     cli_free(&cli);
-    const struct cli_how how = {.program = hosts_program};
     cli = cli_run(&how, ARGS("run", "smoke", "--lock", "null"));
     assert_code(&cli, 1);
     assert_has(cli.err, "1 processes: there must be 2 to 257");
+    assert_lacks(cli.err, "MPI_ABORT");
+    cli_free(&cli);
+}
+
+/* Before MPI starts. */
+TEST(questions_are_answered_without_a_launcher) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program};
+    const struct {
+        const char *const *words;
+        int code;
+        const char *out, *err;
+    } cases[] = {{ARGS("--help"), 0, "lockbench-hosts launch mpirun", ""},
+                 {ARGS("help"), 0, "lockbench-hosts launch mpirun", ""},
+                 {ARGS("launch", "--help"), 0, "lockbench-hosts launch mpirun", ""},
+                 {ARGS("run", "--help"), 0, "--lock", ""},
+                 {ARGS("--version"), 0, "lockbench", ""},
+                 {ARGS("launch"), 1, "", "lockbench-hosts launch mpirun"},
+                 {ARGS(NULL), 1, "", "lockbench-hosts launch mpirun"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct cli cli = cli_run(&how, cases[i].words);
+        assert_code(&cli, cases[i].code);
+        assert_has(cli.out, cases[i].out);
+        assert_has(cli.err, cases[i].err);
+        cli_free(&cli);
+    }
+}
+
+/* No host is lost: then MPI has nothing to say. */
+TEST(a_mistake_is_told_in_one_line) {
+    need_hosts();
+    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "no-such-lock"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "no-such-lock");
+    assert_lacks(cli.err, "MPI_ABORT");
+    assert_lacks(cli.err, "non-zero");
+    assert_lacks(cli.err, "mpirun");
     cli_free(&cli);
 }
 
