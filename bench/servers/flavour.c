@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +60,16 @@ static void take_out(char *list, const char *name) {
     strcpy(list, kept);
 }
 
+/* Whether an address is one of this machine. */
+static bool is_ours(struct in_addr address) {
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = address};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool ours =
+        fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) == 0 || errno != EADDRNOTAVAIL;
+    if (fd >= 0) close(fd);
+    return ours;
+}
+
 /* Where the servers listen, for other hosts. 0, or -1 with err. */
 static int choose_listen(struct topo_info *info, const char *listen, struct lb_err *err) {
     struct in_addr address;
@@ -75,6 +86,11 @@ static int choose_listen(struct topo_info *info, const char *listen, struct lb_e
     if (strlen(listen) >= sizeof info->listen || inet_pton(AF_INET, listen, &address) != 1)
         return err_set(err, LB_EXIT_USAGE,
                        "servers.listen: \"%.60s\" is no IPv4 address, such as 10.0.0.1", listen);
+    if (!is_ours(address))
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "servers.listen: %s is no address of this machine, on which the servers start: see `ip address`",
+            listen);
     strcpy(info->listen, listen);
     return 0;
 }

@@ -32,6 +32,15 @@ static char *run_flavour(const char *lock, const char *topology, const char *pro
     return version;
 }
 
+/* Told before anything starts. */
+TEST(an_address_of_another_machine_is_refused) {
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "redis-setnx", SMALL, "--set",
+                                        "servers.listen=192.0.2.1"));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "servers.listen: 192.0.2.1 is no address of this machine");
+    cli_free(&cli);
+}
+
 static const char *need_valkey(void) {
     if (system("command -v valkey-server >/dev/null") == 0) return "valkey-server";
     return unpack_need("valkey");

@@ -64,7 +64,7 @@ static const struct chart charts[] = {
      "Processor time of clients and server for each grant, waiting and polling included.", "Cost",
      IN_COST},
     {"holders", "Holders", "Holders: who had the key, and when",
-     "A lane a client, a bar a hold, as the history of operations has them. Two bars at once are two "
+     "A lane a client, or a load host where there are several, a bar a hold, as the history of operations has them. Two bars at once are two "
      "holders.",
      NULL, 0},
     {"recovery", "Recovery", "Recovery: from a fault to the next grant",

@@ -184,9 +184,9 @@ static void add_caveats(struct doc *doc) {
         {"Durability is not an extra.",
          "A lock in memory is faster than one that waits for the disk because it promises less. "
          "Compare within one durability first."},
-        {"The server was on this machine",
-         "if lockbench started it. A network adds a round trip to each request that waits for the one before: "
-         "`lockbench run distance` adds some."},
+        {"The server was on the machine of its clients",
+         "if lockbench started it and no client was on another machine. A network adds a round trip to each "
+         "request that waits for the one before: there, `lockbench run distance` adds some."},
         {"A closed loop hides waiting.",
          "Its clients ask again only after they were served. To learn how long a user waits at a "
          "given rate, use an open loop and read the time from due to held."},

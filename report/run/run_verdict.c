@@ -551,6 +551,33 @@ static void say_ran(struct doc *doc, const struct report *report) {
     }
 }
 
+/* Where the clients of a run were. */
+static const char *place_of_clients(const struct run *run, char text[40]) {
+    size_t hosts = 0;
+    for (int s = 0; s < run->stage_count; s++) {
+        size_t count = json_array_size(run->stages[s].hosts);
+        if (count > hosts) hosts = count;
+    }
+    snprintf(text, 40, hosts == 0 ? "one machine" : "%zu load host%s", hosts,
+             hosts == 1 ? "" : "s");
+    return text;
+}
+
+/* Locks of such runs stand in one table, but their clients met under other conditions. */
+static void say_unlike_hosts(struct doc *doc, const struct report *report) {
+    char first[40], other[40], letter[2][8];
+    for (int r = 1; r < report->run_count; r++) {
+        place_of_clients(report->runs[0], first);
+        if (strcmp(first, place_of_clients(report->runs[r], other)) == 0) continue;
+        doc_say(
+            doc, TONE_WARN,
+            "The clients of run %s were on %s, those of run %s on %s: a difference between their locks may "
+            "come from that alone.",
+            report_run_letter(0, letter[0]), first, report_run_letter(r, letter[1]), other);
+        return;
+    }
+}
+
 /* True if something was found that no missing stage could change. */
 static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
@@ -581,5 +608,6 @@ void run_verdict(const struct report *report, struct doc *doc) {
         }
     }
     say_ran(doc, report);
+    say_unlike_hosts(doc, report);
     doc_end(doc);
 }

@@ -565,6 +565,24 @@ TEST(test_an_untested_lock_of_several_hosts_has_its_record) {
     report_free(report);
 }
 
+/* A table ranks the locks of all runs. */
+TEST(test_runs_whose_clients_were_elsewhere_say_so) {
+    static const char *const texts[] = {
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":5}]}",
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":5," TWO_HOSTS
+        "}]}"};
+    struct lb_err err = {0};
+    struct run **runs = calloc(2, sizeof *runs);
+    assert_non_null(runs);
+    for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
+    struct report *report = report_make(runs, 2, &err);
+    assert_non_null(report);
+    char *text = render(report, REPORT_MD, false);
+    has(text, "The clients of run A were on one machine, those of run B on 2 load hosts");
+    free(text);
+    report_free(report);
+}
+
 /* Times of a page are told apart to the microsecond, however late in a run: 30 us beside each other
  * are two holders. */
 TEST(test_late_holds_keep_their_microseconds) {

@@ -11,7 +11,7 @@ const hasHandoff = (group) => group.rows.some((row) => partOf(row, 'p50') > 0);
 function draw({ data, state, theme, choice }) {
   const group = data.groups[choice('group')];
   const rows = (group?.rows ?? []).filter((row) => state.shows(row.lock) && partOf(row, 'p50') > 0);
-  if (rows.length === 0) return { empty: 'No handoff was measured: nobody waited, or the lock admits several holders, so that nobody can tell whose release enabled a grant.' };
+  if (rows.length === 0) return { empty: 'No handoff was measured: nobody waited; or the lock admits several holders, so that nobody can tell whose release enabled a grant; or the clients are on several hosts, whose clocks can’t tell such short times.' };
   rows.sort((a, b) => partOf(b, 'p50') - partOf(a, 'p50'));
   return {
     tables: [{
