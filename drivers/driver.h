@@ -138,6 +138,7 @@ struct lb_about {
     const char *mistake;
     const char *exposed_by; /* a name in workloads/; NULL = any contention shows it */
     enum lb_exposed exposed_as;
+    bool exposed_on_one_host; /* only two clients of one host show it */
 };
 
 /* A figure of a report with a known cause in how the algorithm works: reports print the cause

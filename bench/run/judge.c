@@ -53,15 +53,16 @@ static void try_control(struct trial *trial, const struct stage *stage,
     if (stage->status != STAGE_COMPLETE || found->grants == 0) return;
     trial->tried = true;
     /* In its own workload one stage of several is enough: one client alone exposes little. */
-    if (!elsewhere && !caught && can_meet(of->plan, stage->clients)) trial->missed = true;
+    bool exposes = elsewhere || !stage_exposed_by(&stage->result, of);
+    if (!elsewhere && exposes && !caught && can_meet(of->plan, stage->clients))
+        trial->missed = true;
 }
 
 /* A control that the user named is judged like any lock by what it shows; and as the report has it,
  * it must show something once where two clients may meet in a workload that exposes it. */
 static void try_named(struct trial *trial, const struct stage *stage, const struct plan_stage *of) {
-    const struct lb_about *about = &of->lock->lock->about;
     const struct exclusion *found = &stage->exclusion;
-    bool exposed = !about->exposed_by || strcmp(about->exposed_by, of->plan->name) == 0;
+    bool exposed = !stage_exposed_by(&stage->result, of);
     trial->named = true;
     trial->caught |= found->verdict == VERDICT_VIOLATED || found->verdict == VERDICT_EXPIRED ||
                      found->verdict == VERDICT_STUCK;

@@ -207,6 +207,9 @@ struct stage {
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
 /* Adds what only the run knows: the faults, and that a control ran by a workload of its own. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
+/* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result: its
+ * hosts are known, if there are several. */
+const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);
 /* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
  * caller frees result->kept. */
 void stage_describe_planned(struct run_stage *result, const struct plan_stage *of);

@@ -109,6 +109,16 @@ static void describe_load(struct run_stage *result, const struct stage_ask *ask,
     result->sweep_step = ask->sweep.step;
 }
 
+const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {
+    const struct lb_about *about = &of->lock->lock->about;
+    size_t hosts = json_array_size(result->hosts); /* the clients are shared out evenly */
+    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
+        return about->exposed_by;
+    if (about->exposed_on_one_host && hosts > 0 && (size_t)of->clients <= hosts)
+        return "a load with two clients on one host";
+    return NULL;
+}
+
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of) {
     char faults[160];
     const struct lb_about *about = &of->lock->lock->about;
@@ -117,8 +127,7 @@ void stage_describe_origin(struct run_stage *result, const struct plan_stage *of
         result->expected = verdict_name(lb_exposed_verdict(about->exposed_as));
     }
     /* A control whose mistake this workload can't show may come out clean. */
-    if (about->exposed_by && strcmp(about->exposed_by, of->plan->name) != 0)
-        result->exposed_by = about->exposed_by;
+    result->exposed_by = stage_exposed_by(result, of);
     result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
 }
 

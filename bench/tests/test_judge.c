@@ -21,6 +21,12 @@ static const struct lb_lock overlapping = {
     .caps = LB_CAP_CONTROL,
     .about = {.exposed_by = "late", .exposed_as = LB_EXPOSED_VIOLATED}};
 
+static const struct lb_lock neighbourly = {.name = "unsafe-neighbourly",
+                                           .caps = LB_CAP_CONTROL,
+                                           .about = {.exposed_by = "contended",
+                                                     .exposed_as = LB_EXPOSED_VIOLATED,
+                                                     .exposed_on_one_host = true}};
+
 static const struct exclusion clean = {.verdict = VERDICT_CLEAN, .grants = 9};
 static const struct exclusion expired = {
     .verdict = VERDICT_EXPIRED, .grants = 9, .expired_holders = 2};
@@ -50,12 +56,14 @@ static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
     assert_int_equal(judge_init(&judge, &plan, &err), 0);
 }
 
+static json_t *hosts;                 /* of the next stage; NULL = one machine */
 static struct stage_history *history; /* of the next stage; NULL = none was kept */
 
 static bool take(const struct exclusion *found, int clients) {
     struct stage stage = {
         .status = STAGE_COMPLETE, .clients = clients, .exclusion = *found, .history = history};
     stage.result.grants = (double)found->grants;
+    stage.result.hosts = hosts;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
     return judge_stage(&judge, &stage, &of, line, sizeof line);
@@ -114,6 +122,21 @@ TEST(real_locks_must_come_out_clean) {
     begin(&baseline, false, false);
     assert_false(take(&violated, 8));
     expect("clean");
+}
+
+/* With one client a host nothing shows a mistake that only two clients of one host make. */
+TEST(a_mistake_between_neighbours_needs_two_clients_on_a_host) {
+    hosts = json_pack("[{},{},{}]");
+    for (int named = 0; named < 2; named++) {
+        begin(&neighbourly, named, false);
+        assert_false(take(&clean, 3));
+        assert_null(judge_missed(&judge));
+        assert_false(take(&clean, 4));
+        assert_string_equal(judge_missed(&judge), "unsafe-neighbourly");
+        judge_done(&judge);
+    }
+    json_decref(hosts);
+    hosts = NULL;
 }
 
 /* Holders on several hosts share no memory, and so the clients saw nothing. */

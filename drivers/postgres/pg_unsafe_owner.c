@@ -48,7 +48,8 @@ const struct lb_lock lock_unsafe_sql_owner_is_host = {
              "introductory articles store the client's IP as owner and treat a row with it as a "
              "re-entry: two threads of one host both enter, and free each other's lock",
          .exposed_by = "contended",
-         .exposed_as = LB_EXPOSED_VIOLATED},
+         .exposed_as = LB_EXPOSED_VIOLATED,
+         .exposed_on_one_host = true},
     .expected = pg_unsafe_owner_expected,
     .algorithm = &algorithm,
     .recipe = &recipe,
