@@ -158,8 +158,8 @@ static char **mark_command(const char *own_name, char **command) {
     bool done = false;
     for (int i = 0; marked && i < count; i++) {
         marked[used++] = command[i];
-        if (done || !command[i + 1] || strcmp(command[i + 1], "run") != 0) continue;
-        done = strcmp(base_name(command[i]), base_name(own_name)) == 0;
+        if (done) continue;
+        done = i > 0 && strcmp(base_name(command[i]), base_name(own_name)) == 0;
         if (done) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
     }
     return marked;

@@ -14,7 +14,7 @@
  * the way to it. When all have printed it, that rank has died, and won't print its last words. */
 #define LAUNCH_LOST_JUDGE "lockbench-hosts: rank 0 is lost to load host "
 
-/* The launch command puts one of these words before `run` in the ranks' arguments: they can end with code 0, which keeps
+/* The launch command puts one of these words before the ranks' arguments: they can end with code 0, which keeps
  * the launcher quiet, because the last words have the job's code. The second: standard output is no terminal, even if
  * the launcher gives rank 0 one. */
 #define LAUNCH_WORD "launched"

@@ -194,15 +194,15 @@ static const char usage[] =
     "      what can be asked of a run\n"
     "  lockbench-hosts --version\n";
 
-/* What launchers tell a rank before MPI has started; true without a launcher. */
-static bool is_first_rank(void) {
+/* What launchers tell a rank before MPI has started; -1 without a launcher. */
+static int launched_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *rank = getenv(names[i]);
-        if (rank) return atoi(rank) == 0;
+        if (rank) return atoi(rank);
     }
-    return true;
+    return -1;
 }
 
 static bool asks_help(int argc, char **argv) {
@@ -212,21 +212,23 @@ static bool asks_help(int argc, char **argv) {
     return false;
 }
 
-/* Answers what needs no MPI. The exit code, or -1: it is a run. Of several ranks the first one speaks. */
+static bool is_help(const char *word) {
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* Answers what needs no MPI. The exit code, the same on all ranks, of which the first one speaks; or -1: it is a
+ * run. */
 static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
-    bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0, out;
+    bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
+    bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
     if (runs && !asks_help(argc, argv)) return -1;
-    if (launches && argc > 2 && strcmp(argv[2], "--help") != 0 && strcmp(argv[2], "-h") != 0)
-        return launch(argv[0], argv + 2);
-    if (!is_first_rank()) return LB_EXIT_OK;
-    if (runs || strcmp(wish, "--version") == 0) return cli_main(argc, argv);
-    out = strcmp(wish, "help") == 0 || strcmp(wish, "--help") == 0 || strcmp(wish, "-h") == 0 ||
-          (launches && argc > 2);
-    if (!out && *wish && !launches)
+    if (runs || strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : cli_main(argc, argv);
+    if (!silent && !helps && !launches && *wish)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
-    fputs(usage, out ? stdout : stderr);
-    return out ? LB_EXIT_OK : LB_EXIT_USAGE;
+    if (!silent) fputs(usage, helps ? stdout : stderr);
+    fflush(NULL);
+    return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
 }
 
 /* Takes the word of the launch command out of the arguments. */
@@ -243,8 +245,13 @@ static bool take_launched(int *argc, char ***argv) {
 
 int main(int argc, char **argv) {
     bool launched = take_launched(&argc, &argv);
+    if (argc > 2 && strcmp(argv[1], "launch") == 0 && !is_help(argv[2]))
+        return launch(argv[0], argv + 2);
     int answered = answer(argc, argv);
-    if (answered >= 0) return answered;
+    bool alone = launched_rank() < 0;
+    if (launched && answered > 0 && launched_rank() == 0) say_last_words(answered);
+    if (answered == LB_EXIT_OK || (answered > 0 && (launched || alone)))
+        return launched ? LB_EXIT_OK : answered;
     struct link link = {.send = mpi_send, .receive = mpi_receive};
     int provided;
     bool lost = false;
@@ -261,7 +268,7 @@ int main(int argc, char **argv) {
     signal(SIGUSR1, link.self == 0 ? interrupt_judge : SIG_IGN);
     if (link.self != 0)
         signal(SIGINT, SIG_IGN); /* the judging rank ends the run, by a handler of its own */
-    int code = take_part(&link, argc, argv, &lost);
+    int code = answered > 0 ? answered : take_part(&link, argc, argv, &lost);
     fflush(NULL);
     bool heard =
         launched || link.count == 1; /* mpirun need not learn the code, or does not wait for it */
