@@ -113,8 +113,8 @@ int64_t trial_soon(void);
     MUST_GIVE_WHEN(client, call, #client, #call, __VA_ARGS__, "", 0)
 #define MUST_GIVE_WHEN(client, call, name, text, wanted, when, ...)                                \
     do {                                                                                           \
-        const struct actor_source source = {name, text, when, __FILE__, __LINE__};                 \
-        if (!actor_gave((client), (call), (wanted), &source)) return;                              \
+        const struct actor_source must_source = {name, text, when, __FILE__, __LINE__};            \
+        if (!actor_gave((client), (call), (wanted), &must_source)) return;                         \
     } while (0)
 
 /* Makes a name like those of a run's keys, which `clean` knows, "lockbench-<8 hexadecimal
