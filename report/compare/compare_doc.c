@@ -172,6 +172,7 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
 }
 
 void compare_doc(const struct compare *compare, struct doc *doc) {
+    bool by_stage = compare->base_count == 1 && compare->new_count == 1;
     doc_box(doc);
     add_headline(doc, compare);
     doc_end(doc);
@@ -186,9 +187,14 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
         doc, TONE_PLAIN,
         "A change is one of at least %.3g %% with p <= %.3g by Mann and Whitney's U, corrected by "
         "Holm over all %sfigures; shift and interval by Hodges and Lehmann. No change shown: the "
-        "interval excludes changes above %.3g %%. One run is one sample.",
+        "interval excludes changes above %.3g %%.%s",
         100 * compare->min_effect, compare->alpha, compare->metrics ? "judged " : "",
-        100 * COMPARE_SAME_TIMES * compare->min_effect);
+        100 * COMPARE_SAME_TIMES * compare->min_effect, by_stage ? "" : " One run is one sample.");
+    if (by_stage)
+        doc_say(doc, TONE_WARN,
+                "The samples of a side are the stages of one run: a change of the machine between "
+                "the two runs looks like a change of the lock. Several runs of each side, in turns "
+                "(run --repeat 10 --against...), tell the two apart.");
 }
 
 static const char *const csv_titles[] = {

@@ -629,6 +629,9 @@ TEST(outputs_say_it) {
     char *text = text_of(compare, COMPARE_TABLE);
     has(text, "WORSE. 1 figure worse");
     has(text, "grants/s");
+    /* One run a side: nothing tells a change of the machine from one of the lock. */
+    has(text, "The samples of a side are the stages of one run");
+    assert_null(strstr(text, "One run is one sample"));
     free(text);
     text = text_of(compare, COMPARE_MD);
     has(text, "❌ worse");
