@@ -1,6 +1,6 @@
 /* test_conform_bad: locks that are wrong on purpose: each must be caught by the check that is there
  * for it. A check that no mistake makes fail is useless.
- * Needs: servers, minutes. */
+ * Needs: servers, 3 minutes. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* test_etcd_tls: etcd over TLS with an account, against real servers: what is right grants, and each wrong
  * certificate, password or scheme ends with one line that says what to do. Never unencrypted instead.
- * Needs: servers. */
+ * Needs: servers, minutes. */
 #define _GNU_SOURCE
 #define CLI_LIMIT_S 600
 #include "drivers/tests/tls_help.h"
