@@ -139,8 +139,9 @@ static _Noreturn void become(char **command, int errors) {
     setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach it */
     dup2(errors, STDERR_FILENO);
     miss_sooner();
-    execvp(command[0], command);
-    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", command[0], strerror(errno));
+    const char *program = command[0] ? command[0] : "";
+    execvp(program, command);
+    fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", program, strerror(errno));
     _exit(LB_EXIT_MACHINE);
 }
 

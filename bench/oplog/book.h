@@ -31,10 +31,6 @@ enum {
     HOLD_UNSURE = 1 << 10
 };
 
-/* Two overlapping holds may seem apart by the errors of two clocks, and then lose those errors once more in book_narrow:
- * so an overlap between hosts that is shorter than so many errors may go unseen. */
-#define OPLOG_UNSEEN_ERRORS 4
-
 /* A grant, or a piece of one. */
 struct hold {
     int64_t called_ns;      /* when acquire was called */

@@ -249,7 +249,7 @@ static uint64_t count_trials(const struct book *book, const uint32_t *order, int
         if (last) called_ns = INT64_MAX;
         int64_t until_ns = inside_until_ns(hold);
         if (until_ns > hold->from_ns) {
-            int64_t shown_ns = until_ns - OPLOG_UNSEEN_ERRORS * error_ns;
+            int64_t shown_ns = until_ns - LB_UNSEEN_ERRORS * error_ns;
             trials += shown_ns > hold->from_ns && shown_ns > called_ns;
         }
         if (!(hold->flags & HOLD_GHOST) && hold->called_ns < called_ns) called_ns = hold->called_ns;

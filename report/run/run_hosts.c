@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "bench/oplog/book.h"
+#include "bench/base/clock.h"
 #include "report/run/run_doc.h"
 
 #define HOSTS_SHOWN 256
@@ -64,7 +64,7 @@ double run_hosts_unseen_ns(const struct run_stage *stage) {
     const json_t *host;
     json_array_foreach(stage->hosts, i, host) most_ns =
         fmax(most_ns, number_at(host, "clock_error_ns"));
-    return OPLOG_UNSEEN_ERRORS * most_ns;
+    return LB_UNSEEN_ERRORS * most_ns;
 }
 
 static const struct doc_column columns[] = {
@@ -140,6 +140,6 @@ void run_hosts(const struct run *run, struct doc *doc) {
         doc, TONE_PLAIN,
         "Two holders on different hosts are surely seen if both held for more than %s at the same time: four times "
         "the error of the clocks, in the worst stage. Two on one host are always seen.",
-        number_time_text(OPLOG_UNSEEN_ERRORS * error_ns, text));
+        number_time_text(LB_UNSEEN_ERRORS * error_ns, text));
     run_hosts_say_lost(run, doc);
 }
