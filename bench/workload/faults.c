@@ -17,32 +17,18 @@
      1 << TARGET_ONE | 1 << TARGET_MINORITY | 1 << TARGET_MAJORITY | 1 << TARGET_NODE)
 #define WIRES (CLIENTS | 1 << TARGET_ALL)
 #define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
+#define ONE_SERVER (1 << TARGET_ANY | 1 << TARGET_NODE)
 
 /* The properties of each injection. */
 static const struct {
+    const char *name;
     enum fault_on on;
     bool lasts;
-    unsigned targets; /* 1 << each enum fault_target that it can have */
-} traits[INJECTIONS] = {
-    [INJECT_PAUSE] = {ON_CLIENTS, true, CLIENTS},
-    [INJECT_KILL] = {ON_CLIENTS, false, CLIENTS},
-    [INJECT_STARVE] = {ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL},
-    [INJECT_CLIENT_CLOCK] = {ON_CLIENTS, true, CLIENTS},
-    [INJECT_SERVER_PAUSE] = {ON_SERVERS, true, SERVERS},
-    [INJECT_SERVER_KILL] = {ON_SERVERS, true, SERVERS},
-    [INJECT_SERVER_EMPTY] = {ON_SERVERS, true, SERVERS},
-    [INJECT_PROMOTE] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
-    [INJECT_UNFOLLOW] = {ON_SERVERS, false, 1 << TARGET_ANY | 1 << TARGET_NODE},
-    [INJECT_ISOLATE] = {ON_SERVERS, true, SERVERS},
-    [INJECT_TERMINATE] = {ON_SERVERS, false, WIRES},
-    [INJECT_EVICT] = {ON_SERVERS, false, SERVERS},
-    [INJECT_CLOCK] = {ON_SERVERS, false, SERVERS},
-    [INJECT_WIRE_DELAY] = {ON_WIRES, true, BETWEEN},
-    [INJECT_WIRE_SLOW] = {ON_WIRES, true, BETWEEN},
-    [INJECT_WIRE_CUT] = {ON_WIRES, true, BETWEEN},
-    [INJECT_WIRE_RESET] = {ON_WIRES, false, BETWEEN},
-    [INJECT_WIRE_MIDWAY] = {ON_WIRES, true, WIRES},
-    [INJECT_WIRE_DROP] = {ON_WIRES, true, WIRES},
+    unsigned targets;
+} traits[INJECTIONS] = {[INJECT_NONE] = {.name = "none"},
+#define TRAITS(kind, ...) [kind] = {__VA_ARGS__},
+                        INJECTIONS_EACH(TRAITS)
+#undef TRAITS
 };
 
 char *fault_section_text(int number, char *text, size_t size) {
@@ -182,13 +168,7 @@ const struct lb_option_type type_target = {
 };
 
 const char *injection_name(enum injection kind) {
-    static const char *const names[INJECTIONS] = {
-        "none",         "pause",       "kill",         "starve",      "client-clock",
-        "server-pause", "server-kill", "server-empty", "promote",     "unfollow",
-        "isolate",      "terminate",   "evict",        "clock",       "wire-delay",
-        "wire-slow",    "wire-cut",    "wire-reset",   "wire-midway", "wire-drop",
-    };
-    return names[kind];
+    return traits[kind].name;
 }
 
 const char *injection_act(enum injection kind) {

@@ -6,11 +6,31 @@
 #include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
-/* In the order of enum injection. */
-#define INJECTION_CHOICES                                                                          \
-    "none,pause,kill,starve,client-clock,server-pause,server-kill,server-empty,promote,unfollow,"  \
-    "isolate,terminate,evict,clock,wire-delay,"                                                    \
-    "wire-slow,wire-cut,wire-reset,wire-midway,wire-drop"
+/* The injections in the order of enum injection, each as ROW(its constant, name, what it acts on, whether it lasts for a
+ * time and is undone after that, the targets that it can have as a set of 1 << enum fault_target). */
+#define INJECTIONS_EACH(ROW)                                                                       \
+    ROW(INJECT_PAUSE, "pause", ON_CLIENTS, true, CLIENTS)                                          \
+    ROW(INJECT_KILL, "kill", ON_CLIENTS, false, CLIENTS)                                           \
+    ROW(INJECT_STARVE, "starve", ON_CLIENTS, true, CLIENTS | 1 << TARGET_ALL)                      \
+    ROW(INJECT_CLIENT_CLOCK, "client-clock", ON_CLIENTS, true, CLIENTS)                            \
+    ROW(INJECT_SERVER_PAUSE, "server-pause", ON_SERVERS, true, SERVERS)                            \
+    ROW(INJECT_SERVER_KILL, "server-kill", ON_SERVERS, true, SERVERS)                              \
+    ROW(INJECT_SERVER_EMPTY, "server-empty", ON_SERVERS, true, SERVERS)                            \
+    ROW(INJECT_PROMOTE, "promote", ON_SERVERS, false, ONE_SERVER)                                  \
+    ROW(INJECT_UNFOLLOW, "unfollow", ON_SERVERS, false, ONE_SERVER)                                \
+    ROW(INJECT_ISOLATE, "isolate", ON_SERVERS, true, SERVERS)                                      \
+    ROW(INJECT_TERMINATE, "terminate", ON_SERVERS, false, WIRES)                                   \
+    ROW(INJECT_EVICT, "evict", ON_SERVERS, false, SERVERS)                                         \
+    ROW(INJECT_CLOCK, "clock", ON_SERVERS, false, SERVERS)                                         \
+    ROW(INJECT_WIRE_DELAY, "wire-delay", ON_WIRES, true, BETWEEN)                                  \
+    ROW(INJECT_WIRE_SLOW, "wire-slow", ON_WIRES, true, BETWEEN)                                    \
+    ROW(INJECT_WIRE_CUT, "wire-cut", ON_WIRES, true, BETWEEN)                                      \
+    ROW(INJECT_WIRE_RESET, "wire-reset", ON_WIRES, false, BETWEEN)                                 \
+    ROW(INJECT_WIRE_MIDWAY, "wire-midway", ON_WIRES, true, WIRES)                                  \
+    ROW(INJECT_WIRE_DROP, "wire-drop", ON_WIRES, true, WIRES)
+
+#define INJECTION_CHOICE(kind, name, ...) "," name
+#define INJECTION_CHOICES "none" INJECTIONS_EACH(INJECTION_CHOICE)
 
 /* The name of the number-th fault section, from 0: "fault", "fault.2", ... Returns text. */
 char *fault_section_text(int number, char *text, size_t size);
