@@ -25,7 +25,8 @@ struct alternate {
     int ended[2], done;
 };
 
-int alternate_side_of(int i, int side_count) {
+/* The side of the i-th run, from 0. */
+static int side_of(int i, int side_count) {
     return side_count < 2 ? 0 : (i ^ i / 2) & 1;
 }
 
@@ -159,7 +160,7 @@ int alternate_run(const struct alternate_ask *ask, struct alternate_end *ret_end
     for (int s = 0; s < ask->side_count; s++)
         jobs_init(&alternate.jobs[s], ask->side[s].program, 1);
     for (int i = 0; i < ask->repeat * ask->side_count && !ret_end->interrupted; i++) {
-        if (run_one(&alternate, alternate_side_of(i, ask->side_count), err) != 0) return -1;
+        if (run_one(&alternate, side_of(i, ask->side_count), err) != 0) return -1;
         bool each = alternate.done == ask->side_count && !ret_end->interrupted;
         if (each && ask->check && ask->check(ask->arg, err) != 0) return -1;
     }

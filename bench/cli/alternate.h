@@ -62,9 +62,6 @@ struct alternate_end {
     bool failed; /* a run failed, whatever the others found */
 };
 
-/* The side of the i-th run, from 0. */
-int alternate_side_of(int i, int side_count);
-
 /* Returns 0 when all ran or the user interrupted; -1 with err when a run left no result, since
  * further ones would not leave one either, or when check returned -1. *ret_end is filled in any
  * case. No child process is left. */

@@ -132,9 +132,13 @@ static void offer_workloads(const struct completion *to) {
     workloads_done(&list);
 }
 
+static void offer_files(struct completion *to) {
+    fputs(":files\n", to->out);
+}
+
 void complete_workloads(struct completion *to) {
     offer_workloads(to);
-    complete_files(to);
+    offer_files(to);
 }
 
 void complete_names(struct completion *to) {
@@ -143,16 +147,12 @@ void complete_names(struct completion *to) {
     offer_workloads(to);
 }
 
-void complete_files(struct completion *to) {
-    fputs(":files\n", to->out);
-}
-
 /* An operand whose row has no completion is a file: a saved run. */
 static void offer_value(struct completion *to, const struct lb_option *option) {
     if (option->type->complete)
         option->type->complete(to);
     else if (option->type == ARG_PATH || strspn(option->name, "-") == strlen(option->name))
-        complete_files(to);
+        offer_files(to);
     else
         offer_choices(to, option);
 }

@@ -31,6 +31,5 @@ void complete_scenarios(struct completion *to);
 void complete_keys(struct completion *to); /* "load.clients=", then its choices */
 void complete_workloads(struct completion *to);
 void complete_names(struct completion *to); /* locks, backends and workloads */
-void complete_files(struct completion *to);
 
 #endif

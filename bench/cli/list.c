@@ -119,11 +119,23 @@ static void add_term(struct doc *doc, const char *name, const char *value) {
     if (value && *value) doc_term(doc, name, "%s", value);
 }
 
+/* Adds the options of a table, with their help, defaults and allowed values. */
+static void add_table(const struct lb_option *table, struct doc *doc) {
+    doc_terms(doc);
+    for (const struct lb_option *option = table; option->name; option++) {
+        char allowed[256];
+        doc_term(doc, option->name, "%s; default %s; %s", option->help,
+                 option->def && *option->def ? option->def : "empty",
+                 option_allowed(option, allowed, sizeof allowed));
+    }
+    doc_end(doc);
+}
+
 static void add_options(struct doc *doc, const char *section, const struct lb_option *table) {
     if (!table || !table->name) return;
     doc_heading(doc, "options (in a workload: [%s] KEY = VALUE; or --set %s.KEY=VALUE)", section,
                 section);
-    list_options(table, doc);
+    add_table(table, doc);
 }
 
 static void add_here(struct doc *doc, const char *reason, const char *install) {
@@ -245,21 +257,10 @@ void list_details(struct list *list, struct doc *doc) {
     }
 }
 
-void list_options(const struct lb_option *table, struct doc *doc) {
-    doc_terms(doc);
-    for (const struct lb_option *option = table; option->name; option++) {
-        char allowed[256];
-        doc_term(doc, option->name, "%s; default %s; %s", option->help,
-                 option->def && *option->def ? option->def : "empty",
-                 option_allowed(option, allowed, sizeof allowed));
-    }
-    doc_end(doc);
-}
-
 void list_keys(struct doc *doc) {
     for (const struct section *section = sections(); section->name; section++) {
         doc_heading(doc, "[%s]", section->name);
-        list_options(section->keys, doc);
+        add_table(section->keys, doc);
     }
     doc_heading(doc, "[LOCK] and [BACKEND] sections hold their own options: `lockbench list NAME` "
                      "shows them.");

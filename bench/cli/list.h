@@ -35,9 +35,6 @@ void list_details(struct list *list, struct doc *doc);
 /* Adds every key of a workload file. */
 void list_keys(struct doc *doc);
 
-/* Adds the options of a table, with their help, defaults and allowed values. */
-void list_options(const struct lb_option *table, struct doc *doc);
-
 /* {"locks", "backends", "workloads"}: new reference, NULL when out of memory. */
 json_t *list_json(struct list *list);
 

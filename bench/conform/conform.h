@@ -75,7 +75,6 @@ extern unsigned conform_limit_s;
  * and no second try. */
 #define CONFORM_LITTLE_NS (3 * LB_S_NS)
 void conform_note_failed(const struct lb_lock *lock);
-bool conform_has_failed(const struct lb_lock *lock);
 
 /* Runs one check at a place. lock: with its options; far_lock: the same for the way through the
  * proxy. After a failure an embedded place is opened anew (NULL if that fails), because the

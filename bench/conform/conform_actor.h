@@ -107,7 +107,6 @@ int actor_disarm(struct actor *client);
 void actors_disarm(struct trial *trial);
 
 /* For the trial: the life of an actor. */
-void actor_run(void *client);          /* the fiber's body */
 void actor_stop(struct actor *client); /* tells it to disconnect and end */
 void actor_free(struct actor *client);
 bool actor_idle_by(struct actor *client, int64_t deadline_ns);

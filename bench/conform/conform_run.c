@@ -39,7 +39,7 @@ void conform_note_failed(const struct lb_lock *lock) {
     failed_lock = lock;
 }
 
-bool conform_has_failed(const struct lb_lock *lock) {
+static bool has_failed(const struct lb_lock *lock) {
     return failed_lock == lock;
 }
 
@@ -62,7 +62,7 @@ void conform_run(const struct conform_check *check, const struct plan_lock *lock
     struct lb_err err = {0};
     struct trial trial = {.lock = lock, .place = *place};
     int64_t patience_ns = trial_patience_ns;
-    if (conform_has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
+    if (has_failed(lock->lock) && patience_ns > CONFORM_LITTLE_NS)
         trial_patience_ns = CONFORM_LITTLE_NS;
     set_limit(check, lock->lock);
     /* The processes are forked first, while there is one thread. */
@@ -107,7 +107,7 @@ void conform_try(const struct conform_check *check, const struct plan_lock *lock
     conform_run(check, lock, far_lock, place, ret_result);
     bool as_wished = must_fail == (ret_result->failure[0] != '\0');
     bool again = *place && lb_topologies(lock->lock) && (must_fail || !ret_result->overlap);
-    if (!as_wished && again && !conform_has_failed(lock->lock)) {
+    if (!as_wished && again && !has_failed(lock->lock)) {
         first = *ret_result;
         conform_run(check, lock, far_lock, place, ret_result);
         snprintf(ret_result->first, sizeof ret_result->first, "%s",

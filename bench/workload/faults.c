@@ -72,7 +72,7 @@ static int read_span(const struct lb_option *option, const char *text, void *val
     return 0;
 }
 
-char *span_text(const struct span *span, char *text, size_t size) {
+static void format_span_set(const struct span *span, char *text, size_t size) {
     char from[40], to[40];
     duration_text(span->from_ns, from, sizeof from);
     duration_text(span->to_ns, to, sizeof to);
@@ -81,7 +81,6 @@ char *span_text(const struct span *span, char *text, size_t size) {
     } else {
         snprintf(text, size, "random:%s..%s", from, to);
     }
-    return text;
 }
 
 int64_t span_draw(const struct span *span, struct lb_rng *rng) {
@@ -94,7 +93,7 @@ static void format_span(const struct lb_option *option, const void *values, char
     if (option->choices && span_is_none(option_in(option, values))) {
         snprintf(text, size, "%s", option->choices);
     } else {
-        span_text(option_in(option, values), text, size);
+        format_span_set(option_in(option, values), text, size);
     }
 }
 

@@ -320,7 +320,6 @@ void plan_print(const struct plan *plan, FILE *out);
 char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 char *dist_text(const struct dist *dist, char *text, size_t size);
 char *keyspace_text(const struct keyspace *keys, char *text, size_t size);
-char *span_text(const struct span *span, char *text, size_t size);
 const char *mode_text(enum acquire_mode mode);
 
 /* "server-kill", "holder": the values of the keys. The first function writes at most size bytes and

@@ -90,9 +90,6 @@ int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);
 /* Before each statement: readies the session for it. False, with session->err: there is no connection. */
 bool maria_is_up(struct lb_session *session);
 
-/* Marks the connection dead. libmariadb may have closed the socket already. */
-void maria_die(struct lb_session *session);
-
 /* The last call on the connection failed with this error: sets session->err, marks the connection
  * dead if the error means so, and returns the outcome. */
 enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const char *text);

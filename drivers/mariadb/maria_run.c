@@ -49,7 +49,8 @@ int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns) {
     return asked & (MYSQL_WAIT_READ | MYSQL_WAIT_WRITE);
 }
 
-void maria_die(struct lb_session *session) {
+/* Marks the connection dead. libmariadb may have closed the socket already. */
+static void die(struct lb_session *session) {
     struct maria_session *state = session->state;
     state->dead = true;
     session->traffic_fd = -1;
@@ -61,7 +62,7 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     if (state->timed_out) {
         lb_fail(session, LB_UNKNOWN, "mariadb: %s",
                 lb_stopping() ? "cut off while waiting" : "no answer in time");
-        maria_die(session);
+        die(session);
         return LB_UNKNOWN;
     }
     enum lb_outcome outcome = maria_outcome(number);
@@ -72,7 +73,7 @@ enum lb_outcome maria_failed(struct lb_session *session, unsigned number, const 
     lb_fail(session, outcome, "mariadb: %.*s (error %u)", (int)strcspn(text, "\n"), text, number);
     if (outcome == LB_BROKEN || outcome == LB_UNKNOWN) {
         state->ended = number < 2000;
-        maria_die(session);
+        die(session);
     }
     return outcome;
 }

@@ -68,7 +68,8 @@ static enum lb_outcome no_majority(struct lb_session *session, const struct vote
                    votes->count, majority(votes->count));
 }
 
-int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns) {
+/* The part of a lease that the holder must not rely on, because the servers' clocks drift. */
+static int64_t drift_ns(const struct lb_session *session, int64_t lease_ns) {
     const struct redlock_options *options = session->options;
     return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
 }
@@ -84,11 +85,6 @@ static bool undo(struct lb_session *session, const struct lb_request *request,
     }
     session->err.code = 0; /* a minority that is not reachable does not matter */
     return true;
-}
-
-enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
-                             struct lb_grant *grant) {
-    return undo(session, request, grant) ? LB_BUSY : LB_UNKNOWN;
 }
 
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
@@ -162,7 +158,7 @@ static enum lb_outcome extend(struct lb_session *session, const struct lb_reques
     if (votes.yes < need && votes.no <= votes.count - need)
         return no_majority(session, &votes, true);
     session->err.code = 0;
-    int64_t end_ns = sent_ns + request->lease_ns - redlock_drift_ns(session, request->lease_ns);
+    int64_t end_ns = sent_ns + request->lease_ns - drift_ns(session, request->lease_ns);
     if (votes.yes < need || lb_now() >= end_ns) return LB_LOST;
     grant->lease_end_ns = end_ns;
     return LB_OK;
@@ -193,8 +189,8 @@ static enum lb_outcome try_valid(struct lb_session *session, const struct lb_req
     int64_t sent_ns = 0, elapsed_ns = 0;
     enum lb_outcome outcome = redlock_try(session, request, grant, &sent_ns, &elapsed_ns);
     if (outcome != LB_OK) return outcome;
-    int64_t usable_ns = request->lease_ns - redlock_drift_ns(session, request->lease_ns);
-    if (usable_ns - elapsed_ns <= 0) return redlock_undo(session, request, grant);
+    int64_t usable_ns = request->lease_ns - drift_ns(session, request->lease_ns);
+    if (usable_ns - elapsed_ns <= 0) return undo(session, request, grant) ? LB_BUSY : LB_UNKNOWN;
     grant->token = 0;
     grant->lease_end_ns = sent_ns + usable_ns;
     return LB_OK;

@@ -24,13 +24,6 @@ struct redlock_options {
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
 
-/* Gives up what redlock_try has just got: LB_BUSY; LB_UNKNOWN: no majority was reached. */
-enum lb_outcome redlock_undo(struct lb_session *session, const struct lb_request *request,
-                             struct lb_grant *grant);
-
-/* The part of a lease that the holder must not rely on, because the servers' clocks drift. */
-int64_t redlock_drift_ns(const struct lb_session *session, int64_t lease_ns);
-
 /* refuses what is not three or more independent servers, or no majority */
 lb_connect_fn redlock_prepare;
 lb_release_fn redlock_release;

@@ -205,25 +205,20 @@ json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
     return NULL;
 }
 
-static int bad_word(struct tree_place *place, const char *path, const char *word) {
-    if (!word) return tree_bad(place, path, "is missing");
-    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
-                   place->file, place->where, path, word);
-}
-
 /* The index of a word in a list; -1 with the error. */
 static int read_word(struct tree_place *place, const char *path, const char *word,
                      const char *const *words) {
     for (int i = 0; word && words[i]; i++) {
         if (strcmp(words[i], word) == 0) return i;
     }
-    return bad_word(place, path, word);
+    return tree_bad_word(place, path, word);
 }
 
 static int read_probe(struct tree_place *place, json_t *object, struct capacity_probe *probe) {
     if (tree_fields(place, object, probe_fields, probe)) return -1;
     probe->verdict = promise_verdict_from(probe->verdict_word);
-    if (probe->verdict == PROMISE_VERDICTS) return bad_word(place, "verdict", probe->verdict_word);
+    if (probe->verdict == PROMISE_VERDICTS)
+        return tree_bad_word(place, "verdict", probe->verdict_word);
     if (!(probe->value > 0)) return tree_bad(place, "value", "is not a load above 0");
     if (probe->over_share > 1) return tree_bad(place, "over_share", "is more than 1");
     return 0;

@@ -107,8 +107,6 @@ struct result_field {
     enum result_merge merge; /* how the runs of a check's cell are put together */
 };
 
-/* True for a text, a flag or a number. */
-bool result_field_is_scalar(const struct result_field *field);
 /* True for a scalar that CSV and the JSON of a report have. */
 bool result_field_in_reports(const struct result_field *field);
 /* True if the struct has a member for it; an object has none, since its own rows have the

@@ -4,9 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+#define COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
+/* Times are also sums over clients: 2,000,000 clients have 1.7e20 ns in the longest window, a day. */
+#define NS_MAX 1e21
+/* Room for a thousand stages of forty minutes with their seconds, whose tree takes a gigabyte at
+ * most. */
+#define BRANCHES_MAX 2500000
+#define VALUES_MAX 20000000
+
 int tree_bad(struct tree_place *place, const char *path, const char *what) {
     return err_set(place->err, LB_EXIT_USAGE, "%s: %s%s%s %s", place->file, place->where,
                    *path ? "." : "", path, what);
+}
+
+int tree_bad_word(struct tree_place *place, const char *path, const char *word) {
+    if (!word) return tree_bad(place, path, "is missing");
+    return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
+                   place->file, place->where, path, word);
 }
 
 json_t *tree_at(const json_t *object, const char *path) {
@@ -36,12 +50,15 @@ static int read_number(struct tree_place *place, const json_t *object, const cha
     return 0;
 }
 
-int tree_figure(struct tree_place *place, const json_t *object, const char *path,
-                double *ret_figure) {
-    return read_number(place, object, path, 0, TREE_COUNT_MAX, ret_figure);
+static int read_figure(struct tree_place *place, const json_t *object, const char *path,
+                       double *ret_figure) {
+    return read_number(place, object, path, 0, COUNT_MAX, ret_figure);
 }
 
-int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text) {
+/* A number in the place of a text ("keys": 1) is replaced by its text in the tree, which owns the
+ * text. */
+static int read_text(struct tree_place *place, json_t *object, const char *path,
+                     const char **ret_text) {
     json_t *value = tree_at(object, path);
     *ret_text = NULL;
     if (!value) return 0;
@@ -63,7 +80,8 @@ const char *tree_word(const json_t *object, const char *name) {
     return text ? text : "";
 }
 
-int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag) {
+static int read_flag(struct tree_place *place, const json_t *object, const char *path,
+                     bool *ret_flag) {
     const json_t *value = tree_at(object, path);
     *ret_flag = false;
     if (!value) return 0;
@@ -83,8 +101,10 @@ int tree_branch(struct tree_place *place, const json_t *object, const char *path
     return 0;
 }
 
-int tree_numbers(struct tree_place *place, const json_t *object, const char *path,
-                 const json_t **ret_array) {
+/* An array of numbers only, none of them negative, so that the code that draws them need not
+ * check. */
+static int read_numbers(struct tree_place *place, const json_t *object, const char *path,
+                        const json_t **ret_array) {
     if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
         const json_t *item = json_array_get(*ret_array, i);
@@ -108,22 +128,22 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
     return 0;
 }
 
-static int tree_figure_or_never(struct tree_place *place, const json_t *object, const char *path,
+static int read_figure_or_never(struct tree_place *place, const json_t *object, const char *path,
                                 double *ret_figure) {
     const char *text = json_string_value(tree_at(object, path));
     if (!text || strcmp(text, RESULT_NEVER) != 0)
-        return tree_figure(place, object, path, ret_figure);
+        return read_figure(place, object, path, ret_figure);
     *ret_figure = INFINITY;
     return 0;
 }
 
 /* true is 1 and false is 0, for a member that must also say "not known". */
-static int tree_yes_no(struct tree_place *place, const json_t *object, const char *path,
+static int read_yes_no(struct tree_place *place, const json_t *object, const char *path,
                        double *ret_figure) {
     bool flag;
     *ret_figure = NAN;
     if (!tree_at(object, path)) return 0;
-    if (tree_flag(place, object, path, &flag)) return -1;
+    if (read_flag(place, object, path, &flag)) return -1;
     *ret_figure = flag;
     return 0;
 }
@@ -139,13 +159,12 @@ static bool is_one_of(const char *words, const char *text) {
     return false;
 }
 
-static int read_text(struct tree_place *place, json_t *object, const struct result_field *field,
-                     const char **ret_text) {
+static int read_known_text(struct tree_place *place, json_t *object,
+                           const struct result_field *field, const char **ret_text) {
     const char *text;
-    if (tree_text(place, object, field->path, &text)) return -1;
+    if (read_text(place, object, field->path, &text)) return -1;
     if (text && field->closed && !is_one_of(field->words, text))
-        return err_set(place->err, LB_EXIT_USAGE, "%s: %s.%s is \"%.60s\", which is not known here",
-                       place->file, place->where, field->path, text);
+        return tree_bad_word(place, field->path, text);
     *ret_text = text;
     return 0;
 }
@@ -154,25 +173,25 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
                       void *at) {
     switch (field->kind) {
     case RESULT_TEXT:
-        return read_text(place, object, field, at);
+        return read_known_text(place, object, field, at);
     case RESULT_TEXT_OR_COUNT:
     case RESULT_HDR:
-        return tree_text(place, object, field->path, at);
+        return read_text(place, object, field->path, at);
     case RESULT_FLAG:
-        return tree_flag(place, object, field->path, at);
+        return read_flag(place, object, field->path, at);
     case RESULT_NS:
-        return read_number(place, object, field->path, 0, TREE_NS_MAX, at);
+        return read_number(place, object, field->path, 0, NS_MAX, at);
     case RESULT_COUNT:
     case RESULT_REAL:
     case RESULT_REAL_NS:
-        return tree_figure(place, object, field->path, at);
+        return read_figure(place, object, field->path, at);
     case RESULT_NS_OR_NEVER:
     case RESULT_REAL_OR_NEVER:
-        return tree_figure_or_never(place, object, field->path, at);
+        return read_figure_or_never(place, object, field->path, at);
     case RESULT_SIGNED:
-        return read_number(place, object, field->path, -TREE_COUNT_MAX, TREE_COUNT_MAX, at);
+        return read_number(place, object, field->path, -COUNT_MAX, COUNT_MAX, at);
     case RESULT_YES_NO:
-        return tree_yes_no(place, object, field->path, at);
+        return read_yes_no(place, object, field->path, at);
     case RESULT_OBJECT:
     case RESULT_OPTIONAL:
     case RESULT_LATENCY: {
@@ -183,7 +202,7 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_NUMBERS_OR_NEVER:
         return tree_branch(place, object, field->path, JSON_ARRAY, at);
     case RESULT_NUMBERS:
-        return tree_numbers(place, object, field->path, at);
+        return read_numbers(place, object, field->path, at);
     case RESULT_OBJECTS:
         return tree_objects(place, object, field->path, field->most, at);
     case RESULT_ROWS:
@@ -237,10 +256,10 @@ static int check_size(const char *text, size_t length, const char *file, struct 
         branches += c == '[' || c == '{';
         values += c == ',';
     }
-    if (branches <= TREE_BRANCHES_MAX && values <= TREE_VALUES_MAX) return 0;
+    if (branches <= BRANCHES_MAX && values <= VALUES_MAX) return 0;
     return err_set(err, LB_EXIT_USAGE,
                    "%s: has %zu values in %zu lists and objects; at most %d in %d can be read",
-                   file, values, branches, TREE_VALUES_MAX, TREE_BRANCHES_MAX);
+                   file, values, branches, VALUES_MAX, BRANCHES_MAX);
 }
 
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,

@@ -14,14 +14,6 @@
 #include "bench/base/err.h"
 #include "results/format/field.h"
 
-#define TREE_COUNT_MAX 9007199254740992.0 /* 2^53: beyond it a double is no count */
-/* Times are also sums over clients: 2,000,000 clients have 1.7e20 ns in the longest window, a day. */
-#define TREE_NS_MAX 1e21
-/* Room for a thousand stages of forty minutes with their seconds, whose tree takes a gigabyte at
- * most. */
-#define TREE_BRANCHES_MAX 2500000
-#define TREE_VALUES_MAX 20000000
-
 struct tree_place {
     const char *file;
     struct lb_err *err;
@@ -30,29 +22,22 @@ struct tree_place {
 
 /* Sets the error "FILE: WHERE.PATH WHAT". Returns -1. */
 int tree_bad(struct tree_place *place, const char *path, const char *what);
+/* The same for a word that this build does not know, or for none (NULL). Returns -1. */
+int tree_bad_word(struct tree_place *place, const char *path, const char *word);
 
 /* The value at a dotted path; NULL if the value, or an object on the way, is absent or null. */
 json_t *tree_at(const json_t *object, const char *path);
 /* The text of a member of a checked object; "" if it is absent or no text. */
 const char *tree_word(const json_t *object, const char *name);
 
-/* These return 0, or -1 with the error. */
-int tree_figure(struct tree_place *place, const json_t *object, const char *path,
-                double *ret_figure);
-/* A number in the place of a text ("keys": 1) is replaced by its text in the tree, which owns the
- * text. */
-int tree_text(struct tree_place *place, json_t *object, const char *path, const char **ret_text);
-int tree_flag(struct tree_place *place, const json_t *object, const char *path, bool *ret_flag);
+/* The functions below return 0, or -1 with the error, where they say nothing else. */
+
 /* Reads every field of a table into the struct at `into`. */
 int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
                 void *into);
 /* An array or object. The caller checks its elements. */
 int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
                 const json_t **ret_branch);
-/* An array of numbers only, none of them negative, so that the code that draws them need not
- * check. */
-int tree_numbers(struct tree_place *place, const json_t *object, const char *path,
-                 const json_t **ret_array);
 /* An array of objects only, at most `most` of them. */
 int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
                  const json_t **ret_array);
