@@ -13,12 +13,6 @@
 #define SERVERS_MAX 12
 #define SKIPS_SHOWN 3
 
-static const char *environment_text(const struct check *check, const char *key,
-                                    const char *otherwise) {
-    const char *text = json_string_value(json_object_get(check->environment, key));
-    return doc_or(text, otherwise);
-}
-
 static void add_verdict(const struct check_view *view, struct doc *doc) {
     doc_section(doc, "verdict", "lockbench check: does each lock keep what its driver states?");
     check_verdict(view, doc);
@@ -116,6 +110,7 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
 /* Adds the basis of the figures, and the command that repeats the check. */
 static void add_check_basis(const struct check_view *view, struct doc *doc) {
     const struct check *check = view->check;
+    char machine[WORDS_MACHINE_MAX];
     doc_section(doc, "run", "The check");
     doc_list(doc, NULL);
     doc_item(doc, TONE_PLAIN, "%s %s, %s to %s", doc_or(check->tool_name, "lockbench"),
@@ -128,13 +123,9 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
     doc_command(doc, "again", doc_or(check->command, "lockbench check"));
     add_check_servers(check, doc);
     add_skips(check, doc);
-    doc_item(doc, TONE_PLAIN, "Machine: %s",
-             environment_text(check, "cpu_model", "processor not known"));
+    words_machine(check->environment, machine, sizeof machine);
+    doc_item(doc, TONE_PLAIN, "Machine: %s", *machine ? machine : "not known");
     doc_set_only(doc, DOC_MARKDOWN);
-    const json_t *cpus = json_object_get(check->environment, "cpus");
-    if (json_is_integer(cpus))
-        doc_span(doc, DOC_PLAIN, ", %" JSON_INTEGER_FORMAT " processors", json_integer_value(cpus));
-    doc_span(doc, DOC_PLAIN, ", %s", environment_text(check, "kernel", "kernel not known"));
     add_safe(view, doc);
     doc_end(doc);
     add_fault_terms(view, doc);
@@ -146,7 +137,7 @@ static void add_check_basis(const struct check_view *view, struct doc *doc) {
 }
 
 static void add_caveats(struct doc *doc) {
-    static const char *const items[][2] = {
+    static const struct doc_caveat items[] = {
         {"Safe is not proved.",
          "No error in k faults means with 95 % confidence that fewer than 1 - 0.05^(1/k) of such "
          "faults go wrong: 95 % after one, 63 % after three, 26 % after ten. Without a fault, no "
@@ -161,17 +152,9 @@ static void add_caveats(struct doc *doc) {
          "Its delay is in every figure; compare only with the fault none."},
         {"Recovery has theory beside it",
          "for the lease, session and timeouts of this check; other ones have another theory."},
+        {0},
     };
-    doc_section(doc, "caveats", "What the verdicts do not mean");
-    doc_set_only(doc, DOC_HTML);
-    doc_list(doc, "caveats");
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        doc_item(doc, TONE_PLAIN, "%s", "");
-        doc_span(doc, DOC_STRONG, "%s", items[i][0]);
-        doc_span(doc, DOC_PLAIN, " %s", items[i][1]);
-    }
-    doc_end(doc);
-    doc_end(doc);
+    doc_caveats(doc, "What the verdicts do not mean", items);
 }
 
 void check_doc(const struct check_view *view, struct doc *doc) {

@@ -173,7 +173,7 @@ static void add_words(const struct report *report, struct doc *doc) {
 }
 
 static void add_caveats(struct doc *doc) {
-    static const char *const items[][2] = {
+    static const struct doc_caveat items[] = {
         {"Clean is not proved safe.",
          "No overlap in n grants means a rate of overlaps of at most 3/n (95 %) under this load, "
          "on healthy servers. Pauses longer than the lease, lost networks and failovers are "
@@ -197,17 +197,9 @@ static void add_caveats(struct doc *doc) {
          "The number of clients and the throughput fix the mean wait, but not the median: that "
          "also depends on how clients share threads. The report names threads and fibers with "
          "the numbers."},
+        {0},
     };
-    doc_section(doc, "caveats", "What the numbers do not mean");
-    doc_set_only(doc, DOC_HTML);
-    doc_list(doc, "caveats");
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        doc_item(doc, TONE_PLAIN, "%s", "");
-        doc_span(doc, DOC_STRONG, "%s", items[i][0]);
-        doc_span(doc, DOC_PLAIN, " %s", items[i][1]);
-    }
-    doc_end(doc);
-    doc_end(doc);
+    doc_caveats(doc, "What the numbers do not mean", items);
 }
 
 void run_doc_verdict(const struct report *report, struct doc *doc) {
