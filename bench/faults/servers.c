@@ -211,53 +211,52 @@ static void step_clock(struct faults *faults, struct fault_section *section, int
     }
 }
 
-/* An act of the script on a node. */
-static void run_act(struct faults *faults, struct fault_section *section, const char *act,
-                    int node) {
-    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+#define ANSWER_MAX 160 /* more has no place in a sign */
+
+/* Has the script do something to a node. Returns whether it did. Writes its answer, or why it did not, into
+ * ret_text. */
+static bool act_on(struct faults *faults, const char *act, int node, char ret_text[ANSWER_MAX]) {
     struct lb_err err = {0};
-    char arg[16], text[100] = "";
+    char arg[16], answer[100] = "";
+    snprintf(arg, sizeof arg, "%d", node);
+    bool done = topo_act(faults->reach.topo, act, arg, answer, sizeof answer, &err) == 0;
+    snprintf(ret_text, ANSWER_MAX, "%.159s", done ? answer : err.text);
+    return done;
+}
+
+/* The act of the script that the section names. */
+static void run_act(struct faults *faults, struct fault_section *section, int node) {
+    struct fault_event *fault = fault_log_add(faults, section, lb_now());
+    char text[ANSWER_MAX];
     if (!fault) return;
     fault->node = node;
-    snprintf(arg, sizeof arg, "%d", node);
-    bool done = topo_act(faults->reach.topo, act, arg, text, sizeof text, &err) == 0;
+    bool done = act_on(faults, injection_act(section->plan->kind), node, text);
     fault->end_ns = lb_now();
-    fault_log_sign(fault, done, "%s",
-                   !done   ? err.text
-                   : *text ? text
-                           : "the server did as it was told");
+    fault_log_sign(fault, done, "%s", *text ? text : "the server did as it was told");
     faults->log->servers_touched = true;
 }
 
 /* A server that loses the others of its cluster, by its own means: the connections of clients stay. */
 static void isolate_node(struct faults *faults, struct fault_section *section, int node) {
     struct fault_event *fault = fault_log_add(faults, section, lb_now());
-    struct lb_err err = {0};
-    char arg[16], text[100] = "";
+    char text[ANSWER_MAX];
     if (!fault) return;
     fault->node = node;
-    snprintf(arg, sizeof arg, "%d", node);
-    bool done = topo_act(faults->reach.topo, "isolate", arg, text, sizeof text, &err) == 0;
+    bool done = act_on(faults, "isolate", node, text);
     struct fault_act *act = done ? fault_log_lasting(faults, section) : NULL;
     if (act) act->node = node;
-    fault_log_sign(fault, done, "%s", done ? text : err.text);
+    fault_log_sign(fault, done, "%s", text);
     faults->log->servers_touched = true;
 }
 
 void fault_isolate_end(struct faults *faults, struct fault_act *act) {
     struct fault_event *fault = fault_log_of(faults, act);
-    struct lb_err err = {0};
-    char arg[16], text[100] = "";
-    snprintf(arg, sizeof arg, "%d", act->node);
-    bool done = topo_act(faults->reach.topo, "rejoin", arg, text, sizeof text, &err) == 0;
+    char text[ANSWER_MAX];
+    bool done = act_on(faults, "rejoin", act->node, text);
     size_t used = strlen(fault->sign);
     fault->end_ns = lb_now();
-    snprintf(fault->sign + used, sizeof fault->sign - used, "; %.100s", done ? text : err.text);
+    snprintf(fault->sign + used, sizeof fault->sign - used, "; %.100s", text);
     faults->log->servers_lost |= !done;
-}
-
-static void evict_node(struct faults *faults, struct fault_section *section, int node) {
-    run_act(faults, section, "evict", node);
 }
 
 /* Chooses a replica: a node that runs and is not the primary now. */
@@ -397,7 +396,7 @@ enum fault_tried fault_server_clock_begin(struct faults *faults, struct fault_se
 }
 
 enum fault_tried fault_server_evict_begin(struct faults *faults, struct fault_section *section) {
-    return hit_nodes(faults, section, evict_node);
+    return hit_nodes(faults, section, run_act);
 }
 
 enum fault_tried fault_isolate_begin(struct faults *faults, struct fault_section *section) {
@@ -410,7 +409,7 @@ enum fault_tried fault_replica_begin(struct faults *faults, struct fault_section
     if (node < 0) {
         fault_log_not(faults, section, "there is no replica that runs");
     } else {
-        run_act(faults, section, injection_act(section->plan->kind), node);
+        run_act(faults, section, node);
     }
     return FAULT_DONE;
 }
