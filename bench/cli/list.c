@@ -200,10 +200,10 @@ static void add_more_topologies(struct list *list, const struct lb_backend *back
 }
 
 static void add_durabilities(const struct topo_info *info, struct doc *doc) {
-    static const char *const names[TOPO_DURABILITIES] = {"default", "none", "sync"};
     for (int i = 0; i < TOPO_DURABILITIES; i++) {
         bool offered = *info->durability[i].text != '\0';
-        doc_term(doc, i ? "" : "durability", "%s: %s%s", names[i], offered ? "" : "not offered; ",
+        doc_term(doc, i ? "" : "durability", "%s: %s%s", topo_durability_names[i],
+                 offered ? "" : "not offered; ",
                  offered ? info->durability[i].text : info->durability[i].refused);
     }
 }

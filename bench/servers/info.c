@@ -16,7 +16,7 @@
 
 #define WEIGHT_MAX 100
 
-static const char *const durability_names[TOPO_DURABILITIES] = {"default", "none", "sync"};
+const char *const topo_durability_names[TOPO_DURABILITIES] = {"default", "none", "sync"};
 
 /* The keys with text values, and the members that they fill. */
 static const struct text_key {
@@ -141,7 +141,7 @@ static int check_info(const struct topo_info *info, struct lb_err *err) {
             continue;
         return err_set(err, LB_EXIT_MACHINE,
                        "durability_class_%s: \"%s\" is none of none, memory, log, disk",
-                       durability_names[i], durability->class);
+                       topo_durability_names[i], durability->class);
     }
     return 0;
 }
@@ -241,7 +241,7 @@ const struct topo_durability *topo_durability_of(const struct topo_info *info, c
                                                  struct lb_err *err) {
     for (int i = 0; i < TOPO_DURABILITIES; i++) {
         const struct topo_durability *durability = &info->durability[i];
-        if (strcmp(setting, durability_names[i]) != 0) continue;
+        if (strcmp(setting, topo_durability_names[i]) != 0) continue;
         if (*durability->text) return durability;
         err_set(err, LB_EXIT_USAGE, "%s can't run with durability \"%s\": %s", info->name, setting,
                 *durability->refused ? durability->refused : "its script does not offer it");

@@ -12,6 +12,7 @@
 
 /* The settings of durability: servers.durability, --durability. */
 enum { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
+extern const char *const topo_durability_names[TOPO_DURABILITIES];
 
 /* What one of these settings means for a topology. */
 struct topo_durability {
