@@ -1,0 +1,144 @@
+/* test_compare_pairs: which runs and stages can be compared, and what is said of those that can't. */
+#define _GNU_SOURCE
+#include "report/tests/compare_help.h"
+
+TEST(what_answers_other_questions_is_refused) {
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    struct made topology = base, threads = base, other = base, encrypted = base, far = base,
+                hosts = base;
+    topology.topology = "redis-cluster";
+    encrypted.more = ",\"encryption\":\"TLSv1.3, host name and authority verified\"";
+    far.more = ",\"rtt_ns\":5000000";
+    hosts.more = ",\"hosts\":[{\"name\":\"a\",\"clients\":1},{\"name\":\"b\",\"clients\":1}]";
+    threads.threads = 4;
+    other.lock = "b";
+    char *a = make_run(&base, 1),
+         *files_of[] = {make_run(&topology, 1),  make_run(&threads, 1), make_run(&other, 1),
+                        make_run(&encrypted, 1), make_run(&far, 1),     make_run(&hosts, 1)};
+    const char *const says[] = {
+        "topology is 'redis'",
+        "with 1 threads",
+        "no stage in common",
+        "encryption is 'none' in the base and 'TLSv1.3, host name",
+        "the round trip added by the wire is 'none' in the base and '5.00 ms'",
+        "the number of load hosts is 'one machine' in the base and '2'"};
+    for (int i = 0; i < 6; i++) {
+        struct lb_err err = {0};
+        assert_null(try_compare(a, files_of[i], NULL, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        has(err.text, says[i]);
+        assert_null(strchr(err.text, '\n'));
+        if (i == 2) continue;
+        struct compare *compare =
+            try_compare(a, files_of[i], &(struct compare_ask){.anyway = true}, &err);
+        assert_non_null(compare);
+        compare_free(compare);
+    }
+    struct lb_err err = {0};
+    struct compare_ask pair = {.base_lock = "a", .new_lock = "b"};
+    struct compare *compare = try_compare(a, files_of[2], &pair, &err);
+    assert_non_null(compare);
+    assert_string_equal(compare->rows[0].lock, "a");
+    assert_string_equal(compare->rows[0].new_lock, "b");
+    compare_free(compare);
+    free(a);
+    for (int i = 0; i < 6; i++) free(files_of[i]);
+}
+
+/* Two locks may have other servers and durabilities, but not other executors. */
+TEST(two_locks_are_compared_on_one_executor) {
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    struct made other = base, threads;
+    other.lock = "b";
+    other.topology = "etcd";
+    threads = other;
+    threads.threads = 4;
+    char *a = make_run(&base, 1), *b = make_run(&other, 1), *c = make_run(&threads, 1);
+    struct compare_ask pair = {.base_lock = "a", .new_lock = "b"};
+    struct lb_err err = {0};
+    struct compare *compare = try_compare(a, b, &pair, &err);
+    assert_string_equal(err.text, "");
+    compare_free(compare);
+    assert_null(try_compare(a, c, &pair, &err));
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    has(err.text, "with 1 threads");
+    pair.anyway = true;
+    compare = try_compare(a, c, &pair, &err);
+    assert_non_null(compare);
+    compare_free(compare);
+    free(a);
+    free(b);
+    free(c);
+}
+
+/* A lock that the new runs lack is named, and the exit code is 5. If a lock grants nothing any more
+ * in the new runs, the exit code is 4. */
+TEST(what_is_missing_or_idle_is_no_success) {
+    const struct made base = {
+        .lock = "a", .repeats = 10, .noise = 0.01, .others = OTHER("b", "clean", 5)};
+    struct made new = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->row_count, 1);
+    assert_int_equal(compare->missing, 1);
+    has(compare->alone[0].text, "only in the base runs: b, 4 clients");
+    assert_int_equal(compare_exit(compare), 5);
+    char *text = text_of(compare, COMPARE_TABLE);
+    has(text, "only in the base runs: b");
+    free(text);
+    compare_free(compare);
+    new.others = OTHER("b", "violated", 5) "," OTHER("c", "clean", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 3);
+    compare_free(compare);
+    new.others = OTHER("b", "clean", 0);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->rows[1].figure[0].verdict, COMPARE_WORSE);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "stuck", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->state, LOCK_STUCK);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "clean", 5) "," OTHER("c", "stuck", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 4);
+    compare_free(compare);
+    new.others = OTHER("b", "starved", 5);
+    compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare_exit(compare), 4);
+    text = text_of(compare, COMPARE_JUNIT);
+    has(text, "clients waited until the drain limit ended their waits");
+    free(text);
+    compare_free(compare);
+}
+
+TEST(bad_input_is_one_clear_line) {
+    const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};
+    char *a = make_run(&base, 1), *bad = make_run(&base, 1);
+    const char *const texts[] = {
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[", "{\"schema\":\"lockbench.run/9\"}",
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[{\"lock\":\"a\",\"clients\":NaN}]}",
+        "{\"schema\":\"lockbench.run/1\",\"stages\":[]}"};
+    for (size_t i = 0; i <= sizeof texts / sizeof *texts; i++) {
+        struct lb_err err = {0};
+        if (i < sizeof texts / sizeof *texts) {
+            FILE *out = fopen(bad, "w");
+            fputs(texts[i], out);
+            fclose(out);
+        } else {
+            unlink(bad);
+        }
+        assert_null(try_compare(a, bad, NULL, &err));
+        assert_int_equal(err.code, LB_EXIT_USAGE);
+        assert_true(strlen(err.text) > 10);
+        assert_null(strchr(err.text, '\n'));
+    }
+    struct lb_err err = {0};
+    assert_null(try_compare(a, folder + 0, NULL, &err)); /* files, but no run's folder */
+    has(err.text, "no run.json in it");
+    free(a);
+    free(bad);
+}
+
+TEST_MAIN(make_folder, remove_folder)
