@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bench/faults/faults.h"
-#include "bench/tests/toy_help.h"
+#include "bench/tests/toy_primitives.h"
 #include "drivers/injected.h"
 
 #define PROCESSES "load.clients=4", "load.processes=4", "load.threads=4"

@@ -1,7 +1,7 @@
 /* test_history_stage: stages whose history is kept, by toys that are right and toys that are wrong:
  * the history says what the cells say, and with faults how long keys stayed out of reach. */
 #include "bench/run/stage_history.h"
-#include "bench/tests/toy_help.h"
+#include "bench/tests/toy_primitives.h"
 
 #define HISTORY "check.history=yes"
 #define CROWD HISTORY, "load.clients=6", "load.threads=3", "run.duration=200ms", "run.warmup=50ms"

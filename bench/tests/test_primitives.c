@@ -2,7 +2,7 @@
  * that has the mistake which the check looks for. */
 #include <math.h>
 
-#include "bench/tests/toy_help.h"
+#include "bench/tests/toy_primitives.h"
 
 #define RIGHT                                                                                      \
     (struct toy_faults) {                                                                          \

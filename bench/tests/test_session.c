@@ -1,7 +1,7 @@
 /* test_session: sessions that several clients share, that are opened for each attempt, that are
  * renewed and that are lost; and whether the holder learns of the loss. */
 #include "bench/load/client.h"
-#include "bench/tests/toy_help.h"
+#include "bench/tests/toy_primitives.h"
 
 #define RIGHT                                                                                      \
     (struct toy_faults) {                                                                          \

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "bench/run/stage_store.h"
-#include "bench/tests/toy_help.h"
+#include "bench/tests/toy_primitives.h"
 
 static struct guarded key;
 static struct store_counts counts;
