@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include "bench/faults/faults.h"
-#include "bench/load/layout.h"
 #include "bench/load/worker.h"
 #include "bench/run/harvest.h"
 #include "bench/run/promise.h"
@@ -19,20 +18,18 @@
 #include "bench/run/stage_history.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stage_pieces.h"
+#include "bench/run/stage_shape.h"
 #include "bench/run/stage_sum.h"
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/run/stuck.h"
 #include "bench/run/tidy.h"
 #include "bench/run/wall.h"
-#include "drivers/clean.h"
 #include "results/format/write.h"
 
-#define CONNECT_NS (30 * LB_S_NS)       /* for all clients to open their sessions, and ... */
-#define CONNECT_EACH_NS (10 * LB_MS_NS) /* ... so much more for each of them */
 /* for load hosts to start their workers, and to say that they are ready */
 #define HOSTS_MORE_NS (5 * LB_S_NS)
-#define ARM_NS (2 * LB_MS_NS)         /* for each key that must be made ready on the server */
+#define PING_NS (30 * LB_S_NS)        /* for the first ping, and for all hosts to know of it */
 #define TELL_NS (5 * LB_S_NS)         /* how often the progress of that is told */
 #define LOOK_NS (2 * LB_MS_NS)        /* between two looks at what clients have reached */
 #define CLOSE_NS (3 * LB_S_NS)        /* for sessions to end politely */
@@ -167,10 +164,6 @@ static void tell_armed(const struct supervisor *sup, int64_t *told_ns) {
     *told_ns = lb_now();
 }
 
-int64_t stage_connect_limit_ns(const struct stage_ask *ask) {
-    return CONNECT_NS + ask->clients * CONNECT_EACH_NS;
-}
-
 /* Waits until all clients of this host are connected. -1: the stage has failed and says why. */
 static int connect_clients(struct supervisor *sup) {
     struct shared *shared = sup->shared;
@@ -222,9 +215,8 @@ static int get_ready(struct supervisor *sup) {
         deadline_ns = lb_now() + stage_connect_limit_ns(sup->ask) + shared->arm_ns + HOSTS_MORE_NS;
     if (meet_hosts(sup, MOMENT_CONNECTED, deadline_ns) != 0 || failed) return -1;
     atomic_store(&shared->phase, PHASE_PING);
-    if (stage_hosts_has_first(&sup->with))
-        wait_count(sup, &shared->pinged, 1, lb_now() + CONNECT_NS);
-    return meet_hosts(sup, MOMENT_PINGED, lb_now() + CONNECT_NS);
+    if (stage_hosts_has_first(&sup->with)) wait_count(sup, &shared->pinged, 1, lb_now() + PING_NS);
+    return meet_hosts(sup, MOMENT_PINGED, lb_now() + PING_NS);
 }
 
 /* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
@@ -490,7 +482,6 @@ static void close_down(struct supervisor *sup) {
 
 static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     const struct stage_ask *ask = sup->ask;
-    const struct load_host host = stage_hosts_load_host(ask);
     if (stage_hosts_check(ask, err) != 0) return -1;
     sup->stage = calloc(1, sizeof *sup->stage);
     if (!sup->stage) return err_set(err, LB_EXIT_MACHINE, "out of memory");
@@ -501,32 +492,11 @@ static int prepare_stage(struct supervisor *sup, struct lb_err *err) {
     sup->stage->server_idle_ns_per_s = sup->stage->client_idle_ns_per_s = -1;
     sup->stage->written_bytes = sup->stage->fsyncs = sup->stage->sessions_memory_bytes = NAN;
     sup->stage->stolen_ns = -1;
-    sup->shared = shared_new(ask->plan, ask->lock, ask->server, ask->clients, &host, err);
+    sup->shared = stage_shape(ask, err);
     if (!sup->shared) return -1;
-    struct shared *shared = sup->shared;
-    shared->seed = ask->seed;
-    shared->arrival = ask->plan->arrival;
-    if (ask->rate_per_s > 0 && shared->arrival.kind != ARRIVAL_CLOSED)
-        shared->arrival.rate_per_s = ask->rate_per_s;
-    sup->stage->offered_per_s = shared->arrival.rate_per_s;
-    shared->readers = (ask->lock->lock->caps & LB_CAP_SHARED) ? ask->readers : 0;
-    shared->one_key &= shared->readers == 0;
-    shared->patience_ns = ask->promise.limit_ns;
-    shared->connect_deadline_ns = lb_now() + stage_connect_limit_ns(ask);
-    if (ask->lock->lock->algorithm->arm) shared->arm_ns = ARM_NS * (int64_t)shared->key_count;
-    struct lb_rng rng;
-    rng_seed_unique(&rng);
-    /* New keys for each stage, so that it can't meet what an earlier one left; never drawn from the
-     * seed. */
-    snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s" LB_MARK "%08x-",
-             ask->plan->key_prefix, (unsigned)rng_u64(&rng));
-    shared->key_salt = rng_u64(&rng) >> 2;
-    if (ask->far.key_prefix) {
-        snprintf(shared->key_prefix, sizeof shared->key_prefix, "%s", ask->far.key_prefix);
-        shared->key_salt = ask->far.key_salt;
-    }
-    stuck_init(&sup->stuck, shared);
-    return harvest_begin(&sup->harvest, ask, sup->stage, shared, err);
+    sup->stage->offered_per_s = sup->shared->arrival.rate_per_s;
+    stuck_init(&sup->stuck, sup->shared);
+    return harvest_begin(&sup->harvest, ask, sup->stage, sup->shared, err);
 }
 
 static int check_self(struct supervisor *sup, struct lb_err *err) {

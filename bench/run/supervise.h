@@ -14,7 +14,4 @@
 struct stage *stage_run(const struct stage_ask *ask, struct lb_err *err);
 void stage_free(struct stage *stage);
 
-/* How long the clients of a stage may take to open their sessions, by their number. */
-int64_t stage_connect_limit_ns(const struct stage_ask *ask);
-
 #endif

@@ -5,6 +5,7 @@
 
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stage_log.h"
+#include "bench/run/stage_shape.h"
 #include "bench/tests/hosts_help.h"
 
 #define LOOKS 20 /* of 50 ms, before a host is hurt */
