@@ -69,8 +69,11 @@ static void add_residue(const struct check_cell *cell, struct doc *doc) {
 static void add_figures(const struct check_view *view, const struct check_cell *cell,
                         struct doc *doc) {
     const struct check_fault *fault = check_fault_of(view, cell);
-    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell);
-    if (!recovery || !store) doc->failed = true;
+    const struct run_stage stage = {.durability = cell->durability,
+                                    .durability_note = cell->durability_note};
+    char *recovery = check_recovery_sentence(cell), *store = check_store_sentence(cell),
+         *durability = words_durability_full(&stage);
+    if (!recovery || !store || !durability) doc->failed = true;
     doc_terms(doc);
     add_text_term(doc, "fault", fault->summary ? fault->summary : fault->name);
     add_text_term(doc, "seen", cell->why ? cell->why : check_verdict_name(cell->verdict));
@@ -93,7 +96,7 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     add_residue(cell, doc);
     add_text_term(doc, "topology", cell->topology);
     add_text_term(doc, "server", cell->server);
-    add_text_term(doc, "durability", cell->durability);
+    if (cell->durability || cell->durability_note) add_text_term(doc, "durability", durability);
     add_count(doc, "clients", cell->clients);
     add_time(doc, "lease", cell->lease_ns);
     add_text_term(doc, "workload", cell->workload);
@@ -103,6 +106,7 @@ static void add_figures(const struct check_view *view, const struct check_cell *
     doc_end(doc);
     free(recovery);
     free(store);
+    free(durability);
 }
 
 static void add_number(struct doc *doc, const json_t *fault, const char *name) {

@@ -345,6 +345,21 @@ TEST(test_the_summary_is_one_page) {
     }
 }
 
+/* A lock in the memory of a server whose tables are on disk does not get the durability of the tables. */
+TEST(test_the_durability_is_the_locks_own) {
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"f\"}],\"locks\":[{\"name\":\"l\"}],"
+        "\"cells\":[{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"durability\":\"on disk first\","
+        "\"durability_note\":\"kept in memory\"}]}");
+    char *html = render_check(check, REPORT_HTML, false),
+         *csv = render_check(check, REPORT_CSV, false);
+    assert_non_null(strstr(html, "kept in memory (the server: on disk first)"));
+    assert_non_null(strstr(csv, "kept in memory"));
+    free(html);
+    free(csv);
+    check_free(check);
+}
+
 /* A control that nothing exposed means that the check cannot be trusted, whatever else is green. */
 TEST(test_a_missed_control_is_said) {
     struct check *check = check_of(

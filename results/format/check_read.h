@@ -51,6 +51,8 @@ struct check_cell {
     bool missed;          /* a control that was not exposed by the workload which is made for it */
     const char *expected_why, *why, *topology, *durability, *server, *command, *run, *theory,
         *residue_example;
+    const char
+        *durability_note; /* where the lock's own state lives, if not where its server keeps data */
     double grants, tested, faults_hit, bound95, overlaps, detected, detect_ns_max, lost_updates;
     double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */
