@@ -197,9 +197,7 @@ const struct lb_lock lock_zk_herd = {
               "; each release wakes every waiter: N requests for one grant; waiters may starve",
               .acquire_requests = 1,
               .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = ZK_CRASH_SLACK_NS},
+              ZK_ABOUT},
     .store = &zk_store.store,
     .algorithm = &algorithm,
 };

@@ -100,9 +100,7 @@ const struct lb_lock lock_zk_multi = {
                                     "callers must agree on the order of keys",
               .acquire_requests = 2,
               .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = ZK_CRASH_SLACK_NS},
+              ZK_ABOUT},
     .store = &zk_store.store,
     .algorithm = &algorithm,
 };

@@ -25,5 +25,8 @@ lb_names_fn zk_names;
     "holder's lock is freed when its session ends, and a session lasts at least two ticks (4 s)"
 /* A session that asks for less than two ticks gets two; its end is rounded up to a tick. */
 #define ZK_CRASH_SLACK_NS (5 * LB_S_NS)
+/* Facts of all these locks: the servers agree by majority, and a session ends by itself. */
+#define ZK_ABOUT                                                                                   \
+    .guarantee = LB_ON_MAJORITY, .crash = LB_CRASH_SESSION, .crash_slack_ns = ZK_CRASH_SLACK_NS
 
 #endif

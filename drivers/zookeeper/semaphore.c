@@ -204,8 +204,6 @@ const struct lb_lock lock_zk_semaphore = {
               "several permits each may wait for each other",
               .acquire_requests = 5,
               .release_requests = 1,
-              .guarantee = LB_ON_MAJORITY,
-              .crash = LB_CRASH_SESSION,
-              .crash_slack_ns = ZK_CRASH_SLACK_NS},
+              ZK_ABOUT},
     .algorithm = &algorithm,
 };
