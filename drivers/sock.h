@@ -31,8 +31,8 @@ struct sock { /* zeroed = none; fd is set by whoever connects */
     int fd;
     struct ssl_st *ssl; /* NULL = not encrypted */
     int wanted; /* what the last call that ended with EAGAIN waits for; 0 = what it says itself */
-    bool
-        asked; /* the server asked for a client certificate, and has sent nothing since the handshake */
+    /* the server asked for a client certificate, and has sent nothing since the handshake */
+    bool asked;
     bool has_certificate;
     bool heard;     /* the peer has sent something */
     uint64_t bytes; /* sent and received on the wire since sock_take_bytes */

@@ -34,8 +34,8 @@ struct loop_config {
 struct loop_stats {
     int64_t blocked_max_ns;   /* the longest time for which one fiber kept the thread */
     const char *blocked_name; /* the name of that fiber */
-    int64_t
-        kept_ns; /* the sum of the times of more than LOOP_KEPT_NS for which one fiber kept it */
+    /* the sum of the times of more than LOOP_KEPT_NS for which one fiber kept it */
+    int64_t kept_ns;
     size_t stack_bytes_max; /* the deepest stack use of all fibers that have ended */
     uint64_t switches, polls;
 };

@@ -22,8 +22,8 @@ struct fault_event {
     int64_t outlasted;
     /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
     int64_t begin_ns, end_ns;
-    int64_t
-        gone_ns; /* a server's process was gone by then; 0 = not killed. To kill one takes a while. */
+    /* a server's process was gone by then; 0 = not killed. To kill a process takes a while. */
+    int64_t gone_ns;
     bool acted;
     char sign[160]; /* how it is known that the injection took effect, or why it did not */
 };

@@ -51,8 +51,8 @@ struct host {
     struct clock_series clock;
     bool lost;
     char why[200];
-    int64_t
-        heard_ns; /* when something last came from it; time in which the judge stood still does not count */
+    /* when something last came from it; time in which the judge stood still does not count */
+    int64_t heard_ns;
     int quiet_looks; /* for messages of it, since it was silent for too long */
     int64_t grants;  /* by its last news, in this stage; -1 = there was none */
     bool has_kept;   /* hosts_hear gives this message first */
@@ -66,8 +66,8 @@ struct hosts {
     bool judge_gone;        /* nothing is sent to it or awaited any more */
     bool has_kept;          /* of a load host: hosts_wait gives this message first */
     struct message kept;
-    bool
-        apart; /* of the judge: a loopback address means another server to some host than to the judge */
+    /* of the judge: a loopback address means another server to some host than to the judge */
+    bool apart;
     int count; /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };

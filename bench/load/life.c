@@ -28,7 +28,7 @@ int client_init(struct client *client, struct worker *worker, struct session *se
     client->index = index;
     client->stats = &shared->client[index];
     client->at.kind = shared->entry;
-    client->stats->guest = index != session->lb.client;
+    client->stats->joined = index != session->lb.client;
     if (shared->reacquire) {
         char *all = shared->reacquire;
         client->reacquire =
@@ -295,7 +295,7 @@ static void open_first(struct client *client) {
     struct session *session = client->session;
     struct shared *shared = client->worker->shared;
     struct lb_err err = {0};
-    if (client->stats->guest) {
+    if (client->stats->joined) {
         while (!session->tried) lb_sleep_until(lb_now() + FIRST_LOOK_NS);
     } else {
         session->failed = open_in_turn(client, &err) != 0;
@@ -327,7 +327,7 @@ static void warm_client(const struct client *client) {
     size_t state_bytes =
         session->memory_bytes < STATE_HEAD_BYTES ? session->memory_bytes : STATE_HEAD_BYTES;
     lb_warm(LB_WARM_CLIENT, client, sizeof *client);
-    lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, guest));
+    lb_warm(LB_WARM_STATS, client->stats, offsetof(struct client_stats, joined));
     lb_warm(LB_WARM_FOUND, &client->worker->shared->findings.holders[client->index],
             offsetof(struct found, cuts));
     warm_own_cell(client);

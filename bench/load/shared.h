@@ -93,7 +93,7 @@ struct client_stats {
     int64_t state_releasing_ns;
     int64_t state_idle_ns; /* none of these: no slot was due, or the thread served other clients */
 
-    bool guest; /* the figures of its session are counted by another client */
+    bool joined; /* another client counts the figures of the session that both use */
     bool bytes_known;
     /* counted for its session, over the attempts in the window */
     uint64_t commands, wakeups, bytes, deadlocks;
@@ -204,8 +204,8 @@ struct shared {
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;
-    int64_t
-        arm_ns; /* so much longer the first client may take, for the keys that must be made ready */
+    /* so much longer the first client may take, for the keys that must be made ready */
+    int64_t arm_ns;
     const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
     int observer_count;
 
@@ -234,9 +234,9 @@ struct shared {
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
     struct shared_store store;
-    _Atomic int64_t
-        *latest_started; /* a key each: the latest start among those granted; NULL = not watched */
-    uint32_t ticks;      /* of load.tick, from the begin of the load; 0 = there are none */
+    /* a key each: the latest start among those granted; NULL = not watched */
+    _Atomic int64_t *latest_started;
+    uint32_t ticks;              /* of load.tick, from the begin of the load; 0 = there are none */
     _Atomic uint32_t *tick_runs; /* a tick each: the grants of clients that started at it */
     struct client_stats *client; /* clients */
     void *reacquire;             /* clients, reacquire_bytes(reacquire_keys) apart */

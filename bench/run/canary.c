@@ -22,7 +22,7 @@ static void measure_once(struct canary *canary, const struct plan *plan, struct 
     if (!stage) return;
     if (stage->status == STAGE_COMPLETE && stage->result.throughput_per_s > 0)
         canary->rate_per_s[canary->count++] = stage->result.throughput_per_s;
-    place->in_use |= stage->stuck;
+    place->in_use |= stage->hung;
     stage_free(stage);
 }
 

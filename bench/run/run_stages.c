@@ -181,7 +181,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     if (stage->unsure[0]) guests_unsure(&run->guests, of->lock->lock->backend, stage->unsure);
     if (stage->keeps_named) guests_kept(&run->guests, of->lock->lock->backend);
     bool spent = is_spent(place, of->plan, stage);
-    place->in_use |= stage->stuck;
+    place->in_use |= stage->hung;
     stage_free(stage);
     run_write_so_far(run);
     return !spent;

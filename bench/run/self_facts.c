@@ -132,7 +132,7 @@ static int take_seconds(struct self_facts *facts, const struct stage *stage) {
 
 int self_facts_take(struct self_facts *facts, const struct stage *stage,
                     const struct stage_ask *ask, const struct shared *shared, struct lb_err *err) {
-    bool whole = stage->status == STAGE_COMPLETE && !stage->stuck && stage->window_ns > 0;
+    bool whole = stage->status == STAGE_COMPLETE && !stage->hung && stage->window_ns > 0;
     *facts = (struct self_facts){.whole = whole};
     facts->early = ask->plan->duration_ns > stage->window_ns;
     facts->rounds = ask->lock->lock->primitive == LB_LATCH;

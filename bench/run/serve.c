@@ -142,7 +142,7 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
     snprintf(hlog, sizeof hlog, "%s/stage.hlog", served->folder);
     ask.hlog_path = hlog;
     struct stage *stage = stage_run(&ask, err);
-    place->in_use |= stage && stage->stuck;
+    place->in_use |= stage && stage->hung;
     stage_free(stage);
     place_close(place);
     return stage ? 0 : -1;

@@ -199,7 +199,7 @@ struct stage {
     int second_count;
     struct stage_batch *batches; /* of a promise; else NULL */
     int batch_count;
-    bool stuck; /* worker threads did not return: they and their memory are left alone */
+    bool hung; /* worker threads did not return: they and their memory are left alone */
 };
 
 /* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is

@@ -269,7 +269,7 @@ static int look_between_hosts(struct stage *stage, const struct book *book, stru
 
 /* The record is complete to its end. */
 static bool is_whole(const struct stage *stage) {
-    return !stage->stuck && !stage->history->cut_off;
+    return !stage->hung && !stage->history->cut_off;
 }
 
 static void judge_history(struct stage *stage, const struct shared *shared) {

@@ -16,13 +16,13 @@ struct stage_history {
     struct oplog_rules rules;
     int64_t begin_ns; /* when it began */
     int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
-    bool
-        cut_off; /* operations of a load host may be missing: the host was lost, or could not record them all */
-    bool
-        unresolved; /* handoffs are shorter than these clocks can tell, and none is in the result */
+    /* operations of a load host may be missing: the host was lost, or could not record them all */
+    bool cut_off;
+    /* handoffs are shorter than these clocks can tell, and none is in the result */
+    bool unresolved;
     uint64_t ops, dropped;
-    uint64_t
-        trials; /* of several hosts: grants that another client waited for, see struct client_stats */
+    /* of several hosts: grants that another client waited for, see struct client_stats */
+    uint64_t trials;
     struct judgement judgement;
     struct hold witness[OPLOG_WITNESSES]; /* of the judgement */
     struct hold *timeline;                /* holds around the faults, by key and begin */

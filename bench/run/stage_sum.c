@@ -134,7 +134,7 @@ static void sum_client(struct run_stage *result, struct client_sums *sums,
     sums->bytes += (double)client->bytes;
     sums->deadlocks += (double)client->deadlocks;
     sums->deadlock_ns += (double)client->deadlock_ns;
-    sums->bytes_known &= client->bytes_known || client->guest || client->grants == 0;
+    sums->bytes_known &= client->bytes_known || client->joined || client->grants == 0;
     sums->sessions_known &= client->drained || !(client->dead || client->grants > 0);
     sums->least_grants = fmin(sums->least_grants, (double)client->grants);
     if (client->connect_ns < 0) return;
@@ -378,7 +378,7 @@ static void check_accounting(struct stage *stage, const struct shared *shared) {
     double sum = sum_of_outcomes(&stage->result);
     bool killed = false;
     for (int i = 0; i < shared->clients; i++) killed |= shared->client[i].dead;
-    if (killed || stage->stuck) stage->result.attempts = sum;
+    if (killed || stage->hung) stage->result.attempts = sum;
     if (sum == stage->result.attempts) return;
     stage->status = STAGE_FAILED;
     stage->err.code = 0;

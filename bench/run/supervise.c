@@ -349,7 +349,7 @@ static void supervise_drain(struct supervisor *sup) {
         if (lb_now() >= limit_ns) {
             spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                         "a client did not come back from its driver after the drain limit");
-            sup->stage->stuck = true;
+            sup->stage->hung = true;
             return;
         }
     }
@@ -432,7 +432,7 @@ static void close_sessions(struct supervisor *sup) {
         shared->processes == 1) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                     "a client did not come back from closing its session");
-        sup->stage->stuck = true;
+        sup->stage->hung = true;
     }
 }
 
@@ -467,14 +467,14 @@ static void exchange_parts(struct supervisor *sup) {
 
 static void close_down(struct supervisor *sup) {
     struct shared *shared = sup->shared;
-    if (!sup->stage->stuck && sup->workers) close_sessions(sup);
-    if (sup->stage->stuck && shared->processes == 1) { /* threads can't be ended from outside ... */
+    if (!sup->stage->hung && sup->workers) close_sessions(sup);
+    if (sup->stage->hung && shared->processes == 1) { /* threads can't be ended from outside ... */
         snprintf(sup->stage->unsure, sizeof sup->stage->unsure, "%s", sup->stage->err.text);
         return;
     }
-    workers_join(sup->workers, sup->stage->stuck ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
+    workers_join(sup->workers, sup->stage->hung ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
     sup->workers = NULL;
-    sup->stage->stuck = false;
+    sup->stage->hung = false;
     harvest_rest(&sup->harvest);
     exchange_parts(sup);
     if (!sup->with.hosts || stage_hosts_judges(&sup->with)) tidy_server(sup);
@@ -556,7 +556,7 @@ out:
     harvest_done(&sup.harvest);
     stage_free(sup.stage);
     stuck_done(&sup.stuck);
-    if (!stage || !stage->stuck) shared_free(sup.shared);
+    if (!stage || !stage->hung) shared_free(sup.shared);
     return stage;
 }
 

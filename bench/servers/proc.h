@@ -12,9 +12,9 @@
 struct proc {
     pid_t pid, parent, group;
     char state; /* as ps shows it; 'Z' = ended, but not yet reaped */
-    uint64_t
-        start_ticks; /* when it started, in clock ticks after the boot: with its pid its identity */
-    int64_t used_ns; /* user and system time of its threads, in clock ticks */
+    /* when it started, in clock ticks after the boot: with its pid its identity */
+    uint64_t start_ticks;
+    int64_t used_ns;   /* user and system time of its threads, in clock ticks */
     int64_t reaped_ns; /* the same of its children that were reaped */
 };
 

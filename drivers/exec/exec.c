@@ -25,8 +25,8 @@ struct exec_options {
 
 struct exec_session {
     struct exec_child child;
-    int64_t
-        lasts_ns; /* how long what the program held may outlast it, by its own word; 0 = the lease */
+    /* how long what the program held may outlast it, by its own word; 0 = the lease */
+    int64_t lasts_ns;
     char version[120];
 };
 

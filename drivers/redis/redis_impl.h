@@ -55,8 +55,8 @@ struct redis_conn {
     bool half_read; /* context->reader has a part of an answer, or more than was asked for */
     int have;       /* replies of this round trip that are complete */
     int owed;       /* replies that must come first, and that nobody waits for any more */
-    uint64_t
-        known; /* scripts that the server is known to know, by their place in the thread's table */
+    /* scripts that the server is known to know, by their place in the thread's table */
+    uint64_t known;
     struct redis_reply *filling;
     size_t text_used;
     struct redis_reply reply[REDIS_PIPE_MAX + 1]; /* one more for ASKING */
