@@ -92,12 +92,7 @@ enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request 
     const struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {{"SET", 3},
-                                       {request->key, request->key_len},
-                                       {mine->token, 2 * STRING_TOKEN_BYTES},
-                                       {"NX", 2},
-                                       {"PX", 2},
-                                       {lease_ms, 0}};
+    const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
     const struct redis_command command = {.words = words, .count = 6};
     for (int tries = 1;; tries++) {
         int64_t sent_ns = lb_now();

@@ -12,9 +12,7 @@ enum lb_outcome string_try_key(struct lb_session *session, const char *key, size
     struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {
-        {"SET", 3}, {key, key_len}, {mine->token, 2 * STRING_TOKEN_BYTES},
-        {"NX", 2},  {"PX", 2},      {lease_ms, 0}};
+    const struct redis_word words[] = {STRING_SET(key, key_len, mine, lease_ms)};
     const struct redis_reply *reply = NULL;
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = redis_call(session, words, 6, &reply);

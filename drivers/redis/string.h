@@ -18,6 +18,13 @@ struct string_grant {
     char token[2 * STRING_TOKEN_BYTES + 1];
 };
 
+/* The six words of SET key token NX PX lease, for an array of struct redis_word. grant: a struct string_grant;
+ * lease_ms: a text. */
+#define STRING_SET(key, key_len, grant, lease_ms)                                                  \
+    {"SET", 3}, {key, key_len}, {(grant)->token, 2 * STRING_TOKEN_BYTES}, {"NX", 2}, {"PX", 2}, {  \
+        lease_ms, 0                                                                                \
+    }
+
 /* Delete or extend the key if it still holds the token; see the scripts. */
 extern const struct redis_script script_string_release, script_string_renew;
 

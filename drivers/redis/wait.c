@@ -41,12 +41,7 @@ static enum lb_outcome wait_try(struct lb_session *session, const struct lb_requ
     const struct string_grant *mine = grant->data;
     char lease_ms[24];
     redis_lease_ms(request->lease_ns, lease_ms);
-    const struct redis_word words[] = {{"SET", 3},
-                                       {request->key, request->key_len},
-                                       {mine->token, 2 * STRING_TOKEN_BYTES},
-                                       {"NX", 2},
-                                       {"PX", 2},
-                                       {lease_ms, 0}};
+    const struct redis_word words[] = {STRING_SET(request->key, request->key_len, mine, lease_ms)};
     const struct redis_command set = {.words = words, .count = 6};
     const struct redis_reply *reply = NULL;
     bool enough = false;
