@@ -31,6 +31,11 @@ enum verdict {
     VERDICTS
 };
 
+/* The words of a stage's verdict and of a run's, for the tables of results. */
+#define VERDICT_WORDS_STAGE "clean violated stuck expired starved unchecked untested baseline"
+#define VERDICT_WORDS_RUN                                                                          \
+    "clean violated expired control-missed stuck starved nothing-granted untested"
+
 /* A lock is called stuck only if it takes so long more than its theory says: longer than a slow
  * server, an election or a busy machine takes. */
 #define VERDICT_STUCK_PATIENCE_NS (5 * LB_S_NS)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/base/promise_verdict.h"
+#include "bench/base/verdict.h"
 #include "results/format/hdr.h"
 #include "results/format/response.h"
 #include "results/format/tree.h"
@@ -211,9 +212,8 @@ static const struct result_field run_fields[] = {
         .help = "the run was interrupted or a stage failed: the figures here were measured, the "
                 "rest is missing"),
     ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
-    ROW(run, TEXT, verdict, "verdict",
-        .words = "clean violated expired control-missed stuck starved nothing-granted untested",
-        .closed = true, .help = "the worst of the run's findings, as the exit code says it",
+    ROW(run, TEXT, verdict, "verdict", .words = VERDICT_WORDS_RUN, .closed = true,
+        .help = "the worst of the run's findings, as the exit code says it",
         .more =
             "violated: a lock that claims to exclude did not, or a control that was chosen by "
             "name. expired: holders of a real lock outlived their leases, and nothing worse. "
