@@ -7,7 +7,9 @@
 #include "bench/workload/plan.h"
 
 /* The injections in the order of enum injection, each as ROW(its constant, name, what it acts on, whether it lasts for a
- * time and is undone after that, the targets that it can have as a set of 1 << enum fault_target). */
+ * time and is undone after that, the targets that it can have as a set of 1 << enum fault_target). A new injection is a
+ * constant of that enum, a row here, a row with its functions in bench/faults/schedule.c, and a row in
+ * workloads/README.md. */
 #define INJECTIONS_EACH(ROW)                                                                       \
     ROW(INJECT_PAUSE, "pause", ON_CLIENTS, true, CLIENTS)                                          \
     ROW(INJECT_KILL, "kill", ON_CLIENTS, false, CLIENTS)                                           \
