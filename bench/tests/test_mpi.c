@@ -271,31 +271,39 @@ TEST(ctrl_c_at_the_beginning_ends_the_job) {
     }
 }
 
-/* Here the launcher exits with 0, as mpirun does that could not start its daemons. */
-TEST(a_job_that_was_interrupted_is_no_success) {
+/* The program with a script of a shell in the place of mpirun. */
+static struct cli launch(const char *script) {
     need_hosts();
     const struct cli_how how = {.program = hosts_program};
+    return cli_run(&how, ARGS("launch", "sh", "-c", script));
+}
+
+/* The same, with a signal when the script has made the file $0. */
+static struct cli launch_and_signal(const char *script, int signal, void (*prepare)(void *unused)) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program, .prepare = prepare};
+    const char *began = cli_path("launched");
     struct cli cli;
-    cli_start(&cli, &how,
-              ARGS("launch", "sh", "-c",
-                   "trap 'exit 0' USR1; touch \"$0\"; while :; do sleep 0.1; done",
-                   cli_path("launched")));
-    for (int i = 0; i < 600 && access(cli_path("launched"), F_OK) != 0; i++) cli_nap_ms(100);
-    kill(cli.pid, SIGINT);
+    cli_start(&cli, &how, ARGS("launch", "sh", "-c", script, began));
+    for (int i = 0; i < 600 && access(began, F_OK) != 0; i++) cli_nap_ms(100);
+    kill(cli.pid, signal);
     cli_wait(&cli);
+    unlink(began);
+    return cli;
+}
+
+/* Here the launcher exits with 0, as mpirun does that could not start its daemons. */
+TEST(a_job_that_was_interrupted_is_no_success) {
+    struct cli cli = launch_and_signal(
+        "trap 'exit 0' USR1; touch \"$0\"; while :; do sleep 0.1; done", SIGINT, NULL);
     assert_code(&cli, 130);
     cli_free(&cli);
 }
 
 /* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
 TEST(the_last_words_are_never_lost) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(
-        &how,
-        ARGS(
-            "launch", "sh", "-c",
-            "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2"));
+    struct cli cli = launch(
+        "printf '%060000d\\n' 0 >&2; echo 'lockbench-hosts: the job is ended; exit code 3' >&2");
     assert_code(&cli, 3);
     assert_true(strlen(cli.err) > 60000);
     cli_free(&cli);
@@ -303,21 +311,13 @@ TEST(the_last_words_are_never_lost) {
 
 /* The launcher is killed: it waits for the rank that died. One load host alone may be cut off. */
 TEST(load_hosts_tell_that_the_judge_is_gone) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program};
-    struct cli cli = cli_run(
-        &how,
-        ARGS(
-            "launch", "sh", "-c",
-            "for rank in 1 2; do echo \"lockbench-hosts: rank 0 is lost to load host $rank of 2\" >&2; done; "
-            "exec sleep 1000"));
+    struct cli cli = launch(
+        "for rank in 1 2; do echo \"lockbench-hosts: rank 0 is lost to load host $rank of 2\" >&2; done; "
+        "exec sleep 1000");
     assert_code(&cli, 2);
     assert_has(cli.err, "rank 0 died");
     cli_free(&cli);
-    cli = cli_run(
-        &how,
-        ARGS("launch", "sh", "-c",
-             "echo 'lockbench-hosts: rank 0 is lost to load host 1 of 2' >&2; sleep 8; exit 4"));
+    cli = launch("echo 'lockbench-hosts: rank 0 is lost to load host 1 of 2' >&2; sleep 8; exit 4");
     assert_code(&cli, 4);
     cli_free(&cli);
 }
@@ -328,17 +328,9 @@ static void ignore_hangup(void *unused) {
 }
 
 TEST(under_nohup_a_closed_terminal_ends_nothing) {
-    need_hosts();
-    const struct cli_how how = {.program = hosts_program, .prepare = ignore_hangup};
-    struct cli cli;
-    cli_start(&cli, &how,
-              ARGS("launch", "sh", "-c",
-                   "trap 'exit 9' USR1; touch \"$0\"; n=0; "
-                   "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
-                   cli_path("started")));
-    for (int i = 0; i < 600 && access(cli_path("started"), F_OK) != 0; i++) cli_nap_ms(100);
-    kill(cli.pid, SIGHUP);
-    cli_wait(&cli);
+    struct cli cli = launch_and_signal("trap 'exit 9' USR1; touch \"$0\"; n=0; "
+                                       "while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done",
+                                       SIGHUP, ignore_hangup);
     assert_code(&cli, 0);
     cli_free(&cli);
 }
