@@ -126,13 +126,10 @@ const struct lb_lock lock_mem_mcs = {
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FAIR | LB_CAP_BLOCKS_THREAD | LB_CAP_SPINS,
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "spin on a cache line of its own, yielding",
-    .about =
-        {.order = "first come, first served",
-         .hazards =
-             "with more waiters than processors each handoff waits until the next waiter in the "
-             "queue is scheduled; a holder or waiter that dies stops the queue for ever",
-         .guarantee = LB_ON_ONE_HOST,
-         .crash = LB_CRASH_NEVER},
+    .about = {.order = "first come, first served",
+              .hazards = MEMORY_QUEUE_HAZARDS,
+              .guarantee = LB_ON_ONE_HOST,
+              .crash = LB_CRASH_NEVER},
     .expected = memory_queue_expected,
     .algorithm = &algorithm,
 };

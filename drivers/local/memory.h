@@ -86,4 +86,8 @@ enum lb_outcome memory_granted(struct lb_grant *grant, uint64_t held);
 /* Begins a release: returns what was held, and clears it; 0 if nothing was held. */
 uint64_t memory_taken_back(struct lb_grant *grant);
 
+#define MEMORY_QUEUE_HAZARDS                                                                       \
+    "with more waiters than processors each handoff waits until the next waiter in the queue is "  \
+    "scheduled; a holder or waiter that dies stops the queue for ever"
+
 #endif

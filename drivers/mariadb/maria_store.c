@@ -30,17 +30,5 @@ static int create_sale(struct lb_session *session, struct lb_err *err) {
         err);
 }
 
-const struct lb_store maria_store = {.setup = create_guarded,
-                                     .install = sql_store_install,
-                                     .write = sql_store_write,
-                                     .read = sql_store_read,
-                                     .drop = sql_store_drop};
-
-const struct lb_store maria_store_in_transaction = {.with_release = true,
-                                                    .setup = create_sale,
-                                                    .install = sql_store_install,
-                                                    .write = sql_store_write,
-                                                    .read = sql_store_read,
-                                                    .order = sql_store_order,
-                                                    .tally = sql_store_tally,
-                                                    .drop = sql_store_drop};
+const struct lb_store maria_store = {SQL_STORE_MEMBERS, .setup = create_guarded};
+const struct lb_store maria_store_in_transaction = {SQL_SALE_MEMBERS, .setup = create_sale};
