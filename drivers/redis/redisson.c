@@ -102,7 +102,8 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
     return LB_OK;
 }
 
-enum lb_outcome redisson_not_synced(struct lb_session *session) {
+enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome given_back) {
+    if (given_back != LB_OK && given_back != LB_LOST) return given_back;
     return lb_fail(session, LB_BROKEN,
                    "redis: no replica acknowledged the lock, so it was given back");
 }

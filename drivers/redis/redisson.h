@@ -89,8 +89,9 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
                                     const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
-/* Fails the acquire for that reason: returns LB_BROKEN, with session->err. */
-enum lb_outcome redisson_not_synced(struct lb_session *session);
+/* Fails the acquire for that reason. given_back: the outcome of that release. Returns LB_BROKEN, with session->err, or
+ * given_back if the release failed. */
+enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome given_back);
 
 /* --- unlocking --- */
 

@@ -74,16 +74,11 @@ static enum lb_outcome run_take(struct redisson_try *one, const struct redis_scr
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome =
         redisson_run_synced(one->session, NULL, script, 3, words, 7, &reply, &synced);
+    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_INTEGER) {
-        *ret_left_ns = rlock_left_ns(reply->value.integer);
-        return LB_BUSY;
-    }
-    if (reply->value.type != REDIS_NIL) return redis_refuse(one->session, reply);
-    if (!synced) {
-        outcome = unlock_once(one->session, request, one->grant, &held);
-        return outcome == LB_OK || outcome == LB_LOST ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced)
+        return redisson_not_synced(one->session,
+                                   unlock_once(one->session, request, one->grant, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

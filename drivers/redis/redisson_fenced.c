@@ -32,10 +32,9 @@ static enum lb_outcome fenced_ask(struct redisson_try *one, int64_t *ret_left_ns
         *ret_left_ns = rlock_left_ns(reply->element[0].integer);
         return LB_BUSY;
     }
-    if (!synced) {
-        outcome = rlock_unlock_by(one->session, NULL, request, mine->holder, true, &held);
-        return outcome == LB_OK || outcome == LB_LOST ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced)
+        return redisson_not_synced(
+            one->session, rlock_unlock_by(one->session, NULL, request, mine->holder, true, &held));
     one->grant->token = (uint64_t)reply->element[1].integer;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

@@ -110,10 +110,8 @@ static enum lb_outcome permit_ask(struct redisson_try *one, int64_t *ret_left_ns
         *ret_left_ns = end_ms > asked_ms ? lb_of_ms(end_ms - asked_ms) : 0;
         return LB_BUSY;
     }
-    if (!synced) {
-        outcome = give_back(one->session, request, mine, &given);
-        return outcome == LB_OK ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced)
+        return redisson_not_synced(one->session, give_back(one->session, request, mine, &given));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

@@ -16,6 +16,14 @@ int64_t rlock_left_ns(long long pttl) {
     return pttl < 0 ? LB_NEVER : lb_of_ms(pttl);
 }
 
+enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
+                             int64_t *ret_left_ns) {
+    if (reply->value.type == REDIS_NIL) return LB_OK;
+    if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
+    *ret_left_ns = rlock_left_ns(reply->value.integer);
+    return LB_BUSY;
+}
+
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     const struct lb_request *request = one->request;
     const struct rlock_grant *mine = one->grant->data;
@@ -28,16 +36,11 @@ enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns) {
     int64_t sent_ns = lb_now();
     enum lb_outcome outcome = redisson_run_synced(one->session, one->node, &script_rlock_take, 1,
                                                   words, 3, &reply, &synced);
+    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_INTEGER) {
-        *ret_left_ns = rlock_left_ns(reply->value.integer);
-        return LB_BUSY;
-    }
-    if (reply->value.type != REDIS_NIL) return redis_refuse(one->session, reply);
-    if (!synced) {
-        outcome = rlock_unlock_by(one->session, one->node, request, mine->holder, true, &held);
-        return outcome == LB_OK || outcome == LB_LOST ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced)
+        return redisson_not_synced(one->session, rlock_unlock_by(one->session, one->node, request,
+                                                                 mine->holder, true, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

@@ -17,6 +17,10 @@ void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]
  * nil: taken; a number: held by another, for so many ms. */
 extern const struct redis_script script_rlock_take;
 
+/* What such an answer means: LB_OK: taken; LB_BUSY with *ret_left_ns; or the answer is refused. */
+enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
+                             int64_t *ret_left_ns);
+
 /* A redisson_try_fn: takes the lock for the holder in grant->data, for request->lease_ns. */
 enum lb_outcome rlock_ask(struct redisson_try *one, int64_t *ret_left_ns);
 

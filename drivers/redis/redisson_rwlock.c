@@ -92,16 +92,11 @@ static enum lb_outcome rw_ask(struct redisson_try *one, int64_t *ret_left_ns) {
                                                         read, 5, &reply, &synced)
                                   : redisson_run_synced(one->session, NULL, &script_write_take, 1,
                                                         write, 3, &reply, &synced);
+    if (outcome == LB_OK) outcome = rlock_answer(one, reply, ret_left_ns);
     if (outcome != LB_OK) return outcome;
-    if (reply->value.type == REDIS_INTEGER) {
-        *ret_left_ns = rlock_left_ns(reply->value.integer);
-        return LB_BUSY;
-    }
-    if (reply->value.type != REDIS_NIL) return redis_refuse(one->session, reply);
-    if (!synced) {
-        outcome = unlock_once(one->session, request, one->grant, &held);
-        return outcome == LB_OK || outcome == LB_LOST ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced)
+        return redisson_not_synced(one->session,
+                                   unlock_once(one->session, request, one->grant, &held));
     one->grant->token = 0;
     one->grant->lease_end_ns = sent_ns + request->lease_ns;
     return LB_OK;

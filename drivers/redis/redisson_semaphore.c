@@ -40,10 +40,7 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
     *ret_left_ns = LB_NEVER; /* nothing but a message tells that one came back */
     if (reply->value.integer == 0) return LB_BUSY;
-    if (!synced) {
-        outcome = give_back(one->session, request);
-        return outcome == LB_OK ? redisson_not_synced(one->session) : outcome;
-    }
+    if (!synced) return redisson_not_synced(one->session, give_back(one->session, request));
     mine->permits = wanted;
     one->grant->token = 0;
     one->grant->lease_end_ns = LB_NEVER;
