@@ -7,6 +7,7 @@
 
 #include "bench/base/sort.h"
 #include "bench/run/outage.h"
+#include "bench/workload/faults.h"
 
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
 
@@ -63,20 +64,7 @@ static bool stops_all(const struct sum *sum, const struct fault_event *fault) {
     uint32_t first, end;
     if (fault_victims(fault, sum->shared, &first, &end)) return false;
     if (!fault->acted || strcmp(fault->target, "replication") == 0) return false;
-    switch (fault->kind) {
-    case INJECT_SERVER_PAUSE:
-    case INJECT_SERVER_KILL:
-    case INJECT_SERVER_EMPTY:
-    case INJECT_ISOLATE:
-    case INJECT_TERMINATE:
-    case INJECT_WIRE_CUT:
-    case INJECT_WIRE_RESET:
-    case INJECT_WIRE_MIDWAY:
-    case INJECT_WIRE_DROP:
-        return true;
-    default:
-        return false;
-    }
+    return injection_stops(fault->kind);
 }
 
 static const struct hold *hold_at(const struct sum *sum, size_t place) {

@@ -19,12 +19,12 @@
 #define BETWEEN (WIRES | 1 << TARGET_REPLICATION)
 #define ONE_SERVER (1 << TARGET_ANY | 1 << TARGET_NODE)
 
-/* The properties of each injection. */
+enum { LASTS = 1 << 0, STOPS = 1 << 1, SCRIPT = 1 << 2 };
+
 static const struct {
     const char *name;
     enum fault_on on;
-    bool lasts;
-    unsigned targets;
+    unsigned properties, targets;
 } traits[INJECTIONS] = {[INJECT_NONE] = {.name = "none"},
 #define TRAITS(kind, ...) [kind] = {__VA_ARGS__},
                         INJECTIONS_EACH(TRAITS)
@@ -171,9 +171,7 @@ const char *injection_name(enum injection kind) {
 }
 
 const char *injection_act(enum injection kind) {
-    bool by_script = kind == INJECT_PROMOTE || kind == INJECT_UNFOLLOW || kind == INJECT_ISOLATE ||
-                     kind == INJECT_TERMINATE || kind == INJECT_EVICT;
-    return by_script ? injection_name(kind) : NULL;
+    return traits[kind].properties & SCRIPT ? injection_name(kind) : NULL;
 }
 
 char *faults_text(const struct plan *plan, char *text, size_t size) {
@@ -194,7 +192,11 @@ enum fault_on injection_acts_on(enum injection kind) {
 }
 
 bool injection_lasts(enum injection kind) {
-    return traits[kind].lasts;
+    return traits[kind].properties & LASTS;
+}
+
+bool injection_stops(enum injection kind) {
+    return traits[kind].properties & STOPS;
 }
 
 bool fault_needs_processes(const struct plan_fault *fault) {
