@@ -32,12 +32,11 @@ struct loop_config {
 /* Figures that a loop measured about itself. To be read on its thread, or after the thread has
  * ended. */
 struct loop_stats {
-    int64_t blocked_max_ns;   /* the longest time for which one fiber kept the thread */
-    const char *blocked_name; /* the name of that fiber */
+    int64_t blocked_max_ns; /* the longest time for which one fiber kept the thread */
     /* the sum of the times of more than LOOP_KEPT_NS for which one fiber kept it */
     int64_t kept_ns;
     size_t stack_bytes_max; /* the deepest stack use of all fibers that have ended */
-    uint64_t switches, polls;
+    uint64_t switches;
 };
 
 /* Returns NULL with err. */

@@ -27,7 +27,7 @@ struct lb_fiber {
 
     struct stack stack;
     struct loop *loop;
-    const char *name;
+    const char *name; /* for a debugger */
     void (*run)(void *);
     void *arg;
     struct lb_fiber *all_next, **all_back; /* in the list of all */

@@ -193,7 +193,6 @@ void loop_poll(struct loop *loop, int64_t wait_ns) {
     /* The process was stopped and continued: events that arrived meanwhile are pending. */
     while (count < 0 && errno == EINTR) count = epoll_wait(loop->epoll_fd, events, POLL_EVENTS, 0);
     loop->now_ns = loop->polled_ns = lb_now();
-    loop->stats.polls++;
     for (int i = 0; i < count; i++) { /* fetches the fibers that the next loop makes ready */
         if (events[i].data.fd != loop->timer_fd)
             __builtin_prefetch(loop->fds[events[i].data.fd].reader, 1);

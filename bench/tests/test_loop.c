@@ -12,7 +12,6 @@ struct trace {
     _Atomic int64_t cutoff_ns;
     struct lb_fiber *fiber;
     int ready;
-    int64_t woke_ns;
 };
 
 static void note(struct trace *trace, const char *word) {
