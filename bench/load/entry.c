@@ -122,9 +122,10 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     struct shared *shared = client->worker->shared;
     struct found *found = &shared->findings.holders[client->index];
     wait_judged(client);
-    if (client->at.abandoned)
-        findings_detected(&shared->findings, client->index, client->at.found_at,
-                          client->at.abandoned);
+    atomic_fetch_add(&shared->findings.detected, client->at.abandoned);
+    if (client->at.abandoned && client->grant.lease_end_ns == LB_NEVER)
+        findings_excuse_told(&shared->findings, client->index, client->at.found_at);
+    atomic_store_explicit(&found->told_ns, 0, memory_order_relaxed);
     uint32_t excused = atomic_load(&found->excused);
     if (outcome == LB_OK && excused != client->at.excused_at) {
         findings_untold(&shared->findings, client->index, excused - client->at.excused_at);
@@ -134,6 +135,12 @@ void entry_was_found(struct client *client, enum lb_outcome outcome) {
     client->at.found_at = atomic_load(&found->doubled);
     client->at.was_found = false;
     client->at.abandoned = 0;
+}
+
+void entry_told(struct client *client, int64_t told_ns) {
+    struct found *found = &client->worker->shared->findings.holders[client->index];
+    if (client->grant.lease_end_ns != LB_NEVER)
+        atomic_store_explicit(&found->told_ns, told_ns, memory_order_release);
 }
 
 static void abandon_cell(struct client *client, struct cell *cell) {

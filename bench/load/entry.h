@@ -83,6 +83,9 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
  * overlap with it. */
 void entry_was_found(struct client *client, enum lb_outcome outcome);
 
+/* The client was told at that time that it lost its grant. */
+void entry_told(struct client *client, int64_t told_ns);
+
 /* The client leaves without writing, because it has learned that it lost the grant. */
 void entry_abandon(struct client *client);
 

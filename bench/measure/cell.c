@@ -36,6 +36,12 @@ static bool session_ended(const struct findings *findings, const struct holding 
     return was_cut(findings, who, when_ns) || stood_still(findings, who, when_ns);
 }
 
+/* True if the holder knew by then that it had lost the grant, and was on its way out. */
+static bool was_told(const struct findings *findings, const struct holding *who, int64_t when_ns) {
+    int64_t told_ns = atomic_load(&findings->holders[who->client].told_ns);
+    return told_ns != 0 && when_ns >= told_ns;
+}
+
 enum how findings_how(const struct findings *findings, const struct holding *holder,
                       const struct holding *intruder) {
     /* An intruder may enter long after its stamp: then the two met when the holder entered. */
@@ -43,6 +49,7 @@ enum how findings_how(const struct findings *findings, const struct holding *hol
         intruder->acquired_ns > holder->acquired_ns ? intruder->acquired_ns : holder->acquired_ns;
     /* This includes an intruder whose own lease was over before it entered. */
     if (when_ns >= holder->lease_end_ns || when_ns >= intruder->lease_end_ns) return FOUND_EXPIRED;
+    if (was_told(findings, holder, when_ns)) return FOUND_EXPIRED;
     if (session_ended(findings, holder, when_ns)) return FOUND_EXCUSED;
     /* The holder's release does not tell whether the intruder's session had ended. */
     return session_ended(findings, intruder, when_ns) ? FOUND_EXPIRED : FOUND_DOUBLED;
@@ -133,10 +140,8 @@ bool cell_abandon(struct cell *cell, uint32_t client) {
     return atomic_compare_exchange_strong(&cell->owner, &mine, 0);
 }
 
-void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled,
-                       uint32_t count) {
+void findings_excuse_told(struct findings *findings, uint32_t client, uint32_t doubled) {
     struct found *found = &findings->holders[client];
-    atomic_fetch_add(&findings->detected, count);
     uint32_t since = atomic_load(&found->doubled) - doubled;
     atomic_fetch_sub(&found->doubled, since);
     atomic_fetch_add(&found->expired, since);

@@ -83,6 +83,8 @@ struct found {
     /* When the client asked for the grant that it has. Stored only if its grants end with its
      * session: the session may have ended before the client learned of its grant. 0 = not stored */
     _Atomic int64_t asked_ns;
+    /* when the client was told that it lost the grant that it has; 0 = it was not, or the grant has no lease */
+    _Atomic int64_t told_ns;
 };
 
 /* The findings of the checks over all cells of a stage; in shared memory. */
@@ -224,11 +226,10 @@ static inline void findings_renewed(struct findings *findings, uint32_t client,
                           memory_order_relaxed);
 }
 
-/* A client learned of its loss before it wrote anything, in `count` cells. Overlaps with it since
- * its count was `doubled` did no harm, because it knew of its loss and did not write; they are
- * counted as if it had outlived a lease. */
-void findings_detected(struct findings *findings, uint32_t client, uint32_t doubled,
-                       uint32_t count);
+/* A client without a lease learned of its loss before it wrote anything. Nobody but the server knows when its session
+ * ended, so overlaps with it since its count was `doubled` are counted as if it had outlived that. With a lease there is
+ * no such doubt: who comes in before its end, comes in beside a rightful holder. */
+void findings_excuse_told(struct findings *findings, uint32_t client, uint32_t doubled);
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
  * a time: grants = counter + lost_updates + detected. */

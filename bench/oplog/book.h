@@ -13,8 +13,8 @@
 
 enum {
     HOLD_SHARED = 1 << 0,
-    /* never inside: the lease had ended before acquire returned (LATE too), or the holder learned
-     * of the loss and wrote nothing (LEARNED too) */
+    /* never inside: the lease had ended before acquire returned (LATE too), or the holder of a grant without a lease
+     * learned of the loss and wrote nothing (LEARNED too) */
     HOLD_OUTSIDE = 1 << 1,
     HOLD_LATE = 1 << 2,
     HOLD_LEARNED = 1 << 3,

@@ -177,13 +177,14 @@ TEST_WITH(test_the_dead_are_buried, setup, NULL) {
 
 TEST_WITH(test_a_loss_learned_in_time, setup, NULL) {
     struct cell cell = {0};
-    struct holding me = {1, 100, 1000, 0}, other = {2, 150, 1000, 0};
+    struct holding me = {1, 100, LB_NEVER, 0}, other = {2, 150, LB_NEVER, 0};
     struct entry mine = cell_enter(&cell, &findings, 0, &me);
     struct entry others = cell_enter(&cell, &findings, 0, &other);
     assert_found(1, 0);
     (void)mine;
     cell_abandon(&cell, 1);
-    findings_detected(&findings, 1, 0, 1);
+    findings_excuse_told(&findings, 1, 0);
+    atomic_fetch_add(&findings.detected, 1);
     assert_found(0, 1);
     assert_true(cell_leave(&cell, 2, &others, 170));
     struct exclusion x = cells_judge(&cell, 1, &findings);
@@ -195,8 +196,18 @@ TEST_WITH(test_a_loss_learned_in_time, setup, NULL) {
     /* Findings of the holder's earlier grants stay. */
     atomic_store(&holders[1].doubled, 5);
     atomic_store(&findings.double_holders, 5);
-    findings_detected(&findings, 1, 5, 1);
+    findings_excuse_told(&findings, 1, 5);
     assert_int_equal(atomic_load(&findings.double_holders), 5);
+}
+
+/* The lock let another one in before the lease had ended and the holder was told; one that comes after that is not the
+ * lock's mistake. */
+TEST_WITH(test_a_lease_that_was_lost_inside, setup, NULL) {
+    struct holding holder = {1, 100, 1000, 0}, before = {2, 149, 1000, 0},
+                   after = {2, 150, 1000, 0};
+    atomic_store(&holders[1].told_ns, 150);
+    assert_int_equal(findings_how(&findings, &holder, &before), FOUND_DOUBLED);
+    assert_int_equal(findings_how(&findings, &holder, &after), FOUND_EXPIRED);
 }
 
 TEST_WITH(test_a_session_that_ended, setup, NULL) {

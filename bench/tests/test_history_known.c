@@ -147,6 +147,25 @@ KNOWN(test_learned_before_it_wrote) {
     assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
 }
 
+/* A lease says when it ends. Whoever came in before that, and before the holder was told, was let in beside it. */
+KNOWN(test_a_loss_inside_the_lease_is_no_excuse) {
+    got_lease(0, 10, 20, 2010);
+    left(0, 100, 120, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
+    got_lease(1, 15, 90, 2015);
+    released(1, 200, 210);
+    assert_verdict(OPLOG_VIOLATED, 1, 0, 0);
+}
+
+KNOWN(test_a_loss_after_the_lease_is_one) {
+    got_lease(0, 10, 20, 80);
+    left(0, 100, 120, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
+    got_lease(1, 15, 90, 2015);
+    left(1, 200, 210, OPLOG_LOST, OPLOG_UNCALLED | OPLOG_LEARNED);
+    got_lease(2, 15, 205, 2015); /* the holder knew by then */
+    released(2, 300, 301);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+}
+
 /* A session ends only after its time without a sign of life. */
 KNOWN(test_a_stall_ends_a_session) {
     happened(OPLOG_STALL, 0, 1, 100, LB_NEVER);
