@@ -49,6 +49,20 @@ TEST(the_short_tour_is_short) {
     plan_free(plan);
 }
 
+/* A holder whose renewals were held back renews once more, while another client holds: a lock that does not look whose
+ * lease it renews is found by nothing else. */
+TEST(a_starved_holder_renews_too_late) {
+    struct plan_wish wish = {
+        .workload = "check/starved-renewal", .folder = folder, .locks = "null"};
+    struct lb_err err = {0};
+    struct plan *plan = plan_load(&wish, &err);
+    assert_non_null(plan);
+    const struct plan_fault *fault = &plan->faults[0];
+    int64_t over_ns = fault->first.to_ns + fault->for_ns, every_ns = plan->lease_ns / 3;
+    assert_true(over_ns + every_ns + 100 * LB_MS_NS < plan->hold.mean_ns);
+    plan_free(plan);
+}
+
 TEST(an_empty_file_gives_the_defaults) {
     struct lb_err err = {0};
     struct plan *plan = load("", NULL, NULL, &err);
