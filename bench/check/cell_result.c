@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/workload/plan.h"
 #include "results/format/bound.h"
-#include "results/format/tree.h"
 
 /* ---- what a cell owns ---- */
 
@@ -78,34 +76,6 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->lost_wakeups = stage->lost_wakeups;
 }
 
-/* The number of faults that tested the lock: a fault that broke it did. In a scenario with several sections a whole round
- * counts as one: a promotion without the cut before it tests nothing. */
-static double count_hits(const struct run *run, const struct run_stage *stage,
-                         enum check_verdict verdict) {
-    bool broken = verdict != CHECK_SAFE && verdict != CHECK_INCONCLUSIVE;
-    int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = -1, sections = 0;
-    size_t i;
-    json_t *fault;
-    json_array_foreach(stage->faults, i, fault) {
-        const char *name = json_string_value(json_object_get(fault, "section"));
-        const char *target = json_string_value(json_object_get(fault, "target"));
-        const json_t *held = json_object_get(fault, "held");
-        int section = name && strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
-        if (json_is_false(json_object_get(fault, "acted"))) continue;
-        if (!broken && cell_fault_was_late(run, stage, fault)) continue;
-        if (section < 0 || section >= PLAN_FAULTS_MAX) continue;
-        acted[section]++;
-        bool waits = target && strcmp(target, "waiter") == 0;
-        hit += waits || !json_is_number(held) || json_number_value(held) > 0;
-    }
-    for (int section = 0; section < PLAN_FAULTS_MAX; section++) {
-        if (acted[section] == 0) continue;
-        if (rounds < 0 || acted[section] < rounds) rounds = acted[section];
-        sections++;
-    }
-    return sections > 1 && hit > rounds ? rounds : hit;
-}
-
 /* The trials of a lock: its faults in a scenario with faults; in one without, the grants during which somebody waited,
  * or all grants of a lock at which that says nothing. */
 static double bound_of(const struct check_cell *cell) {
@@ -125,7 +95,8 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
     cell->tested = stage->tested_grants;
-    if (needs_fault) cell->faults_hit = count_hits(run, stage, cell->verdict);
+    bool broken = cell->verdict != CHECK_SAFE && cell->verdict != CHECK_INCONCLUSIVE;
+    if (needs_fault) cell->faults_hit = cell_faults_hit(run, stage, broken);
     cell->bound95 = bound_of(cell);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);

@@ -57,6 +57,11 @@ void cell_result_free(struct cell_result *result);
  * nothing. In scenarios of several sections other servers serve meanwhile. */
 bool cell_fault_was_late(const struct run *run, const struct run_stage *stage, const json_t *fault);
 
+/* The number of faults that tested the lock: those that acted while a client held, or waited where waiters are hit, and
+ * that were not too late. broken: the lock failed, and a fault that broke it was in time. In a scenario with several
+ * sections a whole round counts as one: a promotion without the cut before it tests nothing. */
+double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken);
+
 /* The verdict on one stage of a run, and its reason in `why` (CELL_WHY_MAX bytes), which is "" if
  * the verdict needs none. */
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,

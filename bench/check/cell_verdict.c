@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/durability.h"
 #include "bench/base/verdict.h"
 #include "bench/check/cell_result.h"
+#include "bench/workload/plan.h"
 #include "results/format/tree.h"
 
 /* A number of an element of the stage's faults or series; 0 if there is none. */
@@ -81,6 +83,30 @@ bool cell_fault_was_late(const struct run *run, const struct run_stage *stage,
     if (number_of(section, "for_ns") >= stage->lease_ns) return false;
     return number_of(fault, "held") > 0 && json_is_integer(outlasted) &&
            json_integer_value(outlasted) == 0;
+}
+
+double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken) {
+    int acted[PLAN_FAULTS_MAX] = {0}, hit = 0, rounds = -1, sections = 0;
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        const char *name = json_string_value(json_object_get(fault, "section"));
+        const char *target = json_string_value(json_object_get(fault, "target"));
+        const json_t *held = json_object_get(fault, "held");
+        int section = name && strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        if (!broken && cell_fault_was_late(run, stage, fault)) continue;
+        if (section < 0 || section >= PLAN_FAULTS_MAX) continue;
+        acted[section]++;
+        bool waits = target && strcmp(target, "waiter") == 0;
+        hit += waits || !json_is_number(held) || json_number_value(held) > 0;
+    }
+    for (int section = 0; section < PLAN_FAULTS_MAX; section++) {
+        if (acted[section] == 0) continue;
+        if (rounds < 0 || acted[section] < rounds) rounds = acted[section];
+        sections++;
+    }
+    return sections > 1 && hit > rounds ? rounds : hit;
 }
 
 /* The first fault that acted, if all that acted were too late; else NULL. */
@@ -228,6 +254,9 @@ static bool was_tried(const struct run *run, const struct run_stage *stage, doub
                  tree_word(late, "sign"));
     } else if (!granted_after(stage, acted_s)) {
         snprintf(why, CELL_WHY_MAX, "nobody was granted anything after the fault");
+    } else if (cell_faults_hit(run, stage, false) == 0) {
+        snprintf(why, CELL_WHY_MAX,
+                 "no client held a grant when the fault acted: nothing put the lock to the test");
     } else {
         return true;
     }
