@@ -100,11 +100,13 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
                      100 * bound_of_faults(sums.safe_hits_min));
         doc_span(doc, DOC_PLAIN, ". More seeds give more trials.");
     }
-    if (sums.safe_grants_min > 3)
-        doc_span(doc, DOC_PLAIN,
-                 " Without a fault each grant is one trial; the safe cells have at least %s: with "
-                 "95 %% confidence fewer than %.1e of them go wrong.",
-                 number_count_text(sums.safe_grants_min, text), 3 / sums.safe_grants_min);
+    if (sums.safe_tested_min > 3)
+        doc_span(
+            doc, DOC_PLAIN,
+            " Without a fault each grant during which another client waited is one trial (of locks "
+            "where nobody waits, each grant); the safe cells have at least %s: with "
+            "95 %% confidence fewer than %.1e of them go wrong.",
+            number_count_text(sums.safe_tested_min, text), 3 / sums.safe_tested_min);
 }
 
 /* Adds the basis of the figures, and the command that repeats the check. */

@@ -16,6 +16,12 @@ static double less(double a, double b) {
     return isnan(a) || b < a ? b : a;
 }
 
+/* The grants on which the cell's bound stands. */
+static double trials_of(const struct check_cell *cell) {
+    if (isnan(cell->bound95)) return 0;
+    return isnan(cell->tested) ? cell->grants : cell->tested;
+}
+
 static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *cell) {
     if (check_silent(cell)) return;
     sums->judged++;
@@ -30,11 +36,11 @@ static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *c
     if (cell->verdict == CHECK_SAFE)
         sums->safe_hits_min = less(sums->safe_hits_min, cell->faults_hit);
     if (cell->verdict == CHECK_SAFE && cell->grants > 0 && !check_under_fault(cell))
-        sums->safe_grants_min = less(sums->safe_grants_min, cell->grants);
+        sums->safe_tested_min = less(sums->safe_tested_min, trials_of(cell));
 }
 
 static const struct check_sums nothing = {
-    .unavailable_max = NAN, .safe_grants_min = NAN, .safe_hits_min = NAN};
+    .unavailable_max = NAN, .safe_tested_min = NAN, .safe_hits_min = NAN};
 
 static bool is_real(const struct check_view *view, int lock) {
     return !view->check->locks[lock].control;

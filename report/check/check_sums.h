@@ -12,7 +12,9 @@ struct check_sums {
     double grants, overlaps;
     double stale_attempted, stale_accepted, stale_rejected;
     double unavailable_max; /* NAN: not measured */
-    double safe_grants_min; /* of the safe cells in columns without a fault; NAN: there is none */
+    /* grants that tested the lock, in the safe cells of columns without a fault: 0 for a cell that they give no
+     * bound; NAN: there is no such cell */
+    double safe_tested_min;
     /* faults that hit a client or a server, in the safe cells; NAN: there is none */
     double safe_hits_min;
 };
