@@ -78,9 +78,11 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
 
 /* The trials of a lock: its faults in a scenario with faults; in one without, the grants during which somebody waited,
  * or all grants of a lock at which that says nothing. */
-static double bound_of(const struct check_cell *cell) {
+static double bound_of(const struct cell_result *result) {
+    const struct check_cell *cell = &result->cell;
     if (cell->verdict != CHECK_SAFE) return NAN;
     if (!isnan(cell->faults_hit)) return bound_of_faults(cell->faults_hit);
+    if (result->hardly_tested) return NAN;
     return bound_of_grants(isnan(cell->tested) ? cell->grants : cell->tested);
 }
 
@@ -97,7 +99,8 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->tested = stage->tested_grants;
     bool broken = cell->verdict != CHECK_SAFE && cell->verdict != CHECK_INCONCLUSIVE;
     if (needs_fault) cell->faults_hit = cell_faults_hit(run, stage, broken);
-    cell->bound95 = bound_of(cell);
+    result->hardly_tested = !needs_fault && cell_was_hardly_tested(stage);
+    cell->bound95 = bound_of(result);
     cell->overlaps = fmax(doubled, contradicted);
     cell->detected = or_zero(stage->detected);
     /* The longest time from the end of a grant until its holder knew of the end; fmax keeps a known
@@ -259,7 +262,8 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     cell->recovered = fmin(a.recovered, b->recovered); /* one run without recovery is enough */
     cell->residue_example =
         a.residue > 0 || !b->residue_example ? a.residue_example : b->residue_example;
-    cell->bound95 = bound_of(cell);
+    into->hardly_tested |= more->hardly_tested;
+    cell->bound95 = bound_of(into);
     if (merge_recovery(into, &a, b) == 0) return 0;
 fail:
     return err_set(err, LB_EXIT_MACHINE, "out of memory");

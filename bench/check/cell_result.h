@@ -22,6 +22,7 @@
 struct cell_result {
     struct check_cell cell;
     json_t *kept;
+    bool hardly_tested; /* a run of it without a fault: cell_was_hardly_tested */
 };
 
 /* Makes the result of one run of a cell. run: NULL = the run left no result that can be read;
@@ -61,6 +62,9 @@ bool cell_fault_was_late(const struct run *run, const struct run_stage *stage, c
  * that were not too late. broken: the lock failed, and a fault that broke it was in time. In a scenario with several
  * sections a whole round counts as one: a promotion without the cut before it tests nothing. */
 double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken);
+
+/* Whether holders were inside for less than a round trip, so that the grants of the stage allow no bound. */
+bool cell_was_hardly_tested(const struct run_stage *stage);
 
 /* The verdict on one stage of a run, and its reason in `why` (CELL_WHY_MAX bytes), which is "" if
  * the verdict needs none. */

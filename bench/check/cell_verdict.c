@@ -10,6 +10,7 @@
 #include "bench/base/verdict.h"
 #include "bench/check/cell_result.h"
 #include "bench/workload/plan.h"
+#include "results/format/bound.h"
 #include "results/format/tree.h"
 
 /* A number of an element of the stage's faults or series; 0 if there is none. */
@@ -263,6 +264,10 @@ static bool was_tried(const struct run *run, const struct run_stage *stage, doub
     return false;
 }
 
+bool cell_was_hardly_tested(const struct run_stage *stage) {
+    return bound_hardly_tested(stage->inside_mean_ns, stage->latency[METRIC_PING].p50);
+}
+
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
                                 bool needs_fault, char *why) {
     char counts[CELL_WHY_MAX], not_acted[CELL_WHY_MAX];
@@ -315,6 +320,11 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
             "%.0f records of the history were lost: the disk was too slow for them",
             stage->history_dropped);
     }
+    if (!needs_fault && cell_was_hardly_tested(stage))
+        return verdict_because(
+            why, CHECK_SAFE,
+            "exclusion was hardly tested: holders were inside for %.3g ms, and a round trip took %.3g ms",
+            stage->inside_mean_ns / 1e6, stage->latency[METRIC_PING].p50 / 1e6);
     return CHECK_SAFE;
 }
 

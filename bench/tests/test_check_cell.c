@@ -68,6 +68,34 @@ TEST(the_bound_without_a_fault_counts_the_grants_that_tested) {
     json_decref(seen);
 }
 
+static json_t *short_holds(int64_t inside_ns, int64_t round_trip_ns) {
+    json_t *run = tested_run(1000, 10);
+    json_object_set_new(part(run, "exclusion"), "inside_mean_ns", json_integer(inside_ns));
+    json_object_set_new(part(run, NULL), "latency_ns",
+                        json_pack("{s:{s:i, s:s, s:I}}", "ping", "count", 200, "hdr", "x", "p50",
+                                  (json_int_t)round_trip_ns));
+    return run;
+}
+
+/* Holders that are inside for less than a round trip meet nobody. One such run takes the bound from all of them; a
+ * fault is a trial whatever the holds are. */
+TEST(short_holds_give_no_bound) {
+    json_t *seen = judge(short_holds(2000000, 2000000), NULL, false);
+    assert_bound(seen, 0.3);
+    assert_seen(seen, "safe", NULL);
+    seen = judge(short_holds(20000000, 30000000), NULL, false);
+    assert_bound(seen, 0);
+    assert_seen(seen, "safe",
+                "hardly tested: holders were inside for 20 ms, and a round trip took 30 ms");
+    seen = json_of(merged(result_of(tested_run(1000, 10), NULL, false),
+                          result_of(short_holds(20000000, 30000000), NULL, false)));
+    assert_bound(seen, 0);
+    json_decref(seen);
+    seen = judge(short_holds(20000000, 30000000), NULL, true);
+    assert_bound(seen, 0.95);
+    assert_seen(seen, "safe", NULL);
+}
+
 TEST(what_is_fine_is_safe_with_its_bound) {
     json_t *run = good_run();
     json_object_set_new(part(run, NULL), "durability_note", json_string("kept in memory"));

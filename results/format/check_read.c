@@ -71,7 +71,7 @@ static const struct result_field cell_fields[] = {
             "although the servers had been back, or gone for good, for 3 s. violated: two "
             "holders inside their leases, or state lost. inconclusive: a part of the scenario "
             "did not act, or a server came back too late to show anything, or nothing was "
-            "granted before or after it, or, in the column without a fault, no client ever waited for another. failed: the run failed."),
+            "granted before or after it, or no fault met a holder, or, in the column without a fault, no client ever waited for another. failed: the run failed."),
     CELL(TEXT, expected, "expected",
          .help = "the worst verdict that its driver allows, or unstated"),
     CELL(TEXT, compared_word, "compared", .words = "as expected, worse, better",
@@ -100,11 +100,12 @@ static const struct result_field cell_fields[] = {
          .more = "Of a scenario with several fault sections, all of them together count as one. A "
                  "restart of a server that forgot its grants counts only if one of them lasted "
                  "until it was back."),
-    CELL(REAL, bound95, "bound95",
-         .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",
-         .more =
-             "1 - 0.05^(1/faults_hit); in the column without a fault 3/tested, a share of those "
-             "grants; 3/grants where tested is null."),
+    CELL(
+        REAL, bound95, "bound95",
+        .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",
+        .more =
+            "1 - 0.05^(1/faults_hit); in the column without a fault 3/tested, a share of those "
+            "grants; 3/grants where tested is null. Null where exclusion was hardly tested: `why` tells."),
     CELL(COUNT, overlaps, "overlaps", .merge = MERGE_SUM,
          .help = "double and expired holders, and contradictions"),
     CELL(COUNT, detected, "detected", .merge = MERGE_SUM,
