@@ -17,6 +17,7 @@
 #include "drivers/key_names.h"
 
 #define SETTLE_SLACK_NS (100 * LB_MS_NS)
+#define LEASE_MAX_MS 1e12 /* a lease from 30 years on is without end */
 
 struct exec_options {
     const char *program;
@@ -141,6 +142,34 @@ static enum lb_outcome exec_ping(struct lb_session *session, int64_t deadline_ns
 
 /* --- the lock --- */
 
+/* The end of a lease that the answer tells, counted from sent_ns; no_lease: of an answer that tells none. */
+static enum lb_outcome read_lease(struct exec_child *child, const json_t *answer, int64_t sent_ns,
+                                  int64_t no_lease_ns, int64_t *ret_end_ns) {
+    const json_t *lease = json_object_get(answer, "lease");
+    double ms = json_number_value(lease);
+    bool told = lease && !json_is_null(lease);
+    if (told && !json_is_number(lease))
+        return exec_child_give_up(child, "answered with a lease that is no number of milliseconds");
+    if (!told) {
+        *ret_end_ns = no_lease_ns;
+    } else if (ms >= LEASE_MAX_MS) {
+        *ret_end_ns = LB_NEVER;
+    } else { /* below 0, it was over before the request */
+        *ret_end_ns = ms > 0 ? lb_after(sent_ns, (int64_t)(ms * (double)LB_MS_NS)) : sent_ns;
+    }
+    return LB_OK;
+}
+
+static enum lb_outcome read_token(struct exec_child *child, const json_t *answer,
+                                  uint64_t *ret_token) {
+    const json_t *token = json_object_get(answer, "token");
+    bool told = token && !json_is_null(token);
+    if (told && !(json_integer_value(token) > 0))
+        return exec_child_give_up(child, "answered with a token that is no positive whole number");
+    *ret_token = told ? (uint64_t)json_integer_value(token) : 0;
+    return LB_OK;
+}
+
 static enum lb_outcome exec_acquire(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
     json_t *answer = NULL;
@@ -156,12 +185,11 @@ static enum lb_outcome exec_acquire(struct lb_session *session, const struct lb_
     enum lb_outcome outcome =
         ask(session, words, deadline_ns, 1U << (once ? LB_BUSY : LB_TIMEOUT), &answer);
     if (outcome != LB_OK) return outcome;
-    int64_t lease_ns = time_of(answer, "lease", LB_NEVER);
-    json_int_t token = json_integer_value(json_object_get(answer, "token"));
-    grant->token = token > 0 ? (uint64_t)token : 0;
-    grant->lease_end_ns = lb_after(sent_ns, lease_ns);
+    struct exec_child *child = &exec_of(session)->child;
+    outcome = read_lease(child, answer, sent_ns, LB_NEVER, &grant->lease_end_ns);
+    if (outcome == LB_OK) outcome = read_token(child, answer, &grant->token);
     json_decref(answer);
-    return LB_OK;
+    return outcome;
 }
 
 static enum lb_outcome exec_release(struct lb_session *session, const struct lb_request *request,
@@ -177,9 +205,15 @@ static enum lb_outcome exec_renew(struct lb_session *session, const struct lb_re
     enum lb_outcome outcome =
         ask(session, request_of("renew", request), soon(session), 1U << LB_LOST, &answer);
     if (outcome != LB_OK) return outcome;
-    grant->lease_end_ns = lb_after(sent_ns, time_of(answer, "lease", LB_NEVER));
+    struct exec_child *child = &exec_of(session)->child;
+    if (grant->lease_end_ns != LB_NEVER && !json_object_get(answer, "lease")) {
+        outcome = exec_child_give_up(
+            child, "answered a renewal without the lease, of a grant that has one");
+    } else {
+        outcome = read_lease(child, answer, sent_ns, LB_NEVER, &grant->lease_end_ns);
+    }
     json_decref(answer);
-    return LB_OK;
+    return outcome;
 }
 
 /* The program that made the attempt is gone, and a library cannot ask about another program's

@@ -81,6 +81,14 @@ static const struct {
      "exec: the client program answered with the outcome 'maybe', which this request cannot have"},
     {"answers busy to a wait", "echo \"{\\\"outcome\\\":\\\"busy\\\"}\"; sleep 60",
      "exec: the client program answered with the outcome 'busy', which this request cannot have"},
+    {"has a token in quotes",
+     "echo \"{\\\"outcome\\\":\\\"ok\\\",\\\"token\\\":\\\"7\\\"}\"; sleep 60",
+     "exec: the client program answered with a token that is no positive whole number"},
+    {"has a token of zero", "echo \"{\\\"outcome\\\":\\\"ok\\\",\\\"token\\\":0}\"; sleep 60",
+     "exec: the client program answered with a token that is no positive whole number"},
+    {"has a lease in quotes",
+     "echo \"{\\\"outcome\\\":\\\"ok\\\",\\\"lease\\\":\\\"9000\\\"}\"; sleep 60",
+     "exec: the client program answered with a lease that is no number of milliseconds"},
     {"does not know",
      "echo \"{\\\"outcome\\\":\\\"unknown\\\",\\\"why\\\":\\\"gone\\\"}\"; sleep 60",
      "exec: the client program says: gone"},
@@ -101,6 +109,31 @@ TEST(a_program_that_fails_later_leaves_the_outcome_in_doubt) {
         if (strcmp(fake.err.text, later[i].says) != 0)
             fail_msg("%s: '%s'", later[i].name, fake.err.text);
     }
+}
+
+/* A renewal that tells no lease would leave a grant without end, and whoever came in after its true end would be
+ * called a second holder. */
+TEST(a_renewal_tells_its_lease) {
+    struct fake_session fake = {.release = true, .renew = true};
+    play(&fake,
+         "sh -c 'read a; echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; read b; echo "
+         "\"{\\\"outcome\\\":\\\"ok\\\",\\\"lease\\\":9000}\"; while read c; do "
+         "echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; done'",
+         "30s");
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_int_equal(fake.renewed, LB_UNKNOWN);
+    assert_true(fake.grant.lease_end_ns != LB_NEVER);
+}
+
+/* A lease below 0 was over before the request. */
+TEST(a_lease_that_is_over_is_not_without_end) {
+    struct fake_session fake = {.release = true};
+    play(&fake,
+         "sh -c 'read a; echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; while read b; do echo "
+         "\"{\\\"outcome\\\":\\\"ok\\\",\\\"lease\\\":-5}\"; done'",
+         "30s");
+    assert_int_equal(fake.acquired, LB_OK);
+    assert_true(fake.grant.lease_end_ns <= lb_now());
 }
 
 TEST(without_a_program_it_says_which_option) {
