@@ -2,6 +2,7 @@
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
 #include "bench/workload/faults.h"
+#include "bench/workload/workloads.h"
 
 #define PROCESSES "[load]\nclients = 4\nprocesses = 4\n"
 
@@ -168,6 +169,30 @@ TEST(a_late_section_is_warned_about) {
     assert_non_null(text);
     assert_non_null(strstr(text, "fault.2.first is no earlier"));
     plan_free(plan);
+}
+
+/* A fault that meets no holder is no trial. Where holds are short and the fault does not look for its victim, it waits
+ * until a client holds; of many faults some meet one. */
+TEST(a_scenario_meets_a_holder) {
+    struct workload_list list;
+    struct lb_err err = {0};
+    assert_int_equal(workloads_find(folder, &list, &err), 0);
+    int waiting = 0;
+    for (int i = 0; i < list.count; i++) {
+        struct plan_wish wish = {.workload = list.item[i].name, .folder = folder, .locks = "null"};
+        if (strncmp(wish.workload, "check/", 6) != 0) continue;
+        struct plan *plan = plan_load(&wish, &err);
+        if (!plan) fail_msg("%s: %s", wish.workload, err.text);
+        const struct plan_fault *first = &plan->faults[0];
+        bool seeks = first->target == TARGET_HOLDER || first->target == TARGET_WAITER;
+        bool few = first->times > 0 ? first->times < 6 : first->every.to_ns == 0;
+        bool waits = first->kind != INJECT_NONE && !seeks && few && plan->hold.mean_ns < LB_S_NS;
+        if (waits && first->after != AFTER_HOLDER) fail_msg("%s: waits for nobody", wish.workload);
+        waiting += waits;
+        plan_free(plan);
+    }
+    assert_true(waiting >= 7);
+    workloads_done(&list);
 }
 
 TEST(a_seed_draws_the_same_times) {
