@@ -300,6 +300,19 @@ static void judge_others(struct stage *stage, const struct shared *shared) {
     x->verdict = exclusion_verdict(x);
 }
 
+/* Clients on several hosts share no memory: only their record shows whether they excluded each other. */
+static void need_record(struct stage *stage, const struct shared *shared) {
+    const struct stage_history *history = stage->history;
+    if (!shared->split || !shared->oplog || (history && history->judged)) return;
+    if (stage->exclusion.verdict < VERDICT_EXPIRED) stage->exclusion.verdict = VERDICT_UNCHECKED;
+    if (stage->status != STAGE_COMPLETE) return;
+    stage->status = STAGE_FAILED;
+    stage->err.code = 0;
+    err_set(&stage->err, LB_EXIT_MACHINE,
+            "whether the clients of the hosts excluded each other is not known: %.300s",
+            history && history->err.code ? history->err.text : "their record was not kept");
+}
+
 /* own_keys: each client has a key of its own. */
 static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool own_keys) {
     struct exclusion *x = &stage->exclusion;
@@ -416,6 +429,7 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     judge_others(stage, shared);
     excuse_the_dead(stage, shared);
     stage_history_weigh(stage);
+    need_record(stage, shared);
     note_first_overlap(stage, &shared->findings);
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_disk(stage);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "bench/run/stage_history.h"
 #include "bench/tests/unit.h"
 
 #define CLIENTS 4
@@ -180,6 +181,41 @@ TEST(runs_of_one_host_of_several) {
     result_field_clear_all(run_stage_fields(), &stage.result);
     stage_sum(&stage, &shared);
     assert_true(isnan(stage.result.longest_run));
+    done();
+}
+
+/* Nothing was wrong on any host, and nobody looked between them. */
+TEST(hosts_without_a_judged_record_are_unchecked) {
+    static struct stage_history history;
+    static struct oplog oplog;
+    memset(&history, 0, sizeof history);
+    sum_of((const uint64_t[]){1, 1, 1, 1}, (const uint64_t[]){1, 1, 1, 1});
+    done();
+    shared.split = true;
+    shared.oplog = &oplog;
+    stage.history = &history;
+    err_set(&history.err, LB_EXIT_MACHINE, "the clocks moved");
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage_sum(&stage, &shared);
+    assert_string_equal(stage.result.verdict, "unchecked");
+    assert_int_equal(stage.status, STAGE_FAILED);
+    assert_non_null(strstr(stage.err.text, "is not known: the clocks moved"));
+    done();
+    /* A double holder on one host is one, whatever the record says. */
+    stage.status = STAGE_COMPLETE;
+    atomic_store(&shared.findings.double_holders, 1);
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage_sum(&stage, &shared);
+    assert_string_equal(stage.result.verdict, "violated");
+    done();
+    history.judged = true;
+    stage.status = STAGE_COMPLETE;
+    stage.err.code = 0;
+    atomic_store(&shared.findings.double_holders, 0);
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    stage_sum(&stage, &shared);
+    assert_string_not_equal(stage.result.verdict, "unchecked");
+    assert_int_equal(stage.status, STAGE_COMPLETE);
     done();
 }
 
