@@ -214,7 +214,9 @@ static int conclude_check(const struct matrix *matrix, const struct result *resu
 static int print_report(const struct result *result, const char *folder, struct lb_err *err) {
     bool color = terminal_has_color(stdout);
     char *text = json_dumps(result->root, JSON_REAL_PRECISION(10));
-    struct check *check = text ? check_parse(text, strlen(text), folder, err) : NULL;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/check.json", folder);
+    struct check *check = text ? check_parse(text, strlen(text), path, err) : NULL;
     if (!text) err_set(err, LB_EXIT_MACHINE, "out of memory");
     int rc = check ? report_check_write(check, REPORT_TABLE, color, stdout, err) : -1;
     check_free(check);
