@@ -23,7 +23,8 @@ struct stage_news {
     int64_t elapsed_ns, total_ns;
     double rate_per_s;
     int64_t acquire_p50_ns, acquire_p99_ns; /* so far */
-    uint64_t violations;
+    uint64_t violations,
+        expired; /* expired: holders that outlived their leases or sessions, which is no violation */
     uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
     const struct findings *findings;
     /* METRICS histograms each, of this second and of the window so far; good during the call */

@@ -376,6 +376,23 @@ TEST(a_terminal_sees_progress) {
     cli_free(&cli);
 }
 
+/* A holder that outlives its lease is no violation, and its verdict is another one. */
+TEST(a_terminal_tells_late_holders_from_violations) {
+    struct cli cli;
+    char *out = cli_path("late-holders");
+    char *text = watch_terminal(&cli,
+                                ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=3",
+                                     "--set", "acquire.lease=2ms", "--set", "load.hold=20ms",
+                                     "--set", "run.duration=1200ms", "--out", out),
+                                (struct winsize){.ws_row = 24, .ws_col = 160});
+    assert_code(&cli, 3);
+    assert_has(text, "LATE HOLDERS");
+    assert_lacks(text, "VIOLATIONS");
+    assert_has(text, "LEASES OUTLIVED by holders of sim");
+    free(text);
+    cli_free(&cli);
+}
+
 /* A line that wraps could not be written over: it is cut. */
 TEST(a_narrow_terminal_gets_a_short_line) {
     struct cli cli;
