@@ -100,13 +100,19 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
                      100 * bound_of_faults(sums.safe_hits_min));
         doc_span(doc, DOC_PLAIN, ". More seeds give more trials.");
     }
-    if (sums.safe_tested_min > 3)
+    if (!isnan(sums.safe_tested_min))
         doc_span(
             doc, DOC_PLAIN,
             " Without a fault each grant during which another client waited is one trial (of locks "
-            "where nobody waits, each grant); the safe cells have at least %s: with "
+            "where nobody waits, each grant); the safe cells%s have at least %s: with "
             "95 %% confidence fewer than %.1e of them go wrong.",
+            sums.unbounded > 0 ? " with a bound" : "",
             number_count_text(sums.safe_tested_min, text), 3 / sums.safe_tested_min);
+    if (sums.unbounded > 0)
+        doc_span(
+            doc, DOC_PLAIN,
+            " Without a fault %d safe cell%s no bound, since exclusion was hardly tested there.",
+            sums.unbounded, sums.unbounded == 1 ? " has" : "s have");
 }
 
 /* Adds the basis of the figures, and the command that repeats the check. */

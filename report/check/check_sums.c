@@ -16,10 +16,11 @@ static double less(double a, double b) {
     return isnan(a) || b < a ? b : a;
 }
 
-/* The grants on which the cell's bound stands. */
-static double trials_of(const struct check_cell *cell) {
-    if (isnan(cell->bound95)) return 0;
-    return isnan(cell->tested) ? cell->grants : cell->tested;
+/* The grants on which the bound of a safe cell without a fault stands. */
+static void add_tested(struct check_sums *sums, const struct check_cell *cell) {
+    double tested = isnan(cell->tested) ? cell->grants : cell->tested;
+    sums->unbounded += isnan(cell->bound95);
+    if (!isnan(cell->bound95)) sums->safe_tested_min = less(sums->safe_tested_min, tested);
 }
 
 static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *cell) {
@@ -36,7 +37,7 @@ static void add_cell_to_sums(struct check_sums *sums, const struct check_cell *c
     if (cell->verdict == CHECK_SAFE)
         sums->safe_hits_min = less(sums->safe_hits_min, cell->faults_hit);
     if (cell->verdict == CHECK_SAFE && cell->grants > 0 && !check_under_fault(cell))
-        sums->safe_tested_min = less(sums->safe_tested_min, trials_of(cell));
+        add_tested(sums, cell);
 }
 
 static const struct check_sums nothing = {

@@ -12,9 +12,10 @@ struct check_sums {
     double grants, overlaps;
     double stale_attempted, stale_accepted, stale_rejected;
     double unavailable_max; /* NAN: not measured */
-    /* grants that tested the lock, in the safe cells of columns without a fault: 0 for a cell that they give no
-     * bound; NAN: there is no such cell */
+    /* grants that tested the lock, in the safe cells of columns without a fault that have a bound; NAN: there is no
+     * such cell. unbounded: the number of those that have none */
     double safe_tested_min;
+    int unbounded;
     /* faults that hit a client or a server, in the safe cells; NAN: there is none */
     double safe_hits_min;
 };

@@ -88,6 +88,27 @@ TEST(test_stored_checks) {
     }
 }
 
+#define UNFAULTED(lock, grants, tested, bound)                                                     \
+    "{\"lock\":\"" lock "\",\"fault\":\"none\",\"verdict\":\"safe\",\"grants\":" #grants           \
+    ",\"tested\":" #tested ",\"bound95\":" #bound "}"
+
+/* The bound stands on the grants that tested a lock, and a cell that they give none is told apart. */
+TEST(test_the_summary_counts_what_tested) {
+    struct check *check = check_of(
+        "{\"schema\":\"lockbench.check/1\",\"faults\":[{\"name\":\"none\"}],\"locks\":[{\"name\":\"a\"},"
+        "{\"name\":\"b\"}],\"cells\":[" UNFAULTED("a", 900, 300, 0.01) "," UNFAULTED("b", 800, 700,
+                                                                                     null) "]}");
+    char *text = render_check(check, REPORT_MD, false);
+    assert_non_null(strstr(
+        text,
+        "the safe cells with a bound have at least 300: with 95 % confidence fewer than 1.0e-02"));
+    assert_non_null(strstr(
+        text,
+        "Without a fault 1 safe cell has no bound, since exclusion was hardly tested there."));
+    free(text);
+    check_free(check);
+}
+
 /* The form that programs rely on, with the figures of check.json itself, read here without the
  * reader. */
 TEST(test_json_has_every_cell) {
