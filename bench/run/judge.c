@@ -141,6 +141,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
     if (stage->result.grants > 0) judge->grants += (uint64_t)stage->result.grants;
+    if (stage->result.missed > 0) judge->missed += (uint64_t)stage->result.missed;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
         try_control(&judge->control[of->lock - judge->plan->locks], stage, of);

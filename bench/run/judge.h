@@ -12,6 +12,7 @@
 struct judge {
     const struct plan *plan;
     uint64_t grants;       /* measured ones, of all stages */
+    uint64_t missed;       /* requests that could not be started in the window, of all stages */
     bool violated;         /* a lock that must exclude did not, or its fencing tokens were wrong */
     bool admitted_two;     /* more than tokens were wrong */
     bool expired;          /* holders of such a lock outlived their leases, and nothing worse */

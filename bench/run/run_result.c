@@ -151,9 +151,13 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
             "holders outlived their leases: others got in beside them, as a lease allows",
     };
     if (verdict == VERDICT_NOTHING_GRANTED) {
-        snprintf(text, size, "no lock was granted in a measured window: %s",
-                 run->failed[0] ? run->failed
-                                : "no request failed, so see .stages[].outcomes of run.json");
+        static const char overload[] = "requests could not be started, since earlier ones still "
+                                       "waited: the rate is too high (load.arrival)";
+        static const char other[] = "no request failed, so see .stages[].outcomes of run.json";
+        snprintf(text, size, "no request of a measured window was granted: %s",
+                 run->failed[0]          ? run->failed
+                 : run->judge.missed > 0 ? overload
+                                         : other);
     } else if (verdict == VERDICT_CONTROL_MISSED) {
         snprintf(text, size,
                  "%s, a lock broken on purpose, was not caught: do not trust this run's checks",

@@ -267,6 +267,19 @@ TEST(a_password_is_used_and_never_shown) {
     cli_free(&cli);
 }
 
+/* The clients are still busy with requests from the warm-up: outcomes of requests tell nothing. */
+TEST(a_run_under_a_rate_that_is_too_high_says_so) {
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=2", "--set",
+                           "sim.service=400ms", "--set", "load.arrival=constant:1000/s", "--set",
+                           "run.warmup=10ms", "--set", "run.duration=10ms", "--set",
+                           "run.drain=10ms", "--out", cli_path("too-high")));
+    assert_code(&cli, 2);
+    assert_has(cli.err,
+               "no request of a measured window was granted: requests could not be started");
+    cli_free(&cli);
+}
+
 /* Each call takes longer than the window and its drain last. */
 TEST(a_run_without_a_grant_says_so) {
     char *out = cli_path("no-grants");
@@ -275,7 +288,8 @@ TEST(a_run_without_a_grant_says_so) {
                            "sim.service=400ms", "--set", "run.warmup=0", "--set",
                            "run.duration=10ms", "--set", "run.drain=10ms", "--out", out));
     assert_code(&cli, 2);
-    assert_has(cli.err, "lockbench: no lock was granted in a measured window: no request failed");
+    assert_has(cli.err, "lockbench: no request of a measured window was granted: no request "
+                        "failed");
     assert_int_equal(cli_problems(&cli), 1);
     json_t *run = cli_result(out);
     assert_string_equal(cli_text_at(run, "verdict"), "nothing-granted");

@@ -21,6 +21,8 @@ void run_doc_end(const struct report *report, struct doc *doc);
 void run_verdict(const struct report *report, struct doc *doc);
 /* What ran on which servers, a line for each run; and a warning if the clients of the runs were on other machines. */
 void run_ran(const struct report *report, struct doc *doc);
+/* Its sentences about one lock; none about a lock that did as it must. tested: some lock of the report was. */
+void run_verdict_lock(const struct report_lock *lock, bool tested, struct doc *doc);
 /* The promises of the runs and whether they were kept; nothing if there are none. */
 void run_slo(const struct report *report, struct doc *doc);
 /* The sentence in the page's verdict, since the section is not on the first screen: how many

@@ -15,9 +15,9 @@ static const struct {
     enum tone tone;
 } states[] = {
     [LOCK_BASELINE] = {"baseline", "no lock at all: what the tool itself costs", TONE_PLAIN},
-    [LOCK_UNCHECKED] = {"unchecked",
-                        "granted nothing in the measured window, so there is nothing to judge",
-                        TONE_WARN},
+    [LOCK_UNCHECKED] =
+        {"unchecked", "no request of the measured window was granted, so there is nothing to judge",
+         TONE_WARN},
     [LOCK_ALONE] = {"untested",
                     "no client had to wait for another holder, so whether it excludes is not known",
                     TONE_PLAIN},

@@ -170,7 +170,8 @@ TEST(test_headlines) {
     expect_words(STAGE("a", 1, "clean", 9, ""), "",
                  "UNTESTED: no client of a lock for use had to wait", TONE_WARN);
     expect_words(STAGE("a", 2, "unchecked", 0, ""), "",
-                 "UNCHECKED: no lock for use was granted in the measured window", TONE_WARN);
+                 "UNCHECKED: no request of the measured window was granted by a lock for use",
+                 TONE_WARN);
     /* A control that was caught does not make the verdict bad. */
     expect_words(STAGE("a", 2, "clean", 9, "") "," STAGE("u", 2, "violated", 9, CONTROL), "",
                  "a excluded", TONE_GOOD);
@@ -387,8 +388,8 @@ TEST(test_each_state_has_one_word) {
                                                           "") "," STAGE("c", 1, "clean", 9, ""),
                   "");
     expect_said(report,
-                "b is unchecked: it granted nothing in the measured window (10 grants "
-                "before or after it)",
+                "b is unchecked: no request of the measured window was granted (10 grants "
+                "went to requests from before or after it)",
                 true);
     expect_said(report, "c is untested: no client had to wait", true);
     expect_said(report, "nothing is known", false);

@@ -220,7 +220,7 @@ static const struct result_field run_fields[] = {
             "control-missed: a control was not caught, so the checks can't be trusted. stuck: a "
             "real lock left keys that are free but that no client gets any more. starved: "
             "clients of a real lock waited until the drain limit ended their waits. "
-            "nothing-granted: no lock was granted in a measured window. untested: nothing was "
+            "nothing-granted: no request of a measured window was granted. untested: nothing was "
             "wrong, but no client of a lock ever had to wait for another holder. If several "
             "apply, the first of these counts: violated, control-missed, expired, stuck, starved."),
     NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),

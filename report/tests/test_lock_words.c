@@ -1,0 +1,43 @@
+/* test_lock_words: what the verdict says about one lock is true of what was seen of it. */
+#include "report/tests/report_help.h"
+
+static void expect_said(const struct report *report, const char *words, bool said) {
+    char *text = one_line(render(report, REPORT_MD, false));
+    if ((strstr(text, words) != NULL) != said) fail_msg("'%s': %s", words, text);
+    free(text);
+}
+
+#define CAUGHT(verdict, seen)                                                                      \
+    "{\"lock\":\"u\",\"clients\":2,\"control\":true,\"exclusion\":{\"verdict\":\"" verdict         \
+    "\",\"grants\":48092" seen "}}"
+
+/* The zeros of the other checks are no evidence that it was caught. */
+TEST(a_control_is_caught_by_what_was_seen) {
+    struct report *report =
+        report_of(CAUGHT("stuck", ",\"lost_updates\":0,\"double_holders\":0,\"stuck\":13"), "");
+    expect_said(report, "as it must be: 13 keys that nobody gets any more in 48,092 grants.", true);
+    expect_said(report, "0 lost updates", false);
+    report_free(report);
+    report = report_of(CAUGHT("expired", ",\"lost_updates\":0,\"expired_holders\":2"), "");
+    expect_said(report, "as it must be: 2 holders past the lease's end in 48,092 grants.", true);
+    report_free(report);
+    report = report_of(CAUGHT("violated", ",\"lost_updates\":0,\"double_holders\":4"), "");
+    expect_said(report, "as it must be: 0 lost updates and 4 second holders in 48,092 grants.",
+                true);
+    report_free(report);
+}
+
+/* The window's grants were those of requests from before it: the table has a rate for them. */
+TEST(an_overloaded_lock_granted_only_older_requests) {
+    struct report *report =
+        report_of("{\"lock\":\"a\",\"clients\":64,\"arrival\":\"poisson:3000/s\",\"grants\":0,"
+                  "\"throughput_per_s\":1091,\"arrivals\":{\"due\":6063,\"missed\":6063},"
+                  "\"exclusion\":{\"verdict\":\"unchecked\",\"grants\":4510,\"tested\":3609}}",
+                  "");
+    expect_said(report, "UNCHECKED: no request of the measured window was granted", true);
+    expect_said(report, "(4,510 grants went to requests from before or after it)", true);
+    expect_said(report, "6,063 of its 6,063 requests could not be started in it", true);
+    report_free(report);
+}
+
+TEST_MAIN(NULL, NULL)
