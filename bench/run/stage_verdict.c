@@ -10,6 +10,7 @@
 #include "bench/run/steady.h"
 #include "bench/run/steal.h"
 #include "bench/workload/keys.h"
+#include "results/format/unrecorded.h"
 #include "results/stats/queue.h"
 
 #define BUSY_SHARE 0.95
@@ -18,8 +19,7 @@
 /* Less than this decides nothing: in a short window each switch of processes would be a limit. */
 #define STALLS_LEAST_NS (20 * LB_MS_NS)
 #define STALLED_LEAST 10
-#define HANDOFFS_MIN 30      /* fewer say little of their mean */
-#define UNRECORDED_SHARE 0.1 /* of the time waited: so much changes the mean, and most of all p99 */
+#define HANDOFFS_MIN 30 /* fewer say little of their mean */
 
 __attribute__((format(printf, 2, 3))) static void warn(json_t *warnings, const char *format, ...) {
     va_list args;
@@ -315,21 +315,9 @@ static void add_overload(json_t *warnings, const struct stage *stage, const stru
             stage->threads > 1 ? "their thread's " : "");
 }
 
-/* The least share of the clients' time of waiting in the window that no percentile of acquire has: a wait
- * that began in the warm-up is in none. Waits that were recorded count with their whole length, with what
- * was after the window: so the share may be greater, never less. Where each attempt opens its session,
- * that is part of the wait. NAN = not known. */
-static double unrecorded_share(const struct stage *stage) {
-    const struct run_stage *result = &stage->result;
-    double waited_ns = result->state_waiting_ns + result->state_connecting_ns;
-    double recorded_ns =
-        (double)stage->hist[METRIC_ACQUIRE]->sum + (double)stage->hist[METRIC_WAIT_FAILED]->sum;
-    return waited_ns > 0 ? 1 - recorded_ns / waited_ns : NAN;
-}
-
-static void add_unrecorded(json_t *warnings, const struct stage *stage, const struct plan *plan) {
-    double share = unrecorded_share(stage);
-    if (plan->arrival.kind != ARRIVAL_CLOSED || !(share > UNRECORDED_SHARE)) return;
+static void add_unrecorded(json_t *warnings, const struct stage *stage) {
+    double share = unrecorded_share(&stage->result);
+    if (!(share > UNRECORDED_SHARE)) return;
     warn(
         warnings,
         "at least %.0f %% of the time that clients waited is in no percentile of acquire: such a wait began "
@@ -354,7 +342,7 @@ json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {
     add_wall_step(warnings, stage);
     add_unsteady(warnings, stage, ask->plan);
     add_overload(warnings, stage, ask);
-    add_unrecorded(warnings, stage, ask->plan);
+    add_unrecorded(warnings, stage);
     self_checks_warn(stage->result.self_checks, warnings);
     return warnings;
 }

@@ -38,7 +38,7 @@ static void write_figure(FILE *out, const struct report_group *group, int row, c
 }
 
 static void write_unfair(FILE *out, const struct report_row *row) {
-    fprintf(out, "unfair (Jain %.2f): few clients got most of the grants.</p>", row->figures.jain);
+    fprintf(out, "unfair (Jain %.2f): %s.</p>", row->figures.jain, best_unfair_text(row));
 }
 
 static void write_doubts(FILE *out, const struct report *report, const struct report_group *group,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/run/best.h"
+#include "results/format/unrecorded.h"
 
 static const struct {
     const char *title, *key;
@@ -60,6 +61,8 @@ static void answer_one(const struct report_group *group, const struct column *co
     const struct report_row *best = best_row(column, group, durability);
     int rivals = 0, others = 0; /* of the others: those that have the figure */
     if (!best) return;
+    /* Alone it needs no repeats, but all of its waits. */
+    if (best->unrecorded > UNRECORDED_SHARE) answer->untold = best_why_untold(column, best);
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
         if (row == best || !row->candidate || words_durability(row->typical) != durability)
@@ -67,7 +70,8 @@ static void answer_one(const struct report_group *group, const struct column *co
         others++;
         rivals += !isnan(column_value(column, row));
         if (!isfinite(column_value(column, row))) continue;
-        answer->untold |= best_is_untold(column, best) || best_is_untold(column, row);
+        if (!answer->untold) answer->untold = best_why_untold(column, best);
+        if (!answer->untold) answer->untold = best_why_untold(column, row);
         if (!best_is_level(column, row, best)) continue;
         if (answer->tie_count < ANSWER_TIES) answer->ties[answer->tie_count] = row;
         answer->tie_count++;

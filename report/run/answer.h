@@ -22,9 +22,8 @@ enum question {
 
 struct answer {
     const struct report_row *best; /* NULL: no lock has the figure */
-    /* Several locks have the figure, and one run of each does not show which one is best: best is
-     * NULL. */
-    bool untold;
+    /* Why the figures don't show which lock is best (best_why_untold): then best is NULL. NULL: they do. */
+    const char *untold;
     /* Why the best had no rival, in words: no other lock of its durability may be chosen, or none of
      * them has the figure. NULL: it was compared. */
     const char *unrivalled;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/run/spread.h"
+#include "results/format/unrecorded.h"
 
 static bool is_tail(const struct column *column) {
     static const char *const tails[] = {".p99", ".p999", ".max", ".max_wait_ns"};
@@ -23,7 +24,7 @@ static bool is_rival(const struct column *column, const struct report_row *row,
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
                                   enum durability durability) {
     const struct report_row *best = NULL;
-    bool has_best = column->better != 0 && !column_is_fixed(column, group);
+    bool has_best = column->better != 0 && !column_why_unranked(column, group);
     for (int r = 0; r < group->row_count && has_best; r++) {
         const struct report_row *row = &group->rows[r];
         double value = column->better * column_value(column, row);
@@ -33,8 +34,16 @@ const struct report_row *best_row(const struct column *column, const struct repo
     return best;
 }
 
-bool best_is_untold(const struct column *column, const struct report_row *row) {
-    return is_tail(column) && row->repeats < 2;
+/* A lock that serves few clients would have the shortest waits, since those of the others are missing. */
+static bool lacks_waits(const struct column *column, const struct report_row *row) {
+    static const char acquire[] = "latency_ns.acquire.";
+    return strncmp(column->key, acquire, strlen(acquire)) == 0 &&
+           row->unrecorded > UNRECORDED_SHARE;
+}
+
+const char *best_why_untold(const struct column *column, const struct report_row *row) {
+    if (lacks_waits(column, row)) return "long waits are missing, see below";
+    return is_tail(column) && row->repeats < 2 ? "one run of each can't tell" : NULL;
 }
 
 bool best_is_level(const struct column *column, const struct report_row *a,
@@ -42,7 +51,7 @@ bool best_is_level(const struct column *column, const struct report_row *a,
     double x = column_value(column, a), y = column_value(column, b);
     if (a == b || x == y) return true;
     if (!isfinite(x) || !isfinite(y)) return false;
-    if (best_is_untold(column, a) || best_is_untold(column, b)) return true;
+    if (best_why_untold(column, a) || best_why_untold(column, b)) return true;
     if (fabs(x - y) <= BEST_TIE * fmax(fabs(x), fabs(y))) return true;
     struct spread p = spread_of(a, column), q = spread_of(b, column);
     if (p.kind == SPREAD_NONE) p.low = p.high = x;
@@ -57,7 +66,7 @@ bool best_is_marked(const struct column *column, const struct report_group *grou
     if (!best || !is_rival(column, mine, durability) || !best_is_level(column, mine, best))
         return false;
     /* Not even beside a lock whose tail is "never": then all that have one would be marked. */
-    if (best_is_untold(column, mine) || best_is_untold(column, best)) return false;
+    if (best_why_untold(column, mine) || best_why_untold(column, best)) return false;
     for (int r = 0; r < group->row_count; r++) {
         const struct report_row *other = &group->rows[r];
         if (is_rival(column, other, durability) && !best_is_level(column, other, best)) return true;
@@ -73,7 +82,7 @@ double best_ratio(const struct column *column, const struct report_group *group,
     double value = column_value(column, mine), least = column_value(column, best);
     if (!(least > 0 && value > 0)) return NAN;
     if (isinf(value)) return value;
-    if (best_is_untold(column, mine) || best_is_untold(column, best)) return NAN;
+    if (best_why_untold(column, mine) || best_why_untold(column, best)) return NAN;
     if (best_is_level(column, mine, best)) return 1;
     return column->better > 0 ? least / value : value / least;
 }
@@ -83,7 +92,13 @@ bool best_mean_is_level(double a, double b) {
 }
 
 bool best_is_unfair(const struct report_row *row) {
-    return row->figures.jain < BEST_FAIR;
+    return row->figures.jain < BEST_FAIR && !report_hits_clients(row->typical);
+}
+
+const char *best_unfair_text(const struct report_row *row) {
+    /* Jain's index is the part of the clients among which equal shares would give it. */
+    bool one = row->figures.jain * row->figures.clients < 1.1;
+    return one ? "one client got almost all grants" : "few clients got most of the grants";
 }
 
 /* The ratio at an end of the figure's spread, or the ratio itself if there is no spread. */

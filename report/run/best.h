@@ -18,7 +18,7 @@
 #define BEST_FAIR 0.8
 
 /* The candidate of a durability with the best value, even if others are level with it. NULL: locks
- * are not ranked by the figure in this group (column_is_fixed), no candidate has a value, or only
+ * are not ranked by the figure in this group (column_why_unranked), no candidate has a value, or only
  * INFINITY ("never"), which is worse than any other value and never the best. */
 const struct report_row *best_row(const struct column *column, const struct report_group *group,
                                   enum durability durability);
@@ -27,9 +27,9 @@ const struct report_row *best_row(const struct column *column, const struct repo
 bool best_is_level(const struct column *column, const struct report_row *a,
                    const struct report_row *b);
 
-/* True if the figure is a tail (a high quantile) and one of the rows has it from one run alone:
- * then that row is level with every other. */
-bool best_is_untold(const struct column *column, const struct report_row *row);
+/* Why the row's figure can't be ranked, so that the row is level with every other: a tail (a high quantile) of
+ * one run, or a percentile of acquire that lacks many waits. NULL: it can. */
+const char *best_why_untold(const struct column *column, const struct report_row *row);
 
 /* True if a row is the best of its durability or level with it, and another row is worse. False for
  * the tails of single runs. */
@@ -37,7 +37,7 @@ bool best_is_marked(const struct column *column, const struct report_group *grou
 
 /* How many times worse the row is than the best of its durability, by this figure: 1 = the best, or
  * level with it. NAN if the figure has no better and worse in this group, if the row is no candidate, if the
- * figures do not show it (best_is_untold), or if the best is 0. INFINITY if the row's figure is
+ * figures do not show it (best_why_untold), or if the best is 0. INFINITY if the row's figure is
  * "never" and the best is not. */
 double best_ratio(const struct column *column, const struct report_group *group, int row);
 
@@ -54,7 +54,11 @@ bool best_ratio_range(const struct report_group *group, int row, double *ret_low
 /* True if two such means are too close to show a difference. */
 bool best_mean_is_level(double a, double b);
 
-/* True if few clients got most of the grants (BEST_FAIR); false where that was not measured. */
+/* True if few clients got most of the grants (BEST_FAIR); false where that was not measured, or is not the
+ * lock's doing. */
 bool best_is_unfair(const struct report_row *row);
+
+/* What an unfair row did, "few clients got most of the grants". */
+const char *best_unfair_text(const struct report_row *row);
 
 #endif

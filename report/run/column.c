@@ -123,17 +123,26 @@ const struct number_unit *column_unit(const struct column *column,
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
-bool column_is_fixed(const struct column *column, const struct report_group *group) {
-    if (strcmp(column->key, "latency_ns.acquire.p50") != 0) return false;
-    for (int r = 0; r < group->row_count; r++) {
-        if (report_wait_is_fixed(group->rows[r].typical)) return true;
-    }
+static bool any_row(const struct report_group *group, bool (*is)(const struct run_stage *stage)) {
+    for (int r = 0; r < group->row_count; r++)
+        if (is(group->rows[r].typical)) return true;
     return false;
+}
+
+const char *column_why_unranked(const struct column *column, const struct report_group *group) {
+    bool median = strcmp(column->key, "latency_ns.acquire.p50") == 0;
+    bool fairness = strcmp(column->key, "fairness.jain") == 0;
+    if (median && any_row(group, report_wait_is_fixed))
+        return "where some clients always wait, their number and the throughput fix the mean wait "
+               "(Little's law), and a lower median only means that a few wait longer";
+    if (fairness && any_row(group, report_hits_clients))
+        return "the fault killed or stopped clients, and these could not ask as often as the others";
+    return NULL;
 }
 
 bool column_is_ranked(const struct column *column, const struct report_group *group) {
     return column->better != 0 && !column->replaces && !stand_in(column, group) &&
-           !column_is_fixed(column, group);
+           !column_why_unranked(column, group);
 }
 
 static bool is_special(const struct column *column, const struct report_group *group) {

@@ -55,13 +55,13 @@ const struct number_unit *column_unit(const struct column *column,
                                       const struct report_group *group);
 
 /* True if the comparison ranks locks by this column: less or more of it is better, it is of no
- * special kind, no other column takes its place in this group, and it is not the median of waits
- * whose mean the load fixes (report_wait_is_fixed). */
+ * special kind, no other column takes its place in this group, and the lock made it
+ * (column_why_unranked). */
 bool column_is_ranked(const struct column *column, const struct report_group *group);
 
-/* True if the column is the median wait, and the load of the group fixes the mean: the median is
- * shown, but locks are not ranked by it. */
-bool column_is_fixed(const struct column *column, const struct report_group *group);
+/* Why the figure is shown, but locks are not ranked by it, because not the lock made it: the median of a
+ * wait whose mean the load fixes, or fairness where some clients were killed or stopped. NULL otherwise. */
+const char *column_why_unranked(const struct column *column, const struct report_group *group);
 
 /* True if the comparison of a group has the column; narrow: there is no room for all columns. */
 bool column_shown(const struct column *column, const struct report_group *group, bool narrow);

@@ -88,9 +88,9 @@ static void say_unfair(const struct report *report, const struct report_group *g
         int leader = lead_leader(group, bars, lead_bars(group, c, bars));
         const struct report_row *nearest = &group->rows[bars[0].row];
         if (leader < 0 || !best_is_unfair(nearest)) continue;
-        doc_span(doc, DOC_PLAIN, " %s is %sunfair (Jain %.2f): few clients got most of the grants.",
+        doc_span(doc, DOC_PLAIN, " %s is %sunfair (Jain %.2f): %s.",
                  label_of(report, group, &bars[0]), leader > 0 ? "nearer to the best, but " : "",
-                 nearest->figures.jain);
+                 nearest->figures.jain, best_unfair_text(nearest));
     }
 }
 

@@ -52,6 +52,17 @@ bool report_competes(const struct run_stage *stage) {
     return !stage->baseline && stage->clients >= 2 && !own;
 }
 
+bool report_hits_clients(const struct run_stage *stage) {
+    static const char *const kinds[] = {"kill", "pause", "starve"};
+    for (const char *at = stage->fault; at && *at; at += *at == '+') {
+        size_t length = strcspn(at, "+");
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strlen(kinds[i]) == length && strncmp(at, kinds[i], length) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
 int report_count_names(const struct report *report) {
     int count = 0;
     for (int i = 0; i < report->lock_count; i++) {

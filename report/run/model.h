@@ -71,6 +71,8 @@ struct report_row {
     int repeats, incomplete;
     bool limited;    /* one of them was generator-limited */
     bool idle_fault; /* in one of them a fault never acted */
+    /* the share of the clients' waiting that no percentile of acquire has, in the worst of them; NAN: not known */
+    double unrecorded;
     /* may be called best: a real lock that excluded in all its stages */
     bool candidate;
     /* the state under this load; tables show locks[lock].state, the worst of all loads */
@@ -124,6 +126,9 @@ const char *report_server_version(const struct run_server *server);
 /* True if two clients or more meet on a key. Otherwise nothing can be violated, and nothing is
  * proved. The baseline gives each client a cell of its own. */
 bool report_competes(const struct run_stage *stage);
+
+/* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */
+bool report_hits_clients(const struct run_stage *stage);
 
 /* The next lock of the run's plan that has no stage, and no reason among what was left out: the run
  * ended before its turn, or no server of its own could be reached. *at begins with 0. NULL: there

@@ -9,6 +9,7 @@
 #include "report/doc/number.h"
 #include "report/run/model.h"
 #include "results/format/bound.h"
+#include "results/format/unrecorded.h"
 
 /* A stage and the group and row where it belongs. */
 struct ref {
@@ -185,11 +186,13 @@ static int fill_figures(struct report_row *row, const struct ref *refs, int coun
 
 static int fill_row(struct report_row *row, const struct ref *refs, int count) {
     row->repeats = count;
+    row->unrecorded = NAN;
     for (int i = 0; i < count; i++) {
         row->state = report_worse(row->state, report_stage_state(refs[i].stage));
         if (report_incomplete(refs[i].stage)) row->incomplete++;
         row->limited |= report_limited(refs[i].stage);
         row->idle_fault |= report_idle_fault(refs[i].stage);
+        row->unrecorded = fmax(row->unrecorded, unrecorded_share(refs[i].stage));
     }
     row->stages = malloc((size_t)count * sizeof *row->stages);
     if (!row->stages) return -1;

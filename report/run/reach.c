@@ -79,7 +79,7 @@ double reach_trips(const struct reach *reach, const struct column *column, int l
 static bool find_rivals(const struct report_group *group, const struct column *column, int a, int b,
                         const struct report_row **ret_a, const struct report_row **ret_b) {
     int i = reach_row(group, a), j = reach_row(group, b);
-    if (isnan(group->rtt_ns) || i < 0 || j < 0 || column_is_fixed(column, group)) return false;
+    if (isnan(group->rtt_ns) || i < 0 || j < 0 || column_why_unranked(column, group)) return false;
     *ret_a = &group->rows[i];
     *ret_b = &group->rows[j];
     return (*ret_a)->candidate && (*ret_b)->candidate &&

@@ -11,7 +11,7 @@ static void add_run_answer(struct doc *doc, const struct report *report,
                            const struct answer *answer, const struct column *column) {
     char text[NUMBER_TEXT_MAX];
     doc_cell(doc, "%s", answer->best ? "" : NUMBER_NONE);
-    if (answer->untold) doc_span(doc, DOC_SOFT, " one run of each can't tell");
+    if (answer->untold) doc_span(doc, DOC_SOFT, " %s", answer->untold);
     if (!answer->best) return;
     doc_span(doc, DOC_STRONG, "%s", report->locks[answer->best->lock].label);
     doc_span(doc, DOC_PLAIN, " %s", answer_text(answer, column, text));

@@ -7,6 +7,7 @@
 #include "report/run/absent.h"
 #include "report/run/best.h"
 #include "report/run/run_doc.h"
+#include "results/format/unrecorded.h"
 
 #define BESIDE (DOC_HTML | DOC_MARKDOWN) /* facts that a terminal shows in a line above the rows */
 
@@ -242,14 +243,29 @@ static void add_causes(struct doc *doc, const struct report *report,
     }
 }
 
-static void add_fixed_note(struct doc *doc, const struct report_group *group) {
+static void add_unranked_note(struct doc *doc, const struct report_group *group) {
     for (const struct column *column = columns_of(IN_COMPARISON); column->key; column++) {
-        if (!has_ratio(group) || !column_is_fixed(column, group)) continue;
+        const char *why = has_ratio(group) ? column_why_unranked(column, group) : NULL;
+        if (why) doc_note(doc, TONE_PLAIN, "%s is not ranked: %s", column->title, why);
+    }
+}
+
+/* Names the locks whose percentiles of acquire are those of the clients that were served. */
+static void add_unrecorded_notes(struct doc *doc, const struct report *report,
+                                 const struct report_group *group) {
+    char time[NUMBER_TEXT_MAX];
+    for (int r = 0; r < group->row_count; r++) {
+        const struct report_row *row = &group->rows[r];
+        double longest_ns = NAN;
+        if (!(row->unrecorded > UNRECORDED_SHARE)) continue;
+        for (int i = 0; i < row->repeats; i++)
+            longest_ns = fmax(longest_ns, row->stages[i]->max_wait_ns);
         doc_note(
-            doc, TONE_PLAIN,
-            "%s is not ranked: where some clients always wait, their number and the throughput "
-            "fix the mean wait (Little's law), and a lower median only means that a few wait longer",
-            column->title);
+            doc, TONE_WARN,
+            "%s: at least %.0f %% of the time that its clients waited is in no percentile of acquire, since "
+            "such a wait began in the warm-up (the longest took %s): set a longer run.duration",
+            report->locks[row->lock].label, floor(100 * row->unrecorded),
+            number_time_text(longest_ns, time));
     }
 }
 
@@ -272,7 +288,8 @@ static void add_notes(struct doc *doc, const struct report *report,
             "figures; p99 of one run is not ranked");
         doc_set_only(doc, DOC_TERMINAL);
     }
-    add_fixed_note(doc, group);
+    add_unranked_note(doc, group);
+    add_unrecorded_notes(doc, report, group);
     add_causes(doc, report, group);
     add_absent_notes(doc, group);
     if (idle) add_mark_note(doc, WORDS_IDLE_FAULT, mark_idle, words_help(WORDS_IDLE_FAULT));

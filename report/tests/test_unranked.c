@@ -1,0 +1,72 @@
+/* test_unranked: figures by which the report ranks no lock, because something else than the lock made them. */
+#include "report/run/lead.h"
+#include "report/tests/report_help.h"
+
+static void expect(const char *stages, const char *words, bool said) {
+    static const enum report_format formats[] = {REPORT_TABLE, REPORT_MD};
+    struct report *report = report_of(stages, "");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        char *text = one_line(render(report, formats[i], false));
+        if ((strstr(text, words) != NULL) != said)
+            fail_msg("format %zu: '%s' %s: %s", i, words, said ? "is missing" : "is said", text);
+        free(text);
+    }
+    report_free(report);
+}
+
+/* Half of the clients are dead: that the others got the grants is not the lock's doing. */
+#define STAGE(lock, rate, fault, jain)                                                             \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"fault\":\"" fault    \
+    "\",\"durability_class\":\"memory\",\"throughput_per_s\":" #rate                               \
+    ",\"fairness\":{\"jain\":" #jain                                                               \
+    "},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}"
+
+TEST(dead_or_paused_clients_make_no_lock_unfair) {
+    static const char *const unfair = "unfair (Jain 0.54)", *const why = "Jain is not ranked";
+    expect(STAGE("a", 100, "none", 0.54) "," STAGE("b", 60, "none", 0.5), unfair, true);
+    expect(STAGE("a", 100, "none", 0.54) "," STAGE("b", 60, "none", 0.5), why, false);
+    static const char *const faults[] = {
+        STAGE("a", 100, "kill", 0.54) "," STAGE("b", 60, "kill", 0.5),
+        STAGE("a", 100, "server-kill+pause", 0.54) "," STAGE("b", 60, "server-kill+pause", 0.5)};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        expect(faults[i], "unfair", false);
+        expect(faults[i], why, true);
+    }
+    expect(STAGE("a", 100, "server-kill", 0.54) "," STAGE("b", 60, "server-kill", 0.5), unfair,
+           true);
+}
+
+/* Three of four clients waited through the whole window. */
+#define WAITED(lock, waiting_ns, repeat)                                                                    \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"hold\":\"1ms\","              \
+    "\"durability_class\":\"memory\",\"throughput_per_s\":900,\"repeat\":" #repeat ","                      \
+    "\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"x\",\"mean\":10000,\"p50\":9000,\"p99\":15000}}," \
+    "\"client_time_ns\":{\"waiting\":" #waiting_ns "},"                                                     \
+    "\"fairness\":{\"max_wait_ns\":1830000000},"                                                            \
+    "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}"
+
+TEST(a_tail_without_the_long_waits_is_no_best) {
+    static const char missing[] = "at least 99 % of the time that its clients waited";
+    static const char hides[] = WAITED("a", 3000000000, 0) "," WAITED("a", 3000000000, 1);
+    static const char whole[] = WAITED("a", 9000000, 0) "," WAITED("a", 9000000, 1);
+    expect(hides, missing, true);
+    expect(hides, "a 15.0 us (the only one)", false);
+    expect(whole, missing, false);
+    struct report *report = report_of(whole, "");
+    char *text = one_line(render(report, REPORT_TABLE, false));
+    has(text, "a 15.0 us (the only one)");
+    free(text);
+    report_free(report);
+}
+
+/* 1 of 8 clients: Jain is 1/8. */
+TEST(one_client_is_not_few) {
+    struct report *report =
+        report_of(STAGE("a", 100, "none", 0.26) "," STAGE("b", 60, "none", 0.27), "");
+    char *text = one_line(render(report, REPORT_MD, false));
+    has(text, "unfair (Jain 0.26): one client got almost all grants.");
+    free(text);
+    report_free(report);
+}
+
+TEST_MAIN(NULL, NULL)
