@@ -186,7 +186,8 @@ const struct command command_report = {
         "Shows saved runs: folders that `lockbench run` made, or their run.json; without one, the\n"
         "newest. Or a saved check: the folder that `lockbench check` made, or its check.json. Or a\n"
         "saved search: the folder that `lockbench capacity` made; its run.json shows the probes.\n"
-        "Several runs, or the folder of runs that --repeat made, are shown side by side. It reads results only, and asks no server.",
+        "Several runs, or the folder of runs that --repeat made, are shown side by side, each with\n"
+        "rows of its own (run.repeat makes medians). It reads results only, and asks no server.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

@@ -89,7 +89,32 @@ static void say_unlike_hosts(struct doc *doc, const struct report *report) {
     }
 }
 
+/* The number of runs from `from` to the one before `to` that have the plan of run r. */
+static int count_same_plan(const struct report *report, int r, int from, int to) {
+    int count = 0;
+    for (int other = from; other < to && report->runs[r]->plan; other++)
+        count += json_equal(report->runs[r]->plan, report->runs[other]->plan);
+    return count;
+}
+
+/* A reader of repeats expects medians; the rows of such runs are ranked like those of different locks. */
+static void say_same_plan(struct doc *doc, const struct report *report) {
+    char letter[8];
+    for (int r = 0; r < report->run_count; r++) {
+        int count = count_same_plan(report, r, r, report->run_count);
+        if (count < 2 || count_same_plan(report, r, 0, r) > 0) continue;
+        doc_say(
+            doc, TONE_WARN,
+            "%d runs have the same plan, that of run %s. Their rows of one lock differ by chance, or "
+            "because the machine, the servers or lockbench changed: a star between those says nothing about the "
+            "lock. For medians, repeat within a run (run.repeat); lockbench compare judges two sets of runs.",
+            count, report_run_letter(r, letter));
+        doc_set_shown(doc);
+    }
+}
+
 void run_ran(const struct report *report, struct doc *doc) {
     say_ran(doc, report);
     say_unlike_hosts(doc, report);
+    say_same_plan(doc, report);
 }

@@ -40,4 +40,36 @@ TEST(an_overloaded_lock_granted_only_older_requests) {
     report_free(report);
 }
 
+static struct run *run_with(int clients) {
+    struct lb_err err = {0};
+    char text[200];
+    snprintf(
+        text, sizeof text,
+        "{\"schema\":\"lockbench.run/1\",\"plan\":{\"load\":{\"clients\":[%d]}},\"stages\":[{\"lock\":\"a\",\"clients\":2}]}",
+        clients);
+    struct run *run = run_parse(text, strlen(text), "run.json", &err);
+    assert_string_equal(err.text, "");
+    return run;
+}
+
+/* What distinguishes repeats is not the lock. */
+TEST(runs_of_one_plan_are_told) {
+    static const struct {
+        int clients[4];
+        const char *said;
+    } cases[] = {{{1, 2, 3, 4}, NULL},
+                 {{1, 2, 2, 2}, "3 runs have the same plan, that of run B."},
+                 {{1, 2, 1, 2}, "2 runs have the same plan, that of run A."}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        struct run **runs = calloc(4, sizeof *runs);
+        for (int r = 0; r < 4; r++) runs[r] = run_with(cases[i].clients[r]);
+        struct report *report = report_make(runs, 4, &err);
+        assert_non_null(report);
+        expect_said(report, cases[i].said ? cases[i].said : "have the same plan",
+                    cases[i].said != NULL);
+        report_free(report);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
