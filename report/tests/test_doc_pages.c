@@ -252,6 +252,29 @@ TEST(a_change_from_0_has_no_percentage) {
     look_with(path, "trend,changes", "worse");
 }
 
+/* A series of an old machine that got slower, then 22 runs on a new one: its changes are no news. */
+TEST(a_series_that_ended_is_marked_in_the_charts) {
+    char path[64], *text = NULL;
+    size_t size;
+    struct lb_rng rng;
+    struct lb_err err = {0};
+    need_browser();
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rng_seed(&rng, 4, 1);
+    fputs(HEADER, out);
+    for (int day = 0; day < 46; day++)
+        put_line(out, day,
+                 &(struct made){.rate = (day < 12 ? 20000 : 15000) * around(&rng, 0.02),
+                                .environment = day < 24 ? "old" : "new"});
+    assert_int_equal(fclose(out), 0);
+    struct trend *trend = trend_parse(text, "history.csv", &err);
+    assert_string_equal(err.text, "");
+    history_page(trend, 15, "ended", path);
+    look_with(path, "trend,changes",
+              "redis-setnx, 16 clients, redis, one key, closed loop (ended)");
+}
+
 /* The sentence of the gate comes first, and all figures stand in the table: scripts are not needed. */
 TEST(a_history_begins_with_what_the_gate_says) {
     char path[64];

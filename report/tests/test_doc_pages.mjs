@@ -39,7 +39,7 @@ const look = (width, dark) => async (browser) => {
   if (width === 1400) none('tables are wider than the page', await shown.evaluate(WIDE_TABLES));
   none('figures that no table has', await shown.evaluate(`[...document.querySelectorAll('.view')].flatMap(${UNTOLD})`));
   if (cell) {
-    const cells = await shown.evaluate(`[...document.querySelectorAll('.view .tables td')].map((td) => td.textContent)`);
+    const cells = await shown.evaluate(`[...document.querySelectorAll('.view .tables td, .view .tables th')].map((td) => td.textContent)`);
     check(`${where}: a cell says '${cell}'`, cells.includes(cell), [...new Set(cells)].filter((text) => text.includes(cell)).join('; '));
   }
   check(`${where}: nothing in the console, no request`, shown.problems.length === 0, shown.problems.join('; '));

@@ -9,17 +9,17 @@ const ROWS_MAX = 60; // more are in the table
 
 const day = (ms) => new Date(ms).toISOString().slice(0, 10);
 
-/* Each figure that changed, those that fail the gate first. */
+/* Each figure that changed, those that fail the gate first, those of series that ended last. */
 function changedOf({ series }) {
   const all = series.flatMap((one) => Object.values(one.figures).map((figure) => ({ one, figure })));
-  return all.filter(({ figure }) => figure.changes.length > 0).sort((a, b) => b.figure.worse - a.figure.worse);
+  return all.filter(({ figure }) => figure.changes.length > 0).sort((a, b) => a.one.ended - b.one.ended || b.figure.worse - a.figure.worse);
 }
 
 function draw({ data: { history }, theme }) {
   const all = changedOf(history), shown = all.slice(0, ROWS_MAX).reverse();
   if (all.length === 0) return { empty: 'No figure has changed.' };
   const most = theme.narrow ? LABEL_MAX / 2 : LABEL_MAX;
-  const label = ({ one, figure }) => { const text = `${one.lock}, ${one.clients}: ${figure.title}`; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
+  const label = ({ one, figure }) => { const text = `${one.lock}, ${one.clients}${one.ended ? ' (ended)' : ''}: ${figure.title}`; return text.length > most ? `${text.slice(0, most - 1)}…` : text; };
   const marks = Object.entries(kinds).map(([kind, { symbol, colour }]) => ({
     type: 'scatter', name: kind, symbol, symbolSize: 12, color: colour(theme), itemStyle: { color: colour(theme) },
     data: shown.flatMap((row, y) => row.figure.changes.filter((change) => kindOf(row.figure, change) === kind).map((change) => ({ value: [Date.parse(change.time), y], row, change }))),

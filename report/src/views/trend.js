@@ -6,7 +6,7 @@ import { axis, tooltip } from '../view.js';
 const isFigure = (value) => typeof value === 'number';
 /* "worse +12 %"; a change from 0, or to never, has no percentage. */
 export const changeOf = (figure, change) => `${kindOf(figure, change)}${isFigure(change.shift) ? ` ${change.shift > 0 ? '+' : ''}${number(100 * change.shift)} %` : ''}`;
-export const titleOf = (series) => `${series.lock}, ${series.clients} client${series.clients === '1' ? '' : 's'}, ${series.topology}, ${series.load}`;
+export const titleOf = (series) => `${series.lock}, ${series.clients} client${series.clients === '1' ? '' : 's'}, ${series.topology}, ${series.load}${series.ended ? ' (ended)' : ''}`;
 export const formatOf = (figure) => (value) => (isFigure(value) ? (figure.is_time ? time(value) : number(value)) : String(value ?? '–'));
 export const kinds = {
   worse: { symbol: 'diamond', colour: (theme) => theme.palette[1] },
@@ -16,9 +16,9 @@ export const kinds = {
 export const kindOf = (figure, change) => (!change.worse ? 'better' : figure.acknowledged ? 'acknowledged' : 'worse');
 export const nameOf = ({ time: at, commit, run }) => [at.slice(0, 16).replace('T', ' '), commit, run].filter(Boolean).join(', ');
 
-/* The figure to show first: one that fails the gate, else one that changed, else the first. */
+/* The figure to show first: one that fails the gate, else one that changed, else the first; of a series that goes on. */
 const weightOf = (figure) => (figure.worse ? 1e6 : 0) + (figure.acknowledged ? 1e3 : 0) + figure.changes.length;
-const weightsOf = (series) => Math.max(0, ...Object.values(series.figures).map(weightOf));
+const weightsOf = (series) => (series.ended ? -1 : 1) * Math.max(1, ...Object.values(series.figures).map(weightOf));
 const most = (list, weight) => list.reduce((best, one) => (weight(one) > weight(best) ? one : best), list[0]);
 
 /* From change point to change point, the medians that the change points have for their sides. */
@@ -40,7 +40,7 @@ function draw({ data: { history }, theme, choice }) {
     data: figure.changes.filter((change) => kindOf(figure, change) === kind).map((change) => ({ value: [figure.lines[change.index], isFigure(change.after) ? change.after : change.before], change })),
   })).filter((one) => one.data.length > 0);
   return {
-    note: `${titleOf(series)}: ${figure.title}. ${series.durability}; executor ${series.executor}. A point is one run's median; a line is the median between changes.${figure.acknowledged ? ` Acknowledged: ${figure.acknowledged}.` : ''}`,
+    note: `${titleOf(series)}: ${figure.title}. ${series.durability}; executor ${series.executor}. A point is one run's median; a line is the median between changes.${figure.acknowledged ? ` Acknowledged: ${figure.acknowledged}.` : ''}${series.ended ? ' Ended: the newest runs of this lock are in other series; this one is not judged.' : ''}`,
     tables: [{
       columns: [{ name: 'run' }, { name: figure.title, format: told }, { name: 'change' }, { name: 'level before', format: told }, { name: 'level after', format: told }],
       rows: figure.values.map((value, i) => {
