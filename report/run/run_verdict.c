@@ -314,11 +314,12 @@ static void say_limited(struct doc *doc, const struct report *report) {
         }
     }
     if (limited == 0) return;
-    doc_say(doc, TONE_WARN,
-            "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
-            "machine was late. In such a stage %s: run it again on a less busy machine before you "
-            "decide.",
-            limited, stages, words_help(WORDS_LIMITED));
+    doc_say(
+        doc, TONE_WARN,
+        "GENERATOR-LIMITED: in %d of the %d stages of real locks the load generator or a busy "
+        "machine was late. In such a stage %s: do what the warning of the stage says, and run it "
+        "again, before you decide.",
+        limited, stages, words_help(WORDS_LIMITED));
 }
 
 /* Names figures that still changed: they depend on when they were measured. */

@@ -216,6 +216,9 @@ TEST(test_limited_stages_are_named) {
                   "");
     char *text = verdict_of(report);
     assert_non_null(strstr(text, "in 1 of the 2 stages"));
+    /* Its driver may block the thread, or the clients be too many. */
+    assert_null(strstr(text, "less busy machine"));
+    assert_non_null(strstr(text, "do what the warning of the stage says"));
     free(text);
     assert_true(report->groups[0].rows[0].limited);
     assert_false(report->groups[0].rows[1].limited);
