@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/base/shell_quote.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/metrics.h"
 #include "bench/cli/page.h"
-#include "bench/cli/shell.h"
 #include "bench/cli/terminal.h"
 #include "report/trend/trend.h"
 

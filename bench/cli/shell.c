@@ -5,28 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/plain_word.h"
+#include "bench/base/shell_quote.h"
 #include "bench/run/place.h"
 #include "drivers/url.h"
 
 #define URL_WORD_MAX 1200
 #define HIDDEN_MAX 8 /* how much longer a hidden password may be than the real one */
-
-void shell_quote(FILE *out, const char *text) {
-    if (*text && text[strspn(text, PLAIN_WORD)] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *text; text++) {
-        if (*text == '\'') {
-            fputs("'\\''", out);
-        } else {
-            fputc(*text, out);
-        }
-    }
-    fputc('\'', out);
-}
 
 static int put_word(FILE *out, const char *text) {
     size_t size = strlen(text) + HIDDEN_MAX;

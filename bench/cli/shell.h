@@ -4,9 +4,6 @@
 
 #include <stdio.h>
 
-/* Writes a word quoted, so that a shell takes it as one word. */
-void shell_quote(FILE *out, const char *text);
-
 struct place_url;
 
 /* The name of the program and its arguments, without those that only say where to save and what to

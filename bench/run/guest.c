@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/shell_quote.h"
 #include "bench/engine/loop.h"
 #include "bench/servers/janitor.h"
 #include "drivers/key_names.h"
@@ -161,30 +162,36 @@ static const char *write_note(const struct place_url *at, char text[NOTE_MAX]) {
     return text;
 }
 
+/* Adds " OPTION NAMEVALUE", quoted for a shell, if there is room. */
+static void add_option(char text[COMMAND_MAX], const char *option, const char *name,
+                       const char *value) {
+    char word[700], *quoted = NULL;
+    size_t size, used = strlen(text);
+    snprintf(word, sizeof word, "%s%s", name, value);
+    FILE *out = open_memstream(&quoted, &size);
+    if (!out) return;
+    fprintf(out, " %s ", option);
+    shell_quote(out, word);
+    if (fclose(out) == 0 && used + strlen(quoted) < COMMAND_MAX) stpcpy(text + used, quoted);
+    free(quoted);
+}
+
 /* Writes the command that removes what runs of this plan leave there, or that only looks for it. */
 static const char *write_command(const struct place_url *at, const struct plan *plan, bool looks,
                                  char text[COMMAND_MAX]) {
     char word[300];
-    size_t used =
-        (size_t)snprintf(text, COMMAND_MAX, "lockbench clean %s--url %s", looks ? "--dry-run " : "",
-                         at->word ? at->word : write_word(at, word, sizeof word));
+    snprintf(text, COMMAND_MAX, "lockbench clean%s", looks ? " --dry-run" : "");
+    add_option(text, "--url", "", at->word ? at->word : write_word(at, word, sizeof word));
     const struct lb_option *option = at->options ? lb_backend_options(at->backend) : NULL;
     for (; option && option->name; option++) { /* without these the server can't be reached */
-        char value[300];
-        if (!place_tls_is_set(option, at->options, value, sizeof value) ||
-            used + strlen(value) + 80 > COMMAND_MAX)
-            continue;
-        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --set '%s.%s=%s'",
-                                 at->backend->name, option->name, value);
+        char value[300], name[100];
+        if (!place_tls_is_set(option, at->options, value, sizeof value)) continue;
+        snprintf(name, sizeof name, "%s.%s=", at->backend->name, option->name);
+        add_option(text, "--set", name, value);
     }
-    if (*plan->key_prefix)
-        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --key-prefix '%s'",
-                                 plan->key_prefix);
-    for (int i = 0; i < plan->key_names.count; i++) {
-        const char *key = plan->key_names.item[i];
-        if (used + strlen(key) + sizeof " --key ''" > COMMAND_MAX) break;
-        used += (size_t)snprintf(text + used, COMMAND_MAX - used, " --key '%s'", key);
-    }
+    if (*plan->key_prefix) add_option(text, "--key-prefix", "", plan->key_prefix);
+    for (int i = 0; i < plan->key_names.count; i++)
+        add_option(text, "--key", "", plan->key_names.item[i]);
     return text;
 }
 
