@@ -15,6 +15,11 @@ static const char *why_no_handoff(const struct run_stage *stage) {
                "idle\" is known only where more clients than permits always ask";
     if (is_primitive(stage, "rwlock") && stage->readers >= 100)
         return "readers hold together, so no release enables the grant of a reader";
+    /* Where clients waited, each release was followed by a grant to the client that had just released. */
+    bool one_client = report_competes(stage) && stage->tested_grants > 0 && stage->grants > 0 &&
+                      stage->jain * stage->clients < 1.1;
+    if (one_client)
+        return "one client got almost all grants: there were hardly any handoffs to another one";
     return NULL;
 }
 

@@ -22,11 +22,13 @@ static void add_executor(struct doc *doc, const struct run *run) {
         pinned |= stage->pinned;
     }
     if (!isfinite(least)) return;
-    doc_say(doc, TONE_PLAIN,
-            "Executor: clients are fibers on %.0f to %.0f threads in %.0f process%s, %s; its own "
-            "stalls, p99 of the worst stage: %s",
-            least, most, processes, processes == 1 ? "" : "es", pinned ? "pinned" : "not pinned",
-            number_time_text(stall, text));
+    doc_say(doc, TONE_PLAIN, "Executor: clients are fibers on ");
+    if (least < most) doc_span(doc, DOC_PLAIN, "%.0f to ", least);
+    doc_span(doc, DOC_PLAIN,
+             "%.0f thread%s in %.0f process%s, %s; its own "
+             "stalls, p99 of the worst stage: %s",
+             most, most == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
+             pinned ? "pinned" : "not pinned", number_time_text(stall, text));
     const json_t *asked = json_object_get(json_object_get(run->plan, "load"), "processes");
     bool spread = run->stage_count > 0 && json_array_size(run->stages[0].hosts) > 0;
     if (!spread && json_is_integer(asked) && processes > (double)json_integer_value(asked))

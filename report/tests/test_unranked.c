@@ -69,4 +69,21 @@ TEST(one_client_is_not_few) {
     report_free(report);
 }
 
+/* A dash has its reason. */
+TEST(no_handoff_where_one_client_got_all) {
+    expect("{\"lock\":\"a\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"grants\":900,"
+           "\"throughput_per_s\":900,\"fairness\":{\"jain\":0.25},"
+           "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}",
+           "one client got almost all grants: there were hardly any handoffs to another one", true);
+    expect(STAGE("a", 100, "none", 0.54), "hardly any handoffs", false);
+}
+
+TEST(equal_numbers_of_threads_are_no_range) {
+    expect("{\"lock\":\"a\",\"clients\":2,\"threads\":2,\"processes\":2}",
+           "clients are fibers on 2 threads in 2 processes", true);
+    expect("{\"lock\":\"a\",\"clients\":2,\"threads\":1,\"processes\":1},"
+           "{\"lock\":\"b\",\"clients\":2,\"threads\":2,\"processes\":1}",
+           "clients are fibers on 1 to 2 threads in 1 process,", true);
+}
+
 TEST_MAIN(NULL, NULL)
