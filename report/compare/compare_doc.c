@@ -95,6 +95,11 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     doc_set_headline(doc);
 }
 
+/* Nothing tells a change of the machine between two runs from a change of the lock. */
+static bool is_by_stage(const struct compare *compare) {
+    return compare->base_count == 1 && compare->new_count == 1;
+}
+
 /* Adds the facts that a reader must know before any figure. */
 static void add_warnings(struct doc *doc, const struct compare *compare) {
     char judged[COMPARE_METRICS_TEXT_MAX];
@@ -102,6 +107,12 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
+    if (is_by_stage(compare))
+        doc_item(
+            doc, TONE_WARN,
+            "the samples are the stages of one run a side: a change of the machine between the two "
+            "runs looks like a change of the lock. Several runs of each side, in turns "
+            "(run --repeat 10 --against...), tell the two apart");
     if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
     if (compare->partial_count > 0)
         doc_item(doc, TONE_WARN,
@@ -161,7 +172,7 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
               fails ? words_state_title(row->state) : "");
     if (row->base_limited + row->new_limited > 0)
         doc_span(doc, DOC_DETAIL,
-                 "left out, generator-limited: %d stages of the base, %d of the new",
+                 "stages left out, generator-limited: %d of the base, %d of the new",
                  row->base_limited, row->new_limited);
     bool alike = strcmp(row->guarantee, row->new_guarantee) == 0;
     doc_span(doc, DOC_DETAIL, "%s%s", alike ? "" : "base: ", row->guarantee);
@@ -172,7 +183,6 @@ static void add_compared_lock(struct doc *doc, const struct compare_row *row) {
 }
 
 void compare_doc(const struct compare *compare, struct doc *doc) {
-    bool by_stage = compare->base_count == 1 && compare->new_count == 1;
     doc_box(doc);
     add_headline(doc, compare);
     doc_end(doc);
@@ -189,12 +199,8 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
         "Holm over all %sfigures; shift and interval by Hodges and Lehmann. No change shown: the "
         "interval excludes changes above %.3g %%.%s",
         100 * compare->min_effect, compare->alpha, compare->metrics ? "judged " : "",
-        100 * COMPARE_SAME_TIMES * compare->min_effect, by_stage ? "" : " One run is one sample.");
-    if (by_stage)
-        doc_say(doc, TONE_WARN,
-                "The samples of a side are the stages of one run: a change of the machine between "
-                "the two runs looks like a change of the lock. Several runs of each side, in turns "
-                "(run --repeat 10 --against...), tell the two apart.");
+        100 * COMPARE_SAME_TIMES * compare->min_effect,
+        is_by_stage(compare) ? "" : " One run is one sample.");
 }
 
 static const char *const csv_titles[] = {
