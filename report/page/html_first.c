@@ -12,6 +12,7 @@
 #include "report/run/best.h"
 #include "report/run/lead.h"
 #include "report/run/run_doc.h"
+#include "results/format/unrecorded.h"
 
 #define TILE_TIES 4 /* names of locks that are level with a leader */
 
@@ -49,6 +50,12 @@ static void write_doubts(FILE *out, const struct report *report, const struct re
                 "<p class=\"warn\" title=\"%s\">Generator-limited: its times include delays "
                 "of the load generator or the machine.</p>",
                 words_help(WORDS_LIMITED));
+    if (row->unrecorded > UNRECORDED_SHARE)
+        fprintf(
+            out,
+            "<p class=\"warn\">At least %.0f %% of the time that its clients waited are not in its p99: "
+            "see below the table.</p>",
+            floor(100 * row->unrecorded));
     if (best_is_unfair(row)) {
         fputs("<p class=\"warn\">It is ", out);
         write_unfair(out, row);

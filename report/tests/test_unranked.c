@@ -59,6 +59,24 @@ TEST(a_tail_without_the_long_waits_is_no_best) {
     report_free(report);
 }
 
+/* The page's first screen has the p99 of the leader. */
+TEST(the_tile_of_a_leader_says_what_its_p99_lacks) {
+    struct report *report = report_of(
+        "{\"lock\":\"a\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":900,"
+        "\"client_time_ns\":{\"waiting\":3000000000},"
+        "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}," STAGE("b", 60,
+                                                                                      "none", 1),
+        "");
+    char *page = render(report, REPORT_HTML, false);
+    char *tiles = strstr(page, "p99 wait");
+    assert_non_null(tiles);
+    char *said = strstr(tiles, "100 % of the time that its clients waited are not in its p99");
+    assert_non_null(said);
+    assert_true(said < strstr(tiles, "<table"));
+    free(page);
+    report_free(report);
+}
+
 /* 1 of 8 clients: Jain is 1/8. */
 TEST(one_client_is_not_few) {
     struct report *report =
