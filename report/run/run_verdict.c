@@ -322,6 +322,33 @@ static void say_limited(struct doc *doc, const struct report *report) {
         limited, stages, words_help(WORDS_LIMITED));
 }
 
+#define OVERLOADED 0.1 /* of the requests */
+
+/* Names rates that no queue survives: its times are as long as the run. */
+static void say_overloaded(struct doc *doc, const struct report *report) {
+    const struct run_stage *worst = NULL;
+    char missed[NUMBER_TEXT_MAX], due[NUMBER_TEXT_MAX];
+    int over = 0, stages = 0;
+    for (int r = 0; r < report->run_count; r++) {
+        for (int s = 0; s < report->runs[r]->stage_count; s++) {
+            const struct run_stage *stage = &report->runs[r]->stages[s];
+            if (!(stage->due > 0)) continue;
+            stages++;
+            if (!(stage->missed > OVERLOADED * stage->due)) continue;
+            over++;
+            if (!worst || stage->missed / stage->due > worst->missed / worst->due) worst = stage;
+        }
+    }
+    if (over == 0) return;
+    doc_say(
+        doc, TONE_WARN,
+        "OVERLOADED: in %d of the %d stages with a rate of requests more than %.0f %% of the requests "
+        "could not be started before the window's end (%s: %s of %s). The queue grows there, and waits "
+        "are as long as the run: lower the rate (load.arrival), or find it with lockbench capacity.",
+        over, stages, 100 * OVERLOADED, doc_or(worst->lock, "?"),
+        number_count_text(worst->missed, missed), number_count_text(worst->due, due));
+}
+
 /* Names figures that still changed: they depend on when they were measured. */
 static void say_steady(struct doc *doc, const struct report *report) {
     int never = 0, asked = 0;
@@ -359,6 +386,7 @@ void run_verdict(const struct report *report, struct doc *doc) {
     run_outages(report, doc);
     run_slo_verdict(report, doc);
     say_limited(doc, report);
+    say_overloaded(doc, report);
     say_steady(doc, report);
     run_self_failed(report, doc);
     for (int state = LOCK_VIOLATED; state >= LOCK_BASELINE; state--) {

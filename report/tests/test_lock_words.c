@@ -40,6 +40,26 @@ TEST(an_overloaded_lock_granted_only_older_requests) {
     report_free(report);
 }
 
+/* Its times grow with the length of the run: a reader must know before any figure. */
+#define OPEN(lock, due, missed)                                                                    \
+    "{\"lock\":\"" lock                                                                            \
+    "\",\"clients\":64,\"arrival\":\"poisson:600/s\",\"throughput_per_s\":279,"                    \
+    "\"arrivals\":{\"due\":" #due ",\"missed\":" #missed "},"                                      \
+    "\"exclusion\":{\"verdict\":\"clean\",\"grants\":1797,\"tested\":1794}}"
+
+TEST(a_rate_that_no_lock_carries_is_told_first) {
+    struct report *report = report_of(OPEN("a", 3701, 2034) "," OPEN("b", 3701, 20), "");
+    expect_said(
+        report,
+        "OVERLOADED: in 1 of the 2 stages with a rate of requests more than 10 % of the requests could "
+        "not be started before the window's end (a: 2,034 of 3,701).",
+        true);
+    report_free(report);
+    report = report_of(OPEN("b", 3701, 20), "");
+    expect_said(report, "OVERLOADED", false);
+    report_free(report);
+}
+
 static struct run *run_with(int clients) {
     struct lb_err err = {0};
     char text[200];
