@@ -322,7 +322,8 @@ static void add_unrecorded(json_t *warnings, const struct stage *stage) {
         warnings,
         "at least %.0f %% of the time that clients waited is in no percentile of acquire: such a wait began "
         "in the warm-up (the longest took %.3g s, the window %.3g s); run longer (run.duration)",
-        100 * share, stage->result.max_wait_ns / 1e9, (double)stage->window_ns / 1e9);
+        unrecorded_per_cent(share), stage->result.max_wait_ns / 1e9,
+        (double)stage->window_ns / 1e9);
 }
 
 json_t *stage_warnings(const struct stage *stage, const struct stage_ask *ask) {

@@ -55,7 +55,7 @@ static void write_doubts(FILE *out, const struct report *report, const struct re
             out,
             "<p class=\"warn\">At least %.0f %% of the time that its clients waited are not in its p99: "
             "see below the table.</p>",
-            floor(100 * row->unrecorded));
+            unrecorded_per_cent(row->unrecorded));
     if (best_is_unfair(row)) {
         fputs("<p class=\"warn\">It is ", out);
         write_unfair(out, row);

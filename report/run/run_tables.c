@@ -264,7 +264,7 @@ static void add_unrecorded_notes(struct doc *doc, const struct report *report,
             doc, TONE_WARN,
             "%s: at least %.0f %% of the time that its clients waited is in no percentile of acquire, since "
             "such a wait began in the warm-up (the longest took %s): set a longer run.duration",
-            report->locks[row->lock].label, floor(100 * row->unrecorded),
+            report->locks[row->lock].label, unrecorded_per_cent(row->unrecorded),
             number_time_text(longest_ns, time));
     }
 }

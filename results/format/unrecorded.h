@@ -26,4 +26,9 @@ static inline double unrecorded_share(const struct run_stage *stage) {
     return waited_ns > 0 ? 1 - recorded_ns / waited_ns : NAN;
 }
 
+/* "at least N %": never rounded up. */
+static inline double unrecorded_per_cent(double share) {
+    return floor(100 * share + 1e-6);
+}
+
 #endif
