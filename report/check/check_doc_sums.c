@@ -121,7 +121,7 @@ static void add_fault_sums(const struct check_view *view, struct doc *doc) {
         {.title = "grants", .figure = DOC_COUNT},
         {.title = "stale writes accepted unfenced", .figure = DOC_COUNT},
         {.title = "rejected fenced", .figure = DOC_COUNT},
-        {.title = "longest without a grant", .figure = DOC_TIME},
+        {.title = "longest that a free key waited", .figure = DOC_TIME},
         {.title = NULL},
     };
     doc_table(doc, "figures sortable", "By fault, without the controls");
@@ -143,6 +143,11 @@ static void add_fault_sums(const struct check_view *view, struct doc *doc) {
         doc_figure(doc, sums.unavailable_max);
     }
     note_unbroken(view, doc);
+    doc_note(
+        doc, TONE_PLAIN,
+        "Longest that a free key waited: nobody was granted anything meanwhile, although a client had asked "
+        "for a key that nobody held. Time in which live holders kept the keys is none of it, also while the "
+        "server was away.");
     if (view->finding_count > 0) doc_note(doc, TONE_PLAIN, "Bold: worse than the driver states.");
     doc_end(doc);
 }
