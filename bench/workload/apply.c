@@ -94,19 +94,24 @@ static struct target find_target(const struct draft *draft, const char *name) {
     return target;
 }
 
-/* The error for a key that its section does not have. It names the section that has the key, or the
+/* The error for a key that its section does not have. It names the section that has the key, and the
  * nearest key of its own. */
 static int unknown_key(const struct setting *setting, const struct target *target,
                        const char *place, struct lb_err *err) {
     struct nearest nearest;
-    char hint[120] = "";
+    char hint[200] = "";
     nearest_init(&nearest, setting->key);
     for (const struct section *section = sections(); !*hint && section->name; section++) {
         if (options_find(section->keys, setting->key))
             snprintf(hint, sizeof hint, ", it belongs to [%s]", section->name);
     }
     for (int i = 0; i < target->count; i++) options_offer(target->part[i].table, &nearest);
-    if (!*hint) nearest_hint(&nearest, hint, sizeof hint);
+    size_t used = strlen(hint);
+    if (!*hint)
+        nearest_hint(&nearest, hint, sizeof hint);
+    else if (nearest.best)
+        snprintf(hint + used, sizeof hint - used, "; or did you mean '%.60s' of this section?",
+                 nearest.best);
     return err_set(err, LB_EXIT_USAGE, "%s: there is no such key%s%s", place, hint,
                    *hint ? "" : "; 'lockbench list --keys' and 'lockbench list LOCK' show them");
 }

@@ -113,6 +113,9 @@ static int read_arrival(const struct lb_option *option, const char *text, void *
     char words[3][48];
     int count = split_at_colons(text, words), kind;
     (void)arena;
+    if (strchr(text, ','))
+        return err_set(err, LB_EXIT_USAGE,
+                       "one arrival process only; several rates are load.rates = 200, 500");
     if (count < 0) return err_set(err, LB_EXIT_USAGE, "'%.60s' is not an arrival process", text);
     if (text_choice(words[0], "closed,constant,poisson", &kind, err)) return -1;
     struct arrival arrival = {.kind = (enum arrival_kind)kind};
