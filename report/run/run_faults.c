@@ -75,8 +75,8 @@ static void add_recoveries(struct doc *doc, const struct report *report,
         if (has_recovery(&group->rows[r])) add_recovery_row(doc, report, &group->rows[r]);
     doc_note(
         doc, TONE_PLAIN,
-        "recovered: from the fault to the first grant after it; no grant for: the longest time "
-        "without one although a key that a client had asked for was held by nobody");
+        "recovered: from the fault to the first grant after it; that a free key waited (free for): the longest "
+        "time without any grant although a key that a client had asked for was held by nobody");
     doc_end(doc);
 }
 
