@@ -193,18 +193,21 @@ static bool is_always_asked(const struct plan *plan, int clients) {
            !plan->churn && keys_count(&plan->keys, clients) == 1;
 }
 
-/* Little's law for permits: throughput x (hold + idle) = permits. It tells of waiting only where the
- * clients that hold or wait, on average, are more than the permits are good for. */
+/* The time for which permits lay idle in the window, for each grant in it. Holds that reach beyond the window count
+ * with their part of it only: a mean of whole holds may be longer than the time that there was. It tells of waiting
+ * only where the clients that hold or wait, on average, are more than the permits are good for (Little's law).
+ * Holders of more permits than there are leave no idle time: then it is not known. */
 static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
     struct run_stage *result = &stage->result;
     double holders = floor(result->bound / result->permits);
     double per_ns = result->throughput_per_s / 1e9;
     double hold_ns = result->latency[METRIC_HOLD].mean;
     double acquire_ns = result->latency[METRIC_ACQUIRE].mean;
+    double held_ns = result->state_holding_ns / (double)stage->window_ns; /* a nanosecond */
     if (strcmp(result->primitive, lb_primitive_name(LB_SEMAPHORE)) != 0) return;
     if (!is_always_asked(plan, stage->clients) || stage->faults.count > 0) return;
-    if (stage->clients > holders && per_ns * (hold_ns + acquire_ns) > holders)
-        result->permit_idle_ns = holders / per_ns - hold_ns;
+    if (stage->clients > holders && per_ns * (hold_ns + acquire_ns) > holders && held_ns <= holders)
+        result->permit_idle_ns = (holders - held_ns) / per_ns;
 }
 
 /* null where it is not known, or so few grants do not support the quantile. */

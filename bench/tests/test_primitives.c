@@ -125,7 +125,8 @@ TEST(test_permits_have_an_idle_time_and_no_handoff) {
     const struct run_stage *result = &stage->result;
     assert_clean(stage);
     assert_int_equal(stage->hist[METRIC_HANDOFF]->count, 0);
-    double idle_ns = 2e9 / result->throughput_per_s - hist_mean(stage->hist[METRIC_HOLD]);
+    double grants = result->throughput_per_s * result->duration_s;
+    double idle_ns = (2e9 * result->duration_s - result->state_holding_ns) / grants;
     assert_true(fabs(result->permit_idle_ns - idle_ns) < 1);
     stage_free(stage);
     /* Nobody waits: as many permits as clients, or clients that pause. */
@@ -138,6 +139,16 @@ TEST(test_permits_have_an_idle_time_and_no_handoff) {
     wish.bound = 2;
     stage = run_toy(&toy_semaphore, RIGHT, wish, SETS(CROWD, "load.hold=1ms", "load.think=5ms"));
     assert_true(isnan(stage->result.permit_idle_ns));
+    stage_free(stage);
+}
+
+/* Ten holds begin in the window and eight of them fit into it. */
+TEST(test_holds_beyond_the_window_leave_no_negative_idle_time) {
+    struct stage_wish wish = {.permits = 1, .bound = 2, .until = idle_is_known};
+    struct stage *stage =
+        run_toy(&toy_semaphore, RIGHT, wish,
+                SETS("load.clients=6", "load.hold=20ms", "run.warmup=0", "run.duration=90ms"));
+    assert_true(stage->result.permit_idle_ns >= 0);
     stage_free(stage);
 }
 
