@@ -92,7 +92,7 @@ static void fill_model(const struct capacity_run *capacity_run,
     const struct plan *plan = capacity_run->ask.plan;
     bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
     if (capacity_run->ask.by_clients || !one_key ||
-        lock_search->lock->lock->primitive != LB_MUTEX || !(load > 0))
+        !keys_have_one_holder(lock_search->lock->lock) || !(load > 0))
         return;
     double hold_ns = mean_near(lock_search, load, offsetof(struct probe, hold_mean_ns));
     double handoff_ns = mean_near(lock_search, load, offsetof(struct probe, handoff_mean_ns));

@@ -150,7 +150,7 @@ static bool key_was_busy(const struct stage *stage, const struct stage_ask *ask,
                          const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
     bool one =
-        ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
+        keys_have_one_holder(ask->lock->lock) && keys_count(&ask->plan->keys, stage->clients) == 1;
     /* the comparison is false if a mean is not known (NAN) */
     return one && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }

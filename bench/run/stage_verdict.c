@@ -275,8 +275,8 @@ static void add_wall_step(json_t *warnings, const struct stage *stage) {
 static double one_key_capacity(const struct stage *stage, const struct stage_ask *ask) {
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     bool one =
-        ask->lock->lock->primitive == LB_MUTEX && keys_count(&ask->plan->keys, stage->clients) == 1;
-    if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode == MODE_TRY) return INFINITY;
+        keys_have_one_holder(ask->lock->lock) && keys_count(&ask->plan->keys, stage->clients) == 1;
+    if (!one || handoff->count < HANDOFFS_MIN || ask->plan->mode != MODE_WAIT) return INFINITY;
     double capacity = queue_capacity(hist_mean(stage->hist[METRIC_HOLD]), hist_mean(handoff));
     return capacity > 0 ? capacity * 1e9 : INFINITY;
 }

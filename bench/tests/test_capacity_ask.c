@@ -175,4 +175,32 @@ TEST(rates_that_no_key_carries_are_flagged) {
     plan_free(plan);
 }
 
+/* A key that several may hold carries more, and one that nobody holds carries all. */
+TEST(rates_are_flagged_by_how_many_may_hold_a_key) {
+    static const struct {
+        const char *lock, *sets[SETS_MAX + 1], *words; /* NULL: no warning */
+    } cases[] = {
+        {"mem-mutex", {NULL}, "2 times the time that the keys have (1 at a time may hold one)"},
+        {"mem-mutex", {"acquire.mode=timed", "acquire.timeout=5ms"}, NULL},
+        {"mem-mutex", {"load.hold=window", "run.warmup=0"}, NULL},
+        {"mem-semaphore", {"acquire.bound=4"}, NULL},
+        {"mem-semaphore", {"acquire.bound=2"}, "(2 at a time may hold one)"},
+        {"mem-rwlock", {"acquire.readers=60,100"}, NULL},
+        {"mem-rwlock", {"acquire.readers=0,100"}, "(1 at a time may hold one)"},
+        {"null", {NULL}, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lb_err err = {0};
+        const char *sets[SETS_MAX + 1] = {"load.arrival=poisson:200/s", "load.hold=10ms",
+                                          "load.clients=8"};
+        for (int s = 0; cases[i].sets[s]; s++) sets[3 + s] = cases[i].sets[s];
+        struct plan *plan = load(NULL, cases[i].lock, sets, &err);
+        if (!plan) fail_msg("%s", err.text);
+        const char *words = cases[i].words ? cases[i].words : "load.hold takes";
+        if (warned(plan, words) != (cases[i].words != NULL))
+            fail_msg("case %zu, %s: %s", i, cases[i].lock, words);
+        plan_free(plan);
+    }
+}
+
 TEST_MAIN(find_folder, remove_path)

@@ -137,6 +137,27 @@ TEST(test_waits_that_no_percentile_has_are_told) {
     stage_free(stage);
 }
 
+/* 150/s are more than a key carries that has one holder at a time, and no more than its four slots do. */
+TEST(test_a_divided_key_carries_more_than_one_holder_does) {
+    static const char words[] = "150/s is more than 1/(hold + handoff) of one key";
+    struct lb_lock divided = *registry_lock("sim");
+    const struct plan plan = {
+        .name = "test", .arrival.kind = ARRIVAL_POISSON, .keys = {KEYS_UNIFORM, .count = 1}};
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    hist_record_times(stage->hist[METRIC_HANDOFF], 5 * LB_MS_NS, 1000);
+    hist_record_times(stage->hist[METRIC_HOLD], 5 * LB_MS_NS, 100000);
+    stage->offered_per_s = 150;
+    divided.caps |= LB_CAP_SLOTS;
+    for (int i = 0; i < 2; i++) {
+        const struct plan_lock lock = {.lock = i ? registry_lock("sim") : &divided};
+        const struct stage_ask ask = {.plan = &plan, .lock = &lock};
+        json_t *warnings = stage_warnings(stage, &ask);
+        assert_int_equal(any_text_has(warnings, words), i);
+        json_decref(warnings);
+    }
+    stage_free(stage);
+}
+
 /* A late start is the fault of the load generator, or of a pool that is too small because the lock
  * keeps its clients waiting. */
 TEST(test_late_starts_are_told_apart) {

@@ -39,6 +39,17 @@ uint32_t keys_count(const struct keyspace *keys, int clients) {
     return keys->pick == KEYS_OWN ? (uint32_t)clients : keys->count;
 }
 
+bool keys_have_one_holder(const struct lb_lock *lock) {
+    return lock->primitive == LB_MUTEX && !(lock->caps & LB_CAP_SLOTS);
+}
+
+double keys_holders(const struct plan *plan, const struct lb_lock *lock) {
+    if (lock->caps & LB_CAP_BASELINE) return INFINITY;
+    if (lock->caps & LB_CAP_SLOTS) return (double)plan->bound;
+    if (lock->primitive == LB_SEMAPHORE) return floor((double)plan->bound / (double)plan->permits);
+    return lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK ? 1 : INFINITY;
+}
+
 void keys_init(struct keypicker *picker, const struct keyspace *keys, int clients) {
     double s = keys->zipf_s;
     *picker = (struct keypicker){.pick = keys->pick, .count = keys_count(keys, clients), .s = s};

@@ -25,6 +25,13 @@ struct keypicker {
 /* The number of keys for this number of clients: one for each client, if each has its own. */
 uint32_t keys_count(const struct keyspace *keys, int clients);
 
+/* Whether each key has one holder at a time: a mutex that is not divided into slots. */
+bool keys_have_one_holder(const struct lb_lock *lock);
+
+/* How many clients may hold a key at the same time, if none of them is a reader. INFINITY: their number has no limit,
+ * or they hold nothing. */
+double keys_holders(const struct plan *plan, const struct lb_lock *lock);
+
 /* keys: from a plan that was validated. */
 void keys_init(struct keypicker *picker, const struct keyspace *keys, int clients);
 

@@ -1,5 +1,6 @@
 /* validate: rules about several values of a plan. An error names the key that should change. A
  * combination that is allowed, but is perhaps a mistake, gives a warning. */
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -192,21 +193,40 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
     return check_faults(draft, err);
 }
 
-/* A key has one holder at a time, so it can't be held for more than one second a second. */
+/* The fewest holders that a key of one of the plan's locks may have at the same time. */
+static double fewest_holders(const struct plan *plan) {
+    double few = INFINITY;
+    for (int i = 0; i < plan->lock_count; i++)
+        few = fmin(few, keys_holders(plan, plan->locks[i].lock));
+    return few;
+}
+
+static int fewest_readers(const struct plan *plan) {
+    int few = 100;
+    for (int i = 0; i < plan->readers_count; i++)
+        few = plan->readers[i] < few ? plan->readers[i] : few;
+    return plan->readers_count > 0 ? few : 0;
+}
+
+/* A holder's place can't be held for more than one second a second. Readers hold together; who waits for a limited
+ * time leaves the queue. */
 static void warn_overload(struct draft *draft) {
     const struct plan *plan = draft->plan;
-    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode == MODE_TRY) return;
-    double keys = keys_count(&plan->keys, most_clients(plan));
+    bool ends_with_window = plan->hold.kind == DIST_WINDOW;
+    if (plan->arrival.kind == ARRIVAL_CLOSED || plan->mode != MODE_WAIT || ends_with_window) return;
+    double holders = fewest_holders(plan), keys = keys_count(&plan->keys, most_clients(plan));
     double rate_per_s = plan->rates_count > 0 ? 0 : plan->arrival.rate_per_s;
     for (int i = 0; i < plan->rates_count; i++) {
         if (plan->rates[i] > rate_per_s) rate_per_s = plan->rates[i];
     }
-    double busy = rate_per_s * (double)plan->hold.mean_ns / 1e9 / keys;
+    double writers = 1 - fewest_readers(plan) / 100.0;
+    double busy = rate_per_s * writers * (double)plan->hold.mean_ns / 1e9 / (keys * holders);
     if (busy >= 1) {
         add_warning(
             draft,
-            "at %.6g requests a second load.hold takes %.2g times the time that the keys have: the queue grows without end",
-            rate_per_s, busy);
+            "at %.6g requests a second load.hold takes %.2g times the time that the keys have (%.6g "
+            "at a time may hold one): the queue grows without end",
+            rate_per_s, busy, holders);
     }
 }
 
