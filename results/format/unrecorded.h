@@ -15,12 +15,11 @@ static inline double unrecorded_sum_ns(const struct run_latency *latency) {
 
 /* The least share of the clients' time of waiting in the window that no percentile of acquire has: a wait
  * that began in the warm-up is in none. Waits that were recorded count with their whole length, with what
- * was after the window: so the share may be greater, never less. Where each attempt opens its session,
- * that is part of the wait. NAN = not known, or no closed loop. */
+ * was after the window: so the share may be greater, never less. Opening an attempt's own session is no
+ * part of acquire, nor of these waits. NAN = not known, or no closed loop. */
 static inline double unrecorded_share(const struct run_stage *stage) {
     double waited_ns = stage->state_waiting_ns;
     if (!stage->arrival || strcmp(stage->arrival, "closed") != 0) return NAN;
-    if (stage->state_connecting_ns > 0) waited_ns += stage->state_connecting_ns;
     double recorded_ns = unrecorded_sum_ns(&stage->latency[METRIC_ACQUIRE]) +
                          unrecorded_sum_ns(&stage->latency[METRIC_WAIT_FAILED]);
     return waited_ns > 0 ? 1 - recorded_ns / waited_ns : NAN;
