@@ -69,6 +69,12 @@ static double at_least_one(int64_t number) {
     return number > 1 ? (double)number : 1;
 }
 
+/* Whether acquire.bound means anything to the lock. */
+static bool has_bound(const struct lb_lock *lock) {
+    return lock->primitive == LB_SEMAPHORE || lock->primitive == LB_LATCH ||
+           (lock->caps & LB_CAP_SLOTS);
+}
+
 /* What an attempt asks for, beside a key. */
 static void describe_request(struct run_stage *result, const struct plan *plan,
                              const struct lb_lock *lock, int readers) {
@@ -77,7 +83,7 @@ static void describe_request(struct run_stage *result, const struct plan *plan,
     result->lease_varies = leases_differ(plan, lock);
     result->readers = readers;
     result->permits = at_least_one(plan->permits);
-    result->bound = at_least_one(plan->bound);
+    if (has_bound(lock)) result->bound = at_least_one(plan->bound);
     result->depth = at_least_one(plan->depth);
     result->keys_at_once = at_least_one(plan->keys_at_once);
     if (plan->keys_at_once > 1)

@@ -137,6 +137,16 @@ TEST(test_waits_that_no_percentile_has_are_told) {
     stage_free(stage);
 }
 
+/* Where acquire.bound means nothing, a bound would say that several may hold a key. */
+TEST(test_a_mutex_has_no_bound) {
+    struct stage *stage = run_stage_of("sim", SETS("load.clients=1", "sim.service=50us"));
+    assert_true(isnan(stage->result.bound));
+    stage_free(stage);
+    stage = run_stage_of("mem-semaphore", SETS("load.clients=1", "acquire.bound=3"));
+    assert_true(stage->result.bound == 3);
+    stage_free(stage);
+}
+
 /* 150/s are more than a key carries that has one holder at a time, and no more than its four slots do. */
 TEST(test_a_divided_key_carries_more_than_one_holder_does) {
     static const char words[] = "150/s is more than 1/(hold + handoff) of one key";

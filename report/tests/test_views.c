@@ -405,6 +405,25 @@ TEST(test_both_ways_of_a_sweep_stand_apart) {
     report_free(report);
 }
 
+/* The curve of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
+TEST(test_the_rates_of_a_mutex_have_a_model) {
+#define RATED(more)                                                                                             \
+    "{\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:10/"                                        \
+    "s\",\"offered_per_s\":10,\"grants\":1,\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"x\",\"mean\":1000}," \
+    "\"handoff\":{\"count\":9,\"hdr\":\"x\",\"mean\":1000}}" more "}"
+    const char *const stages[] = {RATED(""), RATED(",\"bound\":4")};
+    for (int i = 0; i < 2; i++) {
+        struct report *report = report_of(stages[i], "");
+        struct lb_err err = {0};
+        json_t *root = json_object();
+        assert_int_equal(html_rates(report, root, &err), 0);
+        const json_t *line = json_array_get(json_object_get(root, "rates"), 0);
+        assert_int_equal(json_is_object(json_object_get(line, "model")), i == 0);
+        json_decref(root);
+        report_free(report);
+    }
+}
+
 /* Stages of one lock with these numbers of clients; the last `limited` are generator-limited. */
 static json_t *laws_of(int count, int limited) {
     char stages[4000] = "";
