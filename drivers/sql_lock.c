@@ -271,11 +271,15 @@ static int run_range(struct lb_session *session, const struct lb_key_range *rang
 
 int sql_arm_range(struct lb_session *session, const struct lb_key_range *range,
                   const struct lb_request *like, struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    if (recipe->port->remove) return 0;
     return run_range(session, range, like, SQL_ADD_MANY, SQL_ADD, err);
 }
 
 int sql_disarm_range(struct lb_session *session, const struct lb_key_range *range,
                      const struct lb_request *like, struct lb_err *err) {
+    const struct sql_recipe *recipe = session->lock->recipe;
+    if (recipe->port->remove) return recipe->port->remove(session, range, like, err);
     return run_range(session, range, like, SQL_REMOVE_MANY, SQL_REMOVE, err);
 }
 

@@ -122,6 +122,9 @@ struct sql_port {
     /* True if the server itself ended the session: everything that its connection held is free. */
     bool (*ended)(const struct lb_session *session);
     lb_residue_fn *residue; /* NULL = sql_count_left */
+    /* Removes the rows of keys that have a database each; their rows are added when the keys are first used. NULL = one
+     * database has the rows of all keys. */
+    lb_arm_range_fn *remove;
     /* Tells of each table and sequence of the database whose name begins with lockbench_, but that does not
      * say that lockbench made it (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
     int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,

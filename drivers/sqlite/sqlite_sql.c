@@ -80,38 +80,81 @@ static bool port_ended(const struct lb_session *session) {
     return false;
 }
 
-/* Runs SQL_LEFT in each key's database of the folder. */
-static int port_residue(struct lb_session *session, const char *prefix,
-                        struct lb_residue *ret_residue, struct lb_err *err) {
-    struct sql_session *mine = session->lock_state;
-    struct lb_residue all = {0}, one;
+typedef int visit_fn(struct lb_session *session, uint32_t key_index, const char *file, void *arg,
+                     struct lb_err *err);
+
+/* Visits the folder's databases of keys. Skips their logs, and the counters of sqlite-immediate, whose number is no
+ * key's. */
+static int each_database(struct lb_session *session, visit_fn *visit, void *arg,
+                         struct lb_err *err) {
     DIR *folder = opendir(session->server->dir);
+    int failed = 0;
     if (!folder)
         return err_set(err, LB_EXIT_MACHINE, "sqlite: can't read '%s'", session->server->dir);
-    for (struct dirent *file; (file = readdir(folder)) != NULL;) {
+    for (struct dirent *file; !failed && (file = readdir(folder)) != NULL;) {
         char end[5];
         unsigned index;
-        /* Skips the logs of databases, and the counters of sqlite-immediate, whose number is no
-         * key's. */
         if (sscanf(file->d_name, "key-%u.%4s", &index, end) != 2 || strcmp(end, "db") != 0)
             continue;
-        if (index > INT32_MAX) continue;
-        mine->values.key_index = index;
-        if (sql_count_left(session, prefix, &one, err) != 0) {
-            closedir(folder);
-            return -1;
-        }
-        if (one.count)
-            snprintf(all.example, sizeof all.example, "%.90s in %.60s", one.example, file->d_name);
-        all.count += one.count;
+        if (index <= INT32_MAX) failed = visit(session, index, file->d_name, arg, err);
     }
     closedir(folder);
-    *ret_residue = all;
+    return failed;
+}
+
+struct looking {
+    const char *prefix;
+    struct lb_residue all;
+};
+
+static int count_in(struct lb_session *session, uint32_t key_index, const char *file, void *arg,
+                    struct lb_err *err) {
+    struct sql_session *mine = session->lock_state;
+    struct looking *looking = arg;
+    struct lb_residue *all = &looking->all, one;
+    mine->values.key_index = key_index;
+    if (sql_count_left(session, looking->prefix, &one, err) != 0) return -1;
+    if (one.count) snprintf(all->example, sizeof all->example, "%.90s in %.60s", one.example, file);
+    all->count += one.count;
     return 0;
+}
+
+static int port_residue(struct lb_session *session, const char *prefix,
+                        struct lb_residue *ret_residue, struct lb_err *err) {
+    struct looking looking = {.prefix = prefix};
+    if (each_database(session, count_in, &looking, err) != 0) return -1;
+    *ret_residue = looking.all;
+    return 0;
+}
+
+struct removing {
+    const struct lb_key_range *range;
+    const struct lb_request *like;
+};
+
+static int remove_in(struct lb_session *session, uint32_t key_index, const char *file, void *arg,
+                     struct lb_err *err) {
+    const struct removing *removing = arg;
+    const struct lb_key_range *range = removing->range;
+    struct lb_request request = *removing->like;
+    char name[LB_KEY_MAX];
+    (void)file;
+    if (key_index < range->first || key_index - range->first >= range->count) return 0;
+    request.key_len = (size_t)snprintf(name, sizeof name, "%s%u", range->prefix, key_index);
+    request.key = name;
+    request.key_index = key_index;
+    return sql_disarm(session, &request, err);
+}
+
+static int port_remove(struct lb_session *session, const struct lb_key_range *range,
+                       const struct lb_request *like, struct lb_err *err) {
+    struct removing removing = {range, like};
+    return each_database(session, remove_in, &removing, err);
 }
 
 const struct sql_port sqlite_port = {.prepare = sqlite_port_prepare,
                                      .run = sqlite_port_run,
                                      .answer_after = port_answer_after,
                                      .ended = port_ended,
-                                     .residue = port_residue};
+                                     .residue = port_residue,
+                                     .remove = port_remove};

@@ -126,6 +126,28 @@ static void versions(void *arg) {
     live_client_done(&ours);
 }
 
+/* Each key has a database of its own, and so a row of its own to remove. */
+static void rows_of_two_keys(void *arg) {
+    struct live_client ours;
+    const struct lb_key_range both = {.prefix = "k", .first = 0, .count = 2};
+    struct lb_err err = {0};
+    (void)arg;
+    live_come_as(&ours, &place, VERSION, "k0");
+    const struct lb_algorithm *algorithm = ours.session.lock->algorithm;
+    const struct lb_request first = ours.request;
+    CHECK(algorithm->arm_range(&ours.session, &both, &first, &err) == 0, "%s", err.text);
+    for (uint32_t i = 0; i < 2; i++) {
+        ours.request.key = i ? "k1" : "k0";
+        ours.request.key_index = i;
+        CHECK(live_acquire(&ours, 0) == LB_OK, "%s", ours.session.err.text);
+        CHECK(live_release(&ours) == LB_OK, "%s", ours.session.err.text);
+    }
+    CHECK(left_by(&ours, "k") == 2);
+    CHECK(algorithm->disarm_range(&ours.session, &both, &first, &err) == 0, "%s", err.text);
+    CHECK(left_by(&ours, "k") == 0);
+    live_client_done(&ours);
+}
+
 static void run(const char *journal, void (*body)(void *)) {
     const char *const sets[] = {journal, NULL};
     place = live_open("sqlite-table,sqlite-optimistic", sets);
@@ -137,6 +159,10 @@ static void run(const char *journal, void (*body)(void *)) {
 TEST(rows_of_a_table) {
     run("sqlite.journal=wal", table);
     run("sqlite.journal=delete", table);
+}
+
+TEST(rows_of_several_keys) {
+    run("sqlite.journal=wal", rows_of_two_keys);
 }
 
 TEST(rows_with_versions) {
