@@ -74,7 +74,6 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
                                             : METRIC_ACQUIRE_DUE_EXCLUSIVE,
                      acquired_ns - due_ns);
     }
-    recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */
     if (entry->releasing_ns > started_ns && !client->worker->shared->split)

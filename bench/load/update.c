@@ -59,7 +59,6 @@ static void record_update(struct client *client, enum lb_outcome outcome, const 
     }
     client_granted(client, tries->read_ns - started_ns);
     recorder_add(recorder, METRIC_ACQUIRE_DUE, tries->read_ns - due_ns);
-    recorder_add(recorder, METRIC_LAG, client->began_ns - due_ns);
     recorder_add(recorder, METRIC_HOLD, tries->writing_ns - tries->read_ns);
     recorder_add(recorder, METRIC_RELEASE, tries->written_ns - tries->writing_ns);
 }

@@ -168,6 +168,20 @@ TEST(test_a_divided_key_carries_more_than_one_holder_does) {
     stage_free(stage);
 }
 
+/* How late an attempt started does not depend on whether it is granted. */
+TEST(test_attempts_without_a_grant_have_a_lag) {
+    const char *const sets[][6] = {{"load.arrival=constant:200/s", "load.clients=4",
+                                    "load.hold=20ms", "acquire.mode=try", "sim.service=50us", NULL},
+                                   {"load.think=1ms", "load.clients=4", "load.hold=20ms",
+                                    "acquire.mode=timed", "acquire.timeout=5ms", NULL}};
+    for (int i = 0; i < 2; i++) {
+        struct stage *stage = run_stage_of("sim", sets[i]);
+        assert_true(stage->result.grants < stage->result.attempts);
+        assert_true((double)stage->hist[METRIC_LAG]->count == stage->result.attempts);
+        stage_free(stage);
+    }
+}
+
 /* A late start is the fault of the load generator, or of a pool that is too small because the lock
  * keeps its clients waiting. */
 TEST(test_late_starts_are_told_apart) {
