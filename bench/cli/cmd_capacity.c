@@ -81,7 +81,15 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
-/* Refuses a --set of a key that the search sets. */
+/* Such a stage ends as soon as all clients hold, so it has no rate that could be searched for. */
+static int refuse_window(struct lb_err *err) {
+    return err_set(
+        err, LB_EXIT_USAGE,
+        "capacity: a hold that lasts as long as the window leaves nothing to search for: "
+        "--hold 5ms, say");
+}
+
+/* Refuses a --set of a key that the search sets, or that has no meaning in it. */
 static int check_set(const char *text, bool by_clients, struct lb_err *err) {
     static const char *const own[] = {"load.arrival", "load.rates",   "load.sweep",
                                       "run.duration", "run.repeat",   "run.controls",
@@ -92,6 +100,10 @@ static int check_set(const char *text, bool by_clients, struct lb_err *err) {
             return err_set(err, LB_EXIT_USAGE,
                            "capacity: --set %.60s: the search needs that itself", text);
     }
+    if (strcmp(text, "load.hold=window") == 0) return refuse_window(err);
+    if (strncmp(text, "slo.promises", strlen("slo.promises")) == 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "capacity: --set %.60s: the promise of a search is --slo", text);
     if (by_clients && length == strlen("load.clients") &&
         strncmp(text, "load.clients", length) == 0)
         return err_set(err, LB_EXIT_USAGE,
@@ -183,6 +195,7 @@ static int complete(struct wish *wish, struct arena *arena, struct lb_err *err) 
         if (check_set(wish->sets.item[i], wish->by_clients, err) != 0) return -1;
     }
     if (read_most(wish, arena, err) != 0) return -1;
+    if (wish->hold && strcmp(wish->hold, "window") == 0) return refuse_window(err);
     if (wish->hold && check_load("hold", wish->hold, arena, err) != 0) return -1;
     if (wish->keys && check_load("keys", wish->keys, arena, err) != 0) return -1;
     return join_names(wish, arena, err) == 0 ? add_sets(wish, arena, err) : -1;
