@@ -92,6 +92,12 @@ static int check_promises(const struct draft *draft, struct lb_err *err) {
     return 0;
 }
 
+/* Whether the window has a tick as a whole: ticks count from the begin of the warm-up. */
+static bool has_whole_tick(const struct plan *plan) {
+    int64_t before = (plan->warmup_ns + plan->tick_ns - 1) / plan->tick_ns;
+    return (before + 1) * plan->tick_ns <= plan->warmup_ns + plan->duration_ns;
+}
+
 /* A tick is one clock's, and has one job; how late clients are is drawn for each of its ticks. */
 static int check_ticks(const struct draft *draft, struct lb_err *err) {
     const struct plan *plan = draft->plan;
@@ -103,6 +109,10 @@ static int check_ticks(const struct draft *draft, struct lb_err *err) {
     if (!one_job)
         return refuse_key(draft, err, "load", 0, "tick",
                           "all clients want the one job of a tick: set load.keys = 1");
+    if (!has_whole_tick(plan))
+        return refuse_key(draft, err, "load", 0, "tick",
+                          "no tick lies in the window as a whole, so none would be counted: set "
+                          "run.duration to twice load.tick or more");
     if (plan->think.mean_ns >= plan->tick_ns)
         return refuse_key(
             draft, err, "load", 0, "think",
@@ -137,6 +147,8 @@ static int check_schedule(const struct draft *draft, struct lb_err *err) {
          "only a hold can last as long as the window"},
         {plan->hold.kind == DIST_WINDOW && plan->warmup_ns > 0, 0, "run", "warmup",
          "with load.hold = window the holders of the warm-up would hold until the window ends: set run.warmup = 0"},
+        {plan->hold.kind == DIST_WINDOW && plan->at_least_ns > 0, 0, "acquire", "at_least",
+         "with load.hold = window all release when the window ends; leave out one of the two"},
         {plan->rates_count > 0 && closed, 0, "load", "rates",
          "closed arrival has no rate: set load.arrival = poisson:100/s, whose rate these replace"},
         {plan->rates_count > 0 && plan->clients_count > 1, plan->clients_count, "load", "rates",
