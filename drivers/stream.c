@@ -144,7 +144,8 @@ static enum lb_outcome wait_and_read(struct stream *stream, struct lb_session *s
             int ready = sock_wait(&stream->sock, LB_READABLE, deadline_ns);
             if (ready < 0) return fail_dead(stream, session, LB_UNKNOWN, strerror(-ready));
             if (ready == 0 || lb_stopping())
-                return fail_dead(stream, session, LB_UNKNOWN, "no answer in time");
+                return fail_dead(stream, session, LB_UNKNOWN,
+                                 lb_stopping() ? "cut off while waiting" : "no answer in time");
             stream->unwaited = 0;
         } else if (stream->unwaited >= UNWAITED_BYTES_MAX) {
             if (lb_now() >= deadline_ns || lb_stopping())

@@ -85,7 +85,8 @@ static enum lb_outcome round_trip(struct lb_session *session, struct redis_node 
         session->commands += (uint64_t)(count + asking);
         outcome = conn_send(conn, deadline_ns);
         if (outcome == LB_OK) outcome = conn_receive(conn, count + asking, deadline_ns);
-        if (outcome == LB_TIMEOUT) outcome = conn_die(conn, LB_UNKNOWN, "no answer", "timed out");
+        if (outcome == LB_TIMEOUT)
+            outcome = conn_die(conn, LB_UNKNOWN, "no answer", conn_why_late());
     }
     gate_leave(&node->gate);
     if (outcome == LB_OK) *ret_replies = conn->reply + asking;

@@ -26,6 +26,10 @@ enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const
     return lb_fail(conn->session, outcome, "redis: %s: %s", what, why);
 }
 
+const char *conn_why_late(void) {
+    return lb_stopping() ? "cut off while waiting" : "timed out";
+}
+
 /* --- writing --- */
 
 /* "$5" or "*3" and the line's end. */
@@ -234,7 +238,7 @@ static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int6
             unwaited += (size_t)got;
             if (done != 0 || unwaited < UNWAITED_BYTES_MAX) continue;
             if (lb_now() >= deadline_ns || lb_stopping())
-                return conn_die(conn, LB_UNKNOWN, "no whole answer", "timed out");
+                return conn_die(conn, LB_UNKNOWN, "no whole answer", conn_why_late());
             unwaited = 0;
             lb_yield();
         }
@@ -261,7 +265,7 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
     session->commands++;
     enum lb_outcome outcome = conn_send(conn, deadline_ns);
     if (outcome == LB_OK) outcome = conn_receive(conn, 1, deadline_ns);
-    if (outcome == LB_TIMEOUT) conn_die(conn, LB_UNKNOWN, "no answer", "timed out");
+    if (outcome == LB_TIMEOUT) conn_die(conn, LB_UNKNOWN, "no answer", conn_why_late());
     if (outcome == LB_OK) return 0;
     return err_set(err, LB_EXIT_MACHINE, "%s", session->err.text);
 }

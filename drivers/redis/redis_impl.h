@@ -99,6 +99,8 @@ int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
 /* Declares it dead. Returns outcome, with session->err. */
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
                          const char *why);
+/* Why no answer came by the deadline: lockbench cut off the wait, or the server was late. */
+const char *conn_why_late(void);
 
 struct redis_node {
     char host[128];

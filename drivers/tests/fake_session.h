@@ -23,6 +23,8 @@ struct fake_session {
     bool setup;                /* the lock's setup belongs to connect */
     bool refused;              /* connect is to fail */
     int64_t connect_ns;        /* it may take; 0 = 20 s */
+    int64_t cut_off_ns;        /* so long after acquire begins the run is cut off; 0 = never */
+    _Atomic int64_t cutoff_at_ns;
     int connected;
     struct lb_err err; /* of connect, or of the last call that did not return LB_OK */
     enum lb_outcome acquired, released, renewed, settled;
@@ -68,6 +70,7 @@ static inline void fake_talk(void *arg) {
         fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     } else if (fake->connected == 0) {
         fake->sent_ns = lb_now();
+        if (fake->cut_off_ns) atomic_store(&fake->cutoff_at_ns, fake->sent_ns + fake->cut_off_ns);
         request.deadline_ns = fake->wait_ns ? lb_now() + fake->wait_ns : 0;
         fake->acquired = fake->lock->algorithm->acquire(&session, &request, &fake->grant);
         fake->renew_sent_ns = lb_now();
@@ -97,13 +100,22 @@ static inline void fake_address(struct fake_session *fake, const char *scheme,
     if (!fake->lease_ns) fake->lease_ns = 10 * LB_S_NS;
 }
 
+static inline void fake_run(struct fake_session *fake) {
+    struct lb_err err = {0};
+    atomic_store(&fake->cutoff_at_ns, LB_NEVER);
+    struct loop *loop = loop_new(&(struct loop_config){.cutoff_ns = &fake->cutoff_at_ns}, &err);
+    if (!loop) fail_msg("%s", err.text);
+    assert_non_null(loop_spawn(loop, "fake", fake_talk, fake));
+    loop_run(loop);
+    loop_free(loop);
+}
+
 /* Plays steps to a session. Returns all that the peer read; the caller frees it. */
 static inline char *fake_play(struct fake_session *fake, const char *scheme,
                               const struct peer_step *steps, int count) {
-    struct lb_err err = {0};
     struct fake_peer *peer = fake_peer_start(steps, count);
     fake_address(fake, scheme, peer);
-    assert_int_equal(loop_once("fake", fake_talk, fake, &err), 0);
+    fake_run(fake);
     char *seen = fake_peer_stop(peer);
     if (fake->connected != 0 && !fake->refused) fail_msg("no session: %s", fake->err.text);
     return seen;

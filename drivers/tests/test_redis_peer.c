@@ -85,6 +85,15 @@ TEST(test_reset) {
     assert_int_equal(fake.acquired, LB_UNKNOWN);
 }
 
+/* The server had no time to answer: it is not said to have been silent. */
+TEST(test_cut_off_by_the_run) {
+    struct fake_session fake = fake_new();
+    fake.cut_off_ns = 20 * LB_MS_NS;
+    free(FAKE_PLAY(&fake, "redis", LOADED, {.await = "NX"}));
+    assert_int_equal(fake.acquired, LB_UNKNOWN);
+    assert_non_null(strstr(fake.err.text, "cut off while waiting"));
+}
+
 TEST(test_error_replies) {
     static const struct {
         const char *answer;
