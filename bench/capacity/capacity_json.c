@@ -169,8 +169,10 @@ static void fill_question(const struct capacity_run *capacity_run, struct texts 
     ret->clients = plan->clients[0];
 }
 
-static void fill_place(const struct lock_search *lock_search, struct capacity_lock *ret) {
+static void fill_place(const struct plan *plan, const struct lock_search *lock_search,
+                       struct capacity_lock *ret) {
     const struct lb_lock *lock = lock_search->lock->lock;
+    ret->holders = finite_or_nan(keys_holders(plan, lock));
     ret->lock = lock->name;
     ret->backend = lock->backend->name;
     ret->primitive = lb_primitive_name(lock->primitive);
@@ -192,7 +194,7 @@ static json_t *searched_lock_json(const struct capacity_run *capacity_run,
     struct capacity_lock figures;
     struct texts texts;
     capacity_lock_clear(&figures);
-    fill_place(lock_search, &figures);
+    fill_place(capacity_run->ask.plan, lock_search, &figures);
     fill_question(capacity_run, &texts, &figures);
     fill_answer(&answer, &figures);
     fill_model(capacity_run, lock_search, answer.load, &figures);

@@ -494,10 +494,10 @@ static int check_clients(const struct planner_ask *ask, struct planner_answer *a
 }
 
 /* The part of the time for which each key would be held, with the hold of the question or else of
- * the measurement. NAN: not known, or the lock is no mutex. */
+ * the measurement. NAN: not known, or the lock is no mutex, or one of several segments. */
 static double held_of(const struct planner_ask *ask, const struct capacity_lock *lock,
                       double measured_ns) {
-    bool mutex = lock->primitive && strcmp(lock->primitive, "mutex") == 0;
+    bool mutex = lock->primitive && strcmp(lock->primitive, "mutex") == 0 && !(lock->holders > 1);
     if (!mutex || lb_guarantee_from(lock->guarantee) == LB_NO_GUARANTEE) return NAN;
     return ask->rate * (isnan(ask->hold_ns) ? measured_ns : ask->hold_ns) / NS_PER_S / ask->keys;
 }

@@ -22,6 +22,7 @@ struct made {
     bool violated;
     bool cut;         /* the last lock of a file: the search was cut off */
     const char *note; /* where the lock's own state lives */
+    int holders;      /* of a key at the same time; 0: an older file, which has none */
 };
 
 static inline const char * or (const char *text, const char *usual) {
@@ -48,6 +49,7 @@ static inline void put_lock(FILE *out, const struct made *made) {
         or (made->durability_class, "memory"), made->note ? "\"" : "", or (made->note, "null"),
         made->note ? "\"" : "", metric, limit_ms, metric, limit_ms, or (made->by, "rate"),
         or (made->hold, "1ms"), or (made->keys, "1"), made->clients > 0 ? made->clients : 64);
+    if (made->holders > 0) fprintf(out, "\"holders\":%d,", made->holders);
     if (answered) {
         fprintf(
             out,

@@ -144,6 +144,14 @@ TEST(exit_codes) {
     assert_int_equal(planner_exit(planner), LB_EXIT_INCONCLUSIVE);
     planner_free(planner);
     capacity_free(mixed[1]);
+    for (int holders = 1; holders <= 8; holders += 7) { /* eight segments have eight holders */
+        const struct made segmented = {.lock = "redis-segmented", .holders = holders};
+        mixed[1] = file_of(&segmented, 1, "2026-01-01T00:00:00Z");
+        planner = plan_of(mixed, 2, &ask);
+        assert_int_equal(planner->impossible, holders == 1);
+        planner_free(planner);
+        capacity_free(mixed[1]);
+    }
     ask = (struct planner_ask){ASK, .rate = 100, .hold_ns = 1e6};
     ask.topology = "nowhere";
     planner = plan_of(&file, 1, &ask);

@@ -82,6 +82,10 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, lock, "lock", .help = "name of the lock"),
     LOCK(TEXT, backend, "backend", .help = "its backend"),
     LOCK(TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
+    LOCK(
+        COUNT, holders, "holders", .help = "clients that may hold a key at the same time",
+        .more =
+            "More than 1 of semaphores and segments. null: any number of them, or the file is of an older version."),
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),

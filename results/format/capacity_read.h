@@ -57,6 +57,7 @@ struct capacity_lock {
     enum capacity_by by;
     enum capacity_limit limited_by;
     double threads, processes, clients; /* clients: the pool of a search by rate */
+    double holders; /* of one key at the same time; NAN: any number, or not known */
     double quantile, limit_ns;
     /* two clients held the lock at the same time in a probe: the load which it carried does not count */
     bool violated;
