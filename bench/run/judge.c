@@ -140,7 +140,7 @@ bool judge_stage(struct judge *judge, const struct stage *stage, const struct pl
                  char *line, size_t size) {
     const struct lb_lock *lock = of->lock->lock;
     const struct exclusion *found = &stage->exclusion;
-    if (stage->result.grants > 0) judge->grants += (uint64_t)stage->result.grants;
+    judge->granted |= stage->result.grants > 0 || stage->result.throughput_per_s > 0;
     if (stage->result.missed > 0) judge->missed += (uint64_t)stage->result.missed;
     if (lock->caps & LB_CAP_BASELINE) return false;
     if ((lock->caps & LB_CAP_CONTROL) && !of->lock->chosen) {
@@ -204,6 +204,6 @@ enum verdict judge_verdict(const struct judge *judge) {
     if (judge->expired) return VERDICT_EXPIRED;
     if (judge->stuck) return VERDICT_STUCK;
     if (judge->starved) return VERDICT_STARVED;
-    if (judge->grants == 0) return VERDICT_NOTHING_GRANTED;
+    if (!judge->granted) return VERDICT_NOTHING_GRANTED;
     return judge->untested && !judge->tested ? VERDICT_UNTESTED : VERDICT_CLEAN;
 }

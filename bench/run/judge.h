@@ -11,7 +11,7 @@
 
 struct judge {
     const struct plan *plan;
-    uint64_t grants;       /* measured ones, of all stages */
+    bool granted;          /* a lock, in a measured window of any stage */
     uint64_t missed;       /* requests that could not be started in the window, of all stages */
     bool violated;         /* a lock that must exclude did not, or its fencing tokens were wrong */
     bool admitted_two;     /* more than tokens were wrong */

@@ -106,7 +106,7 @@ int run_begin_result(struct run_state *run, struct lb_err *err) {
  * err. */
 static int write_result(const struct run_state *run, const json_t *json, struct lb_err *err) {
     if (outdir_write(&run->out, json, err) != 0) return -1;
-    if (run->judge.grants > 0) outdir_latest(&run->out);
+    if (run->judge.granted) outdir_latest(&run->out);
     return 0;
 }
 

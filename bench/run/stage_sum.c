@@ -318,8 +318,9 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     struct exclusion *x = &stage->exclusion;
     struct run_stage *result = &stage->result;
     bool baseline = lock->caps & LB_CAP_BASELINE;
-    /* Grants in the warm-up alone are no measurement. */
-    if (x->verdict == VERDICT_CLEAN && !(result->grants > 0)) x->verdict = VERDICT_UNCHECKED;
+    /* Grants in the warm-up alone are no measurement. Who asked in the warm-up may have been granted in the window. */
+    bool granted = result->grants > 0 || result->throughput_per_s > 0;
+    if (x->verdict == VERDICT_CLEAN && !granted) x->verdict = VERDICT_UNCHECKED;
     result->verdict = verdict_name(baseline ? VERDICT_BASELINE : x->verdict);
     result->checked_grants = (double)x->grants;
     result->counter = (double)x->counter;
@@ -431,13 +432,13 @@ void stage_sum(struct stage *stage, const struct shared *shared) {
     stage_history_weigh(stage);
     need_record(stage, shared);
     note_first_overlap(stage, &shared->findings);
+    fill_throughput(stage, shared);
     fill_exclusion(stage, shared->lock->lock, shared->plan->keys.pick == KEYS_OWN);
     fill_disk(stage);
     fill_store(result, &stage->store);
     fill_ticks(result, shared);
     stage_history_fill(stage);
     check_accounting(stage, shared);
-    fill_throughput(stage, shared);
     if (stage->residue_known) {
         result->residue = (double)stage->residue.count;
         if (result->residue > 0)

@@ -58,11 +58,13 @@ static void begin(const struct lb_lock *lock, bool chosen, bool elsewhere) {
 
 static json_t *hosts;                 /* of the next stage; NULL = one machine */
 static struct stage_history *history; /* of the next stage; NULL = none was kept */
+static double throughput_per_s;       /* of the next stage */
 
 static bool take(const struct exclusion *found, int clients) {
     struct stage stage = {
         .status = STAGE_COMPLETE, .clients = clients, .exclusion = *found, .history = history};
     stage.result.grants = (double)found->grants;
+    stage.result.throughput_per_s = throughput_per_s;
     stage.result.hosts = hosts;
     struct plan_stage of = {
         .plan = entry.plan ? entry.plan : &plan, .lock = &entry, .clients = clients};
@@ -81,6 +83,11 @@ TEST(real_locks_must_come_out_clean) {
     begin(&real, false, false);
     assert_false(take(&nothing, 8));
     expect("nothing-granted");
+    begin(&real, false, false);
+    throughput_per_s = 2; /* all to clients that asked in the warm-up */
+    assert_false(take(&(struct exclusion){.verdict = VERDICT_CLEAN}, 8));
+    throughput_per_s = 0;
+    expect("clean");
     begin(&real, false, false);
     assert_true(take(&expired, 8));
     assert_non_null(
