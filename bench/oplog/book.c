@@ -243,7 +243,12 @@ static bool is_time(int64_t ns) {
 }
 
 /* The file may be from any source. */
-static bool is_sound(const struct oplog_record *record) {
+static bool is_known(const struct oplog_record *record) {
+    return record->kind >= OPLOG_ACQUIRE && record->kind <= OPLOG_DEATH &&
+           record->outcome < OPLOG_OUTCOMES;
+}
+
+static bool has_times(const struct oplog_record *record) {
     return record->begin_ns != LB_NEVER && is_time(record->begin_ns) && is_time(record->end_ns) &&
            is_time(record->lease_end_ns);
 }
@@ -252,7 +257,10 @@ int book_add_file(struct book *book, const struct oplog_file *file, struct lb_er
     for (size_t at = 0; at < file->count; at += SLICE) {
         size_t count = file->count - at < SLICE ? file->count - at : SLICE;
         for (size_t i = at; i < at + count; i++) {
-            if (!is_sound(&file->records[i]))
+            if (!is_known(&file->records[i]))
+                return err_set(err, LB_EXIT_USAGE,
+                               "the history's record %zu is of no known kind or outcome", i);
+            if (!has_times(&file->records[i]))
                 return err_set(err, LB_EXIT_USAGE,
                                "the history's record %zu has times that are none", i);
             if (book_add(book, &file->records[i], 1, err) != 0) return -1;

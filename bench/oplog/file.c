@@ -181,6 +181,7 @@ void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *ru
     oplog_writer_flush(writer);
     struct oplog_header header = header_of(writer->history, rules, lock);
     header.whole = whole && writer->err.code == 0;
+    header.records = (uint32_t)writer->written;
     write_header(writer, &header);
     if (writer->err.code) *err = writer->err;
 }
@@ -206,6 +207,16 @@ static bool is_sound(const struct oplog_rules *rules) {
     return rules->model < OPLOG_MODELS && rules->bound > 0;
 }
 
+/* A part of a closed file would accuse its lock: the releases may be in the rest. */
+static int check_length(const struct oplog_header *header, size_t bytes, const char *path,
+                        struct lb_err *err) {
+    size_t written = sizeof *header + (size_t)header->records * sizeof(struct oplog_record);
+    if (!header->whole || header->records == 0 || bytes == written) return 0;
+    return err_set(err, LB_EXIT_USAGE,
+                   "%s: is %s: %zu bytes were written, and it has %zu: copy the whole file again",
+                   path, bytes < written ? "cut short" : "damaged", written, bytes);
+}
+
 static int map_file(struct oplog_file *file, int fd, const char *path, struct lb_err *err) {
     struct stat stat;
     if (fstat(fd, &stat) != 0) {
@@ -226,6 +237,7 @@ static int map_file(struct oplog_file *file, int fd, const char *path, struct lb
     header->lock[sizeof header->lock - 1] = '\0';
     utf8_clean(header->lock); /* the name is printed, and the file may be from anybody */
     file->count = ((size_t)stat.st_size - sizeof *header) / sizeof(struct oplog_record);
+    if (check_length(header, (size_t)stat.st_size, path, err) != 0) return -1;
     /* Memory is allocated for each client, so a short file may not name many clients. */
     if (header->rules.clients > CLIENTS_MAX && header->rules.clients > file->count)
         return err_set(err, LB_EXIT_USAGE, "%s: is cut short: it has %zu operations of %u clients",

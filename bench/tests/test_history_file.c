@@ -235,11 +235,57 @@ TEST_WITH(test_a_file_that_was_not_closed, setup, teardown) {
     assert_int_equal(judgement.verdict, OPLOG_CLEAN);
     book_done(&book);
     oplog_close(&file);
-    /* In the middle of a record. */
-    assert_int_equal(truncate(path, (off_t)(sizeof file.header + 2 * sizeof in + 5)), 0);
-    assert_int_equal(oplog_open(&file, path, &err), 0);
-    assert_int_equal(file.count, 2);
-    oplog_close(&file);
+}
+
+static void cut(const char *file, size_t length) {
+    struct oplog_file opened;
+    struct lb_err err = {0};
+    assert_int_equal(truncate(file, (off_t)length), 0);
+    assert_int_equal(oplog_open(&opened, file, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, file));
+    assert_non_null(strstr(err.text, "cut short"));
+}
+
+/* A copy that lacks its end is refused: without the last releases its lock would look violated. Of a file that nobody
+ * closed the whole records are judged. */
+TEST_WITH(test_a_part_of_a_closed_file, setup, teardown) {
+    struct lb_err err = {0};
+    struct oplog_file file;
+    struct oplog_record record;
+    for (int whole = 1; whole >= 0; whole--) {
+        struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
+        hold_many(&history->rings[0], 2, 100);
+        oplog_writer_stop(writer, &rules, "a-lock", whole, &err);
+        oplog_writer_free(writer);
+        size_t length = sizeof file.header + 3 * sizeof record;
+        if (whole) {
+            cut(path, length + 5); /* in the middle of a record */
+            cut(path, length);
+            cut(path, sizeof file.header);
+            continue;
+        }
+        assert_int_equal(truncate(path, (off_t)(length + 5)), 0);
+        assert_int_equal(oplog_open(&file, path, &err), 0);
+        assert_int_equal(file.count, 3);
+        oplog_close(&file);
+    }
+}
+
+/* Nothing can be said of a record that is none. */
+TEST_WITH(test_a_record_of_no_known_kind, setup, teardown) {
+    struct oplog_record records[] = {acquire(0, 10), acquire(0, 10), acquire(0, 10)};
+    records[1].kind = 0;
+    records[2].outcome = OPLOG_OUTCOMES;
+    for (int i = 0; i < 3; i++) {
+        struct lb_err err = {0};
+        struct book book;
+        struct oplog_file file = {.records = &records[i], .count = 1};
+        assert_int_equal(book_begin(&book, &rules, &err), 0);
+        assert_int_equal(book_add_file(&book, &file, &err), i == 0 ? 0 : -1);
+        if (i > 0) assert_non_null(strstr(err.text, "of no known kind"));
+        book_done(&book);
+    }
 }
 
 /* The program was killed: nobody completed the file. */
