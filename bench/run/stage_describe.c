@@ -199,21 +199,18 @@ static bool is_always_asked(const struct plan *plan, int clients) {
            !plan->churn && keys_count(&plan->keys, clients) == 1;
 }
 
-/* The time for which permits lay idle in the window, for each grant in it. Holds that reach beyond the window count
- * with their part of it only: a mean of whole holds may be longer than the time that there was. It tells of waiting
- * only where the clients that hold or wait, on average, are more than the permits are good for (Little's law).
- * Holders of more permits than there are leave no idle time: then it is not known. */
+/* The time for which permits lay idle in the window, for each grant of it. It tells of waiting only where the clients that
+ * hold or wait, on average, are more than the permits are good for. The means of hold and acquire are no help: they have
+ * also what lies before and behind the window. */
 static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
     struct run_stage *result = &stage->result;
-    double holders = floor(result->bound / result->permits);
-    double per_ns = result->throughput_per_s / 1e9;
-    double hold_ns = result->latency[METRIC_HOLD].mean;
-    double acquire_ns = result->latency[METRIC_ACQUIRE].mean;
-    double held_ns = result->state_holding_ns / (double)stage->window_ns; /* a nanosecond */
+    double window_ns = result->duration_s * 1e9, holders = floor(result->bound / result->permits);
+    double all_ns = holders * window_ns, grants = result->throughput_per_s * result->duration_s;
     if (strcmp(result->primitive, lb_primitive_name(LB_SEMAPHORE)) != 0) return;
     if (!is_always_asked(plan, stage->clients) || stage->faults.count > 0) return;
-    if (stage->clients > holders && per_ns * (hold_ns + acquire_ns) > holders && held_ns <= holders)
-        result->permit_idle_ns = (holders - held_ns) / per_ns;
+    if (stage->clients <= holders || !(grants > 0) || result->state_holding_ns > all_ns) return;
+    if (result->state_holding_ns + result->state_waiting_ns > all_ns)
+        result->permit_idle_ns = (all_ns - result->state_holding_ns) / grants;
 }
 
 /* null where it is not known, or so few grants do not support the quantile. */
