@@ -89,12 +89,13 @@ int run_begin_result(struct run_state *run, struct lb_err *err) {
     run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O}",
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O, s:n, "
+        "s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
         control_plans_json(ask->plan), "environment", environment_json(), "servers", run->servers,
-        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages);
+        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages, "canary", "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     if (outdir_write(&run->out, run->json, err) != 0) return -1;
     json_object_set_new(run->json, "partial_reason", json_null());

@@ -244,7 +244,7 @@ static const struct result_field run_fields[] = {
     NO_MEMBER(ROWS, "slo", .items = slo_fields,
               .help =
                   "the promises (--slo, or [slo] of the workload), each for each lock and load; "
-                  "empty = none"),
+                  "empty = none, or the run was cut off before they were judged"),
     ROW(run, ANY, canary, "canary",
         .help = "grants a second of the load generator without a lock: {before_per_s: [...], "
                 "after_per_s: [...], moved_by, moved}; null where it was not measured",

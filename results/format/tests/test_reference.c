@@ -25,7 +25,7 @@ FIXTURE(remove_folder) {
 }
 
 __attribute__((format(printf, 1, 2))) static int shell(const char *format, ...) {
-    char command[1000];
+    char command[2000];
     va_list args;
     va_start(args, format);
     vsnprintf(command, sizeof command, format, args);
@@ -144,16 +144,24 @@ TEST(test_real_files_keep_to_the_schemas) {
         skip();
     }
     /* All at once: they mostly sleep. */
-    shell("{ %1$s run smoke --lock sim,null,mem-ticket,mem-semaphore,mem-rwlock --set "
-          "check.history=yes --set check.store=memory --set run.duration=300ms --out %2$s/run & "
-          "%1$s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms "
-          "--out %2$s/open & "
-          "%1$s run smoke --lock sim --repeat 2 --against-set load.seed=7 --set run.duration=200ms "
-          "--out %2$s/compare & "
-          "%1$s check mem-robust --fault none --out %2$s/check & wait; } >/dev/null 2>&1",
-          program(), folder);
+    shell(
+        "{ %1$s run smoke --lock sim,null,mem-ticket,mem-semaphore,mem-rwlock --set "
+        "check.history=yes --set check.store=memory --set run.duration=300ms --out %2$s/run & "
+        "%1$s run smoke --lock sim --set load.arrival=poisson:500/s --set run.duration=300ms "
+        "--out %2$s/open & "
+        "%1$s run smoke --lock sim --repeat 2 --against-set load.seed=7 --set run.duration=200ms "
+        "--out %2$s/compare & "
+        "%1$s run smoke --lock sim --set sim.double_every=5 --set check.history=yes --set "
+        "load.hold=5ms --set run.warmup=500ms --set acquire.lease=20ms --set run.duration=300ms --out %2$s/early & "
+        "%1$s check mem-robust --fault none --out %2$s/check & "
+        "%1$s run smoke --lock sim --set run.duration=20s --out %2$s/killed & "
+        "until test -e %2$s/killed/run.json; do sleep 0.02; done; kill -9 $!; wait; } "
+        ">/dev/null 2>&1",
+        program(), folder);
     assert_valid("run", "run/run.json");
     assert_valid("run", "open/run.json");
+    assert_valid("run", "early/run.json"); /* two hold before the window begins */
+    assert_valid("run", "killed/run.json");
     assert_valid("compare", "compare/compare.json");
     assert_valid("check", "check/check.json");
     assert_valid("run", "check/cells/*/run.json");
