@@ -24,7 +24,7 @@ static void add_cell_row(struct doc *doc, const struct check_view *view,
     add_text_cell(doc, lock->control ? "true" : "false");
     add_text_cell(doc, cell->recovered > 0 ? "true" : cell->recovered == 0 ? "false" : NULL);
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
-        if (result_field_in_reports(field)) field_cell(doc, field, cell);
+        if (result_field_in_reports(field)) field_cell(doc, check_cell_fields(), field, cell);
     }
 }
 

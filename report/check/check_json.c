@@ -22,7 +22,7 @@ static json_t *cell_of(const struct check_cell *cell) {
     int rc = 0;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
         if (!result_field_in_reports(field)) continue;
-        rc |= escape_json_put(object, field->path, field_json(field, cell));
+        rc |= escape_json_put(object, field->path, field_json(check_cell_fields(), field, cell));
     }
     bool unknown = cell->recovered != cell->recovered;
     rc |= escape_json_put(object, "recovered",

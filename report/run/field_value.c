@@ -2,6 +2,7 @@
 #include "report/run/field_value.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "report/doc/escape.h"
 
@@ -17,9 +18,23 @@ json_t *field_figure_json(double figure) {
     return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
 }
 
-void field_cell(struct doc *doc, const struct result_field *field, const void *of) {
+/* A flag has no value of its own for "not known": that is its object's. */
+static bool is_unknown_flag(const struct result_field *fields, const struct result_field *field,
+                            const void *of) {
+    if (field->kind != RESULT_FLAG) return false;
+    for (const struct result_field *object = fields; object < field; object++) {
+        if (result_field_is_inside(field, object) && result_field_is_null_object(object, of))
+            return true;
+    }
+    return false;
+}
+
+void field_cell(struct doc *doc, const struct result_field *fields,
+                const struct result_field *field, const void *of) {
     if (result_field_is_figure(field)) {
         field_figure_cell(doc, result_field_figure(field, of));
+    } else if (is_unknown_flag(fields, field, of)) {
+        doc_cell(doc, "%s", "");
     } else if (field->kind == RESULT_FLAG) {
         doc_cell(doc, "%s", result_field_flag(field, of) ? "true" : "false");
     } else {
@@ -28,8 +43,12 @@ void field_cell(struct doc *doc, const struct result_field *field, const void *o
     }
 }
 
-json_t *field_json(const struct result_field *field, const void *of) {
+json_t *field_json(const struct result_field *fields, const struct result_field *field,
+                   const void *of) {
     if (result_field_is_figure(field)) return field_figure_json(result_field_figure(field, of));
+    if (is_unknown_flag(fields, field, of)) return json_null();
     if (field->kind == RESULT_FLAG) return json_boolean(result_field_flag(field, of));
-    return escape_json(result_field_text(field, of));
+    const char *text = result_field_text(field, of);
+    bool is_count = field->kind == RESULT_TEXT_OR_COUNT && text && result_text_is_count(text);
+    return is_count ? json_integer(strtoll(text, NULL, 10)) : escape_json(text);
 }

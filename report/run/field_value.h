@@ -10,9 +10,11 @@
 void field_figure_cell(struct doc *doc, double figure);
 json_t *field_figure_json(double figure);
 
-/* of: the struct that has the field. */
-void field_cell(struct doc *doc, const struct result_field *field, const void *of);
-/* NULL only when out of memory. */
-json_t *field_json(const struct result_field *field, const void *of);
+/* A field of this table; of: the struct that has it. Empty within an object that is null. */
+void field_cell(struct doc *doc, const struct result_field *fields,
+                const struct result_field *field, const void *of);
+/* The same, then null. NULL only when out of memory. */
+json_t *field_json(const struct result_field *fields, const struct result_field *field,
+                   const void *of);
 
 #endif

@@ -14,7 +14,7 @@ static json_t *stage_row_json(int run, const struct run_stage *stage) {
     int rc = escape_json_put(row, "run", json_integer(run));
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_in_reports(field)) continue;
-        rc |= escape_json_put(row, field->path, field_json(field, stage));
+        rc |= escape_json_put(row, field->path, field_json(run_stage_fields(), field, stage));
     }
     if (rc == 0) return row;
     json_decref(row);

@@ -9,7 +9,7 @@ static void add_stage_row(struct doc *doc, const struct run *run, const struct r
     doc_cell(doc, "%s", run->workload ? run->workload : "");
     doc_cell(doc, "%s", run->started_at ? run->started_at : "");
     for (const struct result_field *field = run_stage_fields(); field->path; field++)
-        if (result_field_in_reports(field)) field_cell(doc, field, stage);
+        if (result_field_in_reports(field)) field_cell(doc, run_stage_fields(), field, stage);
 }
 
 void run_csv(const struct report *report, struct doc *doc) {

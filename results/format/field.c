@@ -84,3 +84,29 @@ static void result_field_clear(const struct result_field *field, void *of) {
 void result_field_clear_all(const struct result_field *fields, void *of) {
     for (; fields->path; fields++) result_field_clear(fields, of);
 }
+
+bool result_text_is_count(const char *text) {
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+static bool is_absent(const struct result_field *field, const void *of) {
+    if (!result_field_has_member(field)) return true; /* its own rows write its members */
+    if (result_field_is_figure(field)) return isnan(result_field_figure(field, of));
+    if (field->kind == RESULT_FLAG) return !result_field_flag(field, of);
+    return result_field_branch(field, of) == NULL; /* a text is a pointer, too */
+}
+
+bool result_field_is_inside(const struct result_field *field, const struct result_field *object) {
+    size_t length = strlen(object->path);
+    return field->path && strncmp(field->path, object->path, length) == 0 &&
+           field->path[length] == '.';
+}
+
+bool result_field_is_null_object(const struct result_field *object, const void *of) {
+    if (object->kind != RESULT_OPTIONAL && object->kind != RESULT_LATENCY) return false;
+    for (const struct result_field *field = object + 1; result_field_is_inside(field, object);
+         field++) {
+        if (!is_absent(field, of)) return false;
+    }
+    return true;
+}

@@ -87,7 +87,7 @@ struct result_field {
     size_t most; /* the number of elements of RESULT_OBJECTS; 0 = any */
 
     /* In the reports. */
-    bool hidden;       /* the value is only in the document: in no CSV and no JSON of a report */
+    bool hidden;       /* the value is in CSV and the JSON of a report by their own code */
     const char *title; /* "acquire p50" */
     const char *head;  /* the title in a terminal of 100 columns: at most 9 characters */
     int better;        /* 1: more is better, -1: less, 0: neither */
@@ -123,6 +123,14 @@ void result_field_set_figure(const struct result_field *field, void *of, double 
 const char *result_field_text(const struct result_field *field, const void *of);
 bool result_field_flag(const struct result_field *field, const void *of);
 const json_t *result_field_branch(const struct result_field *field, const void *of);
+
+/* True for digits alone: a RESULT_TEXT_OR_COUNT is then written as a number. */
+bool result_text_is_count(const char *text);
+
+/* True if the path of the field goes through the object. */
+bool result_field_is_inside(const struct result_field *field, const struct result_field *object);
+/* True if the object may be null and all its members are absent. The rows of its members follow its own. */
+bool result_field_is_null_object(const struct result_field *object, const void *of);
 
 /* Sets each member that the table names to absent: NAN, NULL or false. */
 void result_field_clear_all(const struct result_field *fields, void *of);

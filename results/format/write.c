@@ -18,11 +18,9 @@ static json_t *branch_json(const json_t *branch) {
     return branch ? json_incref((json_t *)(uintptr_t)branch) : json_null();
 }
 
-/* A text of digits alone is written as a number. */
 static json_t *text_or_count_json(const char *text) {
     if (!text) return json_null();
-    bool digits = *text && strspn(text, "0123456789") == strlen(text);
-    return digits ? json_integer(strtoll(text, NULL, 10)) : json_string(text);
+    return result_text_is_count(text) ? json_integer(strtoll(text, NULL, 10)) : json_string(text);
 }
 
 static json_t *figure_json(enum result_kind kind, double figure) {
@@ -61,28 +59,6 @@ static json_t *field_json(const struct result_field *field, const void *of) {
 
 /* ---- objects ---- */
 
-static bool is_absent(const struct result_field *field, const void *of) {
-    if (!result_field_has_member(field)) return true; /* its own rows write its members */
-    if (result_field_is_figure(field)) return isnan(result_field_figure(field, of));
-    if (field->kind == RESULT_FLAG) return !result_field_flag(field, of);
-    return result_field_branch(field, of) == NULL; /* a text is a pointer, too */
-}
-
-static bool is_inside(const struct result_field *field, const struct result_field *object) {
-    size_t length = strlen(object->path);
-    return field->path && strncmp(field->path, object->path, length) == 0 &&
-           field->path[length] == '.';
-}
-
-/* True if the object may be null and all its members are absent. */
-static bool is_null_object(const struct result_field *object, const void *of) {
-    if (object->kind != RESULT_OPTIONAL && object->kind != RESULT_LATENCY) return false;
-    for (const struct result_field *field = object + 1; is_inside(field, object); field++) {
-        if (!is_absent(field, of)) return false;
-    }
-    return true;
-}
-
 /* Sets a member, and takes over the value, which may be NULL (out of memory). */
 static int put_at(json_t *root, const char *path, json_t *value) {
     char part[64];
@@ -99,12 +75,12 @@ json_t *result_fields_json(const struct result_field *fields, const void *of) {
     int failed = 0;
     for (const struct result_field *field = fields; field->path && !failed;) {
         const struct result_field *object = field++;
-        if (!is_null_object(object, of)) {
+        if (!result_field_is_null_object(object, of)) {
             failed = put_at(root, object->path, field_json(object, of));
             continue;
         }
         failed = put_at(root, object->path, json_null());
-        while (is_inside(field, object)) field++;
+        while (result_field_is_inside(field, object)) field++;
     }
     if (!failed) return root;
     json_decref(root);
