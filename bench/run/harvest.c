@@ -10,24 +10,30 @@
 
 #define PATIENCE_NS (20 * LB_MS_NS) /* for workers to hand over their figures */
 
-/* Takes the figures that the workers have handed over, and adds them to the totals and to the
- * interval. False while some are missing. */
+/* Moves what a worker has handed over into the totals and the interval. */
+static void take_side(struct harvest *harvest, struct hist *const *side) {
+    for (int metric = 0; metric < METRICS; metric++) {
+        if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
+        hist_add(harvest->interval[metric], side[metric]);
+        hist_add(harvest->stage->hist[metric], side[metric]);
+        hist_reset(side[metric]);
+    }
+}
+
+/* Takes the figures that the workers have handed over, and all of those that were killed. False while
+ * some are missing. */
 static bool collect_recorders(struct harvest *harvest) {
     bool all = true;
     int end, first = shared_own_threads(harvest->shared, &end);
     for (int i = first; i < end; i++) {
         struct recorder *recorder = &harvest->shared->worker[i].recorder;
         struct hist *const *side = recorder_taken(recorder);
-        if (!side) {
-            all &= harvest->shared->worker[i]
-                       .dead; /* the figures of a dead worker are added at the end */
-            continue;
-        }
-        for (int metric = 0; metric < METRICS; metric++) {
-            if (side[metric]->count + side[metric]->over + side[metric]->under == 0) continue;
-            hist_add(harvest->interval[metric], side[metric]);
-            hist_add(harvest->stage->hist[metric], side[metric]);
-            hist_reset(side[metric]);
+        if (harvest->shared->worker[i].dead) {
+            for (int k = 0; k < 2; k++) take_side(harvest, recorder_side(recorder, k));
+        } else if (side) {
+            take_side(harvest, side);
+        } else {
+            all = false;
         }
     }
     return all;

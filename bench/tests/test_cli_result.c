@@ -159,6 +159,22 @@ TEST(a_result_has_every_figure) {
     cli_free(&cli);
 }
 
+/* What a worker had measured before it was killed is in the second of its death. */
+TEST(a_log_has_the_figures_of_a_killed_worker) {
+    char *out = cli_path("killed");
+    struct cli cli =
+        cli_run(NULL, ARGS("run", "crash", "--lock", "sim", "--set", "load.clients=8", "--set",
+                           "load.keys=8 uniform", "--set", "load.hold=1ms", "--set", "run.warmup=0",
+                           "--set", "run.duration=1s", "--set", "acquire.lease=100ms", "--set",
+                           "fault.first=700ms", "--out", out));
+    assert_code(&cli, 0);
+    json_t *run = cli_result(out);
+    assert_int_equal(json_array_size(cli_get(run, "stages.0.faults")), 1);
+    assert_hlog_agrees(cli_get(run, "stages.0"), out);
+    json_decref(run);
+    cli_free(&cli);
+}
+
 /* On a real server every cost is a figure; open arrival counts its slots. */
 TEST(a_result_of_a_server_has_its_costs) {
     cli_need("redis");
