@@ -254,11 +254,11 @@ static int read_cells(struct tree_place *place, struct check *check) {
     const json_t *cells;
     place->where[0] = '\0';
     if (tree_objects(place, check->root, "cells", CELLS_MAX, &cells)) return -1;
-    if (!cells) return tree_bad(place, "", "has no .cells");
+    if (!cells) return tree_bad(place, "cells", "is missing");
     size_t count = json_array_size(cells);
     check->cells = calloc(count + 1, sizeof *check->cells);
     if (!check->cells) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    if (count > 0 && check->lock_count == 0) return tree_bad(place, "", "has cells and no .locks");
+    if (count > 0 && check->lock_count == 0) return tree_bad(place, "locks", "is missing or empty");
     for (size_t i = 0; i < count; i++) {
         struct check_cell *cell = &check->cells[i];
         json_t *object = json_array_get(cells, i);

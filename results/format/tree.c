@@ -268,7 +268,11 @@ json_t *tree_parse(const char *text, size_t length, const char *file, const char
     if (check_size(text, length, file, err) != 0) return NULL;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
     if (!root) {
-        const char *hint = where.position >= (int)length ? ": the file ends too early" : "";
+        enum json_error_code code = json_error_code(&where);
+        const char *hint = code == json_error_premature_end_of_input ? ": the file ends too early"
+                           : code == json_error_end_of_input_expected
+                               ? ": something follows its end"
+                               : "";
         err_set(err, LB_EXIT_USAGE, "%s:%d: is not sound JSON%s (%s)", file, where.line, hint,
                 where.text);
         return NULL;
