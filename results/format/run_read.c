@@ -146,7 +146,8 @@ static int read_stages(struct tree_place *place, struct run *run) {
 
 static const struct result_field server_fields[] = {
     ROW(run_server, TEXT, backend, "backend", .help = "name of the backend"),
-    ROW(run_server, TEXT, topology, "topology", .help = "servers that were started, or url"),
+    ROW(run_server, TEXT, topology, "topology",
+        .help = "servers that were started; url, or embedded for none"),
     ROW(run_server, TEXT, durability, "durability", .help = "how they keep their data, in words"),
     ROW(run_server, TEXT, started_by, "started_by", .words = "lockbench url embedded",
         .help = "who started them"),

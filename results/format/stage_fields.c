@@ -76,9 +76,11 @@ static const struct result_field series_items[] = {
     ITEM(COUNT, "ok", "grants in it; of a latch its awaits, without the count-downs"),
     ITEM(
         NS, "acquire_p50_ns",
-        "from asking to holding, median; null of fewer than 10 grants, and where a load host's log is incomplete"),
+        "from asking to holding, median of the times that threads handed over in it: a thread that is late by "
+        "more than 20 ms hands over its times in the next second; null of fewer than 10 times, and where a "
+        "load host's log is incomplete"),
     ITEM(NS, "acquire_p99_ns",
-         "the same, p99; null of fewer than 500 grants, and where the median is null"),
+         "the same, p99; null of fewer than 500 times, and where the median is null"),
     ITEM(FLAG, "draining",
          "it is no second: grants after the window's end to clients that asked before it"),
     {.path = NULL},
