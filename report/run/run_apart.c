@@ -1,5 +1,5 @@
-/* run_apart: in a run with locks of both kinds, how many times slower the locks that many machines can share are than
- * the fastest lock of one machine: a sentence for each of two figures. See run_doc.h.
+/* run_apart: in a run with locks of both kinds, how many times slower or faster the locks that many machines can share
+ * are than the fastest lock of one machine: a sentence for each of two figures. See run_doc.h.
  *
  * The sentences are no ranking, because many machines can't share a lock in the memory of one. They show the price of a
  * lock that many machines can share. */
@@ -92,10 +92,13 @@ static void say_apart(const struct report *report, const struct answers *answers
     doc_span(doc, DOC_PLAIN, " (one host, %s) ", answer_text(&answer, column, value));
     for (int i = 0; i < count; i++) {
         const struct run_stage *stage = apart[i].row->typical;
+        bool faster = apart[i].times < 1; /* the nearest come first: first those that are faster */
+        bool is_new = i == 0 || faster != (apart[i - 1].times < 1);
+        double by = faster ? 1 / apart[i].times : apart[i].times;
         doc_span(doc, DOC_PLAIN, "%s%s%s ", i > 0 ? ", " : "",
                  report->locks[apart[i].row->lock].label, i == 0 ? " is" : "");
-        doc_span(doc, DOC_STRONG, "%s times", number_text(apart[i].times, &number_plain, times));
-        doc_span(doc, DOC_PLAIN, "%s (%s, %s)", i == 0 ? " slower" : "",
+        doc_span(doc, DOC_STRONG, "%s times", number_text(by, &number_plain, times));
+        doc_span(doc, DOC_PLAIN, "%s (%s, %s)", is_new ? faster ? " faster" : " slower" : "",
                  words_durability_text(words_durability(stage)), words_guarantee(stage));
     }
     doc_span(doc, DOC_PLAIN, ".");

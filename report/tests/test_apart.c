@@ -64,6 +64,16 @@ TEST(contended_locks_are_compared_by_their_grants) {
     free(text);
 }
 
+/* A lock of one machine may be the slower one: it then flushes to disk, or a few clients pass a server's lock around. */
+TEST(a_lock_of_a_server_may_be_faster) {
+    char *text = sentences_of(STAGE("file", "none", "host", 8, 3000, 1) "," CROWDED_ONE "," STAGE(
+        "two", "disk", "node", 8, 4500, 1) "," STAGE("many", "disk", "majority", 8, 250, 1));
+    assert_says(text,
+                "one is **2.00 times** faster (in memory, one server), two **1.50 times** (on "
+                "disk first, one server), many **12.0 times** slower (on disk first");
+    free(text);
+}
+
 TEST(nothing_is_said_where_one_of_both_kinds_is_missing) {
     char *text = sentences_of(MEM "," FILE_LOCK);
     assert_null(strstr(text, "machine"));
