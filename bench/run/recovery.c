@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
+#include "bench/oplog/order.h"
 #include "bench/run/outage.h"
 #include "bench/workload/faults.h"
 
@@ -15,6 +16,7 @@ struct sum {
     struct recovery *recovery;
     const struct book *book;
     const uint32_t *order;
+    const uint32_t *tries; /* by key and the time of their return; NULL without a fault */
     const struct stage *stage;
     const struct shared *shared;
     struct lb_err *err;
@@ -104,6 +106,40 @@ static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_
     return next;
 }
 
+/* The first place of the tries of a key or of a greater one. */
+static size_t first_try(const struct sum *sum, uint32_t key) {
+    size_t low = 0, high = sum->book->try_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sum->book->tries[sum->tries[middle]].key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Whether another client that the hold kept out asked for the key after that time, in vain or without an answer. */
+static bool was_asked_for(const struct sum *sum, size_t place, size_t end, int64_t after_ns) {
+    const struct hold *hold = hold_at(sum, place);
+    for (size_t next = place + 1; next < end; next++) {
+        const struct hold *other = hold_at(sum, next);
+        if ((other->flags & HOLD_GHOST) && other->from_ns > after_ns &&
+            other->client != hold->client)
+            return true;
+    }
+    const struct oplog_rules *rules = &sum->book->rules;
+    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
+    for (size_t i = first_try(sum, key + 1); i-- > 0;) {
+        const struct try *try = &sum->book->tries[sum->tries[i]];
+        if (try->key != key || try->returned_ns <= after_ns) return false;
+        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
+        if (try->client != hold->client && !readers) return true;
+    }
+    return false;
+}
+
 /* Measures the time from an injection until another client was granted the key that the victim held.
  * For semaphores with counted permits it can't be known which permit the next grant is. */
 static int key_trials(struct sum *sum, size_t place, size_t end) {
@@ -120,7 +156,7 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         if (next < end) {
             if (note_trial(sum, fault, hold_at(sum, next)->from_ns - fault->begin_ns) != 0)
                 return -1;
-        } else if (!shared) {
+        } else if (!shared && was_asked_for(sum, place, end, fault->begin_ns)) {
             sum->recovery->unrecovered++;
         }
     }
@@ -318,12 +354,17 @@ static void put_theory(struct sum *sum) {
 int recovery_compute(struct recovery *recovery, const struct book *book, const uint32_t *order,
                      const struct stage *stage, const struct shared *shared, struct lb_err *err) {
     *recovery = (struct recovery){.theory_min_ns = -1, .theory_max_ns = -1, .unavailable_ns = -1};
-    struct sum sum = {recovery, book, order, stage, shared, err};
+    uint32_t *tries = NULL;
+    struct sum sum = {recovery, book, order, NULL, stage, shared, err};
     if (stage->faults.count > 0) {
         put_theory(&sum);
         if (common_trials(&sum) != 0) return -1;
+        sum.tries = tries = order_tries_returned(book, err);
+        if (!tries) return -1;
     }
-    if (per_key(&sum) != 0) return -1;
+    int failed = per_key(&sum);
+    free(tries);
+    if (failed) return -1;
     sort_times(recovery->trials_ns, (size_t)recovery->trial_count);
     sort_times(recovery->crashes_ns, (size_t)recovery->crash_count);
     sort_times(recovery->detect_ns, (size_t)recovery->detect_count);

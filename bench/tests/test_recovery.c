@@ -123,6 +123,24 @@ STORY(nobody_gets_the_key_any_more) {
     assert_int_equal(recovery.unavailable_ns, 850 * MS);
 }
 
+/* A lock can't be blamed for a key that nobody wants any more: who tried had given up before, or is the victim itself. */
+STORY(nobody_asks_for_the_key_any_more) {
+    got(1, 90 * MS, 100 * MS);
+    tried(5, 110 * MS, 140 * MS, OPLOG_BUSY);
+    fault(INJECT_PAUSE, 0, 150, 350);
+    released(1, 360 * MS, 360 * MS);
+    tried(1, 370 * MS, 380 * MS, OPLOG_TIMEOUT);
+    add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                              .outcome = OPLOG_TIMEOUT,
+                              .client = 4,
+                              .key = 1,
+                              .begin_ns = 200 * MS,
+                              .end_ns = 900 * MS});
+    compute();
+    assert_int_equal(recovery.trial_count, 0);
+    assert_int_equal(recovery.unrecovered, 0);
+}
+
 /* Another key's grants, and the victim's own, are no recovery. */
 STORY(only_another_client_and_only_that_key) {
     fault(INJECT_PAUSE, 0, 150, 350);
