@@ -34,7 +34,7 @@ static void add_recovery_columns(struct doc *doc) {
          .figure = DOC_COUNT},
         {.title = "recovered in, p50",
          .brief = "recovered p50",
-         .help = "from the fault to the first grant after it",
+         .help = "from the fault to the first grant after it; also while nobody asked",
          .figure = DOC_TIME},
         {.title = "at most", .figure = DOC_TIME},
         {.title = "in theory, at most", .brief = "in theory", .figure = DOC_TIME},
@@ -79,8 +79,9 @@ static void add_recoveries(struct doc *doc, const struct report *report,
         if (has_recovery(&group->rows[r])) add_recovery_row(doc, report, &group->rows[r]);
     doc_note(
         doc, TONE_PLAIN,
-        "recovered: from the fault to the first grant after it; that a free key waited (free for): the longest "
-        "time without any grant although a key that a client had asked for was held by nobody");
+        "recovered: from the fault to the first grant after it, also while nobody asked; that a free key "
+        "waited (free for): the longest time without any grant although a key that a client had asked "
+        "for was held by nobody");
     doc_end(doc);
 }
 
