@@ -159,7 +159,7 @@ static const struct family families[] = {
     STAGE("attempts_total", "counter", .value = value_attempts,
           .help = "attempts that ended, in the window; the sum of all outcomes"),
     STAGE("grants_total", "counter", .value = value_grants,
-          .help = "attempts that were granted, in the window; the outcome ok"),
+          .help = "attempts in the window with the outcome ok: granted, and not lost while held"),
     STAGE("outcomes_total", "counter", .labels = "outcome", .samples = samples_outcomes,
           .help = "attempts in the window by how they ended"),
     STAGE("findings", "gauge", .labels = "kind", .samples = samples_findings,
