@@ -262,6 +262,13 @@ static bool matrix_uses(const void *matrix, const struct lb_backend *backend) {
     return false;
 }
 
+static int begin_result(struct result *result, const struct result_ask *ask, struct outdir *out,
+                        struct lb_err *err) {
+    int failed = result_init(result, ask, err);
+    outdir_claimed(out);
+    return failed;
+}
+
 static int run_cells(const struct wish *wish, const struct matrix *matrix, const char *command,
                      const char *more, struct lb_err *err) {
     char results[512];
@@ -295,7 +302,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                                      .interrupts = interrupt_watch(),
                                      .news = check_show_news,
                                      .arg = &show};
-    if (result_init(&result, &ask, err) != 0) goto out;
+    if (begin_result(&result, &ask, &out, err) != 0) goto out;
     check_show_expected(matrix, wish->seed_count, tour.capacity, stderr);
     outdir_latest(&out);
     int failed = cell_schedule_run(&tour, err);

@@ -261,6 +261,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     if (ask->url_count > 0)
         fprintf(stderr, "lockbench: the servers at --url are not restarted between the runs\n");
     int failed = alternate_run(&alternate, &end, err);
+    outdir_claimed(&out);
     if (failed && end.saved[BASE] + end.saved[NEW] == 0) return -1;
     struct lb_err uncompared = {0};
     int all = alternate.repeat * alternate.side_count;

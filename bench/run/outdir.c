@@ -14,23 +14,49 @@
 
 #include "results/format/write.h"
 
+#define CLAIM ".try"
+
 static int path_error(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* A full disk and a read-only one are better found before the measuring than after it. */
-static int try_writing(const char *folder, struct lb_err *err) {
-    char path[600];
-    snprintf(path, sizeof path, "%s/.try", folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) return path_error(err, "write into", folder);
-    char block[4096] = {0};
+/* Locks the file until this process ends. Children don't inherit such a lock. False if another process has the lock; a
+ * file system without locks is no reason to measure nothing. */
+static bool lock_file(int fd) {
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    return fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/* A full disk and a read-only one are better found before the measuring than after it. Claims the folder, too: two
+ * programs that find it empty at the same moment must not both write there. */
+static int claim_folder(struct outdir *out, struct lb_err *err) {
+    char path[600], block[4096] = {0};
+    snprintf(path, sizeof path, "%s/" CLAIM, out->path);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return path_error(err, "write into", out->path);
+    if (!lock_file(fd)) {
+        close(fd);
+        return err_set(err, LB_EXIT_USAGE,
+                       "--out %s: another lockbench begins to write there; name a new folder",
+                       out->path);
+    }
+    out->claim = fd;
     ssize_t wrote = write(fd, block, sizeof block);
-    int failed = wrote == (ssize_t)sizeof block ? fsync(fd) : -1;
-    if (failed) path_error(err, "write into", folder);
-    close(fd);
+    int failed = wrote == (ssize_t)sizeof block ? fsync(fd) || ftruncate(fd, 0) : -1;
+    if (failed) {
+        path_error(err, "write into", out->path);
+        outdir_claimed(out);
+    }
+    return failed ? -1 : 0;
+}
+
+void outdir_claimed(struct outdir *out) {
+    char path[600];
+    if (out->claim < 0) return;
+    snprintf(path, sizeof path, "%s/" CLAIM, out->path);
     unlink(path);
-    return failed;
+    close(out->claim);
+    out->claim = -1;
 }
 
 /* Makes a folder and those that it lies in. path: as it was when this returns. */
@@ -65,27 +91,39 @@ static bool has_no_stages(const char *path) {
     return none;
 }
 
+/* Refuses a folder that has results. */
+static int check_empty(const char *wanted, struct lb_err *err) {
+    /* of a run, of a check, and of several runs (alternate.h), which one more would be mixed with */
+    static const char *const results[] = {"run.json",         "check.json",   "compare.json",
+                                          "00/run.json",      "000/run.json", "base/00/run.json",
+                                          "base/000/run.json"};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        char old[600];
+        snprintf(old, sizeof old, "%s/%s", wanted, results[i]);
+        if (access(old, F_OK) != 0 || (has_no_stages(old) && unlink(old) == 0)) continue;
+        return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
+                       wanted, results[i]);
+    }
+    return 0;
+}
+
+/* Makes the folder of --out and claims it. */
+static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *err) {
+    if (strlen(wanted) >= sizeof out->path)
+        return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
+    snprintf(out->path, sizeof out->path, "%s", wanted);
+    if (check_empty(wanted, err) != 0) return -1;
+    if (make_folders(out->path, err) != 0 || claim_folder(out, err) != 0) return -1;
+    /* Again: the one that had the claim a moment ago may have written its result since. */
+    if (check_empty(wanted, err) == 0) return 0;
+    outdir_claimed(out);
+    return -1;
+}
+
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err) {
-    *out = (struct outdir){0};
-    if (wanted) {
-        /* of a run, of a check, and of several runs (alternate.h), which one more would be mixed with */
-        static const char *const results[] = {
-            "run.json",     "check.json",       "compare.json",     "00/run.json",
-            "000/run.json", "base/00/run.json", "base/000/run.json"};
-        char old[600];
-        snprintf(out->path, sizeof out->path, "%s", wanted);
-        if (strlen(wanted) >= sizeof out->path)
-            return err_set(err, LB_EXIT_USAGE, "--out: the path is too long");
-        for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
-            snprintf(old, sizeof old, "%s/%s", wanted, results[i]);
-            if (access(old, F_OK) != 0 || (has_no_stages(old) && unlink(old) == 0)) continue;
-            return err_set(err, LB_EXIT_USAGE, "--out %s: there is a %s already; name a new folder",
-                           wanted, results[i]);
-        }
-        if (make_folders(out->path, err) != 0) return -1;
-        return try_writing(wanted, err);
-    }
+    *out = (struct outdir){.claim = -1};
+    if (wanted) return make_wanted(out, wanted, err);
     if (mkdir(root, 0777) != 0 && errno != EEXIST) return path_error(err, "make", root);
     if (latest_is_theirs(root))
         return err_set(err, LB_EXIT_MACHINE,
@@ -102,7 +140,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             return err_set(err, LB_EXIT_USAGE, "%s: path too long", root);
         if (mkdir(out->path, 0777) == 0) {
             snprintf(out->root, sizeof out->root, "%s", root);
-            return try_writing(out->path, err);
+            return claim_folder(out, err);
         }
         if (errno != EEXIST) return path_error(err, "make", out->path);
     }
