@@ -336,8 +336,19 @@ void capacity_run_took(void *arg, const struct run_took *took) {
     write_capacity_file(capacity_run, "the search was cut off", false, &ignored);
 }
 
-int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err) {
-    return capacity_run->folder[0] ? write_capacity_file(capacity_run, partial, true, err) : 0;
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, char *ret_path,
+                     size_t size, struct lb_err *err) {
+    struct lb_err why = {0}, again = {0};
+    if (!capacity_run->folder[0]) return 0;
+    if (write_capacity_file(capacity_run, partial, true, &why) == 0) {
+        snprintf(ret_path, size, "%s/" CAPACITY_FILE, capacity_run->folder);
+        return 0;
+    }
+    json_t *json = capacity_run_json(capacity_run, partial, true);
+    int failed = json ? outdir_rescue(json, "capacity", ret_path, size, &again) : -1;
+    json_decref(json);
+    if (failed) return err_set(err, why.code, "%s; nor elsewhere: %s", why.text, again.text);
+    return err_set(err, why.code, "%s; the answer was saved to %s instead", why.text, ret_path);
 }
 
 int capacity_run_unanswered(const struct capacity_run *capacity_run) {

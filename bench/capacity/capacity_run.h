@@ -48,9 +48,10 @@ void capacity_run_free(struct capacity_run *capacity_run); /* takes NULL */
 bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
 void capacity_run_took(void *arg, const struct run_took *took);
 
-/* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. Returns 0, or -1
- * with err. */
-int capacity_run_end(struct capacity_run *capacity_run, const char *partial, struct lb_err *err);
+/* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. *ret_path: the file; it stays as it
+ * was if there is none. Returns 0, or -1 with err: nothing could be written, or only elsewhere, as outdir_rescue does. */
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, char *ret_path,
+                     size_t size, struct lb_err *err);
 
 /* The number of locks without an answer. */
 int capacity_run_unanswered(const struct capacity_run *capacity_run);

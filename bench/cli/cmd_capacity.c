@@ -235,9 +235,11 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
     struct lb_err lost = {0}, unmade = {0};
     struct capacity *capacity = NULL;
     int code = end->exit_code, unanswered;
+    char file[720] = "";
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
-    capacity_run_end(capacity_run, whole ? NULL : end->why, &lost);
-    if (end->stages > 0 && end->saved[0]) capacity = capacity_read(end->saved, &lost);
+    bool in_folder =
+        capacity_run_end(capacity_run, whole ? NULL : end->why, file, sizeof file, &lost) == 0;
+    if (end->stages > 0 && file[0]) capacity = capacity_read(file, &lost);
     if (capacity) capacity_write(capacity, wish->format, terminal_has_color(stdout), stdout, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;
@@ -251,7 +253,8 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
                 plan->lock_count);
         code = LB_EXIT_INCONCLUSIVE;
     }
-    if (capacity && page_beside(end->saved, render_capacity_page, capacity, &unmade) != 0)
+    if (capacity && in_folder && end->in_folder &&
+        page_beside(end->saved, render_capacity_page, capacity, &unmade) != 0)
         fprintf(stderr, "lockbench: %s\n", unmade.text);
     capacity_free(capacity);
     return code == LB_EXIT_OK && unmade.code ? LB_EXIT_MACHINE : code;

@@ -163,19 +163,23 @@ int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err
     return result_write_file(run, path, err) == 0 ? 0 : -1;
 }
 
-int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err *err) {
+int outdir_rescue(const json_t *result, const char *kind, char *ret_path, size_t size,
+                  struct lb_err *err) {
     const char *base = getenv("TMPDIR");
-    const char *const folders[] = {base && base[0] ? base : "/tmp", "/tmp", "/var/tmp", "."};
+    /* The first three are often on one disk with the results. /dev/shm is in memory: it has room when the disk is full,
+     * and lasts until the machine stops. */
+    const char *const folders[] = {base && base[0] ? base : "/tmp", "/tmp", "/var/tmp", ".",
+                                   "/dev/shm"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         char path[600];
-        snprintf(path, sizeof path, "%s/lockbench-run-XXXXXX", folders[i]);
+        snprintf(path, sizeof path, "%s/lockbench-%s-XXXXXX", folders[i], kind);
         int fd = mkostemp(path, O_CLOEXEC);
         if (fd < 0) {
             path_error(err, "write into", folders[i]);
             continue;
         }
         close(fd);
-        if (result_write_plain(run, path, err) == 0) {
+        if (result_write_plain(result, path, err) == 0) {
             snprintf(ret_path, size, "%s", path);
             return 0;
         }

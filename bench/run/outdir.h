@@ -32,9 +32,10 @@ int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err
  * folder itself. */
 void outdir_latest(const struct outdir *out);
 
-/* For a result that could not be written there: writes it to a new file in the first of $TMPDIR,
- * /tmp, /var/tmp and the current folder that accepts it. Returns 0 with its path, or -1 with
+/* For a result that could not be written there: writes it to a new file lockbench-KIND-XXXXXX in the first of $TMPDIR,
+ * /tmp, /var/tmp, the current folder and /dev/shm that accepts it. kind: "run". Returns 0 with its path, or -1 with
  * err. */
-int outdir_rescue(const json_t *run, char *ret_path, size_t size, struct lb_err *err);
+int outdir_rescue(const json_t *result, const char *kind, char *ret_path, size_t size,
+                  struct lb_err *err);
 
 #endif

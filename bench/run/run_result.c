@@ -212,7 +212,7 @@ void run_save(struct run_state *run, struct run_end *end) {
     if (end->in_folder) return;
     if (end->exit_code == LB_EXIT_OK) end->exit_code = LB_EXIT_MACHINE;
     end->said = false;
-    if (outdir_rescue(run->json, end->saved, sizeof end->saved, &again) == 0) {
+    if (outdir_rescue(run->json, "run", end->saved, sizeof end->saved, &again) == 0) {
         snprintf(end->why, sizeof end->why, "%s; the result was saved to %.200s instead", err.text,
                  end->saved);
     } else {

@@ -98,6 +98,7 @@ enum started {
     FEW_SAMPLES,
     NO_ROOM,
     CUT_OFF,
+    UNSAVED,
     SWEEP,
     OVERLOAD,
     STEADY,
@@ -134,6 +135,7 @@ static int start_all(void **state) {
                    "acquire_due.p50<=1s", "--json", "--out", cli_path("full")));
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
+    cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
     cli_start(&started[SWEEP], NULL,
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
                    "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
@@ -327,6 +329,35 @@ TEST(what_was_found_is_saved_when_it_is_cut_off) {
                         registry_lock("sqlite-immediate")->durability_note);
     assert_non_null(capacity->locks[0].durability);
     assert_has(cli.out, "PARTIAL");
+    capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* Somebody removes the folder during the search and puts a file there; a full disk is the same to the search. */
+TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
+    static const char before[] = "the answer was saved to ";
+    struct lb_err err = {0};
+    struct stat status;
+    char *out = cli_path("unsaved"), *file = cli_path("unsaved/" CAPACITY_FILE), path[400];
+    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
+    folder_remove(out);
+    cli_write(out, "in the way\n");
+    kill(started[UNSAVED].pid, SIGINT);
+    struct cli cli = done(UNSAVED);
+    assert_code(&cli, LB_EXIT_INTERRUPTED);
+    const char *at = strstr(cli.err, before);
+    if (!at) fail_msg("%s", cli.err);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + strlen(before), " \n"),
+             at + strlen(before));
+    struct capacity *capacity = capacity_read(path, &err);
+    if (!capacity) fail_msg("%s", err.text);
+    assert_string_equal(capacity->locks[0].lock, "sim");
+    assert_has(cli.out, "PARTIAL"); /* the table is printed all the same */
+    unlink(path);
+    at = strstr(cli.err, "saved in ");
+    assert_non_null(at);
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
+    assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
     capacity_free(capacity);
     cli_free(&cli);
 }
