@@ -120,11 +120,17 @@ static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *er
     return -1;
 }
 
+/* As in a checkout of somebody else's. */
+static int cannot_make(struct lb_err *err, const char *path) {
+    return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s; name another folder: --out DIR", path,
+                   strerror(errno));
+}
+
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err) {
     *out = (struct outdir){.claim = -1};
     if (wanted) return make_wanted(out, wanted, err);
-    if (mkdir(root, 0777) != 0 && errno != EEXIST) return path_error(err, "make", root);
+    if (mkdir(root, 0777) != 0 && errno != EEXIST) return cannot_make(err, root);
     if (latest_is_theirs(root))
         return err_set(err, LB_EXIT_MACHINE,
                        "%s/latest is no link of lockbench's: move it away, or use --out DIR", root);
@@ -142,7 +148,7 @@ int outdir_make(struct outdir *out, const char *wanted, const char *root, const 
             snprintf(out->root, sizeof out->root, "%s", root);
             return claim_folder(out, err);
         }
-        if (errno != EEXIST) return path_error(err, "make", out->path);
+        if (errno != EEXIST) return cannot_make(err, out->path);
     }
     return err_set(err, LB_EXIT_MACHINE, "too many runs in %s in this second", root);
 }
