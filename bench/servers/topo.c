@@ -102,12 +102,16 @@ failed:
 int topo_check(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo_node_runs(&topo->nodes[n]) || topo->nodes[n].killed) continue;
-        char name[128], how[64], words[320];
-        last_words(topo->nodes[n].dir, words, sizeof words);
+        char name[128], how[64], words[320] = "";
+        int status = topo->nodes[n].status;
+        /* Its log knows nothing of it. */
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+            snprintf(words, sizeof words, "somebody killed it, or memory ran out (see dmesg)");
+        else
+            last_words(topo->nodes[n].dir, words, sizeof words);
         return err_set(err, LB_EXIT_MACHINE, "%s ended with %s: %s",
                        topo_node_name(topo, n, name, sizeof name),
-                       status_text(topo->nodes[n].status, how, sizeof how),
-                       *words ? words : "its log is empty");
+                       status_text(status, how, sizeof how), *words ? words : "its log is empty");
     }
     return 0;
 }
