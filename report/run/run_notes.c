@@ -70,10 +70,24 @@ static void add_skips(struct doc *doc, const struct run *run) {
     doc_end(doc);
 }
 
+/* The error of a stage that is not among the warnings of the run already; NULL = none. */
+static const char *new_error(const struct run *run, const struct run_stage *stage) {
+    size_t i, length = stage->id ? strlen(stage->id) : 0;
+    json_t *warning;
+    json_array_foreach(run->warnings, i, warning) {
+        const char *text = json_string_value(warning);
+        if (stage->error && length > 0 && text && strncmp(text, stage->id, length) == 0 &&
+            strncmp(text + length, ": ", 2) == 0 && strcmp(text + length + 2, stage->error) == 0)
+            return NULL;
+    }
+    return stage->error;
+}
+
 static int count_warnings(const struct run *run) {
     size_t count = json_array_size(run->warnings);
     for (int s = 0; s < run->stage_count; s++)
-        count += json_array_size(run->stages[s].warnings) + (run->stages[s].error != NULL);
+        count +=
+            json_array_size(run->stages[s].warnings) + (new_error(run, &run->stages[s]) != NULL);
     return (int)count;
 }
 
@@ -95,7 +109,8 @@ static void add_warnings(struct doc *doc, const struct run *run) {
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
         const char *name = doc_or(stage->id, stage->lock);
-        if (stage->error) add_warning(doc, name, stage->error, ++number);
+        const char *error = new_error(run, stage);
+        if (error) add_warning(doc, name, error, ++number);
         for (size_t i = 0; i < json_array_size(stage->warnings); i++)
             add_warning(doc, name, json_string_value(json_array_get(stage->warnings, i)), ++number);
     }

@@ -165,4 +165,20 @@ TEST(what_voids_a_comparison_is_never_folded) {
     }
 }
 
+/* The run's warnings name the stage and its error already. */
+TEST(an_error_stands_once_among_the_warnings) {
+    static const char words[] = "could not start 4 threads";
+    struct report *report = report_of(
+        "{\"id\":\"000-a\",\"lock\":\"a\",\"clients\":4,\"status\":\"failed\",\"error\":\"could not start 4 threads\"}",
+        ",\"warnings\":[\"000-a: could not start 4 threads\"]");
+    char *text = render(report, REPORT_MD, false),
+         *notes = strstr(text, "Warnings and failures (1)");
+    if (!notes) fail_msg("%s", text);
+    char *first = strstr(notes, words);
+    assert_non_null(first);
+    assert_null(strstr(first + 1, words));
+    free(text);
+    report_free(report);
+}
+
 TEST_MAIN(NULL, NULL)
