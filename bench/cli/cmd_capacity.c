@@ -311,7 +311,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                                                 .budget_ns = wish->time_ns,
                                                 .version = LOCKBENCH_VERSION,
                                                 .command = command,
-                                                .interrupts = interrupt_watch(),
+                                                .interrupts = interrupt_watch(true),
                                                 .news = capacity_show_probe,
                                                 .news_arg = &progress};
     struct capacity_run *capacity_run = capacity_run_new(&capacity_run_ask, err);
@@ -324,7 +324,7 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .topologies = topologies,
                           .version = LOCKBENCH_VERSION,
                           .command = command,
-                          .interrupts = interrupt_watch(),
+                          .interrupts = interrupt_watch(true),
                           .next = capacity_run_next,
                           .took = capacity_run_took,
                           .next_arg = capacity_run,

@@ -299,7 +299,7 @@ static int run_cells(const struct wish *wish, const struct matrix *matrix, const
                                      .urls = wish->urls.again,
                                      .url_count = wish->urls.count,
                                      .capacity = wish->jobs ? wish->jobs : usual_jobs(&wish->urls),
-                                     .interrupts = interrupt_watch(),
+                                     .interrupts = interrupt_watch(true),
                                      .news = check_show_news,
                                      .arg = &show};
     if (begin_result(&result, &ask, &out, err) != 0) goto out;

@@ -159,7 +159,7 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
                               .sets = sets,
                               .tell = tell_check,
                               .arg = &telling,
-                              .interrupts = interrupt_watch()};
+                              .interrupts = interrupt_watch(true)};
     int code = telling.root ? conform_suite(&ask, err) : err_set(err, LB_EXIT_MACHINE, "no memory");
     if (code == 0) code = conclude(&telling, lock, url, &wish->sets, err);
     json_decref(telling.root);

@@ -213,7 +213,7 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
                           .version = LOCKBENCH_VERSION,
                           .command = command,
                           .hosts = cli_hosts(),
-                          .interrupts = interrupt_watch(),
+                          .interrupts = interrupt_watch(true),
                           .begin = progress_begin,
                           .news = progress_news,
                           .exporter = exporter,

@@ -177,7 +177,7 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
     if (home_path("compose/local", folder, sizeof folder, err) != 0) return -1;
     if (check_names(wish, folder, err) != 0) return -1;
     if (wish->names.count == 0 && name_all(wish, folder, given->arena, err) != 0) return -1;
-    const volatile sig_atomic_t *interrupts = interrupt_watch();
+    const volatile sig_atomic_t *interrupts = interrupt_watch(false);
     for (int i = 0; i < wish->names.count; i++) {
         topos[i] = start_topology(folder, wish->names.item[i], wish, interrupts, given->arena, err);
         if (!topos[i]) goto out;

@@ -1,24 +1,38 @@
 /* interrupt: see interrupt.h. */
 #include "bench/cli/interrupt.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench/base/err.h"
 #include "bench/base/hangup.h"
 #include "bench/servers/topo.h"
 
+#define WAITS                                                                                      \
+    "interrupted: what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
+
 static volatile sig_atomic_t count;
+static const char *first_words = ""; /* what the first signal says */
 
 static void on_signal(int number) {
+    int kept = errno;
     (void)number;
     count = count + 1;
+    if (count == 1) {
+        ssize_t ignored = write(STDERR_FILENO, first_words, strlen(first_words));
+        (void)ignored; /* the terminal may be closed */
+    }
     if (count >= 2) {
         topo_stop_all();
         _exit(LB_EXIT_INTERRUPTED);
     }
+    errno = kept;
 }
 
-const volatile sig_atomic_t *interrupt_watch(void) {
+const volatile sig_atomic_t *interrupt_watch(bool waits) {
+    /* On a terminal it takes the place of the bar and of ^C. */
+    if (waits) first_words = isatty(STDERR_FILENO) ? "\r\033[K" WAITS : WAITS;
     struct sigaction action = {.sa_handler = on_signal};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -4,8 +4,10 @@
 #define BENCH_CLI_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 
-/* The number of SIGINT, SIGTERM and SIGHUP that came since the first call. */
-const volatile sig_atomic_t *interrupt_watch(void);
+/* The number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: what is in progress is awaited then,
+ * which may take as long as a drain: the first signal says so on standard error. */
+const volatile sig_atomic_t *interrupt_watch(bool waits);
 
 #endif

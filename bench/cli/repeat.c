@@ -253,7 +253,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
                                       .side_count = pair ? 2 : 1,
                                       .repeat =
                                           ask->wish->times > 0 ? ask->wish->times : REPEAT_USUAL,
-                                      .interrupts = interrupt_watch(),
+                                      .interrupts = interrupt_watch(true),
                                       .news = show_news,
                                       .check = pair ? check_early : NULL,
                                       .arg = &show};

@@ -39,6 +39,8 @@ static void interrupted_once(const char *lock, const char *processes, int signal
     assert_saved(out, lock);
     /* The interruption is reported once, and the table of the measured stages is printed. */
     assert_has(cli.err, "lockbench: interrupted");
+    assert_has(cli.err,
+               "interrupted: what is in progress ends first; a second Ctrl-C ends at once");
     assert_has(cli.err, out);
     assert_int_equal(cli_problems(&cli), 1);
     assert_has(cli.out, "PARTIAL");
