@@ -2,6 +2,7 @@
 #include "bench/cli/alternate.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,13 +100,24 @@ static int gravity(int code) {
     return at;
 }
 
+/* Whether a run left a result. One without a stage measured nothing, and would keep the others from being compared: its
+ * run.json goes, and its log stays. */
+static bool keep_result(const char *path) {
+    json_t *run = json_load_file(path, 0, NULL);
+    const json_t *stages = json_object_get(run, "stages");
+    bool empty = json_is_array(stages) && json_array_size(stages) == 0;
+    json_decref(run);
+    if (empty) unlink(path);
+    return !empty && access(path, F_OK) == 0;
+}
+
 /* The child has ended: reads its result, and decides how the alternation goes on. */
 static int take_run(struct alternate *alternate, int s, const struct job_end *end,
                     const char *folder, struct lb_err *err) {
     char result[720], log[720], why[400] = "";
     snprintf(result, sizeof result, "%s/run.json", folder);
     snprintf(log, sizeof log, "%s/log", folder);
-    bool saved = access(result, F_OK) == 0;
+    bool saved = keep_result(result);
     if (end->exit_code != LB_EXIT_OK) jobs_last_words(log, why, sizeof why);
     if (end->timed_out)
         snprintf(why, sizeof why, "it was not done after %.0f s", (double)end->took_ns / 1e9);

@@ -53,7 +53,7 @@ struct alternate_ask {
 };
 
 struct alternate_end {
-    int saved[2];     /* runs of each side that left a result, whole or partial */
+    int saved[2];     /* runs of each side that left a result with a stage, whole or partial */
     bool interrupted; /* the user interrupted, and the last run may be partial */
     /* of each side, the gravest exit code of the children that were not interrupted:
      * LB_EXIT_VIOLATED, then _MACHINE, _USAGE, then those of the child's own promises: _REGRESSION,

@@ -180,6 +180,32 @@ TEST(a_failed_run_is_told_beside_a_violated_one) {
     cli_free(&cli);
 }
 
+/* As one that was interrupted, or whose server did not start. Its run.json, which measured nothing, must not keep the
+ * others from being compared. */
+TEST(a_run_without_a_stage_does_not_void_the_others) {
+    char *script = cli_path("empty"), *out = cli_path("empty-out"), text[5000];
+    snprintf(text, sizeof text,
+             "#!/bin/sh\nfor last; do :; done\ncase $last in */base/01)\n"
+             "echo '{\"schema\":\"lockbench.run/1\",\"stages\":[]}' >$last/run.json\n"
+             "echo 'lockbench: no server' >&2; exit 2;; esac\nexec '%s' \"$@\"\n",
+             cli_program);
+    cli_write(script, text);
+    chmod(script, 0755);
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null", QUICK, "--repeat", "3",
+                                        "--against", script, "--out", out));
+    assert_code(&cli, 2);
+    assert_has(cli.err, "base run 1 left no result: no server");
+    assert_has(cli.out, "PARTIAL: ended after 3 of 6 runs");
+    assert_true(exists(out, "compare.json"));
+    cli_free(&cli);
+    char base[600], new[600];
+    snprintf(base, sizeof base, "%s/base", out);
+    snprintf(new, sizeof new, "%s/new", out);
+    cli = cli_run(NULL, ARGS("compare", base, "--", new, "--no-page"));
+    assert_code(&cli, 5); /* and so they can be compared later */
+    cli_free(&cli);
+}
+
 TEST(another_lock_and_workload_are_a_base) {
     struct cli cli =
         cli_run(NULL, ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "2",
