@@ -13,6 +13,17 @@
 
 #include "bench/base/home.h"
 
+/* A disk that fills up takes a part of a block first, and says why when it is asked for the rest. */
+static int write_all(int fd, const char *bytes, ssize_t len) {
+    while (len > 0) {
+        ssize_t wrote = write(fd, bytes, (size_t)len);
+        if (wrote < 0) return -1;
+        bytes += wrote;
+        len -= wrote;
+    }
+    return 0;
+}
+
 int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err) {
     char from_path[PATH_MAX], to_path[600], block[65536];
     if (home_beside(shim, from_path, sizeof from_path, err) != 0) return -1;
@@ -22,10 +33,15 @@ int topo_shim_copy(const struct topo *topo, const char *shim, struct lb_err *err
     ssize_t len = from < 0 || to < 0 ? -1 : 1;
     while (len > 0) {
         len = read(from, block, sizeof block);
-        if (len > 0 && write(to, block, (size_t)len) != len) len = -1;
+        if (len > 0 && write_all(to, block, len) != 0) len = -1;
     }
     if (len == 0) len = fchmod(to, 0755); /* whatever our umask is */
-    if (len < 0) err_set(err, LB_EXIT_MACHINE, "%s to %s: %s", from_path, to_path, strerror(errno));
+    if (len < 0)
+        err_set(err, LB_EXIT_MACHINE, "cannot copy %s to %s: %s%s", from_path, to_path,
+                strerror(errno),
+                errno == ENOSPC || errno == EFBIG || errno == EDQUOT
+                    ? "; set TMPDIR to a folder with room"
+                    : "");
     if (from >= 0) close(from);
     if (to >= 0 && close(to) != 0 && len == 0)
         len = err_set(err, LB_EXIT_MACHINE, "%s: %s", to_path, strerror(errno));

@@ -1,12 +1,14 @@
 /* The small parts of bench/servers: ports, folders, URLs, last words, processes, the janitor. Starts no
  * server. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <linux/magic.h>
 #include <linux/sched.h>
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -18,6 +20,7 @@
 #include "bench/servers/last_words.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
+#include "bench/servers/topo_shims.h"
 #include "bench/servers/urls.h"
 #include "bench/tests/servers_help.h"
 #include "bench/tests/unit.h"
@@ -30,6 +33,26 @@ TEST(what_became_less_is_no_growth) {
     assert_true(isnan(server_use_each(1000, 900, 100)));
     assert_true(isnan(server_use_each(-1, 900, 100)));
     assert_true(isnan(server_use_each(1000, -1, 100)));
+}
+
+/* A disk that fills up takes a part of what is written, which is no error by itself. */
+TEST(a_copy_without_room_says_why) {
+    struct topo topo = {.dir = ""};
+    struct lb_err err = {0};
+    struct rlimit old;
+    assert_int_equal(folder_make(NULL, "room", topo.dir, sizeof topo.dir, &err), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &(struct rlimit){100, old.rlim_max}), 0);
+    errno = EINVAL;
+    int failed = topo_shim_copy(&topo, "fsync_shim.so", &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, SIG_DFL);
+    folder_remove(topo.dir);
+    assert_int_equal(failed, -1);
+    if (!strstr(err.text, "cannot copy ") ||
+        !strstr(err.text, "fsync_shim.so: File too large; set TMPDIR to a folder with room"))
+        fail_msg("%s", err.text);
 }
 
 TEST(ports_are_free_and_different) {
