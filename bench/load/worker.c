@@ -218,9 +218,12 @@ static int start_threads(struct workers *workers, int first, int end, struct lb_
         thread->running = !failed;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return failed ? err_set(err, LB_EXIT_MACHINE, "could not start %d threads: %s", end - first,
-                            strerror(failed))
-                  : 0;
+    if (!failed) return 0;
+    return err_set(
+        err, LB_EXIT_MACHINE, "could not start %d threads: %s%s", end - first, strerror(failed),
+        failed == EAGAIN
+            ? "; raise the limit of processes (ulimit -u, or the cgroup's pids.max), or lower load.threads"
+            : "");
 }
 
 static void join_threads(struct workers *workers) {
