@@ -150,20 +150,36 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
+/* Which word of the command is the ranks' program; 0: none. */
+static int program_at(const char *own_name, char **command) {
+    for (int i = 1; command[0] && command[i]; i++) {
+        if (strcmp(base_name(command[i]), base_name(own_name)) == 0) return i;
+    }
+    return 0;
+}
+
 /* Tells the ranks that they were launched. The caller frees the list; NULL when out of memory. */
-static char **mark_command(const char *own_name, char **command) {
+static char **mark_command(int program, char **command) {
     static char color[] = LAUNCH_WORD, plain[] = LAUNCH_WORD_PLAIN;
     int count = 0, used = 0;
     while (command[count]) count++;
     char **marked = calloc((size_t)count + 2, sizeof *marked);
-    bool done = false;
     for (int i = 0; marked && i < count; i++) {
         marked[used++] = command[i];
-        if (done) continue;
-        done = i > 0 && strcmp(base_name(command[i]), base_name(own_name)) == 0;
-        if (done) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
+        if (program > 0 && i == program) marked[used++] = isatty(STDOUT_FILENO) ? color : plain;
     }
     return marked;
+}
+
+/* With --enable-recovery mpirun says nothing of a program that no host has, and waits for ever. Only an absolute path
+ * means the same here: mpirun's options say where it looks for another. */
+static int check_program(const char *program) {
+    if (program[0] != '/' || access(program, X_OK) == 0) return 0;
+    fprintf(
+        stderr,
+        "lockbench-hosts: can't start %s: %s; the program must be there on this machine and on every host\n",
+        program, strerror(errno));
+    return -1;
 }
 
 static int launch_marked(char **command) {
@@ -194,7 +210,9 @@ static int launch_marked(char **command) {
 }
 
 int launch(const char *own_name, char **command) {
-    char **marked = mark_command(own_name, command);
+    int program = program_at(own_name, command);
+    if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
+    char **marked = mark_command(program, command);
     if (!marked) {
         fprintf(stderr, "lockbench-hosts: out of memory\n");
         return LB_EXIT_MACHINE;

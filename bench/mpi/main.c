@@ -156,8 +156,8 @@ static void end_before_run(int signal) {
 /* MPI_Init waits for all ranks, and waits for ever if the launcher has lost one meanwhile. */
 static void give_up_start(int signal) {
     static const char words[] =
-        "lockbench-hosts: MPI did not start on all hosts within 2 minutes\n" LAUNCH_LAST_WORDS
-        "2\n";
+        "lockbench-hosts: MPI did not start on all hosts within 2 minutes: look whether each host has "
+        "lockbench-hosts where the command says, and reaches the others\n" LAUNCH_LAST_WORDS "2\n";
     (void)signal;
     end_at_once(words, sizeof words - 1, LB_EXIT_MACHINE);
 }

@@ -354,4 +354,20 @@ TEST(a_launcher_that_is_not_there_is_told) {
     cli_free(&cli);
 }
 
+/* mpirun --enable-recovery would wait for ever, and say nothing. The launcher here ends at once with another code. */
+TEST(a_program_that_is_not_there_is_told_before_the_launch) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program};
+    /* A test calls the program "lockbench". */
+    struct cli cli = cli_run(
+        &how, ARGS("launch", "sh", "-c", "exit 9", cli_path("none/lockbench"), "run", "smoke"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "none/lockbench: No such file or directory");
+    assert_has(cli.err, "on every host");
+    cli_free(&cli);
+    cli = cli_run(&how, ARGS("launch", "sh", "-c", "exit 9", cli_program, "run", "smoke"));
+    assert_code(&cli, 9);
+    cli_free(&cli);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
