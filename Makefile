@@ -18,6 +18,8 @@ CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition
 # A client library that is missing leaves out its backend's files: `lockbench list` says so and what to install.
 LIBS := $(shell $(PKG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
 INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson zlib 2>/dev/null)
+# Without these nothing can be built.
+NEEDED := $(strip $(if $(shell command -v $(PKG) 2>/dev/null),$(foreach module,jansson zlib,$(shell $(PKG) --exists $(module) || echo $(module))),$(PKG)))
 LEFT_OUT :=
 define with # folder below drivers, pkg-config modules
 ifeq ($$(shell $(PKG) --exists $(2) 2>/dev/null && echo yes),yes)
@@ -85,6 +87,7 @@ endif
 all: lockbench ## build ./lockbench (the default)
 lockbench: $(B)/lockbench
 	$(Q)ln -sf $< $@
+	$(if $(LEFT_OUT),@echo "  left out for want of their client libraries: $(strip $(LEFT_OUT)); ./lockbench list says what to install")
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
@@ -102,14 +105,20 @@ else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
 endif
-# With other flags, or a library that was missing before, all files are compiled again.
-FLAGS := $(filter-out -Werror,$(CFLAGS) $(DEFS) $(INCS))
+# With another compiler, other flags, or a library that was missing before, all files are compiled again.
+FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
 # `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit.
 COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d' bench/commit)
 $(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
 $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
 $(B)/bench/cli/version.o: $(B)/commit
+ifneq ($(NEEDED),)
+$(B)/flags: needed
+.PHONY: needed
+needed:
+	@echo "lockbench needs $(NEEDED), which pkg-config does not find here: compose/install run says what to install, or installs it" >&2; exit 2
+endif
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  cc   $<"

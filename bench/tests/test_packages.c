@@ -93,6 +93,37 @@ TEST(make_takes_install_no) {
     cli_free(&cli);
 }
 
+#define MAKE_ELSEWHERE                                                                             \
+    "cd $(mktemp -d); mkdir report; cp $ROOT/report/report.mk report/; "                           \
+    "try() { make -f $ROOT/Makefile \"$@\" 2>&1; echo \"exit $?\"; }; "
+
+/* pkg-config that finds nothing is `false` here. */
+TEST(make_says_which_library_it_needs_and_what_it_leaves_out) {
+    struct cli cli = cli_shell("bash", MAKE_ELSEWHERE "try PKG=false .build/release/flags; echo; "
+                                                      "try -n PKG=false lockbench");
+    char *left_out = strstr(cli.out, "\n\n");
+    assert_non_null(left_out);
+    assert_has(left_out, "left out");
+    assert_has(left_out, " redis postgres mariadb sqlite etcd");
+    *left_out = '\0';
+    assert_has(cli.out, "lockbench needs jansson zlib, which pkg-config does not find here");
+    assert_has(cli.out, "exit 2");
+    cli_free(&cli);
+}
+
+TEST(another_compiler_compiles_all_again) {
+    struct cli cli =
+        cli_shell("bash", MAKE_ELSEWHERE "try CC='ccache cc' .build/release/flags; "
+                                         "cp .build/release/flags before; "
+                                         "try CC=cc .build/release/flags; "
+                                         "cmp before .build/release/flags && echo same; "
+                                         "try CC=clang .build/release/flags; "
+                                         "cmp -s before .build/release/flags || echo other");
+    assert_has(cli.out, "same");
+    assert_has(cli.out, "other");
+    cli_free(&cli);
+}
+
 TEST(a_failed_npm_is_not_waited_for_again) {
     struct cli cli =
         cli_shell("bash", BEGIN "stub npm; ln -s /bin/true bin/node; mkdir report; "
