@@ -54,7 +54,7 @@ static void describe_lock(struct run_stage *result, const struct stage_ask *ask)
 }
 
 static void describe_keys(struct run_stage *result, const struct plan *plan, int clients) {
-    char keys[TEXT_MAX];
+    char keys[TEXT_MAX] = "";
     keyspace_text(&plan->keys, keys, sizeof keys);
     const char *space = strchr(keys, ' ');
     bool own = plan->keys.pick == KEYS_OWN;

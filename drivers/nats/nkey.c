@@ -25,16 +25,6 @@ struct nkey {
 
 static const char base32[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-static void to_base32(const unsigned char *bytes, size_t len, char *out) {
-    unsigned buffer = 0, bits = 0;
-    for (size_t i = 0; i < len; i++) {
-        buffer = buffer << 8 | bytes[i];
-        for (bits += 8; bits >= 5; bits -= 5) *out++ = base32[buffer >> (bits - 5) & 31];
-    }
-    if (bits > 0) *out++ = base32[buffer << (5 - bits) & 31];
-    *out = '\0';
-}
-
 /* Reads a seed of a user. -1: the text is no such seed. */
 static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
     unsigned char bytes[2 + KEY_BYTES + 2];
@@ -60,6 +50,16 @@ static int from_seed(const char *text, unsigned char key[KEY_BYTES]) {
 #ifdef LB_OPENSSL
 
 #include <openssl/evp.h>
+
+static void to_base32(const unsigned char *bytes, size_t len, char *out) {
+    unsigned buffer = 0, bits = 0;
+    for (size_t i = 0; i < len; i++) {
+        buffer = buffer << 8 | bytes[i];
+        for (bits += 8; bits >= 5; bits -= 5) *out++ = base32[buffer >> (bits - 5) & 31];
+    }
+    if (bits > 0) *out++ = base32[buffer << (5 - bits) & 31];
+    *out = '\0';
+}
 
 static EVP_PKEY *evp_key_of(const struct nkey *key) {
     return EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, key->seed, KEY_BYTES);

@@ -17,8 +17,8 @@ static const struct {
     [MOST_GRANTS] = {"most grants/s", "throughput_per_s", "most ticks with one run"},
     [SHORTEST_TAIL] = {"shortest wait, p99", "latency_ns.acquire.p99",
                        "shortest wait from due, p99"},
-    [SHORTEST_HANDOFF] = {"shortest handoff, p50", "latency_ns.handoff.p50"},
-    [FAIREST] = {"fairest (Jain)", "fairness.jain"},
+    [SHORTEST_HANDOFF] = {"shortest handoff, p50", "latency_ns.handoff.p50", NULL},
+    [FAIREST] = {"fairest (Jain)", "fairness.jain", NULL},
 };
 
 const char *answer_title(const struct answers *answers, enum question question) {
