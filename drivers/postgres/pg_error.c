@@ -30,6 +30,13 @@ enum lb_outcome pg_outcome(const char *sqlstate) {
     return LB_REFUSED;
 }
 
+const char *pg_advice(const char *sqlstate) {
+    /* no right to a schema or a table; no schema of the search_path that may be used */
+    if (strcmp(sqlstate, "42501") != 0 && strcmp(sqlstate, "3F000") != 0) return "";
+    return ": the lock makes tables lockbench_* of its own: GRANT USAGE, CREATE ON SCHEMA public (or another schema of "
+           "the search_path) TO the URL's user; a table that another user made must be dropped by that user";
+}
+
 int pg_connect_exit(const char *sqlstate) {
     /* authentication: user, password, pg_hba.conf */
     if (in_class(sqlstate, "28")) return LB_EXIT_USAGE;

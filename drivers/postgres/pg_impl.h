@@ -67,6 +67,8 @@ void pg_tls_facts(PGconn *conn, struct lb_facts *facts);
 
 /* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);
+/* What to do about it, to stand behind the message; "" = nothing is known. */
+const char *pg_advice(const char *sqlstate);
 /* Whether the server chose us as the victim of a deadlock. */
 bool pg_is_deadlock(const char *sqlstate);
 

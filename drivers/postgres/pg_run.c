@@ -94,7 +94,8 @@ static enum lb_outcome fail_refused(struct lb_session *session, const PGresult *
     session->deadlocks += pg_is_deadlock(sqlstate);
     /* A lock's ordinary answers; no text is made for them. */
     if (outcome == LB_BUSY || strcmp(sqlstate, "55P03") == 0) return outcome;
-    lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)", text ? text : "error", sqlstate);
+    lb_fail(session, outcome, "postgres: %s (SQLSTATE %s)%s", text ? text : "error", sqlstate,
+            pg_advice(sqlstate));
     if (outcome == LB_BROKEN) {
         state->ended = true;
         mark_dead(session);

@@ -159,17 +159,10 @@ static const char *postgres_url(int index) {
                     tls_servers[index].port);
 }
 
-/* The server listens before it lets anybody in. */
 static void postgres_start(int index, const char *rights) {
-    int64_t until_ns = lb_now() + 60 * LB_S_NS;
-    bool starting = true;
     setenv("RIGHTS", rights, 1);
     tls_start(index, "", POSTGRES);
-    while (starting && lb_now() < until_ns) {
-        struct cli cli = cli_run(NULL, ARGS("clean", "--dry-run", "--url", postgres_url(index)));
-        starting = strstr(cli.err, "starting up") != NULL;
-        cli_free(&cli);
-    }
+    tls_await_postgres(postgres_url(index));
 }
 
 TEST(the_rights_that_postgresql_needs) {
@@ -186,6 +179,7 @@ TEST(nothing_is_left_where_postgresql_refuses_the_table) {
     struct cli cli = run_at("pg-table", postgres_url(3), "load.keys=1");
     assert_true(cli.code != 0);
     assert_has(cli.err, "permission denied for schema public");
+    assert_has(cli.err, "GRANT USAGE, CREATE ON SCHEMA public");
     assert_lacks(cli.err, "left on ");
     assert_lacks(cli.err, "could not ask ");
     cli_free(&cli);

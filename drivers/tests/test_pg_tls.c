@@ -38,6 +38,8 @@ static int start_servers(void **state) {
     tls_start(PLAIN, "", PG(""));
     tls_start(BYNAME, "byname", PG_TLS);
     setenv("HOME", cli_path("home"), 1); /* no ~/.postgresql and no ~/.pgpass of this machine */
+    for (int i = SERVER; i <= BYNAME; i++)
+        tls_await_postgres(tls_text("postgres=" URL, tls_servers[i].port));
     return 0;
 }
 

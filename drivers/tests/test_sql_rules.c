@@ -61,6 +61,9 @@ TEST(pg_errors_have_outcomes) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(pg_outcome(cases[i].sqlstate), cases[i].outcome);
     }
+    assert_non_null(strstr(pg_advice("42501"), "GRANT USAGE, CREATE ON SCHEMA"));
+    assert_non_null(strstr(pg_advice("3F000"), "GRANT USAGE, CREATE ON SCHEMA"));
+    assert_string_equal(pg_advice("53200"), "");
     assert_int_equal(pg_connect_exit("28P01"), LB_EXIT_USAGE);
     assert_int_equal(pg_connect_exit("3D000"), LB_EXIT_USAGE);
     assert_int_equal(pg_connect_exit("53300"), LB_EXIT_MACHINE);

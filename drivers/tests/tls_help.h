@@ -130,6 +130,17 @@ static inline void tls_start(int index, const char *certificate, const char *scr
     close(fd);
 }
 
+/* PostgreSQL listens before it lets anybody in. */
+static inline void tls_await_postgres(const char *url) {
+    int64_t until_ns = lb_now() + 60 * LB_S_NS;
+    bool starting = true;
+    while (starting && lb_now() < until_ns) {
+        struct cli cli = cli_run(NULL, ARGS("clean", "--dry-run", "--url", url));
+        starting = strstr(cli.err, "starting up") != NULL;
+        cli_free(&cli);
+    }
+}
+
 static inline int tls_setup(void **state) {
     char command[PATH_MAX + 500];
     if (cli_setup(state) != 0) return -1;
