@@ -77,6 +77,8 @@ $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | 
 endif
 # The assembler includes the Lua scripts: REDIS_SCRIPT in drivers/redis/redis.h.
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis/lua/*.lua)
+# Optimization at link time (EXTRA_CFLAGS=-flto) does not know the names that the assembler defines.
+$(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c) report/page/assets.c): CFLAGS += -fno-lto
 
 # NATS's own client, for the test that plays it against ours.
 ifeq ($(shell $(PKG) --exists libnats 2>/dev/null && echo yes),yes)
