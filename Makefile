@@ -111,7 +111,7 @@ endif
 FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(CFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
 # `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit.
-COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d' bench/commit)
+COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d; s/^\([^ ]\{12\}\)[^ ]*/\1/' bench/commit)
 $(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
 $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
 $(B)/bench/cli/version.o: $(B)/commit

@@ -124,6 +124,19 @@ TEST(another_compiler_compiles_all_again) {
     cli_free(&cli);
 }
 
+/* In a tree that git exported, and in a Debian package, the commit is written as in a clone: 12 digits. */
+TEST(an_exported_commit_has_twelve_digits) {
+    struct cli cli = cli_shell(
+        "bash", MAKE_ELSEWHERE
+        "mkdir bench; echo 0123456789abcdef0123456789abcdef01234567 2026-01-02 >bench/commit; "
+        "try -n .build/release/flags; cat .build/release/commit; "
+        "echo '$Format:%H %cs$' >bench/commit; "
+        "try -n .build/release/flags; echo \"none:$(cat .build/release/commit)\"");
+    assert_has(cli.out, "\n0123456789ab 2026-01-02\n");
+    assert_has(cli.out, "none:\n");
+    cli_free(&cli);
+}
+
 TEST(a_failed_npm_is_not_waited_for_again) {
     struct cli cli =
         cli_shell("bash", BEGIN "stub npm; ln -s /bin/true bin/node; mkdir report; "
