@@ -245,7 +245,7 @@ fields: $(B)/results/reference ## write the reference of all result files: resul
 man: lockbench ## write the man pages, from the tables of the commands, to .build/man
 	@mkdir -p .build/man
 	@$(B)/lockbench --man .build/man
-install: lockbench ## copy the program, its folders, man pages and completion to $(DESTDIR)$(PREFIX)
+install: lockbench $(if $(MPI),$(if $(wildcard $(B)/lockbench-hosts),lockbench-hosts)) ## copy the program (and lockbench-hosts, if it was built), its folders, man pages and completion to $(DESTDIR)$(PREFIX)
 	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 deb: ## make a Debian package of what is committed, .build/deb/lockbench_*.deb
 	@compose/install deb

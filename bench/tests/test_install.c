@@ -69,6 +69,10 @@ TEST(man_pages_and_completion_come_with_it) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         assert_int_equal(access(cli_path("usr/%s", files[i]), R_OK), 0);
     assert_int_equal(access(cli_path("usr/share/lockbench/compose/local/redis"), X_OK), 0);
+    /* The program for several hosts must be installed on each of them; it needs MPI, so it may not have been built. */
+    char hosts[PATH_MAX + 8];
+    snprintf(hosts, sizeof hosts, "%s-hosts", cli_program);
+    assert_int_equal(access(cli_path("usr/bin/lockbench-hosts"), X_OK), access(hosts, X_OK));
     struct cli complete = run_installed(ARGS("--complete", "run", "contend"));
     assert_has(complete.out, "contended\t");
     cli_free(&complete);
