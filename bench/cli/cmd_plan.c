@@ -72,6 +72,17 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
+/* A lock that this build does not know may run anywhere. A measured topology "url" is no script. */
+static bool runs_on(const char *name, const char *topology) {
+    const struct lb_lock *lock = registry_lock(name);
+    const char *const *each = lock ? lb_topologies(lock) : NULL;
+    if (!lock || strcmp(topology, "url") == 0) return true;
+    for (; each && *each; each++) {
+        if (strcmp(*each, topology) == 0) return true;
+    }
+    return !lb_topologies(lock) && strcmp(topology, "embedded") == 0;
+}
+
 /* Fills the question to the planner, with NAN for what was not given. */
 static int fill_ask(struct wish *wish, struct lb_err *err) {
     struct stage_promise slo;
@@ -92,6 +103,7 @@ static int fill_ask(struct wish *wish, struct lb_err *err) {
         .slo = slo_text(&slo, wish->slo, sizeof wish->slo),
         .lock = wish->lock,
         .topology = wish->topology,
+        .runs_on = runs_on,
     };
     return 0;
 }
@@ -193,6 +205,10 @@ static int check_names(const struct wish *wish, const struct files *files, struc
         err_prefix(err, "plan: --topology");
         return -1;
     }
+    if (lock && topology && !has_topology(files, topology) && !runs_on(lock, topology))
+        return err_set(err, LB_EXIT_USAGE,
+                       "plan: %s does not run on %s: `lockbench list %s` says where it runs", lock,
+                       topology, lock);
     return 0;
 }
 

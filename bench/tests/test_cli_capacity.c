@@ -35,6 +35,8 @@ TEST(nonsense_is_refused_in_one_line) {
          "capacity: --most: '2.5' is not a whole number"},
         {{"capacity", "sim", "--clients", "--most", "60/min"}, "capacity: --most: "},
         {{"capacity", "sim", "--time", "1s"}, "--time"},
+        {{"plan", "--rate", "1/s", "--lock", "redis-setnx", "--topology", "etcd-3"},
+         "redis-setnx does not run on etcd-3"},
         {{"capacity", "sim", "--set", "load.rates=1,2"}, "the search needs that itself"},
         {{"capacity", "sim", "--set", "load.arrival=closed"}, "the search needs that itself"},
         {{"capacity", "sim", "--set", "acquire.mode=try"}, "the search needs that itself"},

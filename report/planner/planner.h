@@ -45,6 +45,8 @@ struct planner_ask {
     const char *slo;      /* metric, quantile and limit as text */
     const char *lock;     /* only this lock */
     const char *topology; /* only this topology: measurements on another one are no answer */
+    /* Whether a lock can run on a topology; NULL: not known, as if each could. */
+    bool (*runs_on)(const char *lock, const char *topology);
 };
 
 struct planner_answer {

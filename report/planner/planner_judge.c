@@ -525,6 +525,10 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
     if (lock->violated)
         return fill_verdict(ret, PLANNER_UNKNOWN, "exclusion was violated in this search");
     if (ret->held >= 1) return refuse_impossible(ret, ask);
+    bool elsewhere =
+        ask->topology && (!lock->topology || strcmp(lock->topology, ask->topology) != 0);
+    if (elsewhere && ask->runs_on && !ask->runs_on(lock->lock, ask->topology))
+        return fill_verdict(ret, PLANNER_UNKNOWN, "does not run on %s", ask->topology);
     if (!(from->method >= CAPACITY_METHOD)) /* NAN: a file of an older build */
         return refuse_answer(ret, ask, NAN,
                              "%s is of an older method of lockbench capacity, and is not used",
@@ -537,7 +541,7 @@ int planner_judge(const struct planner_ask *ask, const struct capacity *from,
         !same(lock->quantile, ask->quantile))
         return refuse_answer(ret, ask, NAN, "measured for another promise, %s",
                              lock->slo ? lock->slo : "?");
-    if (ask->topology && (!lock->topology || strcmp(lock->topology, ask->topology) != 0))
+    if (elsewhere)
         return refuse_answer(ret, ask, NAN, "measured on another topology, %s",
                              lock->topology ? lock->topology : "?");
     int clients = check_clients(ask, ret, hold_ns);

@@ -270,6 +270,12 @@ TEST(clients_answer_within_twice) {
     judged(&usual, ask, PLANNER_UNKNOWN, false, "4 may all be busy", "--set load.clients=4");
 }
 
+static bool runs_nowhere(const char *lock, const char *topology) {
+    (void)lock;
+    (void)topology;
+    return false;
+}
+
 TEST(other_questions_are_refused) {
     const struct made usual = {0},
                       closed = {.by = "clients", .metric = "acquire", .low = 30, .high = 40};
@@ -282,6 +288,9 @@ TEST(other_questions_are_refused) {
     ask.topology = "redis-cluster";
     judged(&usual, ask, PLANNER_UNKNOWN, false, "another topology, redis",
            "--set servers.topology=redis-cluster");
+    /* A lock that can't run there gets no command, which would only be refused. */
+    ask.runs_on = runs_nowhere;
+    judged(&usual, ask, PLANNER_UNKNOWN, false, "does not run on redis-cluster", NULL);
     ask = (struct planner_ask){ASK, .rate = NAN, .hold_ns = 1e6};
     ask.metric = "acquire";
     ask.slo = "acquire.p99<=20ms";
