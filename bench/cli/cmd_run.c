@@ -241,12 +241,13 @@ static struct plan *load_plan(const struct plan_wish *usual, const char *workloa
     return plan_load(&wish, err);
 }
 
-/* The plan of the base. *ret stays NULL if the base is run by another build, which makes its own
+/* The plan of the base. *ret stays NULL if there is none, or if the base is run by another build, which makes its own
  * plan. 0, or -1 with err. */
 static int load_base(const struct wish *wish, const struct plan_wish *usual, struct plan **ret,
                      struct lb_err *err) {
     const char *workload, *program, *sets[SETS_MAX + REPEAT_WORDS_MAX];
     int count = 0;
+    if (!repeat_has_base(&wish->repeat)) return 0;
     if (repeat_base(&wish->repeat, usual->workload, &workload, &program, err) != 0) return -1;
     if (program) return 0;
     for (int i = 0; i < wish->sets.count; i++) sets[count++] = wish->sets.item[i];
@@ -290,6 +291,22 @@ static int check_loads(const struct wish *wish, const struct plan *plan, const s
     return failed;
 }
 
+/* For a dry run: the plans of a run of each side, and how many of them there will be. base: NULL = there is none, or
+ * another build has its plan. */
+static int print_repeats(const struct wish *wish, const struct plan *plan, const struct plan *base,
+                         struct lb_err *err) {
+    int times = repeat_times(&wish->repeat);
+    double one_s = (double)(plan_time_ns(plan) + (base ? plan_time_ns(base) : 0)) / LB_S_NS;
+    bool pair = repeat_has_base(&wish->repeat);
+    if (!wish->json)
+        printf("; whole runs: %d%s; their warm-ups and windows take %.1f s together%s\n", times,
+               pair ? " of each side, in turns" : "", times * one_s,
+               pair && !base ? ", and those of the other build are not known" : "");
+    int code = print_plan(plan, wish->json, err);
+    if (!wish->json && base) printf("\n; ---- against ----\n\n");
+    return code == 0 && base ? print_plan(base, wish->json, err) : code;
+}
+
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
 static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
                        const struct plan *plan, struct lb_err *err) {
@@ -302,9 +319,7 @@ static int run_repeats(const struct wish *wish, const struct plan_wish *usual,
         (base && check_loads(wish, plan, base, err) != 0)) {
         code = -1;
     } else if (wish->dry_run) {
-        code = print_plan(plan, wish->json, err);
-        if (!wish->json && base) printf("\n; ---- against ----\n\n");
-        if (code == 0 && base) code = print_plan(base, wish->json, err);
+        code = print_repeats(wish, plan, base, err);
     } else {
         struct repeat_ask ask = {.wish = &wish->repeat,
                                  .workload = usual->workload,

@@ -25,6 +25,10 @@ bool repeat_is_asked(const struct repeat_wish *wish) {
     return wish->times > 0 || repeat_has_base(wish);
 }
 
+int repeat_times(const struct repeat_wish *wish) {
+    return wish->times > 0 ? wish->times : REPEAT_USUAL;
+}
+
 static bool is_program(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
@@ -251,8 +255,7 @@ int repeat_run(const struct repeat_ask *ask, struct lb_err *err) {
     struct alternate_ask alternate = {.folder = out.path,
                                       .side = pair ? pairs : &alone,
                                       .side_count = pair ? 2 : 1,
-                                      .repeat =
-                                          ask->wish->times > 0 ? ask->wish->times : REPEAT_USUAL,
+                                      .repeat = repeat_times(ask->wish),
                                       .interrupts = interrupt_watch(true),
                                       .news = show_news,
                                       .check = pair ? check_early : NULL,

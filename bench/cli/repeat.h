@@ -28,6 +28,8 @@ struct repeat_wish {
 bool repeat_is_asked(const struct repeat_wish *wish);
 /* True if there is a base to compare with. */
 bool repeat_has_base(const struct repeat_wish *wish);
+/* How many whole runs each side gets. */
+int repeat_times(const struct repeat_wish *wish);
 
 /* The properties that both sides share. */
 struct repeat_ask {

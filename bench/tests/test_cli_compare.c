@@ -283,6 +283,24 @@ TEST(runs_alone_can_be_repeated) {
     cli_free(&cli);
 }
 
+/* How long it takes is what a dry run is asked for: a window of 1 s, six and twenty times. */
+TEST(a_dry_run_counts_the_runs) {
+    struct cli cli = cli_run(NULL, ARGS("run", "uncontended", "--lock", "sim", "--set",
+                                        "load.clients=1", "--set", "run.duration=1s", "--set",
+                                        "run.warmup=0", "--repeat", "6", "--dry-run"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "; whole runs: 6; their warm-ups and windows take 6.0 s together\n");
+    assert_lacks(cli.out, "against");
+    cli_free(&cli);
+    cli = cli_run(NULL, ARGS("run", "uncontended", "--lock", "sim", "--set", "load.clients=1",
+                             "--set", "run.duration=1s", "--set", "run.warmup=0", "--against-lock",
+                             "mem-mutex", "--dry-run"));
+    assert_code(&cli, 0);
+    assert_has(cli.out, "; whole runs: 10 of each side, in turns; their warm-ups and windows take "
+                        "20.0 s together\n");
+    cli_free(&cli);
+}
+
 /* Sides without a load in common are refused before a server starts, with the difference, and by --dry-run too. */
 TEST(what_has_nothing_in_common_is_not_run) {
     char *out = cli_path("early"), *file = cli_path("elsewhere.ini");
