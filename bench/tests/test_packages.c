@@ -70,13 +70,13 @@ TEST(install_no_calls_nothing) {
     cli_free(&cli);
 }
 
-/* Of what is needed to build, and of every server. */
+/* Of what is needed to build, of MPI, and of every server. */
 TEST(each_package_has_its_name_elsewhere) {
     struct cli cli = cli_shell(
         "bash",
         "cd $ROOT/compose; for script in local/*; do ./$script info; done | "
         "sed -n 's/^\\(act_\\)*install=//p' | tr ' ' '\\n' | "
-        "cat - <(sed -n 's/^build *\\([^ ]*\\) .*/\\1/p' packages) | sort -u | while read -r name; do "
+        "cat - <(sed -n 's/^\\(build\\|hosts\\) *\\([^ ]*\\) .*/\\2/p' packages) | sort -u | while read -r name; do "
         "grep -q \"^${name%%|*} \" names || echo \"no line: $name\"; done");
     assert_string_equal(cli.out, "");
     cli_free(&cli);
