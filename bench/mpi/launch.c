@@ -134,11 +134,19 @@ static void miss_sooner(void) {
     setenv("OMPI_MCA_oob_tcp_keepalive_probes", "4", 0);
 }
 
+/* Open MPI binds each process to a core or a socket, and with it the worker processes of a load host and the servers
+ * of the judging rank. Up to version 4; from 5 on. Settings of the user stay, and so does mpirun's --bind-to. */
+static void leave_unbound(void) {
+    setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
+    setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
+}
+
 static _Noreturn void become(char **command, int errors) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach it */
     dup2(errors, STDERR_FILENO);
     miss_sooner();
+    leave_unbound();
     const char *program = command[0] ? command[0] : "";
     execvp(program, command);
     fprintf(stderr, "lockbench-hosts: can't start %s: %s\n", program, strerror(errno));

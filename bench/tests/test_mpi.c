@@ -354,6 +354,21 @@ TEST(a_launcher_that_is_not_there_is_told) {
     cli_free(&cli);
 }
 
+/* Open MPI would bind each of two processes to one core, and all worker processes of a load host with it. */
+TEST(ranks_may_use_all_processors) {
+    need_hosts();
+    static const char script[] = "echo bound to $OMPI_MCA_hwloc_base_binding_policy, "
+                                 "$PRTE_MCA_hwloc_default_binding_policy";
+    struct cli_how how = {.program = hosts_program};
+    struct cli cli = cli_run(&how, ARGS("launch", "sh", "-c", script));
+    assert_has(cli.out, "bound to none, none");
+    cli_free(&cli);
+    how.env[0] = "OMPI_MCA_hwloc_base_binding_policy=socket";
+    cli = cli_run(&how, ARGS("launch", "sh", "-c", script));
+    assert_has(cli.out, "bound to socket, none");
+    cli_free(&cli);
+}
+
 /* mpirun --enable-recovery would wait for ever, and say nothing. The launcher here ends at once with another code. */
 TEST(a_program_that_is_not_there_is_told_before_the_launch) {
     need_hosts();
