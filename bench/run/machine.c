@@ -87,7 +87,9 @@ static void look_affinity(const char *root, struct machine_fact *fact) {
     if (seen.allowed > 1) return;
     DETAIL(fact, "1 of %d processors may be used: clients and servers take turns on it",
            seen.online);
-    advise(fact, "allow two or more (taskset, cpusets), or measure servers elsewhere: --url");
+    advise(
+        fact,
+        "allow two or more (taskset, cpusets, mpirun --bind-to none), or measure servers elsewhere: --url");
 }
 
 static void look_quota(const char *root, struct machine_fact *fact) {
