@@ -61,7 +61,7 @@ static int join_path(const char *folder, const char *name, char *ret_path, size_
     if (strlen(folder) + 1 + strlen(name) >= size) {
         return err_set(err, LB_EXIT_MACHINE, "%s/%s: the path is too long", folder, name);
     }
-    snprintf(ret_path, size, "%s%s%s", folder, *name ? "/" : "", name);
+    snprintf(ret_path, size, "%s%s%s", folder, *name && strcmp(folder, "/") != 0 ? "/" : "", name);
     return 0;
 }
 
