@@ -65,6 +65,11 @@ TEST(man_pages_and_completion_come_with_it) {
         "lib/lockbench/fsync_shim.so",
         "share/lockbench/compose/local/redis",
         "share/lockbench/workloads/check/pause.ini",
+        "share/doc/lockbench/LICENSE",
+        "share/doc/lockbench/bench/HOSTS.md", /* messages and help texts name such pages */
+        "share/doc/lockbench/compose/README.md",
+        "share/doc/lockbench/drivers/README.md",
+        "share/doc/lockbench/results/FIELDS.md",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         assert_int_equal(access(cli_path("usr/%s", files[i]), R_OK), 0);
