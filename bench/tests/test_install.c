@@ -11,8 +11,8 @@ static int install(void **state) {
     snprintf(dest, sizeof dest, "%s/usr", cli_folder);
     snprintf(here, sizeof here, "%s/elsewhere", cli_folder);
     mkdir(here, 0755);
-    snprintf(command, sizeof command, "'%s/bench/install' '%s' '%s' >/dev/null", cli_root, dest,
-             cli_program);
+    snprintf(command, sizeof command, "umask 077; '%s/bench/install' '%s' '%s' >/dev/null",
+             cli_root, dest, cli_program);
     /* Twice: the second time over itself. */
     return system(command) || system(command);
 }
@@ -71,8 +71,12 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/doc/lockbench/drivers/README.md",
         "share/doc/lockbench/results/FIELDS.md",
     };
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        assert_int_equal(access(cli_path("usr/%s", files[i]), R_OK), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct stat status;
+        assert_int_equal(stat(cli_path("usr/%s", files[i]), &status), 0);
+        /* for every account, whatever the installing one's umask is */
+        assert_int_equal(status.st_mode & 0444, 0444);
+    }
     assert_int_equal(access(cli_path("usr/share/lockbench/compose/local/redis"), X_OK), 0);
     /* The program for several hosts must be installed on each of them; it needs MPI, so it may not have been built. */
     char hosts[PATH_MAX + 8];
