@@ -105,7 +105,8 @@ static int add_url(struct urls *urls, const struct lb_backend *backend, const ch
     if (check_scheme(backend, url, err) != 0) return -1;
     struct place_url at = {.backend = backend, .url = url};
     if (set_word(&at, kept, arena, err) != 0) return -1;
-    urls->again[urls->count] = again ? again : kept;
+    /* A URL without a secret may be shown, and then each child's command can be typed again. */
+    urls->again[urls->count] = again && at.hidden ? again : kept;
     urls->item[urls->count++] = at;
     return 0;
 }

@@ -15,7 +15,7 @@
 
 struct urls {
     struct place_url item[URLS_MAX];
-    /* a value of --url that gives the same URL to a child without showing it */
+    /* a value of --url that gives the same URL to a child without showing a secret */
     const char *again[URLS_MAX];
     int count;
     int typed; /* after urls_ready: so many are of --url; the others are of the environment */
@@ -23,7 +23,7 @@ struct urls {
 
 /* Reads one more URL into the struct urls, written as BACKEND=URL, BACKEND=@FILE (its first line)
  * or BACKEND=env:NAME. Refuses an unknown backend, with the nearest, a wrong scheme, and a backend
- * twice. A URL itself is put into the environment, for children: their arguments can be read by
+ * twice. A URL with a secret is put into the environment, for children: their arguments can be read by
  * everybody. */
 extern const struct lb_option_type type_url;
 

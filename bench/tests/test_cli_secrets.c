@@ -186,4 +186,20 @@ TEST(a_result_tells_the_server_of_its_command) {
     }
 }
 
+/* The command of each of several runs can be typed again: only a URL with a secret becomes a variable. */
+TEST(each_of_several_runs_names_a_url_as_it_was_typed) {
+    char *folder = cli_path("locks"), *out = cli_path("several"), url[PATH_MAX + 20];
+    mkdir(folder, 0700);
+    snprintf(url, sizeof url, "file=file://%s", folder);
+    struct cli cli = cli_run(NULL, ARGS("run", "uncontended", "--lock", "file-flock", "--url", url,
+                                        "--set", "load.clients=1", "--set", "run.duration=50ms",
+                                        "--set", "run.warmup=0", "--repeat", "1", "--out", out));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+    json_t *run = cli_result(cli_path("several/00"));
+    assert_has(cli_text_at(run, "command"), url);
+    assert_lacks(cli_text_at(run, "command"), "env:");
+    json_decref(run);
+}
+
 TEST_MAIN(cli_setup, cli_teardown)
