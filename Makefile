@@ -137,7 +137,7 @@ $(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/f
 $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
 	@mkdir -p $(@D)
 	@echo "  link $@"
-	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(filter-out false,$(CI)),-Werror) -fPIC -shared -o $@ $< -ldl
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(filter-out false,$(CI)),-Werror) $(EXTRA_CFLAGS) -fPIC -shared -o $@ $< -ldl
 # All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
 # is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so
