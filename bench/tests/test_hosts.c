@@ -121,6 +121,20 @@ TEST(test_a_lock_in_memory_is_refused) {
 }
 
 /* Refused, because each host would end its window when its own figures are steady. */
+/* Before a server is started, though it is one number of a ladder that is too small. */
+TEST(test_fewer_clients_than_hosts_are_refused) {
+    struct plan plan = {.clients = {1, 2, 4, 8}, .clients_count = 4};
+    struct lb_err err = {0};
+    assert_int_equal(stage_hosts_check_clients(&plan, 1, &err), 0);
+    assert_int_equal(stage_hosts_check_clients(&plan, 3, &err), -1);
+    assert_int_equal(err.code, LB_EXIT_USAGE);
+    assert_non_null(strstr(err.text, "1 for 3 load hosts"));
+    assert_non_null(strstr(err.text, "--set load.clients=4,8"));
+    err = (struct lb_err){0};
+    assert_int_equal(stage_hosts_check_clients(&plan, 9, &err), -1);
+    assert_non_null(strstr(err.text, "--set load.clients=9"));
+}
+
 TEST(test_a_window_that_ends_when_it_is_steady_is_refused) {
     struct far_run run;
     struct lb_err err = {0};

@@ -99,19 +99,20 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
 /* Each host would use a server of its own, or none; and rank 0 would show only zeros during a stage. */
 TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_live_figures) {
     need_hosts();
-    struct cli cli =
-        run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--url",
-                                    "redis=redis://127.0.0.1:6399", "--no-page"));
+    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx",
+                                                 "--url", "redis=redis://127.0.0.1:6399", "--set",
+                                                 "load.clients=6", "--no-page"));
     assert_code(&cli, 1);
     assert_has(cli.err, "the clients are on several machines");
     assert_has(cli.err, "redis://127.0.0.1:6399");
     cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--no-page"));
+    cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx", "--set",
+                                      "load.clients=6", "--no-page"));
     assert_code(&cli, 1);
     assert_has(cli.err, "servers.listen=ADDRESS");
     cli_free(&cli);
-    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "null", "--no-page", "--metrics",
-                                      cli_path("metrics")));
+    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6",
+                                      "--no-page", "--metrics", cli_path("metrics")));
     assert_code(&cli, 1);
     assert_has(cli.err, "leave out --metrics");
     cli_free(&cli);
@@ -238,6 +239,17 @@ TEST(questions_are_answered_without_a_launcher) {
         assert_has(cli.err, cases[i].err);
         cli_free(&cli);
     }
+}
+
+/* Before the servers start: the ladder of `contended` begins with one client. */
+TEST(a_host_without_a_client_is_refused) {
+    need_hosts();
+    struct cli cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx",
+                                                 "--set", "servers.listen=%LISTEN%", "--no-page"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "1 for 3 load hosts: each host needs a client: --set load.clients=4,8");
+    assert_lacks(cli.err, "saved in");
+    cli_free(&cli);
 }
 
 /* No host is lost: then MPI has nothing to say. */
