@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "bench/base/home.h"
-#include "bench/run/outdir.h"
 #include "bench/tests/unit.h"
 
 TEST(a_test_finds_the_project_from_its_build_folder) {
@@ -50,18 +49,6 @@ TEST(a_short_buffer_is_an_error) {
     struct lb_err err = {0};
     assert_int_equal(home_path("workloads", path, sizeof path, &err), -1);
     assert_string_equal(path, "before");
-}
-
-/* Of an installed program it is a folder below the current one, where the user may have no rights. */
-TEST(a_results_folder_that_cannot_be_made_names_the_way_out) {
-    static const char *const roots[] = {"/proc/none/results", "/dev/null"};
-    for (int i = 0; i < 2; i++) {
-        struct outdir out;
-        struct lb_err err = {0};
-        assert_int_equal(outdir_make(&out, NULL, roots[i], "smoke", &err), -1);
-        assert_non_null(strstr(err.text, roots[i]));
-        assert_non_null(strstr(err.text, "--out DIR"));
-    }
 }
 
 TEST_MAIN(NULL, NULL)
