@@ -292,7 +292,7 @@ static int per_key(struct sum *sum) {
         bool one_each = sum->book->rules.model != OPLOG_SEMAPHORE || sum->book->rules.by_slot;
         for (size_t i = begin; i < end; i++) {
             if (hold_at(sum, i)->flags & HOLD_GHOST) continue;
-            if (one_each && sum->stage->faults.count > 0 && key_trials(sum, i, end) != 0) return -1;
+            if (one_each && sum->tries && key_trials(sum, i, end) != 0) return -1;
             if (one_each && key_losses(sum, i, end) != 0) return -1;
         }
         if (sum->recovery->wakeups_known) key_wakeups(sum, begin, end);
