@@ -134,7 +134,7 @@ TEST(a_refused_key_says_what_to_set) {
     assert_has(cli.err,
                "lockbench: no request of a measured window was granted: redis-setnx: redis: "
                "NOPERM");
-    assert_has(strstr(cli.err, "measured window: "), "(--set load.key_prefix=PREFIX)");
+    assert_has(strstr(cli.err, "was granted: "), "(--set load.key_prefix=PREFIX)");
     cli_free(&cli);
     cli = run_at("redis-setnx", redis_url(0), "load.key_prefix=ours:");
     assert_code(&cli, 0);
