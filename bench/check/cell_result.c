@@ -136,7 +136,7 @@ static void of_stage(struct cell_result *result, const struct run *run,
                      const struct run_stage *stage, bool needs_fault) {
     char why[CELL_WHY_MAX];
     begin_result(result);
-    set_verdict(&result->cell, cell_verdict(run, stage, needs_fault, why));
+    set_verdict(&result->cell, cell_verdict(run, stage, needs_fault, why, &result->no_trial));
     if (why[0]) result->cell.why = cell_result_keep_text(result, why);
     fill_stage(result, run, stage, needs_fault);
 }
@@ -169,6 +169,7 @@ int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fa
     if (!all.kept) {
         of_nothing(&all, trouble ? trouble : "the run has no stage");
     } else if (trouble) {
+        all.no_trial = false;
         /* A bad verdict that the run reached before it failed stays. */
         if (cell->verdict == CHECK_SAFE) {
             set_verdict(cell, CHECK_FAILED);
@@ -184,12 +185,12 @@ int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fa
 /* ---- several runs as one ---- */
 
 /* How bad a verdict is: the worst of several runs is shown. A failed run hides a good one, but not a
- * bad one. */
-static int badness(const struct check_cell *cell) {
+ * bad one. A run without a trial adds nothing to runs that have some. */
+static int badness(const struct cell_result *result) {
     static const int order[] = {
         [CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,
         [CHECK_EXPIRED] = 3, [CHECK_STUCK] = 4,        [CHECK_VIOLATED] = 5};
-    return order[cell->verdict];
+    return result->no_trial ? -1 : order[result->cell.verdict];
 }
 
 /* The sum of two figures, or the greater one; a figure that only one run has is taken from it. */
@@ -252,7 +253,8 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     if (!into->kept) into->kept = json_array();
     if (json_array_extend(into->kept, more->kept) != 0) goto fail;
     /* if both are equally bad, the first one stays */
-    if (badness(b) > badness(&a)) *cell = *b;
+    if (badness(more) > badness(into)) *cell = *b;
+    into->no_trial &= more->no_trial;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
         if (field->merge == MERGE_WORST) continue;
         double value =

@@ -23,6 +23,7 @@ struct cell_result {
     struct check_cell cell;
     json_t *kept;
     bool hardly_tested; /* a run of it without a fault: cell_was_hardly_tested */
+    bool no_trial;      /* inconclusive only since none of its faults was a trial: cell_verdict */
 };
 
 /* Makes the result of one run of a cell. run: NULL = the run left no result that can be read;
@@ -67,9 +68,10 @@ double cell_faults_hit(const struct run *run, const struct run_stage *stage, boo
 bool cell_was_hardly_tested(const struct run_stage *stage);
 
 /* The verdict on one stage of a run, and its reason in `why` (CELL_WHY_MAX bytes), which is "" if
- * the verdict needs none. */
+ * the verdict needs none. *ret_no_trial: the verdict is inconclusive only since no fault met a holder or a waiter, or
+ * since the server was back too late: beside other runs, the run is one of 0 trials. */
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
-                                bool needs_fault, char *why);
+                                bool needs_fault, char *why, bool *ret_no_trial);
 
 /* Compares a verdict with the expected one. */
 enum check_compared cell_result_compare(enum check_verdict verdict, enum lb_expect expected);

@@ -243,19 +243,21 @@ static bool lacks_history(const struct run *run, const struct run_stage *stage) 
 }
 
 /* False if the scenario did not put the lock to the test, and `why` says why. not_acted: why acted_s is
- * below 0. */
+ * below 0. *ret_no_trial: the faults acted, and clients were granted the lock after them. */
 static bool was_tried(const struct run *run, const struct run_stage *stage, double acted_s,
-                      const char *not_acted, char *why) {
+                      const char *not_acted, char *why, bool *ret_no_trial) {
     const json_t *late = all_too_late(run, stage);
+    bool granted = acted_s >= 0 && granted_after(stage, acted_s);
+    *ret_no_trial = granted && cell_faults_hit(run, stage, false) == 0;
     if (acted_s < 0) {
         snprintf(why, CELL_WHY_MAX, "%s", not_acted);
     } else if (late) {
         snprintf(why, CELL_WHY_MAX,
                  "the server was back only after its holders' grants had ended: %.200s",
                  tree_word(late, "sign"));
-    } else if (!granted_after(stage, acted_s)) {
+    } else if (!granted) {
         snprintf(why, CELL_WHY_MAX, "nobody was granted anything after the fault");
-    } else if (cell_faults_hit(run, stage, false) == 0) {
+    } else if (*ret_no_trial) {
         snprintf(why, CELL_WHY_MAX,
                  "no client held a grant when the fault acted: nothing put the lock to the test");
     } else {
@@ -268,11 +270,41 @@ bool cell_was_hardly_tested(const struct run_stage *stage) {
     return bound_hardly_tested(stage->inside_mean_ns, stage->latency[METRIC_PING].p50);
 }
 
+/* The verdict on a stage that shows nothing wrong: whether it could have. acted_s, not_acted: as of was_tried. */
+static enum check_verdict verdict_on_good(const struct run *run, const struct run_stage *stage,
+                                          bool needs_fault, double acted_s, const char *not_acted,
+                                          char *why, bool *ret_no_trial) {
+    /* At a control that lets everybody in nobody waits: it was missed. */
+    if (!needs_fault && !stage->control && verdict_is(stage->verdict, VERDICT_UNTESTED))
+        return verdict_because(
+            why, CHECK_INCONCLUSIVE,
+            "no client ever waited for another: nothing put the lock to the test");
+    bool no_trial = false, judged = !lacks_history(run, stage);
+    if (needs_fault && !was_tried(run, stage, acted_s, not_acted, why, &no_trial)) {
+        *ret_no_trial = no_trial && judged;
+        return CHECK_INCONCLUSIVE;
+    }
+    if (!judged) return verdict_because(why, CHECK_INCONCLUSIVE, "the history was not judged");
+    if (stage->history_dropped > 0) {
+        return verdict_because(
+            why, CHECK_SAFE,
+            "%.0f records of the history were lost: the disk was too slow for them",
+            stage->history_dropped);
+    }
+    if (!needs_fault && cell_was_hardly_tested(stage))
+        return verdict_because(
+            why, CHECK_SAFE,
+            "exclusion was hardly tested: holders were inside for %.3g ms, and a round trip took %.3g ms",
+            stage->inside_mean_ns / 1e6, stage->latency[METRIC_PING].p50 / 1e6);
+    return CHECK_SAFE;
+}
+
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
-                                bool needs_fault, char *why) {
+                                bool needs_fault, char *why, bool *ret_no_trial) {
     char counts[CELL_WHY_MAX], not_acted[CELL_WHY_MAX];
     double max_ns, theory_ns, acted_s = all_acted_s(stage, not_acted, sizeof not_acted);
     why[0] = '\0';
+    *ret_no_trial = false;
     write_counts(stage, counts, sizeof counts);
     if (verdict_is(stage->verdict, VERDICT_VIOLATED) ||
         verdict_is(stage->history_verdict, VERDICT_VIOLATED) || stage->stale_accepted_fenced > 0)
@@ -306,26 +338,7 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         return verdict_because(why, CHECK_INCONCLUSIVE,
                                "%.0f clients waited until the drain limit ended their waits",
                                stage->starved);
-    /* At a control that lets everybody in nobody waits: it was missed. */
-    if (!needs_fault && !stage->control && verdict_is(stage->verdict, VERDICT_UNTESTED))
-        return verdict_because(
-            why, CHECK_INCONCLUSIVE,
-            "no client ever waited for another: nothing put the lock to the test");
-    if (needs_fault && !was_tried(run, stage, acted_s, not_acted, why)) return CHECK_INCONCLUSIVE;
-    if (lacks_history(run, stage))
-        return verdict_because(why, CHECK_INCONCLUSIVE, "the history was not judged");
-    if (stage->history_dropped > 0) {
-        return verdict_because(
-            why, CHECK_SAFE,
-            "%.0f records of the history were lost: the disk was too slow for them",
-            stage->history_dropped);
-    }
-    if (!needs_fault && cell_was_hardly_tested(stage))
-        return verdict_because(
-            why, CHECK_SAFE,
-            "exclusion was hardly tested: holders were inside for %.3g ms, and a round trip took %.3g ms",
-            stage->inside_mean_ns / 1e6, stage->latency[METRIC_PING].p50 / 1e6);
-    return CHECK_SAFE;
+    return verdict_on_good(run, stage, needs_fault, acted_s, not_acted, why, ret_no_trial);
 }
 
 /* ---- beside the expectation ---- */

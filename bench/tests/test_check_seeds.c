@@ -57,6 +57,33 @@ TEST(a_failed_seed_hides_what_is_fine_and_nothing_bad) {
     }
 }
 
+/* Nobody held when the only fault of this seed acted. */
+static struct cell_result no_trial(bool judged) {
+    json_t *run = good_run();
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "held", json_integer(0));
+    json_object_set_new(run, "plan", json_pack("{s:{s:b}}", "check", "history", 1));
+    if (!judged) json_object_set_new(part(run, NULL), "history", json_null());
+    return result_of(run, NULL, true);
+}
+
+TEST(a_seed_without_a_trial_adds_no_trial) {
+    for (int first = 0; first < 2; first++) {
+        struct cell_result safe = one_seed("safe", 100, 1, 1), none = no_trial(true);
+        json_t *both = json_of(first ? merged(none, safe) : merged(safe, none));
+        assert_int_equal(whole(both, "faults_hit"), 1);
+        assert_bound(both, 0.95); /* one fault */
+        assert_seen(both, "safe", NULL);
+    }
+    assert_seen(json_of(merged(no_trial(true), one_seed("violated", 1, 1, 2))), "violated", NULL);
+    assert_seen(json_of(merged(no_trial(true), no_trial(true))), "inconclusive",
+                "no client held a grant when the fault acted");
+    /* Without its record it might have shown a second holder. */
+    assert_seen(json_of(merged(one_seed("safe", 1, 1, 1), no_trial(false))), "inconclusive",
+                "no client held a grant when the fault acted");
+    assert_seen(json_of(merged(one_seed("safe", 1, 1, 1), result_of(good_run(), "Ctrl-C", true))),
+                "failed", "Ctrl-C");
+}
+
 TEST(what_is_not_there_in_one_seed_is_kept_of_the_other) {
     struct cell_result full = one_seed("safe", 10, 5 * S_NS, 1);
     full.cell.residue = 2;
