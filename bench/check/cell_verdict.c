@@ -310,8 +310,8 @@ enum check_verdict cell_verdict(const struct run *run, const struct run_stage *s
         verdict_is(stage->history_verdict, VERDICT_VIOLATED) || stage->stale_accepted_fenced > 0)
         return verdict_because(why, CHECK_VIOLATED, "%s", counts);
     if (verdict_is(stage->verdict, VERDICT_STUCK)) {
-        return verdict_because(
-            why, CHECK_STUCK, "%.0f keys that are free and that nobody got any more", stage->stuck);
+        return verdict_because(why, CHECK_STUCK, "%.0f key%s free and that nobody got any more",
+                               stage->stuck, stage->stuck == 1 ? " that is" : "s that are");
     }
     if (took_too_long(stage, &max_ns, &theory_ns)) {
         return verdict_because(why, CHECK_STUCK,

@@ -85,18 +85,21 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
     bool recorded = is_recorded(stage);
     const struct {
         uint64_t count;
-        const char *of;
+        const char *one, *many;
         bool always;
-    } parts[] = {{recorded ? stage->history->judgement.violations : 0,
-                  "double holders by the record of operations", false},
-                 {recorded ? stage->history->judgement.expired : 0,
-                  "expired holders by the record of operations", false},
-                 {found->lost_updates, "lost updates", !recorded},
-                 {found->double_holders, "double holders", !recorded},
-                 {found->expired_holders, "expired holders", !recorded},
-                 {found->token_errors, "tokens that did not grow", false},
-                 {found->early, "clients let through early", false},
-                 {found->oversold, "pieces oversold", false}};
+    } parts[] = {
+        {recorded ? stage->history->judgement.violations : 0,
+         "double holder by the record of operations", "double holders by the record of operations",
+         false},
+        {recorded ? stage->history->judgement.expired : 0,
+         "expired holder by the record of operations",
+         "expired holders by the record of operations", false},
+        {found->lost_updates, "lost update", "lost updates", !recorded},
+        {found->double_holders, "double holder", "double holders", !recorded},
+        {found->expired_holders, "expired holder", "expired holders", !recorded},
+        {found->token_errors, "token that did not grow", "tokens that did not grow", false},
+        {found->early, "client let through early", "clients let through early", false},
+        {found->oversold, "piece oversold", "pieces oversold", false}};
     bool violated = found->verdict == VERDICT_VIOLATED;
     const char *what = violated                              ? "EXCLUSION VIOLATED by"
                        : lock->about.crash == LB_CRASH_LEASE ? "LEASES OUTLIVED by holders of"
@@ -106,7 +109,8 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
     for (size_t i = 0; i < sizeof parts / sizeof *parts && used < size; i++) {
         if (!parts[i].always && parts[i].count == 0) continue;
         used += (size_t)snprintf(line + used, size - used, "%s%llu %s", comma,
-                                 (unsigned long long)parts[i].count, parts[i].of);
+                                 (unsigned long long)parts[i].count,
+                                 parts[i].count == 1 ? parts[i].one : parts[i].many);
         comma = ", ";
     }
     if (used < size)

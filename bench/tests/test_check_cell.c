@@ -131,7 +131,7 @@ TEST(each_bad_finding_has_its_verdict) {
          "1 token that did not grow"},
         {"history", "verdict", "violated", 1, "violations", "violated",
          "1 contradiction in the history"},
-        {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 keys that are free"},
+        {"exclusion", "verdict", "stuck", 1, "stuck", "stuck", "1 key that is free"},
         {"exclusion", "verdict", "expired", 3, "expired_holders", "expired", "3 expired holders"},
         {"history", "verdict", "expired", 1, "expired", "expired", "1 hold past its lease"},
         {"store", "none", "", 1, "stale_accepted_fenced", "violated",

@@ -155,7 +155,7 @@ TEST(what_only_the_history_shows_is_told_with_its_counts) {
     assert_true(take(&unseen, 8));
     assert_string_equal(line,
                         "EXCLUSION VIOLATED by real: 7 double holders by the record of operations, "
-                        "1 expired holders by the record of operations in 9 grants");
+                        "1 expired holder by the record of operations in 9 grants");
     history = NULL;
     expect("violated");
 }
