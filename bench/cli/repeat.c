@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/base/shell_quote.h"
 #include "bench/cli/alternate.h"
 #include "bench/cli/interrupt.h"
 #include "bench/cli/terminal.h"
@@ -195,29 +196,41 @@ static int conclude_repeats(const struct show *show, const struct alternate_end 
     return code;
 }
 
+/* Commands for the user to type. */
+static void say_reports(const char *folder) {
+    fputs("side by side: lockbench report ", stderr);
+    shell_quote(stderr, folder);
+    fputs("; against others: lockbench compare ", stderr);
+    shell_quote(stderr, folder);
+    fputs(" -- OTHERS\n", stderr);
+}
+
+static void say_compare(const struct show *show) {
+    char metrics[COMPARE_METRICS_TEXT_MAX];
+    const char *lock = show->ask->wish->lock;
+    compare_metrics_text(show->ask->wish->metrics, metrics);
+    fputs("; again, as Markdown: lockbench compare ", stderr);
+    shell_quote(stderr, show->folder);
+    fputs("/base -- ", stderr);
+    shell_quote(stderr, show->folder);
+    fprintf(stderr, "/new --md%s", show->other_plan || lock ? " --anyway" : "");
+    if (lock) fprintf(stderr, " --lock %s=%s", lock, show->ask->locks);
+    fprintf(stderr, "%s%s\n", *metrics ? " --metric " : "", metrics);
+}
+
 /* compared: the command that compares again would print the comparison again, and no error. */
 static void say_where(const struct show *show, const struct alternate_end *end, bool compared) {
-    const char *folder = show->folder, *lock = show->ask->wish->lock;
+    int saved = end->saved[BASE];
     if (!repeat_has_base(show->ask->wish)) {
-        fprintf(
-            stderr,
-            "%d run%s saved in %s; side by side: lockbench report %s; against others: lockbench compare "
-            "%s -- OTHERS\n",
-            end->saved[BASE], end->saved[BASE] == 1 ? "" : "s", folder, folder, folder);
+        fprintf(stderr, "%d run%s saved in %s; ", saved, saved == 1 ? "" : "s", show->folder);
+        say_reports(show->folder);
         return;
     }
-    if (!compared) {
-        fprintf(stderr, "saved in %s\n", folder);
-        return;
-    }
-    char metrics[COMPARE_METRICS_TEXT_MAX];
-    compare_metrics_text(show->ask->wish->metrics, metrics);
-    fprintf(
-        stderr,
-        "saved in %s; again, as Markdown: lockbench compare %s/base -- %s/new --md%s%s%s%s%s%s%s\n",
-        folder, folder, folder, show->other_plan || lock ? " --anyway" : "", lock ? " --lock " : "",
-        lock ? lock : "", lock ? "=" : "", lock ? show->ask->locks : "",
-        *metrics ? " --metric " : "", metrics);
+    fprintf(stderr, "saved in %s", show->folder);
+    if (compared)
+        say_compare(show);
+    else
+        fputc('\n', stderr);
 }
 
 /* The exit code of two sides: the finding of the comparison first, then the failure of a run, then

@@ -245,12 +245,15 @@ TEST(a_broken_promise_is_told_beside_a_comparison) {
 }
 
 TEST(runs_alone_can_be_repeated) {
-    char *out = cli_path("alone");
+    char *out = cli_path("all alone"), quoted[600];
     struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "null,mem-mutex", QUICK,
                                         "--repeat", "2", "--out", out));
     assert_code(&cli, 0);
     assert_true(exists(out, "00/run.json") && exists(out, "01/run.json"));
     assert_has(cli.err, "2 runs saved in");
+    snprintf(quoted, sizeof quoted,
+             "lockbench report '%s'; against others: lockbench compare '%s' -- ", out, out);
+    assert_has(cli.err, quoted);
     cli_free(&cli);
     /* Old runs are not taken for new ones. */
     cli =
