@@ -19,7 +19,8 @@ void run_doc_end(const struct report *report, struct doc *doc);
 
 /* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
-/* What ran on which servers, a line for each run; and a warning if the clients of the runs were on other machines. */
+/* What ran on which servers, a line for each run; and a warning if the clients of the runs were on other machines, or if
+ * runs have the same plan. */
 void run_ran(const struct report *report, struct doc *doc);
 /* Its sentences about one lock; none about a lock that did as it must. tested: some lock of the report was. */
 void run_verdict_lock(const struct report_lock *lock, bool tested, struct doc *doc);
