@@ -74,6 +74,7 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
                                             : METRIC_ACQUIRE_DUE_EXCLUSIVE,
                      acquired_ns - due_ns);
     }
+    client_lagged(client, due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
     /* Only a client that was waiting when the holder let go was handed anything. */
     if (entry->releasing_ns > started_ns && !client->worker->shared->split)
@@ -178,7 +179,10 @@ void attempt(struct client *client, int64_t due_ns, int64_t started_ns, bool mea
         if (joined && is_observed(client))
             OBSERVERS_CALL(client, refused, started_ns, acquired_ns, outcome);
         client_note_cut_off(client, outcome, acquired_ns - started_ns);
-        if (measured) client_failed(client, acquired_ns - started_ns);
+        if (measured) {
+            client_failed(client, acquired_ns - started_ns);
+            client_lagged(client, due_ns);
+        }
     }
     if (measured) client_count(client, outcome);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);

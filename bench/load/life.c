@@ -218,8 +218,6 @@ static void run_load(struct client *client) {
         } else {
             attempt(client, due_ns, started_ns, measured);
         }
-        /* Granted or not; and only now, since recording takes time. */
-        if (measured) recorder_add(&worker->stats->recorder, METRIC_LAG, client->began_ns - due_ns);
         if (shared->churn && client->session->connected) session_close(client->session);
         if (closed) plan_next(client);
         client_turn(client);

@@ -53,6 +53,7 @@ static void record_update(struct client *client, enum lb_outcome outcome, const 
     struct recorder *recorder = &client->worker->stats->recorder;
     client_count(client, outcome);
     client->stats->retries += tries->retries;
+    client_lagged(client, due_ns);
     if (outcome != LB_OK) {
         client_failed(client, client->ended_ns - started_ns);
         return;
