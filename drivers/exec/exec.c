@@ -142,17 +142,21 @@ static enum lb_outcome exec_ping(struct lb_session *session, int64_t deadline_ns
 
 /* --- the lock --- */
 
-/* The end of a lease that the answer tells, counted from sent_ns; no_lease: of an answer that tells none. */
+/* Null is as if the member were not there. */
+static bool tells(const json_t *answer, const char *name) {
+    const json_t *value = json_object_get(answer, name);
+    return value && !json_is_null(value);
+}
+
+/* The end of the lease that the answer tells, counted from sent_ns; an answer without one: LB_NEVER. */
 static enum lb_outcome read_lease(struct exec_child *child, const json_t *answer, int64_t sent_ns,
-                                  int64_t no_lease_ns, int64_t *ret_end_ns) {
+                                  int64_t *ret_end_ns) {
     const json_t *lease = json_object_get(answer, "lease");
     double ms = json_number_value(lease);
-    bool told = lease && !json_is_null(lease);
+    bool told = tells(answer, "lease");
     if (told && !json_is_number(lease))
         return exec_child_give_up(child, "answered with a lease that is no number of milliseconds");
-    if (!told) {
-        *ret_end_ns = no_lease_ns;
-    } else if (ms >= LEASE_MAX_MS) {
+    if (!told || ms >= LEASE_MAX_MS) {
         *ret_end_ns = LB_NEVER;
     } else { /* below 0, it was over before the request */
         *ret_end_ns = ms > 0 ? lb_after(sent_ns, (int64_t)(ms * (double)LB_MS_NS)) : sent_ns;
@@ -163,7 +167,7 @@ static enum lb_outcome read_lease(struct exec_child *child, const json_t *answer
 static enum lb_outcome read_token(struct exec_child *child, const json_t *answer,
                                   uint64_t *ret_token) {
     const json_t *token = json_object_get(answer, "token");
-    bool told = token && !json_is_null(token);
+    bool told = tells(answer, "token");
     if (told && !(json_integer_value(token) > 0))
         return exec_child_give_up(child, "answered with a token that is no positive whole number");
     *ret_token = told ? (uint64_t)json_integer_value(token) : 0;
@@ -186,7 +190,7 @@ static enum lb_outcome exec_acquire(struct lb_session *session, const struct lb_
         ask(session, words, deadline_ns, 1U << (once ? LB_BUSY : LB_TIMEOUT), &answer);
     if (outcome != LB_OK) return outcome;
     struct exec_child *child = &exec_of(session)->child;
-    outcome = read_lease(child, answer, sent_ns, LB_NEVER, &grant->lease_end_ns);
+    outcome = read_lease(child, answer, sent_ns, &grant->lease_end_ns);
     if (outcome == LB_OK) outcome = read_token(child, answer, &grant->token);
     json_decref(answer);
     return outcome;
@@ -206,11 +210,11 @@ static enum lb_outcome exec_renew(struct lb_session *session, const struct lb_re
         ask(session, request_of("renew", request), soon(session), 1U << LB_LOST, &answer);
     if (outcome != LB_OK) return outcome;
     struct exec_child *child = &exec_of(session)->child;
-    if (grant->lease_end_ns != LB_NEVER && !json_object_get(answer, "lease")) {
+    if (grant->lease_end_ns != LB_NEVER && !tells(answer, "lease")) {
         outcome = exec_child_give_up(
             child, "answered a renewal without the lease, of a grant that has one");
     } else {
-        outcome = read_lease(child, answer, sent_ns, LB_NEVER, &grant->lease_end_ns);
+        outcome = read_lease(child, answer, sent_ns, &grant->lease_end_ns);
     }
     json_decref(answer);
     return outcome;

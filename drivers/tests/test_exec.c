@@ -114,15 +114,20 @@ TEST(a_program_that_fails_later_leaves_the_outcome_in_doubt) {
 /* A renewal that tells no lease would leave a grant without end, and whoever came in after its true end would be
  * called a second holder. */
 TEST(a_renewal_tells_its_lease) {
-    struct fake_session fake = {.release = true, .renew = true};
-    play(&fake,
-         "sh -c 'read a; echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; read b; echo "
-         "\"{\\\"outcome\\\":\\\"ok\\\",\\\"lease\\\":9000}\"; while read c; do "
-         "echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; done'",
-         "30s");
-    assert_int_equal(fake.acquired, LB_OK);
-    assert_int_equal(fake.renewed, LB_UNKNOWN);
-    assert_true(fake.grant.lease_end_ns != LB_NEVER);
+    static const char *const without[] = {"", ",\\\"lease\\\":null"};
+    for (int i = 0; i < 2; i++) {
+        struct fake_session fake = {.release = true, .renew = true};
+        char program[300];
+        snprintf(program, sizeof program,
+                 "sh -c 'read a; echo \"{\\\"outcome\\\":\\\"ok\\\"}\"; read b; echo "
+                 "\"{\\\"outcome\\\":\\\"ok\\\",\\\"lease\\\":9000}\"; while read c; do "
+                 "echo \"{\\\"outcome\\\":\\\"ok\\\"%s}\"; done'",
+                 without[i]);
+        play(&fake, program, "30s");
+        assert_int_equal(fake.acquired, LB_OK);
+        assert_int_equal(fake.renewed, LB_UNKNOWN);
+        assert_true(fake.grant.lease_end_ns != LB_NEVER);
+    }
 }
 
 /* A lease below 0 was over before the request. */
