@@ -74,9 +74,7 @@ static const struct variant {
      .file = "/usr/lib/python3/dist-packages/kazoo",
      .install = "python3-kazoo"},
     {.lock = "exec-session",
-     .set =
-         "program=java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -cp '.build/exec:/usr/share/java/*' "
-         "CuratorMutex",
+     .set = "program=java @.build/exec/curator",
      .name = "curator",
      .exempt = {NO_CROWD},
      .topology = "zookeeper",

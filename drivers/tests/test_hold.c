@@ -181,7 +181,7 @@ TEST(examples_log_in_with_an_escaped_account) {
                                  "zk.stop()\" && drivers/exec/examples/compile_curator.sh";
     static const char *const programs[] = {
         "exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py",
-        "exec-session.program=java -cp .build/exec:/usr/share/java/* CuratorMutex"};
+        "exec-session.program=java @.build/exec/curator"};
     if (system(
             "/usr/bin/python3 -c 'import kazoo' && ls /usr/share/java/curator-recipes.jar >/dev/null && "
             "command -v javac >/dev/null") != 0) {

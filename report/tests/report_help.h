@@ -58,7 +58,9 @@ static inline void need(bool there, const char *what, const char *install) {
 static inline void need_browser(void) {
     need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
     need(has_program("node"), "node", "nodejs");
-    need(has_program("chromium") || has_program("google-chrome"), "Chromium", "chromium");
+    need(has_program("chromium-headless-shell") || has_program("chromium") ||
+             has_program("google-chrome"),
+         "Chromium", "chromium-headless-shell");
 }
 
 FIXTURE(remove_folder) {
