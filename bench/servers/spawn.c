@@ -50,19 +50,21 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
 }
 
 /* The environment of all scripts: the user's PATH plus the folders where Debian keeps servers, and
- * variables that a JVM or a library in an unusual place needs. What may be long comes last, so that
- * the script's own variables have room. */
+ * variables that a JVM or a library in an unusual place needs, or the tests. What may be long comes
+ * last, so that the script's own variables have room. */
 static void fill_environment(struct vars *env, const char *dir, const char *const *more) {
-    const char *path = getenv("PATH"), *java = getenv("JAVA_HOME"),
-               *libraries = getenv("LD_LIBRARY_PATH");
+    static const char *const passed_on[] = {"LB_POSTGRES_LOGIN", "JAVA_HOME", "LD_LIBRARY_PATH"};
+    const char *path = getenv("PATH");
     vars_add(env, "LC_ALL=C");
     vars_add(env, "HOME=%s", dir);
     vars_add(env, "TMPDIR=%s", dir);
     for (int i = 0; more && more[i]; i++) vars_add(env, "%s", more[i]);
     vars_add(env, "PATH=%s:/usr/local/sbin:/usr/sbin:/sbin",
              path ? path : "/usr/local/bin:/usr/bin:/bin");
-    if (java) vars_add(env, "JAVA_HOME=%s", java);
-    if (libraries) vars_add(env, "LD_LIBRARY_PATH=%s", libraries);
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) {
+        const char *value = getenv(passed_on[i]);
+        if (value) vars_add(env, "%s=%s", passed_on[i], value);
+    }
 }
 
 /* Reads fd to its end, or until the deadline, into text (TEXT_MAX bytes). Returns 0, or -1 with

@@ -275,7 +275,7 @@ TEST(ctrl_c_at_the_beginning_ends_the_job) {
     need_hosts();
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         struct cli cli =
-            run_on_hosts(&(struct net_wish){.hurt = moments[i]},
+            run_on_hosts(&(struct net_wish){.hurt = moments[i], .left_s = "40"},
                          ARGS("run", "smoke", "--lock", "null", "--set", "load.clients=6", "--set",
                               "run.duration=60s", "--no-page"));
         assert_code(&cli, 130);

@@ -194,10 +194,20 @@ static inline void tls_run(const char *backend, const char *lock, const struct t
         int used = snprintf(url, sizeof url, "%s=", backend);
         snprintf(url + used, sizeof url - (size_t)used, cases[i].url,
                  tls_servers[cases[i].server].port);
-        const char *args[CLI_ARGS_MAX] = {
-            "run",       "smoke", "--lock",         lock,    "--url",        url,
-            "--no-page", "--set", "load.clients=4", "--out", cli_path("out")};
-        args[tls_sets(backend, cases[i].sets, args, 11)] = NULL;
+        const char *args[CLI_ARGS_MAX] = {"run",
+                                          "smoke",
+                                          "--lock",
+                                          lock,
+                                          "--url",
+                                          url,
+                                          "--no-page",
+                                          "--set",
+                                          "load.clients=4",
+                                          "--set",
+                                          "run.duration=500ms",
+                                          "--out",
+                                          cli_path("out")};
+        args[tls_sets(backend, cases[i].sets, args, 13)] = NULL;
         folder_remove(cli_path("out")); /* of a case that failed */
         struct cli cli = cli_run(NULL, args);
         tls_judge(&cases[i], &cli, "out");
