@@ -10,7 +10,7 @@
 #include "bench/servers/topo.h"
 
 #define WAITS                                                                                      \
-    "interrupted: what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
+    INTERRUPT_HEARD "what is in progress ends first; a second Ctrl-C ends at once and loses it\n"
 
 static volatile sig_atomic_t count;
 static const char *first_words = ""; /* what the first signal says */

@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* How the line of the first signal begins. The launch command of several hosts waits for it. */
+#define INTERRUPT_HEARD "interrupted: "
+
 /* The number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: what is in progress is awaited then,
  * which may take as long as a drain: the first signal says so on standard error. */
 const volatile sig_atomic_t *interrupt_watch(bool waits);

@@ -16,11 +16,14 @@
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/base/hangup.h"
+#include "bench/cli/interrupt.h"
 
 #define GRACE_NS                                                                                   \
     (5 *                                                                                           \
      LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
 #define LOOK_MS 200
+#define AGAIN_NS                                                                                   \
+    (3 * LB_S_NS) /* until the first interrupt is passed on again, if no rank has heard it */
 /* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
  * others and saves what they measured. */
 #define JUDGE_GRACE_NS (300 * LB_S_NS)
@@ -38,11 +41,13 @@ struct launched {
     int errors;     /* its standard error; -1 = closed */
     char line[300]; /* of its standard error, so far */
     size_t length;
-    int code;         /* from the last words; -1 = they did not come */
-    int64_t ended_ns; /* when they came */
-    int passed;       /* interrupts that were passed on */
-    int lost_by;      /* load hosts that have lost the judging rank ... */
-    int64_t lost_ns;  /* ... and when the first of them said so */
+    int code;          /* from the last words; -1 = they did not come */
+    int64_t ended_ns;  /* when they came */
+    int passed;        /* interrupts that were passed on */
+    int64_t passed_ns; /* when the last one was */
+    bool heard;        /* the judging rank has said that it ends the run */
+    int lost_by;       /* load hosts that have lost the judging rank ... */
+    int64_t lost_ns;   /* ... and when the first of them said so */
 };
 
 static void end_job(struct launched *job, int code) {
@@ -61,6 +66,7 @@ static void read_line(struct launched *job) {
     const char *last = strstr(job->line, LAUNCH_LAST_WORDS),
                *lost = strstr(job->line, LAUNCH_LOST_JUDGE);
     int rank, hosts;
+    if (strstr(job->line, INTERRUPT_HEARD)) job->heard = true;
     if (last && job->code < 0) end_job(job, atoi(last + sizeof LAUNCH_LAST_WORDS - 1));
     if (!lost || sscanf(lost + sizeof LAUNCH_LOST_JUDGE - 1, "%d of %d", &rank, &hosts) != 2)
         return;
@@ -91,10 +97,16 @@ static bool pass_errors(struct launched *job, int wait_ms) {
     return got > 0;
 }
 
-/* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. */
+/* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. While mpirun starts the
+ * ranks, it drops the signal, so the first one is passed on until it is heard. */
 static void pass_interrupts(struct launched *job) {
-    for (; job->passed < interrupts; job->passed++)
+    bool again =
+        job->passed == 1 && !job->heard && job->code < 0 && lb_now() - job->passed_ns > AGAIN_NS;
+    if (again) job->passed = 0;
+    for (; job->passed < interrupts; job->passed++) {
         kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
+        job->passed_ns = lb_now();
+    }
 }
 
 static void end_launcher(struct launched *job) {

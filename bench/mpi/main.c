@@ -135,10 +135,12 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     return code;
 }
 
-/* A launcher forwards SIGUSR1 to all ranks, where SIGINT would make it end the job within a second. */
+/* Ctrl-C, the first one. A launcher forwards SIGUSR1 to all ranks, where SIGINT would make it end the job within a second. */
 static void interrupt_judge(int signal) {
+    static volatile sig_atomic_t heard;
     (void)signal;
-    raise(SIGINT);
+    if (!heard) raise(SIGINT); /* the launch command may pass it on twice */
+    heard = 1;
 }
 
 static void end_at_once(const char *words, size_t length, int code) {

@@ -312,6 +312,29 @@ TEST(a_job_that_was_interrupted_is_no_success) {
     cli_free(&cli);
 }
 
+/* As mpirun does while it starts the ranks. */
+TEST(an_interrupt_that_the_launcher_dropped_is_passed_on_again) {
+    struct cli cli = launch_and_signal(
+        "n=0; trap 'n=$((n + 1)); [ $n -lt 2 ] || { echo \"lockbench-hosts: the job is ended; exit code 130\" >&2; exit; }' "
+        "USR1; touch \"$0\"; while :; do sleep 0.1; done",
+        SIGINT, NULL);
+    assert_code(&cli, 130);
+    cli_free(&cli);
+}
+
+/* Once the judging rank has heard it, the run ends in its own time. */
+TEST(an_interrupt_that_was_heard_is_passed_on_once) {
+    struct cli cli = launch_and_signal(
+        "trap 'echo \"interrupted: what is in progress ends first\" >&2; echo heard >&2' USR1; touch \"$0\"; "
+        "i=0; while [ $i -lt 60 ]; do sleep 0.1; i=$((i + 1)); done; "
+        "echo 'lockbench-hosts: the job is ended; exit code 130' >&2",
+        SIGINT, NULL);
+    assert_code(&cli, 130);
+    const char *first = strstr(cli.err, "heard\n");
+    assert_true(first && !strstr(first + 1, "heard\n"));
+    cli_free(&cli);
+}
+
 /* What the launcher prints right before it ends is passed on, and the code in the last words counts. */
 TEST(the_last_words_are_never_lost) {
     struct cli cli = launch(
