@@ -22,8 +22,7 @@
     (5 *                                                                                           \
      LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
 #define LOOK_MS 200
-#define AGAIN_NS                                                                                   \
-    (3 * LB_S_NS) /* until the first interrupt is passed on again, if no rank has heard it */
+#define AGAIN_NS (3 * LB_S_NS) /* then an interrupt that nobody heard is passed on again */
 /* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
  * others and saves what they measured. */
 #define JUDGE_GRACE_NS (300 * LB_S_NS)
