@@ -138,7 +138,7 @@ static bool was_detected(const struct stage *stage) {
 }
 
 /* A loss that a client learned of before it wrote is counted as lost and detected. It is no violation, since the toy
- * drops the key in the renewal that tells the client. */
+ * lets nobody in before the lease ends. */
 TEST(test_what_was_learned) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
                                   (struct stage_wish){.renew = true, .until = was_detected},

@@ -26,7 +26,7 @@ struct toy_faults {
     bool nothing_is_locked;                              /* any holder: granted at once */
     /* from this release on, releases do nothing */
     int64_t stuck_after;
-    /* at each n-th renewal the server has given the grant away */
+    /* at each n-th renewal the grant is taken from its holder; the key stays taken until its lease ends */
     int64_t evict_every;
     int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
     bool silent;                /* ... and nobody is told */
@@ -195,6 +195,14 @@ static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t ow
     atomic_compare_exchange_strong(&shared->key[key].owner, &word, 0);
 }
 
+/* Takes the grant from its holder. Nobody gets the key before the lease ends: on a busy machine the holder learns of its
+ * loss late, and another client that is let in meanwhile would be a violation. */
+static inline void toy_evict(struct toy_shared *shared, uint32_t key, uint64_t owner) {
+    uint64_t word = atomic_load(&shared->key[key].owner);
+    if ((uint32_t)word != owner) return;
+    atomic_compare_exchange_strong(&shared->key[key].owner, &word, toy_word(shared, UINT32_MAX));
+}
+
 static inline int toy_key_count(const struct lb_request *request) {
     return request->keys && !toy.first_key_only ? request->key_count : 1;
 }
@@ -302,7 +310,7 @@ static inline enum lb_outcome toy_renew(struct lb_session *session,
     toy_in(session);
     lb_sleep_until(lb_now() + 100 * LB_US_NS); /* a round trip: a release may come meanwhile */
     int64_t number = 1 + atomic_fetch_add(&shared->renewals, 1), now_ns = lb_now();
-    if (toy_each(toy.evict_every, number)) toy_drop(shared, key, owner);
+    if (toy_each(toy.evict_every, number)) toy_evict(shared, key, owner);
     if (!toy_owns(shared, key, owner)) return toy_out(session, LB_LOST);
     atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, request->lease_ns));
     grant->lease_end_ns = lb_after(now_ns, request->lease_ns);
