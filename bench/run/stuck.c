@@ -6,6 +6,7 @@
 #include "bench/base/verdict.h"
 
 #define LOOK_NS (200 * LB_MS_NS)
+#define SLOW_FACTOR 4 /* a key must be idle for so many times as long as the slowest release took */
 
 struct stuck_key {
     int64_t looked_ns, free_ns; /* the last look; since when it was free; LB_NEVER = in use */
@@ -13,6 +14,8 @@ struct stuck_key {
     int64_t idle_ns;            /* of that finding */
     int64_t counted_ns;         /* the look that counted the clients */
     int clients;                /* that waited for it all that time */
+    int64_t
+        in_release_ns; /* the last look at which a client was in a release call of it; 0 = none */
 };
 
 /* For how long the remains of a disturbance may keep clients from a key. */
@@ -45,19 +48,6 @@ void stuck_done(struct stuck *stuck) {
     stuck->keys = NULL;
 }
 
-/* Whether a client that is alive is in a release call of the key. */
-static bool is_being_released(const struct shared *shared, uint32_t key) {
-    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
-    for (int i = 0; i < shared->clients; i++) {
-        const struct client_stats *client = &shared->client[i];
-        if (!atomic_load(&client->releasing) || client->dead) continue;
-        for (int k = 0; k < keys; k++) {
-            if (atomic_load(&client->waiting_key[k]) == key) return true;
-        }
-    }
-    return false;
-}
-
 /* Since when nobody is inside; LB_NEVER = a client is. */
 static int64_t left_since_ns(const struct shared *shared, uint32_t key) {
     int64_t since_ns = 0;
@@ -75,16 +65,43 @@ static int64_t left_since_ns(const struct shared *shared, uint32_t key) {
     return since_ns;
 }
 
-/* The same, and a release that is under way keeps the key in use. At most once a look, because it
- * looks at all clients. */
+/* Notes that a client is in a release call of the key, and for how long that call has lasted: at least since a
+ * client last left the key. A release that a fault may have delayed says nothing of the server. */
+static void note_release(struct stuck *stuck, uint32_t key, int64_t now_ns) {
+    struct stuck_key *at = &stuck->keys[key];
+    if (at->in_release_ns == now_ns) return;
+    at->in_release_ns = now_ns;
+    int64_t left_ns = left_since_ns(stuck->shared, key);
+    if (left_ns <= stuck->disturbed_ns || left_ns == LB_NEVER) return;
+    if (now_ns - left_ns > stuck->slowest_ns) stuck->slowest_ns = now_ns - left_ns;
+}
+
+static void note_releases(struct stuck *stuck, int64_t now_ns) {
+    const struct shared *shared = stuck->shared;
+    int keys = shared->entry == ENTRY_CELLS ? shared->plan->keys_at_once : 1;
+    for (int i = 0; i < shared->clients; i++) {
+        const struct client_stats *client = &shared->client[i];
+        if (!atomic_load(&client->releasing) || client->dead) continue;
+        for (int k = 0; k < keys; k++)
+            note_release(stuck, atomic_load(&client->waiting_key[k]), now_ns);
+    }
+}
+
+/* For how long a key must be idle on this server. */
+static int64_t patience_ns(const struct stuck *stuck) {
+    int64_t slow_ns = SLOW_FACTOR * stuck->slowest_ns;
+    return slow_ns > stuck->patience_ns ? slow_ns : stuck->patience_ns;
+}
+
+/* Since when the key is known to be free; LB_NEVER = it is in use. A release call that has not returned keeps it in
+ * use. left_since_ns is called at most once a look, because it may look at many cells. */
 static int64_t free_since_ns(const struct stuck *stuck, uint32_t key, int64_t now_ns) {
     struct stuck_key *at = &stuck->keys[key];
     if (at->looked_ns != now_ns) {
         at->looked_ns = now_ns;
-        at->free_ns =
-            is_being_released(stuck->shared, key) ? LB_NEVER : left_since_ns(stuck->shared, key);
+        at->free_ns = at->in_release_ns == now_ns ? LB_NEVER : left_since_ns(stuck->shared, key);
     }
-    return at->free_ns;
+    return at->free_ns > at->in_release_ns ? at->free_ns : at->in_release_ns;
 }
 
 /* How long the client is known to have waited for free keys; at most 0 = it did not. */
@@ -92,7 +109,7 @@ static int64_t idle_wait_ns(const struct stuck *stuck, const struct client_stats
                             int64_t now_ns) {
     const struct shared *shared = stuck->shared;
     int64_t since_ns = atomic_load_explicit(&client->waiting_ns, memory_order_relaxed);
-    if (since_ns == 0 || now_ns - since_ns <= stuck->patience_ns || client->dead) return 0;
+    if (since_ns == 0 || now_ns - since_ns <= patience_ns(stuck) || client->dead) return 0;
     /* A client that tries again and again is known to wait in vain until its last answer, but not
      * while it rests. */
     int64_t refused_ns = atomic_load_explicit(&client->refused_ns, memory_order_relaxed);
@@ -141,11 +158,12 @@ void stuck_look(struct stuck *stuck, int64_t now_ns) {
     if (!stuck->keys) return;
     int64_t unsure_ns = atomic_load(&stuck->shared->unsure_ns);
     if (unsure_ns > stuck->disturbed_ns) stuck->disturbed_ns = unsure_ns;
+    note_releases(stuck, now_ns);
     if (stuck_is_explained(stuck, now_ns)) return;
     for (int i = 0; i < stuck->shared->clients; i++) {
         const struct client_stats *client = &stuck->shared->client[i];
         int64_t idle_ns = idle_wait_ns(stuck, client, now_ns);
-        if (idle_ns <= stuck->patience_ns) continue;
+        if (idle_ns <= patience_ns(stuck)) continue;
         note_idle(stuck, &stuck->keys[atomic_load(&client->waiting_key[0])], idle_ns, now_ns);
     }
 }
@@ -156,7 +174,7 @@ void stuck_conclude(struct stuck *stuck, struct stage_idle_keys *ret_stuck,
     *ret_passing = stuck->passing;
     for (uint32_t i = 0; stuck->keys && i < stuck->shared->key_count; i++) {
         const struct stuck_key *key = &stuck->keys[i];
-        if (!key->found_ns) continue;
+        if (!key->found_ns || key->idle_ns <= patience_ns(stuck)) continue;
         bool granted = left_since_ns(stuck->shared, i) != key->found_ns;
         add_idle_key(granted ? ret_passing : ret_stuck, stuck, key);
     }

@@ -108,6 +108,54 @@ TEST(a_key_that_is_held_or_being_released_is_in_use) {
     assert_int_equal(at_end.clients, 2);
 }
 
+/* The release call of the last holder began at BEGIN_NS and returned so many milliseconds later. */
+static void release_takes_ms(int client, uint32_t key, int64_t took_ms) {
+    atomic_store(&cells[key].releasing_ns, BEGIN_NS);
+    atomic_store(&clients[client].waiting_key[0], key);
+    atomic_store(&clients[client].releasing, true);
+    look_until_ms(took_ms);
+    atomic_store(&clients[client].releasing, false);
+    atomic_store(&clients[client].waiting_ns, 0);
+}
+
+TEST(a_key_is_free_only_when_its_release_has_returned) {
+    begin(3600 * LB_S_NS);
+    release_takes_ms(2, 0, 1000);
+    look_until_ms(5900);
+    expect(0, 0);
+    begin(3600 * LB_S_NS);
+    release_takes_ms(2, 0, 1000);
+    look_until_ms(6500);
+    expect(1, 0);
+    assert_int_equal(at_end.idle_ns, 5500 * LB_MS_NS);
+}
+
+/* A release of another key that took 3 s: the server is late for all. */
+TEST(a_slow_release_lengthens_the_patience) {
+    begin(3600 * LB_S_NS);
+    release_takes_ms(2, 1, 3000);
+    look_until_ms(11900);
+    expect(0, 0);
+    begin(3600 * LB_S_NS);
+    release_takes_ms(2, 1, 3000);
+    look_until_ms(12500);
+    expect(1, 0);
+    /* also one that is slow only after the key was found idle */
+    begin(3600 * LB_S_NS);
+    look_until_ms(6000);
+    atomic_store(&cells[1].releasing_ns, BEGIN_NS + 6 * LB_S_NS);
+    atomic_store(&clients[2].waiting_key[0], 1);
+    atomic_store(&clients[2].releasing, true);
+    look_until_ms(9000);
+    expect(0, 0);
+    /* A fault may have delayed the release. */
+    begin(LB_S_NS);
+    stuck.disturbed_ns = BEGIN_NS + LB_S_NS / 2;
+    release_takes_ms(2, 1, 3000);
+    look_until_ms(9000);
+    expect(1, 0);
+}
+
 /* "Nobody gets it any more" must be true at the end: an election may take long. */
 TEST(a_key_that_is_granted_again_accuses_nobody) {
     begin(3600 * LB_S_NS);
