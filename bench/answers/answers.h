@@ -11,7 +11,7 @@
 
 #define EXPERIMENT_SETTINGS_MAX 12
 #define MEAN 2.0   /* instead of a quantile */
-#define EXACT 1e-9 /* allowed: nothing */
+#define EXACT 1e-9 /* as .allowed: the figure must equal the truth, except for rounding */
 #define EXACT_BELOW 1e-8
 
 struct answers_how;
@@ -23,11 +23,11 @@ struct experiment {
     struct fake_script script;                     /* not for the lock sim */
     const char *settings[EXPERIMENT_SETTINGS_MAX]; /* "load.clients=4" */
     int64_t hold_ns;
-    bool polls; /* it leaves the processors no rest, so it gets no real-time priority */
+    bool polls; /* its clients poll without a pause, so they get no real-time priority */
     double seconds, brief_seconds; /* the window; brief_seconds 0: not in the short form */
     int repeats;                   /* 0 = 1 */
-    int64_t stop_after_ns,
-        stop_ns; /* lockbench itself stands still (SIGSTOP), after the first acquire */
+    /* lockbench itself is stopped (SIGSTOP) stop_after_ns after the first acquire, for stop_ns */
+    int64_t stop_after_ns, stop_ns;
 };
 
 /* One repeat of an experiment. */
@@ -39,7 +39,7 @@ struct seen {
     double exit_code;
 };
 
-/* A truth from what was seen; argument: a quantile, or what the function says. */
+/* Computes a truth from an experiment's records. argument: a quantile, or what the function's comment says. */
 typedef double truth_fn(const struct seen *seen, double argument);
 
 struct answer {
@@ -48,13 +48,13 @@ struct answer {
     const char *source; /* where the truth comes from */
     truth_fn *truth;    /* NULL: argument is the truth */
     double argument;
-    truth_fn *endless; /* of argument: what the formula says of an endless run; it is printed beside
-                        * the truth and judges nothing. May be NULL */
+    truth_fn *endless; /* the formula's value for an endless run, with the same argument; it is
+                        * printed beside the truth and decides nothing. May be NULL */
     const char *path;  /* of the figure in a stage; "exit" = the exit code */
-    truth_fn *said;    /* instead of path: a figure of several of the stage's */
+    truth_fn *said;    /* computes the figure from several others of the stage, in place of path */
     const char *word;  /* the text that path has; then no figure is compared */
-    /* Computes the figure from many starts of the program, where one start can't tell it. The truth
-     * is then the most that the figure may be, or, with is_least, the least. */
+    /* Computes a figure that needs many starts of the program. The truth is then the greatest value that the figure
+     * may have, or, with is_least, the smallest. */
     double (*study)(const struct answers_how *how, const struct experiment *experiment);
     bool is_least;
     double allowed;       /* deviation, as a share of the truth */
@@ -67,24 +67,25 @@ extern const struct answer answers[]; /* ends with a row without a name */
 
 /* ---- truths from the server's log; all times in ns ---- */
 
-/* The way there and back and the client's own time: the median from a grant's answer to the
- * client's release, without the hold. */
+/* The time of a round trip on the connection and of the client's own work: the median time from a
+ * grant's answer to the client's release, less the hold. */
 double truth_wire(const struct seen *seen, double unused);
-/* argument ns, and the wire. */
+/* The argument, in ns, plus truth_wire. */
 double truth_time(const struct seen *seen, double ns);
-/* Quantile of the times that acquires spent in the server, each with its own wire. MEAN = their
+/* Quantile of the times that acquires spent in the server, each plus its own time on the connection. MEAN = their
  * mean. */
 double truth_residence(const struct seen *seen, double quantile);
-/* The same of Lindley's recursion over the arrivals and service times in the log, with the median
- * lateness of the server's answers and the wire. */
+/* The same quantile of the times that Lindley's recursion gives for the arrivals and service times in the log, plus
+ * the median lateness of the server's answers and truth_wire. */
 double truth_lindley(const struct seen *seen, double quantile);
 /* M/D/1: the probability that the wait for a server with a constant service time is at most wait_s:
  * (1 - lD) sum over k <= t/D of (l(kD - t))^k / k! e^(-l(kD - t)). Source: A. K. Erlang, 1909. */
 double truth_md1_wait_at_most(double rate_per_s, double service_s, double wait_s);
-/* The same by formulas, of a queue that runs for ever, without the wire. */
+/* The same quantile by the formulas for a queue that runs for ever, without truth_wire. */
 double truth_endless_md1(const struct seen *seen, double quantile);
 double truth_endless_mm1(const struct seen *seen, double quantile);
-/* Acquires with the outcome (enum fake_outcome); releases for FAKE_RELEASED and FAKE_LOST. */
+/* The number of acquires with the outcome (enum fake_outcome); for FAKE_RELEASED and FAKE_LOST the number of
+ * releases. */
 double truth_count(const struct seen *seen, double outcome);
 /* Bytes in both directions for each grant. */
 double truth_bytes(const struct seen *seen, double unused);
@@ -100,7 +101,7 @@ struct answers_how {
     const char *only;    /* experiments with this word in their name; NULL = all */
 };
 
-/* What became of an answer. */
+/* The result for one answer. */
 struct verdict_row {
     const struct answer *answer;
     bool is_ok, is_missing;      /* missing: the experiment did not run */

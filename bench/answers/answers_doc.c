@@ -1,4 +1,4 @@
-/* answers_doc: see answers_doc.h. It computes nothing but deviations. */
+/* answers_doc: see answers_doc.h. This file computes only the deviations. */
 #include "bench/answers/answers_doc.h"
 
 #include <math.h>

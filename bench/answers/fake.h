@@ -19,17 +19,17 @@ enum fake_kind {
     FAKE_ACQUIRE,
     FAKE_RELEASE,
     FAKE_LOOK,   /* reads a key before it is acquired */
-    FAKE_PING,   /* a session waits for the answer to its connection's first one */
-    FAKE_OTHER,  /* anything else that wants an answer */
-    FAKE_SILENT, /* has no answer */
+    FAKE_PING,   /* a ping; a session is open when its first one has been answered */
+    FAKE_OTHER,  /* any other command that has an answer */
+    FAKE_SILENT, /* any other command that has no answer */
 };
 
 enum fake_outcome {
     FAKE_GRANTED,
     FAKE_BUSY,
     FAKE_RELEASED,
-    FAKE_LOST,   /* the release was told that the key is not its own */
-    FAKE_DONE,   /* what is neither acquire nor release */
+    FAKE_LOST,   /* the answer to the release says that the client does not hold the key */
+    FAKE_DONE,   /* a command other than acquire and release was answered */
     FAKE_UNSENT, /* no answer was sent */
 };
 
@@ -49,7 +49,7 @@ struct fake_script {
     const char *pattern;  /* "0012": the order of grants by client, repeated; NULL = as they came */
     uint64_t stop_after;  /* after so many grants nothing is granted any more; 0 = never */
     double double_chance; /* of an acquire of a held key to be granted all the same */
-    int lose_every;       /* each n-th release is told that the key is not its own; 0 = none */
+    int lose_every;       /* each n-th release is answered by FAKE_LOST; 0 = none */
     int silent_every;     /* each n-th acquire gets no answer, and no grant; 0 = none */
     int busy_every;       /* each n-th acquire is told busy, whoever holds; 0 = none */
     uint64_t seed;        /* of service times and doubled grants */
@@ -69,7 +69,7 @@ struct fake_record {
 
 /* In memory that the server's process shares with who started it. */
 struct fake_log {
-    _Atomic size_t count; /* records that are complete but for their answers */
+    _Atomic size_t count; /* commands received; the answers to the last ones may not be sent yet */
     struct fake_record record[FAKE_RECORDS_MAX];
 };
 

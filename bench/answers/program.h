@@ -18,8 +18,8 @@ struct program_arguments {
 void program_add(struct program_arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Gives this process real-time priority, where that is allowed, so that other programs are no
- * noise. Only for what sleeps nearly always. */
+/* Gives this process real-time priority, where the system allows it, so that other programs do not delay the process.
+ * Only for a process that sleeps nearly all the time. */
 void program_be_urgent(void);
 
 /* Starts it with both outputs in a file. Its pid, or -1. */

@@ -1,5 +1,5 @@
-/* truths: what is true, from the log of a fake server. See answers.h. Nothing here is used by the
- * program whose figures it judges. */
+/* truths: computes true values from the log of a fake server; see answers.h. lockbench, whose figures are compared with
+ * these values, uses no code of this file. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ static double *make_values(const struct seen *seen, size_t *ret_count) {
     return values;
 }
 
-/* The way there and back and the client's own time: from a grant's answer to the client's release,
- * without the hold. NAN: the client sent no release. */
+/* The time of a round trip on the connection and of the client's own work: from a grant's answer to the client's
+ * release, less the hold. NAN: the client sent no release. */
 static double wire_of(const struct seen *seen, size_t all, size_t grant_number) {
     const struct fake_record *grant = &seen->log->record[grant_number], *next = grant + 1;
     while (next < &seen->log->record[all] && next->client != grant->client) next++;

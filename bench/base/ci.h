@@ -1,6 +1,6 @@
-/* ci: whether this is a run of continuous integration, where nothing may be left out that can be installed, since nobody
- * reads what a job has left out. The variable CI says so, as on GitHub, GitLab and others: set, and not "false".
- * compose/install, report/bundle.sh and the Makefile read the variable in the same way. */
+/* ci: tells whether the program runs in continuous integration. There a missing package is an error, because nobody
+ * reads the output that says what was left out. GitHub, GitLab and others set the variable CI: any value except "" and
+ * "false" means yes. compose/install, report/bundle.sh and the Makefile read the variable in the same way. */
 #ifndef BENCH_BASE_CI_H
 #define BENCH_BASE_CI_H
 

@@ -19,7 +19,7 @@ static const struct {
 static struct sigaction before[SIGNALS];
 static char lines[SIGNALS][1200]; /* made beforehand, since a handler may only write */
 
-/* The signal comes again, and finds what was there before. */
+/* Writes the line, puts the former handler back, and raises the signal again for that handler. */
 static void last_words(int number) {
     for (size_t i = 0; i < SIGNALS; i++) {
         if (signals[i].number != number) continue;

@@ -1,13 +1,14 @@
-/* crash: the last words of a program that a crash ends in a call of a driver: which lock it was, and what it did. */
+/* crash: an error line for a process that crashes in a call of a driver. The line names the lock and the action. */
 #ifndef BENCH_BASE_CRASH_H
 #define BENCH_BASE_CRASH_H
 
-/* From now on a crash of this process, or of one that it forks, writes "ERROR: <what>: <signal> ended this process,
- * in a call of the driver or in lockbench itself. <after>" and then goes its usual way. NULL, NULL: nothing is written
- * any more. A sanitizer's own report takes its place. */
+/* From now on a crash of this process, or of a process that it forks, writes "ERROR: <what>: <signal> ended this
+ * process, in a call of the driver or in lockbench itself. <after>" to standard error. Then the signal ends the
+ * process, or runs the handler that was there before. NULL, NULL: a crash writes no line any more. A build with
+ * a sanitizer never writes the line, because the sanitizer prints a report of its own. */
 void crash_expect(const char *what, const char *after);
 
-/* Gives the calling thread a stack for the words, since a crash may come of a fiber's stack that is full. */
+/* Gives the calling thread a separate stack for the signal handler: a fiber's full stack may be the cause of a crash. */
 void crash_stack(void);
 
 #endif

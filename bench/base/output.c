@@ -1,4 +1,4 @@
-/* output: see output.h. It does not close what it is given. */
+/* output: see output.h. No function closes the stream that it gets. */
 #include "bench/base/output.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* output: how wide a stream is, and whether what was printed arrived. A reader that went away, as `head` does, has what it wants:
- * nothing was lost, and no exit code changes by it. */
+/* output: the width of a stream, and whether the printed text was written completely. A reader that closes the pipe
+ * early, as `head` does, is no error: the exit code stays as it is. */
 #ifndef BENCH_BASE_OUTPUT_H
 #define BENCH_BASE_OUTPUT_H
 
@@ -11,8 +11,8 @@
 /* The number of columns; 0 = the stream is no terminal. */
 int output_columns(FILE *out);
 
-/* Flushes out. 0 if all that was written to it arrived, or if its reader went away; -1 with err if any
- * of it was lost: "cannot write WHAT: ...". */
+/* Flushes out. Returns 0 if all its text was written, or if its reader has closed the pipe; -1 with err
+ * ("cannot write WHAT: ...") if a part of the text is lost. */
 int output_check(FILE *out, const char *what, struct lb_err *err);
 
 /* Writes json and a newline, and frees json, which may be NULL: then memory ran out. 0, or -1 with err. */

@@ -1,5 +1,5 @@
-/* plain_word: the characters of a word that needs no quotes in a shell's command line. Whoever writes a command and
- * whoever reads one again take them from here. */
+/* plain_word: the characters of a word that needs no quotes in a shell's command line. The code that writes commands
+ * and the code that reads them use the same characters. */
 #ifndef BENCH_BASE_PLAIN_WORD_H
 #define BENCH_BASE_PLAIN_WORD_H
 

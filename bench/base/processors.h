@@ -1,5 +1,5 @@
-/* processors: how many processors this program may use: not those of the machine, but what its
- * affinity (taskset, cpusets) and the quota of its control groups (containers) leave of them. */
+/* processors: how many of the machine's processors this program may use: its affinity (taskset,
+ * cpusets) and the quota of its control groups (containers) limit them. */
 #ifndef BENCH_BASE_PROCESSORS_H
 #define BENCH_BASE_PROCESSORS_H
 

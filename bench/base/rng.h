@@ -14,8 +14,8 @@ struct lb_rng {
 
 /* The same seed and stream give the same draws; different streams of one seed are independent. */
 void rng_seed(struct lb_rng *rng, uint64_t seed, uint64_t stream);
-/* Draws that no other program makes, in this run or another, from the kernel's randomness: for what tells clients
- * apart on a server. */
+/* Seeds rng from the kernel's random numbers, so that no other process and no other run draws the same numbers: for
+ * tokens and names by which a server tells clients apart. */
 void rng_seed_unique(struct lb_rng *rng);
 
 static inline uint64_t rng_rotl(uint64_t x, int k) {

@@ -1,5 +1,5 @@
-/* utf8: text from servers, files and people, made fit for one line of a terminal and for JSON. It knows no
- * character classes but control characters. */
+/* utf8: makes text from servers, files and people safe for one line of a terminal and for JSON. Control characters are
+ * the only class of characters that it tells apart. */
 #ifndef BENCH_BASE_UTF8_H
 #define BENCH_BASE_UTF8_H
 

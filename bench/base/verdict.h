@@ -17,8 +17,8 @@ enum verdict {
      * though no fault was planned */
     VERDICT_STARVED,
     VERDICT_EXPIRED, /* a holder outlived its lease or session, as a lease permits */
-    /* a free key that no client got any more: nothing excuses this, but it harmed nothing that was
-     * guarded */
+    /* a free key that no client got any more: no lease or fault explains this, but the guarded data
+     * stayed correct */
     VERDICT_STUCK,
     /* two clients at once inside their leases, a lost update, a fencing token that did not grow, a latch
      * that opened early, or goods that were sold twice */
@@ -27,7 +27,7 @@ enum verdict {
     VERDICT_UNTESTED,        /* nothing wrong, but no client had to wait for another holder */
     VERDICT_BASELINE,        /* of a stage without a lock */
     VERDICT_NOTHING_GRANTED, /* of a run: no stage of it had a grant in its window */
-    VERDICT_CONTROL_MISSED,  /* of a run: the checks are not to be trusted */
+    VERDICT_CONTROL_MISSED,  /* of a run: no check noticed a broken lock, so none can be trusted */
     VERDICTS
 };
 

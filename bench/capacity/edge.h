@@ -8,8 +8,8 @@
  * come in clusters, and one cluster may be ten times what is allowed in a window: with a lower cut
  * such probes would count for less than they show, and the edge would be found too high.
  *
- * The edge is weighed over a grid of loads and of steepnesses, which are all held possible, by the
- * quasi-likelihood of counts (Wedderburn, Biometrika 61, 1974); the answer is the median of these
+ * Each pair of a load and a steepness on a grid gets a weight: the quasi-likelihood of the counts
+ * (Wedderburn, Biometrika 61, 1974) if that load is the edge; the answer is the median of these
  * weights and its interval their quantiles. Least squares of logarithms would be wrong: late
  * requests come in clusters, so the mean of the logarithms lies far below the logarithm of the
  * mean, and the edge would be found too high. For the same reason a probe counts as one sample,

@@ -4,7 +4,7 @@
  * limit. Waits for one lock queue behind each other, so they are not independent samples: the
  * interval of the quantile comes from the spread between parts of the window
  * (results/stats/quantile.h), counted at the limit. Near the edge even these parts depend on each
- * other, so the verdict is only for people, and the search takes a probe as one sample. Where far
+ * other, so the verdict is only printed, and the search takes a probe as one sample. Where far
  * fewer than allowed are over the limit, nothing is known of the spread at the quantile, and the
  * interval may be too narrow. This file decides nothing about a search. */
 #ifndef BENCH_CAPACITY_PROBE_H
@@ -28,7 +28,7 @@ struct probe {
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
-    bool narrow; /* the quantile is far below the limit: the interval is not for people */
+    bool narrow; /* the quantile is far below the limit: its interval may be too narrow */
     /* samples: requests due in the window; in a closed loop, begun in it */
     uint64_t samples, over, missed;
     double wait_mean_ns, hold_mean_ns, handoff_mean_ns; /* NAN where there is none */

@@ -68,8 +68,8 @@ struct search_answer {
 
 void search_init(struct search *search, const struct search_ask *ask);
 
-/* Returns true and the next load. False if more probes would change little, or if none can help.
- * more: there is time for another. */
+/* Returns true and the next load; false if further probes would hardly change the answer, or can't improve it.
+ * more: there is time for another probe. */
 bool search_next(struct search *search, bool more, double *ret_load);
 
 /* Adds the result of a probe. At most EDGE_POINTS_MAX; search_next ends the search before that. */

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #define WINDOW_MIN_S 5.0
-#define LIMITS 20           /* a window lasts so many limits, */
-#define RELAXATIONS 8.0     /* and so many relaxation times */
+#define LIMITS 20           /* a window lasts so many limits, or ... */
+#define RELAXATIONS 8.0     /* ... so many relaxation times, whichever is longer */
 #define RELAXATIONS_MIN 3.0 /* a shorter window shows nothing of a steady state */
 #define WARM_LIMITS 5       /* a warm-up lasts so many limits, */
 #define WARM_RELAXATIONS 2.0

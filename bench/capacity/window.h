@@ -22,9 +22,9 @@ struct window {
     double warmup_s, duration_s;
 };
 
-/* The warm-up and the window of a probe at this rate (0 = not known). The window lasts at least 5
- * s, 20 limits, and several relaxation times of the queue at the edge, but it is short enough for
- * about a dozen probes within the budget, or for a few if the quantile needs many samples. */
+/* The warm-up and the window of a probe at this rate (0 = not known). The window lasts 20 limits or 8 relaxation times
+ * of the queue at the edge, whichever is longer, but no longer than lets 12 probes fit into the budget (4 probes, if
+ * the quantile needs many samples); and never less than 5 s. */
 struct window window_of(const struct window_ask *ask, double rate_per_s);
 
 /* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
