@@ -8,7 +8,7 @@
  * a sanitizer never writes the line, because the sanitizer prints a report of its own. */
 void crash_expect(const char *what, const char *after);
 
-/* Gives the calling thread a separate stack for the signal handler: a fiber's full stack may be the cause of a crash. */
+/* Gives the calling thread a separate stack for the signal handler, since a fiber's full stack may cause the crash. */
 void crash_stack(void);
 
 #endif

@@ -23,7 +23,7 @@ struct cell_result {
     struct check_cell cell;
     json_t *kept;
     bool hardly_tested; /* a run of it without a fault: cell_was_hardly_tested */
-    bool no_trial;      /* inconclusive only since none of its faults was a trial: cell_verdict */
+    bool no_trial;      /* inconclusive only because no fault tested the lock: cell_verdict */
 };
 
 /* Makes the result of one run of a cell. run: NULL = the run left no result that can be read;
@@ -54,14 +54,15 @@ int cell_result_trials(const struct cell_result *result);
 
 void cell_result_free(struct cell_result *result);
 
-/* Whether a server that forgets (its memory, or all its data) was to be back within a lease, and was back
- * only when no grant lasted any more that it had forgotten: who waits out a lease before a restart loses
- * nothing. In scenarios of several sections other servers serve meanwhile. */
+/* Whether a server that loses its grants in a restart (its memory, or all its data) was to be back within a lease, but
+ * came back after the last of these grants had ended. Such a restart tests nothing: no lost grant could be granted
+ * twice. False in scenarios of several sections, where other servers serve meanwhile. */
 bool cell_fault_was_late(const struct run *run, const struct run_stage *stage, const json_t *fault);
 
-/* The number of faults that tested the lock: those that acted while a client held, or waited where waiters are hit, and
- * that were not too late. broken: the lock failed, and a fault that broke it was in time. In a scenario with several
- * sections a whole round counts as one: a promotion without the cut before it tests nothing. */
+/* The number of faults that tested the lock: faults that acted while a client held (or waited, in scenarios that hit
+ * waiters), and that did not come too late (cell_fault_was_late). broken: the lock failed, so the fault was in time.
+ * Where a scenario has several sections, a whole round counts as one fault: a promotion without the cut before it tests
+ * nothing. */
 double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken);
 
 /* Whether holders were inside for less than a round trip, so that the grants of the stage allow no bound. */

@@ -13,9 +13,9 @@
 
 #include "bench/base/err.h"
 
-/* Catches the signals from now on. interrupted: called from the handler while no command runs; may be
- * NULL. Returns a descriptor that becomes readable after each signal and each end of a child; -1 with
- * err. */
+/* Catches the signals from now on. interrupted: called in the signal handler, so it must be
+ * async-signal-safe, when a signal comes while no command runs; may be NULL. Returns a descriptor that
+ * becomes readable after each signal and each end of a child; -1 with err. */
 int hold_child_watch(void (*interrupted)(void), struct lb_err *err);
 
 /* The number of signals so far that came while no command ran. */

@@ -6,11 +6,12 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* How the line of the first signal begins. The launch command of several hosts waits for it. */
+/* The beginning of the line that the first signal prints. `lockbench-hosts launch` waits for this line. */
 #define INTERRUPT_HEARD "interrupted: "
 
-/* The number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: what is in progress is awaited then,
- * which may take as long as a drain: the first signal says so on standard error. */
+/* Returns the number of SIGINT, SIGTERM and SIGHUP that came since the first call. waits: true if the program waits for
+ * running attempts after the first signal, which may take as long as a drain; the line that the first signal prints on
+ * standard error then says so. */
 const volatile sig_atomic_t *interrupt_watch(bool waits);
 
 #endif

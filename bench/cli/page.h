@@ -9,16 +9,16 @@
 /* Renders `what` into a stream: 0, or -1 with err. */
 typedef int page_render_fn(const void *what, FILE *out, struct lb_err *err);
 
-/* -1 with err if the file that is to be written is one that was read, since that would be lost. out:
- * NULL = none is named. */
+/* Refuses to write over an input: -1 with err if `out` and `read` are the same file; else 0. out: NULL =
+ * no output file is named. */
 int page_spare(const char *out, const char *read, struct lb_err *err);
 
-/* Writes a file whole or not at all: a new one beside the path, renamed. Of a link, the file that it
- * names is replaced. A device or a pipe is written into. 0, or -1 with err (LB_EXIT_MACHINE for what
- * the disk refuses), and then a file is as it was. */
+/* Writes a file whole or not at all: into a new file beside the path, which is then renamed. If the path
+ * is a link, its target is replaced. A device or a pipe is written into directly. 0, or -1 with err
+ * (LB_EXIT_MACHINE if the disk refuses the text), and then an existing file is unchanged. */
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
+/* Writes a page and prints its path on standard error; the last thing that a command does. 0, or -1 with err. */
 int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
 /* The same at the end of a command with this exit code, which it returns: a finding (3 and 4) is graver

@@ -15,10 +15,10 @@
 
 struct urls {
     struct place_url item[URLS_MAX];
-    /* a value of --url that gives the same URL to a child without showing a secret */
+    /* the value of --url by which a child process gets the same URL, without the secret in it */
     const char *again[URLS_MAX];
     int count;
-    int typed; /* after urls_ready: so many are of --url; the others are of the environment */
+    int typed; /* after urls_ready: the first `typed` items come from --url, the others from the environment */
 };
 
 /* Reads one more URL into the struct urls, written as BACKEND=URL, BACKEND=@FILE (its first line)
@@ -32,12 +32,12 @@ extern const struct lb_option_type type_url;
 int urls_ready(struct urls *urls, struct arena *arena, struct available *available,
                struct lb_err *err);
 
-/* Fills in the options of the URLs' backends: "--set BACKEND.KEY=VALUE", where no plan reads them. 0, or -1 with
- * err. */
+/* Fills in the options of the URLs' backends from "--set BACKEND.KEY=VALUE", for commands that have no plan. 0, or -1
+ * with err. */
 int urls_options(struct urls *urls, const struct arg_list *sets, struct arena *arena,
                  struct lb_err *err);
 
-/* Drops the URLs of the environment whose backends are not used. After urls_ready. */
+/* Drops the URLs that come from the environment and whose backends are not used. To be called after urls_ready. */
 void urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_backend *backend),
                const void *arg);
 

@@ -23,7 +23,7 @@ enum conform_need {
 
 /* The primitives that a check is for. */
 #define CONFORM_KIND(primitive) (1U << (primitive))
-/* a kind of its own: an optimistic lock with LB_CAP_ATOMIC, which refuses nobody */
+/* an optimistic lock with LB_CAP_ATOMIC: a separate kind, because such a lock never refuses a client */
 #define CONFORM_ATOMIC (1U << 31)
 /* a semaphore of one permit excludes too */
 #define CONFORM_EXCLUDES                                                                           \
@@ -34,8 +34,7 @@ enum conform_need {
 enum conform_for {
     CONFORM_LOCKS, /* real locks only */
     CONFORM_ALL,   /* the baseline and the controls too */
-    /* real locks must pass the check and a control must fail it, since it is there to catch
-     * controls */
+    /* real locks must pass the check, and each control must fail it */
     CONFORM_CONTROLS,
 };
 
@@ -57,8 +56,8 @@ extern const struct conform_check conform_checks[];
 bool conform_applies(const struct conform_check *check, const struct lb_lock *lock, bool further,
                      const char **ret_reason);
 
-/* How a check ended. failure: what went wrong, or "". overlap: two clients held at once, which a
- * slow machine does not explain, while it may explain all other failures. */
+/* The result of a check. failure: what went wrong, or "". overlap: two clients held at once; a slow
+ * machine can't cause that, though it can cause every other failure. */
 struct conform_result {
     char failure[1024];
     bool overlap;
@@ -66,13 +65,13 @@ struct conform_result {
     char first[1024];       /* set by conform_try: why the check was tried twice, or "" */
 };
 
-/* After this time a check ends the process, with a message that names the lock and the check: a
- * call that neither returns nor waits can't be cut off. */
+/* After so many seconds a check ends the process, with a message that names the lock and the check: a
+ * driver's call that neither returns nor waits can't be ended in another way. */
 extern unsigned conform_limit_s;
 
-/* A lock that has failed a check for good. The same defect fails other checks too, each after all
- * the patience that a slow machine may need. So from then on the lock's checks get little patience,
- * and no second try. */
+/* Notes that the lock has failed a check, also in the second try. The same defect usually fails further
+ * checks, each of them only after a long wait (trial_patience_ns). So from now on the lock's checks wait
+ * for CONFORM_LITTLE_NS only, and are not tried twice. */
 #define CONFORM_LITTLE_NS (3 * LB_S_NS)
 void conform_note_failed(const struct lb_lock *lock);
 
@@ -104,8 +103,8 @@ extern const struct conform_exemption conform_exemptions[]; /* the last entry ha
 #include "bench/conform/checks.h"
 #undef CONFORM_CHECK
 
-/* What scripts share. Judges a contest on one key after its end, and fails the trial unless it was
- * clean. Returns the number of grants. */
+/* For several scripts: judges a contest on one key after its end, and fails the trial unless the contest
+ * was clean. Returns the number of grants. */
 struct cell;
 struct findings;
 uint64_t conform_judge(struct trial *trial, const struct cell *cell,

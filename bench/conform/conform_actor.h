@@ -16,7 +16,7 @@ struct actor {
     struct lb_request request;
     struct lb_grant grant;
     struct trial_key key; /* used by the request, which borrows it */
-    /* the keys of actor_use_keys, here and as the driver sees them */
+    /* the keys of actor_use_keys, and the same keys in the driver's form */
     struct trial_key many[LB_KEYS_MAX];
     struct lb_key keys[LB_KEYS_MAX];
     bool connected;
@@ -38,8 +38,8 @@ struct actor {
 /* A connected client; NULL after trial_fail. Through the proxy: actor_far. The trial frees it. */
 struct actor *actor_new(struct trial *trial);
 struct actor *actor_far(struct trial *trial);
-/* Several clients like actor_new's that use one key, or none yet (NULL), each with arg for its jobs.
- * False after trial_fail. */
+/* Makes several clients as actor_new does. They use this key; NULL = no key yet. Each has arg for its
+ * jobs. False after trial_fail. */
 bool actors_new(struct trial *trial, const struct trial_key *key, void *arg, int count,
                 struct actor **ret_clients);
 

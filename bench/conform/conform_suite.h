@@ -1,6 +1,5 @@
-/* conform_suite: all checks of one lock on one server, one after the other. A check that needs more
- * control than lockbench has over a server of the user is left out, with the reason. This file
- * prints nothing and decides nothing. */
+/* conform_suite: all checks of one lock on one server, one after the other. On a server of the user a check that
+ * has to kill or inspect the server is left out, with the reason. This file prints nothing and decides nothing. */
 #ifndef BENCH_CONFORM_CONFORM_SUITE_H
 #define BENCH_CONFORM_CONFORM_SUITE_H
 
@@ -12,7 +11,7 @@
 
 enum conform_end { CONFORM_PASSED, CONFORM_FAILED, CONFORM_LEFT_OUT };
 
-/* How one check ended. Borrowed for the call of `tell`. */
+/* The result of one check; valid only during the call of `tell`. */
 struct conform_told {
     const char *check;
     enum conform_end end;

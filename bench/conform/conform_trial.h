@@ -20,8 +20,8 @@
 
 #define TRIAL_TRY INT64_C(0) /* a deadline in the past: try once without waiting */
 
-/* How long a check waits for something that should take moments: 30 s, since no machine is slower
- * than that; less for locks that are broken on purpose. */
+/* How long a check waits for something that normally takes milliseconds: 30 s, which is enough for the
+ * slowest machine; less for locks that are broken on purpose. */
 extern int64_t trial_patience_ns;
 
 struct actor;
@@ -37,11 +37,11 @@ struct trial_key {
 
 /* What a failed check shows about a lock. */
 enum trial_shown {
-    TRIAL_WRONG, /* neither of the two below */
-    /* a yes where the lock must say no: two clients held at once, or a client was told that it
-     * does */
+    TRIAL_WRONG, /* another mistake than the two below */
+    /* the lock said yes where it must say no: two clients held at once, or a client was told that it holds
+     * a key that it does not hold */
     TRIAL_GRANTED,
-    TRIAL_REFUSED, /* a no, or no answer in time, where the lock must say yes */
+    TRIAL_REFUSED, /* the lock said no, or did not answer in time, where it must say yes */
 };
 
 struct trial {

@@ -23,7 +23,7 @@ struct loop;
 
 struct loop_config {
     size_t stack_bytes; /* 0 = LOOP_STACK_BYTES */
-    /* all waits end at this moment, which may move; NULL = never */
+    /* the cut-off: all waits end at this time; another thread may change the time; NULL = no cut-off */
     const _Atomic int64_t *cutoff_ns;
     /* fibers may block the thread, so lb_stopping reads the clock itself */
     bool blocking;

@@ -14,32 +14,33 @@ struct fault_event {
     enum injection kind;
     int section;       /* of the plan's */
     char target[24];   /* as the plan has it */
-    int process, node; /* that it hit; -1 = none, or all */
-    /* the same; the client that was looked for, and what it held or waited for */
+    int process, node; /* the worker process or the server that was hit; -1 = none, or all */
+    /* the client that the injection looked for, and the key that this client held or waited for; -1 = none, or all */
     int64_t client, key;
-    int64_t held; /* the grants that its victims had when it began; -1 = not known */
-    /* those of them that lasted until its end, or that have no lease; -1 = not known, or it did not end */
+    int64_t held; /* grants that the victims had when the injection began; -1 = not known */
+    /* how many of these grants lasted until the injection's end, or have no lease; -1 = not known, or the injection did
+     * not end */
     int64_t outlasted;
-    /* by lb_now(); a killed one's end is when it was gone; 0 = it never ended */
+    /* by lb_now(); end_ns 0 = the injection never ended; of a killed client: when its process was gone */
     int64_t begin_ns, end_ns;
-    /* a server's process was gone by then; 0 = not killed. To kill a process takes a while. */
+    /* when the process of a killed server was gone, which takes a while; 0 = no server was killed */
     int64_t gone_ns;
-    bool acted;
+    bool acted;     /* the injection took effect */
     char sign[160]; /* how it is known that the injection took effect, or why it did not */
 };
 
-/* A stage's. Zeroed = empty; fault_log_done frees. */
+/* All injections of a stage. A zeroed struct is empty; fault_log_done frees its memory. */
 struct fault_log {
     struct fault_event *events;
     int count;
-    bool servers_touched; /* the servers are no longer as they were started */
-    bool servers_lost;    /* one of them is gone for good */
+    bool servers_touched; /* an injection changed the servers or stopped them for a time */
+    bool servers_lost;    /* a server was killed for good, or did not come back in time */
 };
 
 void fault_log_done(struct fault_log *log);
 
-/* The first of the plan's sections of which nothing acted, though each injection was due; -1 = none. *ret_why: what
- * its last injection says, or that there was none; as long as the log. */
+/* The index of the first of the plan's sections of which no injection took effect; -1 = there is no such section.
+ * *ret_why: the reason that its last injection gives, or that it had no injection; valid as long as the log. */
 int fault_log_idle(const struct fault_log *log, const struct plan *plan, const char **ret_why);
 
 /* The log as run.json has it, in seconds from the window's begin: a new reference, NULL when out of

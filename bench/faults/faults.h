@@ -2,11 +2,11 @@
  * [fault] sections.
  *
  * schedule.c has the schedule and the table of kinds (kinds.h); clients.c, injected.c, servers.c
- * and wires.c carry the injections out and find the sign that each took effect; victims.c finds
- * whom an injection hits; excuse.c says which grants end by it; log.c keeps the log. The stage's
- * seed decides which victim comes first, and all times that are drawn; the next victim is the next
- * one that can be hit. The last living worker process is never killed. Clients can be paused,
- * killed and told apart on their wires only where they have worker processes of their own. */
+ * and wires.c carry the injections out and find the sign that each took effect; victims.c chooses
+ * the clients that an injection hits; excuse.c says which grants end by it; log.c keeps the log. The
+ * stage's seed decides which victim comes first, and all times that are drawn; the next victim is the
+ * next client that can be hit. The last living worker process is never killed. One client alone can be
+ * paused, killed or cut off only if it has a worker process for itself. */
 #ifndef BENCH_FAULTS_FAULTS_H
 #define BENCH_FAULTS_FAULTS_H
 
@@ -20,12 +20,12 @@
 /* A section's clock. */
 struct fault_clock {
     struct lb_rng rng;
-    int64_t next_ns; /* LB_NEVER = no more */
-    int left;        /* -1 = no limit */
+    int64_t next_ns; /* when the next injection is due; LB_NEVER = there is no further one */
+    int left;        /* injections that may still follow; -1 = no limit */
 };
 
-/* The first time, from begin_ns on; and the one after. The same plan, seed and section: the same
- * times. */
+/* Set next_ns to the section's first injection, counted from begin_ns, and to the injection after the present one. The
+ * same plan, seed and section give the same times. */
 void fault_clock_begin(struct fault_clock *clock, const struct plan_fault *plan, uint64_t seed,
                        int section, int64_t begin_ns);
 void fault_clock_next(struct fault_clock *clock, const struct plan_fault *plan);
@@ -35,11 +35,11 @@ struct fault_section {
     const struct plan_fault *plan;
     struct fault_clock clock;
     int64_t acted_ns; /* when it last acted; 0 = not yet */
-    /* it waits for a holder, or a victim, no longer; 0 = it does not wait */
+    /* until when the section waits for a holder or a victim, by lb_now(); 0 = it does not wait */
     int64_t patience_until;
 };
 
-/* Something that lasts. */
+/* An injection that lasts for a time. */
 struct fault_act {
     const struct plan_fault *plan; /* NULL = free */
     int event;                     /* its entry in the log */
@@ -47,19 +47,19 @@ struct fault_act {
     bool returning;                /* a server that was started again and does not answer yet */
     int process, node, wire_fault;
     uint32_t first_client, client_count;
-    uint64_t renewals, held_back; /* when it began */
+    uint64_t renewals, held_back; /* the clients' counts when the injection began */
     uint64_t wall_reads;          /* the same */
-    int64_t beat_ns;              /* the last beat when everything stood still */
-    bool stood;                   /* it did stand still when it began */
-    bool cut_open;                /* what it excuses is to be closed with it */
-    bool cut_told;                /* of connections that a wire ended in its time */
+    int64_t beat_ns;              /* a paused process's last heartbeat before it stood still */
+    bool stood;                   /* the paused process stood still when the injection began */
+    bool cut_open; /* fault_excuse_ended or _silent was called: fault_excuse_over must follow */
+    bool cut_told; /* the oplog has the begin of the cut that a wire made */
 };
 
-/* What injections can reach beside clients. */
+/* The servers and connections that injections can act on. */
 struct fault_reach {
     struct topo *topo; /* servers that lockbench started; NULL = none */
     struct wire *wire; /* NULL = none */
-    /* the wire's ends that clients' connections and servers' own lead through: a bit each */
+    /* the wire's ends that the connections of clients, and of servers among themselves, lead through: a bit each */
     uint64_t client_ends, peer_ends;
 };
 
@@ -75,22 +75,22 @@ struct faults {
     uint32_t next_client;
 };
 
-/* From the window's begin on. */
+/* Starts the schedule of the injections at the window's begin. */
 void faults_begin(struct faults *faults, const struct fault_reach *reach, struct fault_log *log,
                   struct shared *shared, struct workers *workers, int64_t begin_ns);
 
-/* Does what is due. True if anything was done; *ret_next_ns: when there is something to do
+/* Begins and ends the injections that are due. True if there was any; *ret_next_ns: when the function must be called
  * again. */
 bool faults_turn(struct faults *faults, int64_t now_ns, int64_t *ret_next_ns);
 
-/* Whether anything lasts now that keeps clients from their locks. */
+/* Whether an injection lasts now that keeps clients from getting their locks. */
 bool faults_acting(const struct faults *faults);
 
-/* The window is over: whatever lasts is undone. Servers that were started again may still be on
- * their way: go on with faults_turn. */
+/* The window is over: ends all injections that still last. A server that was started again may not answer yet: call
+ * faults_turn until faults_returning says no. */
 void faults_end(struct faults *faults);
 
-/* Whether a server that was started again is still on its way; it has 30 s. */
+/* Whether a server that was started again does not answer yet; after 30 s it is not awaited any more. */
 bool faults_returning(const struct faults *faults);
 
 /* The load is over: completes the signs of the injections that still last. */

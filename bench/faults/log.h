@@ -4,12 +4,12 @@
 
 #include "bench/faults/faults.h"
 
-/* Adds an entry for what the section does now; the caller fills in its sign and end. NULL when out
- * of memory. The entry is valid until the next one is added. */
+/* Adds an entry for the section's injection that begins at begin_ns; the caller fills in sign and end. NULL when out
+ * of memory. The pointer is valid until the next entry is added. */
 struct fault_event *fault_log_add(struct faults *faults, const struct fault_section *section,
                                   int64_t begin_ns);
 
-/* Adds an entry for an injection that can't be done: why. */
+/* Adds an entry for an injection that is impossible, with the reason. */
 void fault_log_not(struct faults *faults, const struct fault_section *section, const char *format,
                    ...) __attribute__((format(printf, 3, 4)));
 

@@ -6,19 +6,19 @@
 
 struct fault_victim {
     int process;
-    uint32_t client;     /* the one that was looked for */
-    uint32_t first, end; /* all that its process carries */
-    bool found;          /* .client holds or waits; else the victim is any of them */
-    uint32_t key;        /* that it holds or waits for */
+    uint32_t client;     /* the client that the injection looked for */
+    uint32_t first, end; /* the clients of its process: first .. end - 1 */
+    bool found;          /* .client holds or waits, as the target asks; false for target `any` */
+    uint32_t key;        /* the key that .client holds or waits for */
 };
 
-/* Whether a client has been inside with a grant since then. */
+/* Whether a client holds a grant that began after since_ns. */
 bool fault_anybody_holds(const struct faults *faults, int64_t since_ns);
 
 /* Finds a process by the target and stops it (SIGSTOP) while the client still holds or waits, as
- * the target asks; the caller resumes or kills the process. A holder whose process was hit while it had
- * the same grant is passed over: that would be no second trial. spare: never the last living process.
- * False if there is none. */
+ * the target asks; the caller resumes or kills the process. A holder is passed over if an earlier injection has hit
+ * its process during the same grant, because hitting that grant again tests nothing new. spare: never choose the last
+ * living process. False if no process can be chosen. */
 bool fault_catch(struct faults *faults, enum fault_target target, bool spare,
                  struct fault_victim *ret);
 /* Finds one client, for injections that reach clients by themselves; no process is stopped. */
