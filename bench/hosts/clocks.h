@@ -1,22 +1,22 @@
-/* clocks: how far another host's clock is ahead of ours, by messages that it answers at once.
+/* clocks: how far another host's clock is ahead of this host's clock. The other host answers messages with its time.
  *
- * Of one exchange, sent at t0, answered at t and received at t1, the offset t - (t0 + t1) / 2 is wrong by at most
- * half of t1 - t0, whatever the ways take. So the exchange with the least round trip is kept (Cristian,
- * "Probabilistic Clock Synchronization", 1989). Between two measurements the offset is interpolated. Its error is the
- * error of the worse measurement plus the whole difference of the two offsets, because a clock that is slewed or set
- * may move by that difference at any moment between them. A clock that goes away and comes back between two
- * measurements is not noticed.
+ * A message is sent at t0, answered at t, and its answer is received at t1. Then the offset t - (t0 + t1) / 2 is wrong
+ * by at most half of t1 - t0, however long each of the two directions takes. So the exchange with the shortest round
+ * trip is kept (Cristian, "Probabilistic Clock Synchronization", 1989). Between two measurements the offset is
+ * interpolated. Its error is the error of the worse measurement plus the whole difference of the two offsets, because a
+ * clock that is slewed or set may move by that difference at any moment between them. A clock that is set forward and
+ * back again between two measurements is not noticed.
  *
- * Pure arithmetic: it sends nothing. */
+ * This file only computes; hosts.c sends the messages. */
 #ifndef BENCH_HOSTS_CLOCKS_H
 #define BENCH_HOSTS_CLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One measurement. Times of our clock, in ns. */
+/* One measurement. Times are by this host's lb_now(). */
 struct clock_offset {
-    int64_t offset_ns; /* their clock minus ours */
+    int64_t offset_ns; /* the other host's clock minus this host's clock */
     int64_t error_ns;  /* the offset is off by at most this */
     int64_t at_ns;     /* when it was measured; 0 = not yet */
 };
@@ -38,8 +38,8 @@ struct clock_series {
  * the first. */
 void clock_add(struct clock_series *series, const struct clock_offset *offset);
 
-/* The offset at a moment of our clock, and its error; before the first measurement and after the last one, that
- * measurement itself. Zeros without any measurement. */
+/* The offset at a time of this host's clock, and its error; before the first measurement and after the last one, that
+ * measurement itself. All members are 0 if there is no measurement. */
 struct clock_offset clock_at(const struct clock_series *series, int64_t at_ns);
 
 /* The greatest error at any moment from from_ns to to_ns, for example of a stage. */

@@ -1,4 +1,4 @@
-/* hosts: the processes of one run on several hosts: who they are, how they speak, and how far their clocks are apart.
+/* hosts: the processes of one run on several hosts: their names, their messages, and the offsets of their clocks.
  *
  * Rank 0 is the judge: it has the plan, the servers and the result, and no clients. Each other rank is a load host
  * with a share of the clients. The judge asks and the load hosts answer; a load host speaks by itself only to report
@@ -21,9 +21,9 @@ enum word {
     /* host -> judge: value[0] = hash of the program, value[1] = of the machine and its network; text = its name */
     WORD_HELLO,
     WORD_PLAN,    /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
-    WORD_READY,   /* host -> judge: done as asked; value[0] = of what */
+    WORD_READY,   /* host -> judge: has read the plan, or has reached a stage's moment value[0] */
     WORD_STAGE,   /* judge -> host: blob = what is asked of the stage */
-    WORD_ON,      /* judge -> host: go on to the next moment; value[0] = the moment */
+    WORD_ON,      /* judge -> host: all hosts have reached the moment value[0]: go on */
     WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
     WORD_GIVE_UP, /* judge -> host, before the load: end the stage, which measures nothing */
     WORD_END,     /* judge -> host: end the window now */
@@ -41,7 +41,7 @@ struct message {
     enum word word;
     int64_t value[MESSAGE_VALUES];
     char text[240];
-    void *blob; /* what follows; of a received one the caller frees it */
+    void *blob; /* further bytes; of a received message the caller frees them */
     size_t blob_bytes;
 };
 
@@ -53,8 +53,8 @@ struct host {
     char why[200];
     /* when something last came from it; time in which the judge stood still does not count */
     int64_t heard_ns;
-    int quiet_looks; /* for messages of it, since it was silent for too long */
-    int64_t grants;  /* by its last news, in this stage; -1 = there was none */
+    int quiet_looks; /* looks in a row that found it silent for too long */
+    int64_t grants;  /* grants in this stage, by its last WORD_NEWS; -1 = no news yet */
     bool has_kept;   /* hosts_hear gives this message first */
     struct message kept;
 };
@@ -63,7 +63,7 @@ struct hosts {
     struct link *link;
     int64_t looked_ns;      /* of the judge: when it last looked for messages */
     int64_t judge_heard_ns; /* of a load host: when the judge last spoke */
-    bool judge_gone;        /* nothing is sent to it or awaited any more */
+    bool judge_gone;        /* of a load host: the judge is lost, and gets no messages any more */
     bool has_kept;          /* of a load host: hosts_wait gives this message first */
     struct message kept;
     /* of the judge: a loopback address means another server to some host than to the judge */
@@ -93,28 +93,30 @@ void hosts_tell(struct hosts *hosts, int host, const struct message *message);
 /* To all of them. */
 void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
-/* The next message of a host by the deadline, without news, which are kept in host->grants, and without late answers
- * about its clock. 1, or 0 when none came. A host that was silent for HOST_SILENT_NS before the deadline is not waited
- * for: it is lost. Time in which nobody called this function, or in which this process was stopped, is no silence. */
+/* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS only updates
+ * host->grants, and late answers about the clock are dropped. A host that is silent for HOST_SILENT_NS before the
+ * deadline is lost, and not waited for. Time in which nobody called this function, or in which this process was
+ * stopped, is no silence. */
 int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns);
 
-/* Puts a message back, for the next call of hosts_hear. At most one of each host. */
+/* Puts a message back, for the next call of hosts_hear. At most one message of each host can be put back. */
 void hosts_keep(struct hosts *hosts, int host, const struct message *message);
 
 /* From now on each host must be heard every HOST_SILENT_NS. */
 void hosts_expect(struct hosts *hosts);
 
-/* Measures the offset of each host's clock, with so many exchanges at least; a load host answers them in
- * hosts_wait. A host whose message was put back is not measured, but it hears that the judge lives. */
+/* Measures the offset of each host's clock by at least so many exchanges; a load host answers them in hosts_wait. The
+ * clock of a host whose message was put back is not measured, but that host gets a message, so it knows that the judge
+ * runs. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
-/* Marks each host as lost whose clock was not measured since then (by lb_now()), because its times can't be
- * judged. */
+/* Marks each host as lost whose clock was not measured after since_ns (by lb_now()): its times can't be compared with
+ * those of other hosts. */
 void hosts_need_clocks(struct hosts *hosts, int64_t since_ns);
 
 /* Marks a host as lost, for a reason. */
 void hosts_lose(struct hosts *hosts, int host, const char *why);
-/* How many are lost, and the reason for the first one in a sentence. */
+/* Returns the number of lost hosts, and writes the reason for the first of them as a sentence. */
 int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
 
 /* ---- a load host ---- */

@@ -1,10 +1,10 @@
-/* link: how the processes of one run on several hosts send messages to each other. Rank 0 judges, the others carry
- * load. What is below the link (MPI, or sockets in a test) knows nothing of locks; what is above it knows nothing of
- * MPI.
+/* link: the interface by which the processes of one run on several hosts send messages to each other. Rank 0 judges,
+ * the others carry load. The code that implements the link (MPI, or sockets in a test) knows nothing of locks; the code
+ * that uses the link knows nothing of MPI.
  *
- * A message is a block of bytes; messages of one sender to one receiver come in their order. All calls are on the
- * process's main thread. A process that is gone or cut off is no error of the link: what is sent to it does not arrive
- * in time, and nothing comes from it. So every wait has a deadline. */
+ * A message is a block of bytes; the messages from one sender to one receiver arrive in their order. All calls are on
+ * the process's main thread. A process that has ended or is cut off is no error of the link: messages to it do not
+ * arrive in time, and no message comes from it. So every wait has a deadline. */
 #ifndef BENCH_HOSTS_LINK_H
 #define BENCH_HOSTS_LINK_H
 

@@ -10,7 +10,7 @@
 
 #define CLIENT_PAUSE_NS (20 * LB_MS_NS) /* after an attempt that could not even ask */
 
-/* When an attempt that started then has to give up. */
+/* The deadline of an attempt that started at started_ns. */
 static inline int64_t client_deadline_ns(const struct client *client, int64_t started_ns) {
     const struct plan *plan = client->worker->shared->plan;
     return plan->mode == MODE_WAIT  ? LB_NEVER
@@ -31,7 +31,8 @@ static inline void client_count(struct client *client, enum lb_outcome outcome) 
     client_count_one(&stats->outcomes[outcome]);
 }
 
-/* Counts a grant of an attempt in the window when it begins. by: 1, or -1 for one that turned out to be none. */
+/* Counts a grant when it begins, if its attempt belongs to the window. by: 1; or -1, to take back a grant that turned
+ * out not to be held. */
 static inline void client_count_grant(struct client *client, int64_t by) {
     _Atomic int64_t *granted = &client->worker->stats->granted; /* one writer, as above */
     atomic_store_explicit(granted, atomic_load_explicit(granted, memory_order_relaxed) + by,
@@ -76,8 +77,8 @@ static inline void client_begin(struct client *client, int64_t now_ns) {
     client->stood_ns = stalls_sum(&client->worker->stats->stalls, now_ns);
 }
 
-/* Notes a wait that the drain limit ended, if it had no limit of its own. outcome: of the acquire
- * call. An answer that came no more (LB_UNKNOWN) was waited for, too. */
+/* Notes a wait that the drain limit ended, if the attempt had no deadline (MODE_WAIT). outcome: of the acquire call.
+ * LB_UNKNOWN counts, too: the client waited for an answer that did not come. */
 static inline void client_note_cut_off(struct client *client, enum lb_outcome outcome,
                                        int64_t waited_ns) {
     const struct worker *worker = client->worker;
@@ -92,7 +93,7 @@ static inline void client_note_cut_off(struct client *client, enum lb_outcome ou
             stalls_sum(&worker->stats->stalls, client->ended_ns) - client->stood_ns;
 }
 
-/* Records a grant in the window that was waited for. */
+/* Records the wait of an attempt in the window that was granted. */
 static inline void client_granted(struct client *client, int64_t waited_ns) {
     struct client_stats *stats = client->stats;
     struct recorder *recorder = &client->worker->stats->recorder;

@@ -15,51 +15,52 @@ struct session;
 
 #define CLIENTS_OPENING 128 /* of a thread, at the same time, before the load */
 
-/* What the clients of one thread have in common. */
+/* The data that the clients of one thread share. */
 struct worker {
     struct shared *shared;
     struct worker_stats *stats;
     int thread;
     /* open loop: the next due slot, for the next client that is free; NULL in closed loop */
     struct schedule *schedule;
-    /* Slots wait for a client: the last slot was taken late. If the delay began with a stall of the thread, slots
-     * that fall due before ours_until_ns wait because of the stall. */
+    /* The last slot was taken late, so slots wait for a client. If the delay began with a stall of the thread, slots
+     * that fall due before ours_until_ns wait because of that stall, and not because of the lock. */
     bool behind;
     int64_t ours_until_ns;
-    /* Clients open their first session one after the other at each of these gates. Servers give up on a new connection
-     * that says nothing for a second or two, and that is what thousands at once would do. */
+    /* At each of these gates one client at a time opens its first session. Without the gates thousands of connections
+     * would be opened at once, each of them would be silent for seconds, and servers close a new connection that is
+     * silent for a second or two. */
     struct gate opening[CLIENTS_OPENING];
 };
 
-/* What an attempt that takes several keys at once needs besides. */
+/* Further data of a client that takes several keys at once. */
 struct client_keys {
     struct lb_key key[LB_KEYS_MAX];
     struct entry entry[LB_KEYS_MAX]; /* of the second and later ones */
     char name[LB_KEYS_MAX][KEY_TEXT_MAX];
 };
 
-/* Where the client is, or was last. */
+/* The cell, or the other entry (entry.h), that the client is in, or was in last. */
 struct client_place {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;
     struct entry entry;
     /* findings.holders[].doubled and .excused when its grant began */
     uint32_t found_at, excused_at;
-    bool was_found;    /* another client came in while it was there, or perhaps did */
+    bool was_found;    /* another client entered, or may have, while this client was inside */
     uint32_t replaced; /* how often another client has replaced its owner word, in all its grants */
     uint32_t abandoned; /* cells that it left without writing; 0 = it called release */
-    /* since when it wants the key, and which of the cell's grants it was then (entry_turn); of several
-     * tries in a row, the first one's */
+    /* when the client began to want the key, and the number of the cell's grant at that time (entry_turn); of several
+     * tries in a row, those of the first try */
     int64_t asked_ns;
     uint64_t asked_turn;
 };
 
-/* Its grant while it holds: a renewal or the session's end may tell the client that it holds no
- * more. */
+/* The state of a client while it holds. A renewal, or the end of its session, may tell the client that it
+ * does not hold any more (client_tell). */
 struct client_hold {
     bool on;
-    bool asleep;          /* holding, and to be woken when told */
-    enum lb_outcome told; /* LB_OK = nothing */
+    bool asleep;          /* its fiber sleeps for the hold; client_tell must wake the fiber */
+    enum lb_outcome told; /* what client_tell said; LB_OK = it was not called */
     int64_t told_ns;
     struct gate gate; /* its releases and renewals pass one at a time */
 };
@@ -69,7 +70,7 @@ struct client {
     struct client_stats *stats;
     struct session *session;
     struct lb_fiber *fiber; /* to be woken when the phase moves on */
-    /* between two attempts, and to be woken when the window ends earlier than it was to */
+    /* it sleeps between two attempts; it must be woken if the window ends early */
     bool resting;
     uint32_t index; /* over all threads and processes */
     uint32_t key_index;
@@ -81,7 +82,7 @@ struct client {
     int64_t next_ns;             /* closed loop: when the next attempt is due; 0 = at once */
     uint32_t tick;               /* load.tick: the tick of the attempt */
     int64_t began_ns;            /* when the attempt began, before it opened its own session */
-    int64_t stood_ns;            /* for how long its thread had stood still by then */
+    int64_t stood_ns;            /* for how long its thread had stood still until began_ns */
     int64_t ended_ns;            /* the last stamp taken */
     int64_t state_since_ns;      /* until then its time is counted, see client_spent */
     /* An attempt's outcome is unknown, so something of it may still be held, at the latest until
@@ -90,7 +91,7 @@ struct client {
     struct lb_rng rng; /* keys, hold, think */
     char key[KEY_TEXT_MAX];
     struct client_keys *keys;       /* NULL = one at a time */
-    void *observing[OBSERVERS_MAX]; /* the observers' own; observe.h */
+    void *observing[OBSERVERS_MAX]; /* each observer's memory for this client; observe.h */
 };
 
 static inline int64_t stage_begin_ns(const struct shared *shared) {

@@ -1,5 +1,6 @@
-/* entry: what a grant lets its client into, and so the checks of a stage: a cell, several, a slot's,
- * or a crowd of shared holders. On the client's fiber only. */
+/* entry: a client with a grant enters the memory that the lock guards, and leaves it before the release; both steps
+ * check exclusion. The memory is one cell, the cells of several keys, the cell of a slot, or a crowd of shared holders.
+ * To be called on the client's fiber only. */
 #ifndef BENCH_LOAD_ENTRY_H
 #define BENCH_LOAD_ENTRY_H
 
@@ -28,7 +29,7 @@ static inline void entry_enter(struct client *client, const struct holding *me) 
     client->at.entry = cell_enter(client->at.cell, &shared->findings, place, me);
 }
 
-/* The number of the grant that the key's holder has, or else of the next one. */
+/* The number of the present holder's grant among all grants of the key; without a holder that of the next grant. */
 static inline uint64_t entry_turn(const struct client *client) {
     const struct cell *cell = entry_cell(client);
     uint64_t turn = atomic_load_explicit(&cell->grants, memory_order_relaxed);
@@ -36,7 +37,8 @@ static inline uint64_t entry_turn(const struct client *client) {
     return held && turn > 0 ? turn - 1 : turn;
 }
 
-/* Whether the stage counts turns: the grants of one cell. Of a reader/writer lock the cell counts the writers' ones. */
+/* Whether grants are numbered (turns): where each key has one cell. The cell of a reader/writer lock numbers the
+ * grants of writers only. */
 static inline bool entry_has_turns(enum entry_kind kind) {
     return kind == ENTRY_CELL || kind == ENTRY_READERS;
 }
@@ -78,12 +80,12 @@ static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     client->stats->inside = 0;
 }
 
-/* To be called after the release if another client found this one inside (at.was_found), or if it left without
- * writing. outcome: of the release. Waits, for a second at most, until the clients that found it have judged their
- * overlap with it. */
+/* To be called after the release if another client entered while this client was inside (at.was_found), or if this
+ * client left without writing. outcome: of the release. Waits, for a second at most, until the other clients have
+ * judged their overlap with this client. */
 void entry_was_found(struct client *client, enum lb_outcome outcome);
 
-/* The client was told at that time that it lost its grant. */
+/* Notes that the client was told at told_ns that it lost its grant. */
 void entry_told(struct client *client, int64_t told_ns);
 
 /* The client leaves without writing, because it has learned that it lost the grant. */

@@ -5,9 +5,9 @@
 
 #include "bench/load/client.h"
 
-/* From the grant until the last release is due; request.held is 1 before and after. Returns LB_OK,
- * or the outcome that ended the hold before its time; then nothing is to be released. ret_inner:
- * how an inner acquire ended that was not granted, else untouched. */
+/* Lasts from the grant until the last release is due; request.held is 1 before and after. Returns LB_OK,
+ * or the outcome that ended the hold early; then the caller must not release. *ret_inner: the outcome of
+ * an inner acquire that was not granted; untouched if there is none. */
 enum lb_outcome hold(struct client *client, int64_t acquired_ns, enum lb_outcome *ret_inner);
 
 #endif

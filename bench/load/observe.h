@@ -1,5 +1,6 @@
-/* observe: what some stages do at each attempt beside the attempt itself: they record operations (trace.h), keep a
- * guarded store (store.h), watch the order of grants (order.h), count the runs of a tick's job (tick.h).
+/* observe: functions that some stages call at each attempt beside the attempt itself. An observer records operations
+ * (trace.h), keeps a guarded store (store.h), watches the order of grants (order.h) or counts the runs of a tick's job
+ * (tick.h).
  *
  * A stage chooses its observers once (layout.c); most have none, and then an attempt pays for one
  * look at their number. An observer's functions run on the fiber of the client; `mine` is memory of
@@ -9,12 +10,12 @@
 
 #include "bench/load/client.h"
 
-/* How a grant ended. */
+/* The end of a grant. */
 struct parting {
     int64_t releasing_ns, released_ns;
     enum lb_outcome outcome;
-    bool called;  /* the release was called; else the client could do nothing more for its grant */
-    bool learned; /* the client knew of its loss, and left without writing */
+    bool called;  /* release was called; false: the grant could not be released any more */
+    bool learned; /* the client knew that its grant was lost, and left without writing */
 };
 
 /* Each may be NULL. */
@@ -35,7 +36,7 @@ struct observer {
     void (*renewed)(struct client *client, void *mine);
     /* The client was told about its grant (hold.told, hold.told_ns). */
     void (*told)(struct client *client, void *mine);
-    /* The client is about to leave, as one that believes that it holds. */
+    /* The client is about to leave, and believes that it still holds. */
     void (*leaving)(struct client *client, void *mine);
     /* The grant is over. */
     void (*released)(struct client *client, void *mine, const struct parting *parting);
@@ -45,7 +46,7 @@ static inline bool is_observed(const struct client *client) {
     return __builtin_expect(client->worker->shared->observer_count > 0, 0);
 }
 
-/* Calls this function of each observer that has it. */
+/* Calls the named function of each observer that has this function. */
 #define OBSERVERS_CALL(client, function, ...)                                                      \
     do {                                                                                           \
         const struct shared *stage_shared = (client)->worker->shared;                              \

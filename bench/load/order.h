@@ -1,5 +1,5 @@
-/* order: counts the clients of a fair lock that were overtaken, by their own clocks: a client that
- * started later was granted before. */
+/* order: counts the clients of a fair lock that were overtaken: another client was granted earlier, although it had
+ * started its attempt later. */
 #ifndef BENCH_LOAD_ORDER_H
 #define BENCH_LOAD_ORDER_H
 

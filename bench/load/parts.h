@@ -1,8 +1,9 @@
-/* parts: what the threads and clients of one load host left in its mapping (shared.h), as bytes that another process
- * of the same program adds to a mapping of the same layout. So the code that sums up one host also sums up several.
+/* parts: the figures that the threads and clients of one load host left in its mapping (shared.h), written as bytes.
+ * The judging host adds them to its own mapping, which has the same layout. So the same code sums up one host or
+ * several.
  *
- * The bytes are this program's memory as it is: whoever reads them must have the same build, which bench/hosts
- * checks before. Crowds, versions and latches are not in them: such locks do not run on several hosts. */
+ * The bytes are a copy of this program's memory, so the reader must be the same build, which bench/hosts checks before.
+ * The state of crowds, versions and latches is not in the bytes: locks that use it do not run on several hosts. */
 #ifndef BENCH_LOAD_PARTS_H
 #define BENCH_LOAD_PARTS_H
 
@@ -14,8 +15,9 @@
 /* Writes the parts of this host, when its threads have ended. 0, or -1 when the stream fails. */
 int parts_write(const struct shared *shared, FILE *out);
 
-/* Adds what parts_write wrote on the load host `host`, whose clock was offset_ns ahead of ours: its times become
- * ours. 0, or -1 with err, and then nothing was added: the bytes are not of that host and layout. */
+/* Adds the bytes that parts_write wrote on the load host `host`. That host's clock was offset_ns ahead of this host's
+ * clock; its times are converted. 0, or -1 with err if the bytes are not of that host and layout; then nothing was
+ * added. */
 int parts_add(struct shared *shared, int host, int64_t offset_ns, const void *bytes, size_t length,
               struct lb_err *err);
 

@@ -1,8 +1,8 @@
 /* session: a connection (ZooKeeper handle, etcd lease) and the clients of one thread that use it.
  *
- * Nobody closes it while another fiber is inside a call of its driver: a client's attempt begins
- * with session_join and ends with session_part, and the last one out of a broken session closes it.
- * The next one in opens it anew. */
+ * A session is never closed while a fiber is inside a call of its driver: a client's attempt begins with
+ * session_join and ends with session_part, and the last client that leaves a broken session closes the
+ * session. The next client that joins opens the session anew. */
 #ifndef BENCH_LOAD_SESSION_H
 #define BENCH_LOAD_SESSION_H
 
@@ -10,14 +10,14 @@
 
 struct session {
     struct lb_session lb;
-    const struct lb_algorithm *algorithm; /* its lock's: the hot path has one load less */
+    const struct lb_algorithm *algorithm; /* lb.lock->algorithm: a copy for the hot path */
     struct worker *worker;
     struct client *clients; /* its clients, which are consecutive */
     uint32_t client_count;
     uint32_t users;   /* clients that are between join and part */
     uint32_t present; /* clients that still load: the last one to leave ends the counting */
     bool connected;
-    bool broken;      /* the last one to leave closes it */
+    bool broken;      /* the last client to leave closes the session */
     bool moving;      /* being opened or closed by one of the clients */
     bool tried;       /* the first opening is over */
     bool failed;      /* ... and it failed */
@@ -26,7 +26,7 @@ struct session {
     uint64_t commands_begin, wakeups_begin, bytes_begin, deadlocks_begin;
     int64_t deadlock_begin_ns;
 
-    struct lb_fiber *watchdog; /* renews what is held; NULL = nothing is to be renewed */
+    struct lb_fiber *watchdog; /* renews the clients' grants; NULL = no grant has to be renewed */
     bool watchdog_ends, watchdog_sleeps;
 
     void *memory; /* session state, lock state: one block */

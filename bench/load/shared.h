@@ -37,12 +37,12 @@ struct observer;
 struct load_host {
     int count; /* of load hosts; 0 = one machine does everything */
     int self;  /* 0 .. count - 1; LOAD_HOST_NONE = this machine judges, and has no clients */
-    /* of all hosts together, multiples of count; 0 = shared_new chooses */
+    /* threads and processes of all hosts together, multiples of count; 0 = shared_new chooses */
     int threads, processes;
 };
 #define LOAD_HOST_NONE (-1)
 
-/* What a grant lets its client into. */
+/* The kind of memory that a client with a grant enters (entry.h), by how many clients may be in it. */
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
     ENTRY_CELLS,   /* one at a time, in the cells of several keys */
@@ -67,20 +67,20 @@ struct client_stats {
     _Alignas(64) uint64_t grants; /* in the window */
     uint64_t longest_run;
     int64_t max_wait_ns; /* of the waits that ended in the window or later; -1 = none did */
-    /* Since when the client waits for waiting_key, by lb_now(); 0 = it does not wait. Stuck keys are found by it. A
-     * client whose try was busy still waits. */
+    /* When the client began to wait for waiting_key, by lb_now(); 0 = it does not wait. A client whose try was busy
+     * still waits. run/stuck.c finds stuck keys by this time. */
     _Atomic int64_t waiting_ns;
     uint64_t shared_grants; /* in the window, as a reader */
     uint64_t inversions;    /* grants that another client got first although it asked later */
     uint64_t trials;        /* grants of others, at any time, that ended while it waited */
-    /* cells that it is in, about to enter, or has just left: the effects of its death on them are
-     * excused */
+    /* number of cells that the client is in, is about to enter, or has just left: if its process is
+     * killed now, the effects on these cells are excused */
     int inside;
     bool dead;                /* its process was killed; the supervisor writes this one */
     bool drained, closed;     /* its progress, for the case that it is killed */
-    int64_t cut_off_ns;       /* the length of the wait that the drain limit ended; 0 = none ... */
-    int64_t cut_off_at_ns;    /* ... when it ended ... */
-    int64_t cut_off_stood_ns; /* ... and for how much of it the client's thread stood still */
+    int64_t cut_off_ns;       /* length of the wait that the drain limit ended; 0 = none */
+    int64_t cut_off_at_ns;    /* when that wait ended */
+    int64_t cut_off_stood_ns; /* for how much of that wait the client's thread stood still */
     /* The client is in the release call of waiting_key. The key may become free only when that call returns. */
     _Atomic bool releasing;
 
@@ -97,19 +97,19 @@ struct client_stats {
     bool bytes_known;
     /* counted for its session, over the attempts in the window */
     uint64_t commands, wakeups, bytes, deadlocks;
-    int64_t deadlock_ns; /* how long the waits lasted that the server ended so */
+    int64_t deadlock_ns; /* sum of the waits that the server ended to resolve a deadlock */
     int64_t connect_ns;  /* opening the first session; -1 = never opened */
     uint64_t retries; /* optimistic locks: tries in the window in which another client was faster */
     /* the longest time from the end of a lease or session to learning of it */
     int64_t detect_max_ns;
     _Atomic uint32_t waiting_key[LB_KEYS_MAX];
-    struct lb_injected injected; /* what faults change in it; the supervisor writes */
+    struct lb_injected injected; /* what faults change in the client; the supervisor writes */
     _Atomic uint64_t renewals;   /* by the watchdog */
     /* the last unsuccessful try; before waiting_ns = none in this wait yet */
     _Atomic int64_t refused_ns;
 };
 
-/* A thread's processor time between two moments, which it passes a little late. */
+/* A thread's processor time between two planned times. The thread takes each reading a little later than planned. */
 struct cpu_span {
     int64_t begin_ns, end_ns; /* when it took the two readings, by lb_now() */
     int64_t begin_cpu_ns, end_cpu_ns;
@@ -134,8 +134,8 @@ struct worker_stats {
      * clients that asked in it. Of latches the awaits. */
     _Atomic uint64_t window_grants, drain_grants;
     /* Open loop: arrivals in the window. Of them, queued: those that fell due while all clients of
-     * the thread were busy; stalled: those that fell due while the thread itself stood still, or
-     * behind such ones; stalled_missed: those of the stalled that were missed. */
+     * the thread were busy; stalled: arrivals that fell due while the thread itself stood still, or that
+     * waited behind such arrivals; stalled_missed: the stalled arrivals that were missed. */
     uint64_t due, started, missed, queued, stalled, stalled_missed;
     int64_t arrivals_ns[ARRIVALS_KEPT]; /* when the first ones of the window were due */
     uint32_t arrival_count;
@@ -144,9 +144,9 @@ struct worker_stats {
     int64_t blocked_max_ns;
     size_t stack_bytes_max;
     bool dead; /* killed on purpose; the supervisor writes this one */
-    /* the outcome of an attempt was unknown: it may have left something behind */
+    /* the outcome of an attempt was unknown, so the attempt may have left a grant on the server */
     bool unsure;
-    struct lb_err err;       /* could not start */
+    struct lb_err err;       /* why the thread could not start */
     struct lb_err first_err; /* the first operation that failed */
 };
 
@@ -166,8 +166,8 @@ struct shared_store {
     bool fenced;                    /* the lock has tokens */
     const struct lb_store *backend; /* where the fenced values are; NULL = in memory */
     struct guarded *keys;           /* one for each cell; NULL = no store */
-    uint64_t *values; /* the backend's in the end, as numbers of writes, a cell each; or NULL */
-    uint64_t *orders; /* a sale's in the end, their number, a cell each; NULL = sales leave none */
+    uint64_t *values; /* for each cell: writes that the backend's value shows at the end; or NULL */
+    uint64_t *orders; /* for each cell: orders at the end; NULL = sales leave no orders */
     bool collected;   /* the values and the orders are there */
     struct store_counts counts;
 };
@@ -186,9 +186,9 @@ struct shared {
     /* Clients of several hosts share keys, so that one host's cells do not see all grants of a key. */
     bool split;
     int readers; /* per cent of attempts */
-    /* Open loop: for so long after the window's end an arrival that was due before it may start. A
-     * request that waited shorter than its promise's limit must not count as one that waited longer.
-     * 0 without a promise. */
+    /* Open loop: an arrival that was due in the window may still start so long after the window's end.
+     * Otherwise a request that has waited for less than the promise's limit would count as over the
+     * limit. 0 without a promise. */
     int64_t patience_ns;
     enum entry_kind entry;
     bool own_cells; /* one cell for each client: for the tool's own cost */
@@ -204,7 +204,7 @@ struct shared {
     uint64_t key_salt;
     uint64_t seed; /* the stage's own */
     int64_t connect_deadline_ns;
-    /* so much longer the first client may take, for the keys that must be made ready */
+    /* the time that the first client gets in addition, because it makes the keys ready on the server */
     int64_t arm_ns;
     const struct observer *observers[OBSERVERS_MAX]; /* observe.h */
     int observer_count;
@@ -223,8 +223,8 @@ struct shared {
     _Atomic int adrift;
 
     _Atomic int lost; /* clients that were killed on purpose */
-    /* when an attempt last ended, before the cut-off, so that it may have left a grant behind; 0 =
-     * none did */
+    /* when the last attempt ended, before the cut-off, that may have left a grant on the server; 0 = there
+     * was no such attempt */
     _Atomic int64_t unsure_ns;
 
     struct shared_latch latch;
@@ -234,10 +234,10 @@ struct shared {
     struct crowds crowds;
     struct versions *versions; /* a key each; NULL = not an optimistic lock */
     struct shared_store store;
-    /* a key each: the latest start among those granted; NULL = not watched */
+    /* for each key: the latest start of a granted attempt; NULL = the order of grants is not watched */
     _Atomic int64_t *latest_started;
     uint32_t ticks;              /* of load.tick, from the begin of the load; 0 = there are none */
-    _Atomic uint32_t *tick_runs; /* a tick each: the grants of clients that started at it */
+    _Atomic uint32_t *tick_runs; /* for each tick: grants of clients that started at that tick */
     struct client_stats *client; /* clients */
     void *reacquire;             /* clients, reacquire_bytes(reacquire_keys) apart */
     struct worker_stats *worker; /* threads */
@@ -246,8 +246,8 @@ struct shared {
 /* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
 size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);
 
-/* A key's stable number: of a name that was asked for its own (lb_key_number); else a bijection of the
- * stage's salt and the index, so distinct in a stage. */
+/* A key's stable number. A key that the user named has the number of its name (lb_key_number). Any other key has a
+ * number that is computed from the stage's salt and the index, and that no other key of the stage has. */
 uint64_t shared_key_number(const struct shared *shared, uint32_t index);
 
 /* A request for a key according to the plan of the stage, for calls outside of attempts. name:
@@ -256,13 +256,13 @@ struct lb_request shared_request(const struct shared *shared, uint32_t index, ch
 
 void shared_free(struct shared *shared);
 
-/* The threads, clients and worker processes of this host: all, where there is one. The first is returned, the end
- * written. */
+/* The threads, clients and worker processes of this host; if the run has one host, these are all of them. The first
+ * number is returned; *ret_end is one above the last. */
 int shared_own_threads(const struct shared *shared, int *ret_end);
 int shared_own_clients(const struct shared *shared, int *ret_end);
 int shared_own_processes(const struct shared *shared, int *ret_end);
 
-/* The first thread of a worker process, and of the process after the last one: the end. */
+/* The first thread of a worker process. For the process number `processes` the result is the number of threads. */
 int shared_first_thread(const struct shared *shared, int process);
 
 /* The clients that a thread serves: first .. first+count-1. Threads differ by at most one
@@ -270,9 +270,9 @@ int shared_first_thread(const struct shared *shared, int process);
 void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
                   uint32_t *ret_count);
 
-/* How many clients of a thread share a session; its last session may have fewer. */
+/* The number of clients of a thread that share a session; a thread's last session may have fewer. */
 uint32_t shared_per_session(const struct shared *shared);
-/* The clients of the session that serves this client: the first is returned, the end written. */
+/* The clients of the session that serves this client: the first is returned; *ret_end is one above the last. */
 uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end);
 
 #endif

@@ -21,15 +21,15 @@ int single_init(struct single *single, const struct plan *plan, struct lb_server
                 struct lb_err *err);
 void single_done(struct single *single);
 
-/* Ends every wait that is not shielded. From anywhere, also from a signal's handler. */
+/* Ends every wait that is not shielded. May be called on any thread and in a signal handler. */
 void single_cut_off(struct single *single);
 
 /* Opens the session and makes what the key must have on the server. 0, or -1 with err. */
 int single_open(struct single *single, int64_t deadline_ns, struct lb_err *err);
 
-/* Acquires the key. After LB_OK it is held and, where the lock can, renewed until single_release.
- * After LB_UNKNOWN nothing of the attempt is left, unless *ret_unsettled. Not LB_OK: the reason is
- * in err, if there is one. */
+/* Acquires the key. After LB_OK the client holds the key, and renews it, if the lock can, until
+ * single_release. After LB_UNKNOWN nothing of the attempt is left on the server, unless *ret_unsettled is
+ * true. After any other outcome than LB_OK the reason is in err, if the driver gave one. */
 enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool *ret_unsettled,
                                struct lb_err *err);
 
@@ -38,8 +38,8 @@ enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool 
 enum lb_outcome single_wait(struct single *single, struct lb_poll *polls, int count,
                             int64_t until_ns, struct lb_err *err);
 
-/* Releases the key if it is not known to be lost, and ends the session. LB_OK; LB_LOST: it was not
- * held any more; else with err: nobody knows whether it is free. */
+/* Releases the key, unless it is known to be lost, and ends the session. Returns LB_OK; LB_LOST: the client did
+ * not hold the key any more; or another outcome with err: it is not known whether the key is free. */
 enum lb_outcome single_release(struct single *single, struct lb_err *err);
 
 /* Ends the session; for a key that is not held. */

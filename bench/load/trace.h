@@ -1,12 +1,12 @@
-/* trace: the operations of clients, as the stage's record of operations has them (bench/oplog). */
+/* trace: the observer that writes the clients' operations into the stage's record of operations (bench/oplog). */
 #ifndef BENCH_LOAD_TRACE_H
 #define BENCH_LOAD_TRACE_H
 
 #include "bench/load/observe.h"
 #include "bench/oplog/file.h"
 
-/* Whether a stage of this plan has a history: it asks for one, and the lock holds something for a
- * time. */
+/* Whether a stage of this plan has a history: the plan asks for one, or clients of several hosts share
+ * keys (split); and clients of this lock hold it for a time. */
 bool trace_applies(const struct plan *plan, const struct lb_lock *lock, bool split);
 
 /* The rules by which the history is judged, with the ends of the window as they are now. */

@@ -1,4 +1,4 @@
-/* traffic: what the kernel counted: bytes of a TCP connection, processor time of a thread. */
+/* traffic: figures that the kernel counts: bytes of a TCP connection, processor time of a thread. */
 #ifndef BENCH_LOAD_TRAFFIC_H
 #define BENCH_LOAD_TRAFFIC_H
 

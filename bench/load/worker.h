@@ -9,19 +9,20 @@
 
 struct workers;
 
-/* Starts the stage's threads (processes = 1: in this process; else forked: call it while this
- * process has one thread only). They connect at once and then follow shared->phase. NULL with
+/* Starts the stage's threads: in this process if processes = 1, else in forked processes. Call it while
+ * this process has one thread only. The clients connect at once and then follow shared->phase. NULL with
  * err. */
 struct workers *workers_start(struct shared *shared, struct lb_err *err);
 
 /* Returns 0 while all run; -1 with err when a worker process ended too early. */
 int workers_check(struct workers *workers, struct lb_err *err);
 
-/* For injections: whether a process is alive; SIGSTOP or SIGCONT (0, or -1 if it is gone). */
+/* For injections. workers_alive: whether a process is alive. workers_pause: stops a process (SIGSTOP) or lets it
+ * continue (SIGCONT): 0, or -1 if the process is gone. */
 bool workers_alive(const struct workers *workers, int process);
 int workers_pause(struct workers *workers, int process, bool stop);
-/* Kills a process, and removes its clients from everything that others wait for. Returns its wait
- * status. */
+/* Kills a process, and removes its clients from all counts that other clients or the supervisor wait for.
+ * Returns the process's wait status. */
 int workers_kill(struct workers *workers, int process);
 /* Returns its process id; 0 = it has ended, or there is none. With only one process, that is this
  * process. */
