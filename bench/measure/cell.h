@@ -1,7 +1,7 @@
-/* cell: what a lock guards, one cell for each key, in memory that all clients share. Each use of a
+/* cell: the data that a lock guards: one cell for each key, in memory that all clients share. Each use of a
  * cell checks that the lock excludes.
  *
- * There are three checks, because each of them misses something that another one sees:
+ * There are three checks, because each of them misses errors that another check finds:
  *   owner word: an atomic exchange on entry must find the word free. Sees every overlap while it
  *               happens.
  *   counter:    read plainly on entry, written plainly plus one on leaving; at the end it must
@@ -59,10 +59,11 @@ struct cut {
 
 #define FOUND_CUTS 4 /* only the latest ones are kept */
 
-/* One client as the others find it in a cell: its grant, and how often others found it. */
+/* The facts about one client that another client needs when it finds this client in a cell: its grant, and how often
+ * that has happened. */
 struct found {
-    /* The latest grant. It is published before the owner word names the client, so that a client
-     * that meets the holder there never judges it by the lease of an earlier grant. */
+    /* The latest grant. The client publishes it before its owner word is in a cell, so that another client
+     * never judges an overlap by the lease of an earlier grant. */
     _Alignas(64) _Atomic int64_t acquired_ns, lease_end_ns;
     _Atomic uint64_t token;
     /* how often another client entered a cell while this client was in it */
@@ -75,10 +76,10 @@ struct found {
     _Atomic uint32_t judged;
     /* its thread's heartbeat, if its grants end with its session; else NULL */
     const struct heartbeat *heartbeat;
-    /* the client was killed, or is about to be: an overlap with it does not accuse the lock any
+    /* the client was killed, or will be killed now: overlaps with this client are no fault of the lock any
      * more */
     _Atomic bool gone;
-    /* used if its grants end with its session; the supervisor writes these */
+    /* its latest cuts, used if its grants end with its session; the supervisor writes them */
     struct cut cuts[FOUND_CUTS];
     /* When the client asked for the grant that it has. Stored only if its grants end with its
      * session: the session may have ended before the client learned of its grant. 0 = not stored */
@@ -90,7 +91,7 @@ struct found {
 /* The findings of the checks over all cells of a stage; in shared memory. */
 struct findings {
     _Atomic uint64_t double_holders; /* entries while another client was inside its lease */
-    /* entries while another client was there after its lease had ended */
+    /* entries while another client was inside, where the lease or session of one of the two had ended */
     _Atomic uint64_t expired_holders;
     _Atomic uint64_t token_errors; /* tokens that were not greater than the previous one */
     /* holders that learned of the loss of their grant and left without writing */
@@ -116,7 +117,9 @@ struct entry {
     uint32_t run;         /* grants in a row to this client, including this one */
 };
 
-/* How another client that entered found this one; FOUND_EXCUSED: it counts in found.excused. */
+/* The kinds of overlap. FOUND_DOUBLED: both clients were inside their leases and sessions. FOUND_EXPIRED: the lease or
+ * session of one of them had ended, or the holder had been told of its loss. FOUND_EXCUSED: the same, but the overlap
+ * is excused only if the holder's release says that the grant was lost; counted in found.excused, too. */
 enum how { FOUND_DOUBLED, FOUND_EXPIRED, FOUND_EXCUSED };
 
 /* Decides by the leases of both, by the heartbeats of their threads, and by the injections that cut
@@ -144,13 +147,13 @@ void cell_overlap(struct findings *findings, uint32_t key, uint64_t owner,
 /* Whether the lease or the session of this client's grant may have ended by when_ns. */
 bool findings_ended(const struct findings *findings, const struct holding *me, int64_t when_ns);
 
-/* The token is not greater than the last one: an error, unless the lease or the session of this
- * client has ended by now. Fencing exists for clients that are late. */
+/* Judges a token that is not greater than the last one: an error of the lock, unless the lease or the session of
+ * this client has ended by now. The token of a late client may be old; it is for such clients that fencing exists. */
 void cell_old_token(struct findings *findings, const struct holding *me);
 
 /* Whether the intruders have judged all overlaps with this client. replaced: how often its owner word was replaced so
- * far (cell_leave, cell_abandon returned false). An intruder that stands still between its exchange and its look at
- * the holder would judge the holder by a later grant. */
+ * far (cell_leave or cell_abandon returned false). The client must not publish its next grant before that: an intruder
+ * that stood still after it had replaced the owner word would judge the overlap by the wrong grant. */
 static inline bool findings_judged(const struct findings *findings, uint32_t client,
                                    uint32_t replaced) {
     const struct found *found = &findings->holders[client];
@@ -215,8 +218,8 @@ static inline bool cell_leave(struct cell *cell, uint32_t client, const struct e
  * release. Returns as cell_leave does. */
 bool cell_abandon(struct cell *cell, uint32_t client);
 
-/* Other clients met an excused holder `count` times, and its release still reported success. So its
- * lock does not notice the end of its lease or session, and nothing is excused. */
+/* Other clients entered `count` times while an excused holder was inside, and the holder's release reported success.
+ * So the lock did not notice that the lease or session had ended, and these overlaps are not excused. */
 void findings_untold(struct findings *findings, uint32_t client, uint32_t count);
 
 /* A renewal moved the end of the lease. */
@@ -226,9 +229,9 @@ static inline void findings_renewed(struct findings *findings, uint32_t client,
                           memory_order_relaxed);
 }
 
-/* A client without a lease learned of its loss before it wrote anything. Nobody but the server knows when its session
- * ended, so overlaps with it since its count was `doubled` are counted as if it had outlived that. With a lease there is
- * no such doubt: who comes in before its end, comes in beside a rightful holder. */
+/* A client whose grant has no lease learned of its loss before it wrote anything. Only the server knows when the
+ * client's session ended. So the overlaps with this client since its count was `doubled` are counted as expired. Do not
+ * call this for a grant with a lease: a client that enters before the lease's end violates exclusion. */
 void findings_excuse_told(struct findings *findings, uint32_t client, uint32_t doubled);
 
 /* The sums at the end of a stage, when every client has left. For a lock that admits one holder at
@@ -239,8 +242,8 @@ struct exclusion {
     uint64_t double_holders, expired_holders, token_errors;
     /* keys that were free but that no client got any more; the supervisor fills this in */
     uint64_t stuck;
-    /* waits that the drain limit ended, and that only the lock explains; the supervisor fills this
-     * in, too */
+    /* waits that the drain limit ended, and for which the lock is the only explanation; the supervisor fills
+     * this in, too */
     uint64_t starved;
     /* grants whose holder learned, before it wrote, that it had lost them */
     uint64_t detected;
@@ -254,9 +257,9 @@ enum verdict exclusion_verdict(const struct exclusion *exclusion);
 struct exclusion cells_judge(const struct cell *cells, uint32_t count,
                              const struct findings *findings);
 
-/* Removes what a client that was killed with its process may have added to the sums. The client never left the cells
- * that it was in (several, if it took several keys at once), so its update is missing there, and the next holder
- * found its owner word. Removes at most one lost update and one overlap for each cell. */
+/* Takes the effects of a killed client off the sums. The client never left the cells that it was in (several, if it
+ * took several keys at once), so its update is missing in them, and the next holder found its owner word. Takes off at
+ * most one lost update and one overlap for each cell. */
 void exclusion_excuse(struct exclusion *exclusion, const struct findings *findings, uint32_t client,
                       uint32_t cells);
 

@@ -1,11 +1,11 @@
 /* crowd: the check for locks that admit several holders: readers beside readers, permits up to a
  * bound.
  *
- * Each grant has units: a permit has one, a writer has all of them, a reader has one. A sum of the
- * units inside shows, at the cost of one addition, that there may be too many. Only then are the
- * presences of all clients read, and only their joint evidence counts: the units whose holders were
- * certainly inside at one and the same moment. A sum that is wrong (a client was killed between two
- * stores) costs time but accuses nobody. */
+ * Each grant has units: a permit has one, a writer has all of them, a reader has one. The sum of the
+ * units inside costs one addition at each grant. If the sum is above the bound, there may be too many
+ * holders, and then the presences of all clients are read. They prove a violation only if the units
+ * of holders that were certainly inside at the same moment are above the bound. A wrong sum (after a
+ * client was killed between two stores) costs time, but the lock is not accused. */
 #ifndef BENCH_MEASURE_CROWD_H
 #define BENCH_MEASURE_CROWD_H
 
@@ -50,7 +50,7 @@ void crowd_abandon(const struct crowds *crowds, uint32_t client, int64_t now_ns)
 /* A renewal moved the end of the lease. */
 void crowd_renewed(const struct crowds *crowds, uint32_t client, int64_t lease_end_ns);
 
-/* Removes a killed client; the supervisor calls this. */
+/* Takes the units of a killed client out of the crowd; the supervisor calls this. */
 void crowd_bury(const struct crowds *crowds, uint32_t client, int64_t now_ns);
 
 /* True if any client that is alive is inside. */

@@ -19,7 +19,7 @@
 
 #define REACQUIRE_WINDOW 1000 /* grants of one key */
 #define REACQUIRE_KEYS 64
-/* The greatest distance that is told apart: grants to others between two grants of a client. */
+/* The greatest distance that the histogram can hold: grants to others between two grants of a client. */
 #define REACQUIRE_HIGHEST (INT64_C(1) << 32)
 
 struct reacquire_key {

@@ -49,8 +49,9 @@ void stalls_beat(struct stalls *stalls, int64_t now_ns, int64_t begin_ns, int64_
  * called on the thread itself. */
 int64_t stalls_around(const struct stalls *stalls, int64_t when_ns, int64_t now_ns);
 
-/* For how long the thread has stood still by now_ns, since its first beat: also a stall whose late beat
- * is still to come. What a time span lost is the difference of two such sums. On the thread itself. */
+/* For how long the thread has stood still from its first beat to now_ns, including a stall that lasts now and whose
+ * late beat is still to come. The difference of two such sums is the time that a span lost. To be called on the thread
+ * itself. */
 static inline int64_t stalls_sum(const struct stalls *stalls, int64_t now_ns) {
     int64_t late_ns = now_ns - stalls->due_ns;
     return stalls->all_ns + (late_ns > STALL_LATE_NS ? late_ns : 0);

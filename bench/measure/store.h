@@ -4,12 +4,13 @@
  * A holder reads both values when it enters and writes both, plus one, before it leaves. A write is
  * stale if another client entered after the writer, or if the writer's lease was over when it found
  * a greater token. A greater token that a holder finds while its grant lasts makes no write stale:
- * the lock gave the later holder the smaller token. Such a write is counted as refused. The unfenced value accepts every write. The
- * fenced value remembers the greatest token: a holder installs its own token before it reads, and a
- * write is accepted only if its token is not smaller than the last one installed. (A check of the
- * write alone is not enough: between the read and the write of a newer holder an older one could
- * still write, and that write would be overwritten.) An equal token is accepted, because a holder
- * writes more than once.
+ * the lock gave the later holder the smaller token. Such a write is counted as refused.
+ *
+ * The unfenced value accepts every write. The fenced value remembers the greatest token: a holder installs
+ * its own token before it reads, and a write is accepted only if its token is not smaller than the last
+ * token that was installed. (A check of the write alone is not enough: between the read and the write of a
+ * newer holder an older holder could still write, and that write would be overwritten.) An equal token is
+ * accepted, because a holder writes more than once.
  *
  * Values are read and written in separate steps, as a client of a server would do; the work lies
  * between them. The token, the fenced value and the number of the last client that entered change
@@ -38,7 +39,7 @@ struct store_counts {
     _Atomic uint64_t stale_rejected; /* rejected by the fenced value */
     /* accepted by the fenced value: the lock's tokens did not grow, or it has none */
     _Atomic uint64_t stale_accepted;
-    /* Rejected by the fenced value although nobody had overtaken the writer, whose grant lasted: not stale */
+    /* rejected by the fenced value although no client had entered after the writer, and its grant lasted: not stale */
     _Atomic uint64_t refused;
 };
 
@@ -56,7 +57,7 @@ struct visit {
     uint64_t unfenced, fenced; /* the values that were read */
     uint32_t entry;
     bool overtaken;
-    /* The holder was rejected when it entered, and its grant lasted then; the caller stores it. */
+    /* the fenced value rejected the holder's token when it entered, while its grant lasted; the caller sets this */
     bool refused;
     enum fence fence;
 };
@@ -69,8 +70,8 @@ void store_enter(struct guarded *key, uint64_t token, bool fenced, struct visit 
 /* Writes both values and counts. */
 void store_leave(struct guarded *key, struct store_counts *counts, struct visit *visit);
 
-/* The same in three steps, for a fenced value in a backend. First step: after the backend was asked
- * to install the token. The caller stores its answer in visit->fence. */
+/* The same in three steps, for a fenced value in a backend. First step: to be called after the backend has answered
+ * the request to install the token. The caller stores that answer in visit->fence. */
 void store_enter_beside(struct guarded *key, struct visit *visit);
 /* Second step: before the backend is asked to write. */
 void store_write_beside(struct guarded *key, struct visit *visit);

@@ -34,11 +34,11 @@ enum {
 /* A grant, or a piece of one. */
 struct hold {
     int64_t called_ns;      /* when acquire was called */
-    int64_t from_ns, to_ns; /* certainly held; to_ns: LB_NEVER = still open */
+    int64_t from_ns, to_ns; /* the client certainly held from .. to; to_ns: LB_NEVER = still open */
     /* when release returned, or the client learned of the loss; LB_NEVER = open */
     int64_t released_ns;
     int64_t lease_end_ns; /* with the renewals; LB_NEVER = no lease */
-    int64_t inside_ns;    /* the holder was inside until then; at most to_ns */
+    int64_t inside_ns;    /* the holder's lease and session lasted until then; at most to_ns */
     uint64_t token;
     uint32_t client, key; /* where holds are by slot: key * bound + slot */
     uint16_t permits, flags;
@@ -55,7 +55,7 @@ struct try {
     bool shared, inner; /* inner: of a key that the client already held */
 };
 
-/* Something that happened to clients first .. first + count - 1. */
+/* An event that clients first .. first + count - 1 suffered: OPLOG_STALL, OPLOG_CUT or OPLOG_DEATH. */
 struct mishap {
     uint8_t kind;
     uint32_t first, count;
@@ -65,7 +65,7 @@ struct mishap {
 struct book {
     struct oplog_rules rules;
     uint64_t dropped;
-    bool whole; /* the record is complete to its end */
+    bool whole; /* the record of operations is complete to its end */
     bool narrowed;
     uint64_t ops;
     struct hold *holds;
@@ -88,13 +88,12 @@ int book_add_rings(struct book *book, const struct oplog *oplog, struct lb_err *
 void book_end(struct book *book, uint64_t dropped, bool whole);
 void book_done(struct book *book);
 
-/* To be called once, after book_end. Takes the error of the hosts' clocks (rules.error_ns) off both
- * ends of each hold, and adds it to both ends of each call, so that operations that still contradict
- * each other do so whatever the clocks were. No effect on an oplog of one clock. */
+/* To be called once, after book_end. Makes each hold shorter at both ends by the error of the hosts'
+ * clocks (rules.error_ns), and each call longer at both ends. So operations that still contradict each
+ * other do so for every possible offset of the clocks. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);
 
-/* The latest time until which the client or the server may have believed that this grant was
- * held. */
+/* The latest time at which the client or the server may still have regarded this grant as held. */
 int64_t hold_gone_ns(const struct book *book, const struct hold *hold);
 
 #endif

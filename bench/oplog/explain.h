@@ -26,7 +26,7 @@ int oplog_explain(const struct oplog_rules *rules, const struct judgement *judge
 /* The key of a hold, also where holds are kept by slot. */
 uint32_t hold_key(const struct oplog_rules *rules, const struct hold *hold);
 
-/* How a hold ended: "ok", "lost", "unknown", "killed", ... */
+/* The end of a hold as a word: "ok", "lost", "unknown", "killed", ... */
 const char *hold_end_name(const struct hold *hold);
 
 #endif

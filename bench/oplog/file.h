@@ -65,9 +65,9 @@ _Static_assert(sizeof(struct oplog_header) == 168, "the file's layout");
 
 struct oplog_writer;
 
-/* Starts to write. path: NULL = a file without a name. rules and lock are in the header from the start, so that the
- * history of a program that is killed can be judged; oplog_writer_stop writes them again, because the window's times are
- * known only then. Returns NULL with err. */
+/* Starts to write. path: NULL = a file without a name. rules and lock are written into the header at once, so that the
+ * history can be judged even if the program is killed; oplog_writer_stop writes the rules again, because the window's
+ * times are known only then. Returns NULL with err. */
 struct oplog_writer *oplog_writer_start(struct oplog *oplog, const char *path,
                                         const struct oplog_rules *rules, const char *lock,
                                         struct lb_err *err);

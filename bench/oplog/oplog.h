@@ -100,21 +100,21 @@ void oplog_note(struct oplog_ring *ring, const struct oplog_record *record);
 
 /* ---- for the supervisor's thread ---- */
 
-/* Records what befell clients first .. first + count - 1 from from_ns to to_ns.
- * OPLOG_STALL: they stood still (SIGSTOP, or their thread was blocked). May be recorded during the
+/* Records an event of clients first .. first + count - 1 from from_ns to to_ns.
+ * OPLOG_STALL: the clients stood still (SIGSTOP, or their thread was blocked). May be recorded during the
  * stall with to_ns = LB_NEVER, and again after it.
- * OPLOG_CUT: their connections were ended or cut off, or their server stood still or was gone. Their
+ * OPLOG_CUT: the clients' connections were ended or cut off, or their server stood still or was gone. Their
  * sessions may end at any time from from_ns on, and so may sessions that begin before to_ns. To be
  * recorded again when the cut is over, like a stall.
- * OPLOG_DEATH: their process was killed at from_ns, which is to_ns, too. */
+ * OPLOG_DEATH: the clients' process was killed at from_ns; to_ns is the same. */
 void oplog_mishap(struct oplog *oplog, enum oplog_kind kind, uint32_t first, uint32_t count,
                   int64_t from_ns, int64_t to_ns);
 
-/* The records of a ring that lie side by side from *tail on, and moves *tail past them; 0 = there are no more. To be
- * called when no thread writes into the ring any more. */
+/* Sets *ret to the records of a ring that lie side by side in memory from *tail on, moves *tail past them, and returns
+ * their number; 0 = there are no more. To be called when no thread writes into the ring any more. */
 size_t oplog_rest(const struct oplog_ring *ring, uint64_t *tail, const struct oplog_record **ret);
 
-/* How many records found no room, in all rings. */
+/* The number of records, in all rings, that were dropped because there was no room. */
 uint64_t oplog_dropped(const struct oplog *oplog);
 
 /* "ok", "busy", ...: the names of the drivers' outcomes. */

@@ -32,7 +32,7 @@ struct lb_option {
 
 /* The functions get the whole struct, `values`: a type may fill several members. */
 struct lb_option_type {
-    const char *name; /* in a word: "duration" */
+    const char *name; /* one word: "duration" */
     size_t bytes;     /* of the member in the struct */
     /* Returns 0; or -1 with err, which says what is wrong with the text, and leaves the struct
      * untouched. Texts are copied into the arena. */

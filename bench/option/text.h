@@ -1,9 +1,9 @@
 /* text: the values that people write, read strictly: numbers, durations, yes and no, one of
  * several.
  *
- * Nothing is guessed and nothing cut off: "10x", "1e3" for a whole number, " 5", "nan" are refused,
- * and a number outside its range is refused with the range. Errors say what is wrong with the
- * value; the caller adds where it stands. All readers: 0, or -1 with err (LB_EXIT_USAGE) and the
+ * A text that is not exactly a value is refused: "10x", "1e3" for a whole number, " 5", "nan". A number
+ * outside its range is refused, and the error names the range. Errors say what is wrong with the value;
+ * the caller adds the place of the value. All readers return 0, or -1 with err (LB_EXIT_USAGE) and the
  * result untouched. */
 #ifndef BENCH_OPTION_TEXT_H
 #define BENCH_OPTION_TEXT_H

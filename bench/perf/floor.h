@@ -1,12 +1,12 @@
-/* floor: a bare epoll loop that sends a server the commands of a lock of ours: what this machine can do at most with one
- * thread and one connection a client. It measures no latency, checks nothing but that each answer begins as expected,
- * and is no load generator. Who opens the connections is in floor_redis.c and floor_pg.c.
+/* floor: a bare epoll loop that sends a server the commands of one of lockbench's locks. It shows the greatest rate
+ * that this machine reaches with one thread and one connection for each client. It measures no latency, and checks only
+ * that each answer begins as expected. floor_redis.c and floor_pg.c open the connections.
  *
  * The order in which connections send stays the order of their first commands. If that is the order in which they
  * were made, the kernel's and the server's memory is read from front to back, which the processor predicts: with
  * 19,700 connections a command of Redis then costs 6.5 us of processor time, and 8.9 us in a random order; Redis does
  * 86,000 commands a second, and 64,000 in a random order. The clients of a service do not send in the order of the
- * server's memory, and neither do ours. */
+ * server's memory, nor do lockbench's clients. */
 #ifndef BENCH_PERF_FLOOR_H
 #define BENCH_PERF_FLOOR_H
 
@@ -21,7 +21,7 @@
 /* A client: takes and frees a key of its own, over and over. */
 struct floor_client {
     int fd;     /* connected and logged in */
-    bool takes; /* the answer that comes next is that to `take` */
+    bool takes; /* the next answer belongs to `take`; false: to `free` */
     size_t take_len, free_len;
     char take[FLOOR_COMMAND_MAX], free[FLOOR_COMMAND_MAX];
 };
@@ -36,8 +36,8 @@ struct floor_ask {
 };
 
 struct floor_figures {
-    double rate_per_s; /* commands */
-    double cpu_ns;     /* of the thread, a command */
+    double rate_per_s; /* commands a second */
+    double cpu_ns;     /* the thread's processor time for each command */
 };
 
 /* 0, or -1 with err. The caller closes the connections. */

@@ -1,4 +1,4 @@
-/* ours: stages of our own, run in this process, for comparison with somebody else's program. */
+/* ours: runs stages of lockbench in this process, for comparison with another program (theirs.h). */
 #ifndef BENCH_PERF_OURS_H
 #define BENCH_PERF_OURS_H
 
@@ -15,7 +15,7 @@ struct ours {
 int ours_open(struct ours *ours, const char *lock, const char *const *sets, struct lb_err *err);
 void ours_close(struct ours *ours);
 
-/* One stage of it, with so many clients. NULL with err, also when the stage is not complete. */
+/* Runs one stage with so many clients. NULL with err, also when the stage is not complete. */
 struct stage *ours_run(const struct ours *ours, int clients, struct lb_err *err);
 
 #endif

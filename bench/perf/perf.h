@@ -6,25 +6,26 @@
 #include "bench/base/err.h"
 
 #define PERF_ROUNDS                                                                                \
-    7 /* pairs A B A B ...; the middle one's ratio is quoted, with the least and the greatest */
+    7 /* pairs A B A B ...; their median ratio is printed, with the least and the greatest one */
 
-/* One line: what, the goal in words, and the ratio's median and range over the rounds. Sorts
- * ratios. */
+/* Prints one line: the subject (what), the goal in words, and the median and range of the ratios. Sorts
+ * the ratios. */
 void perf_print(const char *what, const char *goal, double *ratios, int count);
 
-/* Two such lines, over PERF_ROUNDS rounds: of the pair's rates and of its CPU, `each` "command" or "cycle". */
+/* Prints two such lines, over PERF_ROUNDS rounds: one for the rates of the pair, one for its processor time for each
+ * command or cycle (`each` is "command" or "cycle"). */
 void perf_print_ratios(const char *pair, const char *each, int clients, const char *rate_goal,
                        const char *cpu_goal, double *rates, double *cpus);
 
-/* Returns `wanted`, or fewer if the hard limit on open files lets one process of ours, or a server, have no more
- * clients. */
+/* Returns `wanted`, or a smaller number if the hard limit on open files does not let one process of lockbench, or a
+ * server, have so many clients. */
 int perf_clients(int wanted);
 
 /* The program's second argument: a subject with several locks, or several numbers of clients, then runs only this
  * one; NULL = all. */
 extern const char *perf_only;
 
-int perf_null(struct lb_err *err);    /* our cycle against four clock reads */
+int perf_null(struct lb_err *err);    /* a cycle without a lock against four clock reads */
 int perf_threads(struct lb_err *err); /* what a second thread adds */
 int perf_redis(struct lb_err *err);   /* against redis-benchmark */
 int perf_floor(struct lb_err *err);   /* against a bare epoll loop, up to 20,000 clients */

@@ -1,5 +1,5 @@
-/* resident: how much memory the processes of one program hold while they run, without servers and other programs. It
- * reads /proc four times a second, so it misses shorter peaks. */
+/* resident: measures the memory of all processes of one program while they run, without servers and other programs. It
+ * reads /proc four times a second, so it may miss a short peak. */
 #ifndef BENCH_PERF_RESIDENT_H
 #define BENCH_PERF_RESIDENT_H
 
