@@ -33,7 +33,7 @@ struct fault_event {
 struct fault_log {
     struct fault_event *events;
     int count;
-    bool servers_touched; /* an injection changed the servers or stopped them for a time */
+    bool servers_touched; /* a fault changed or stopped servers: the next stage gets new ones */
     bool servers_lost;    /* a server was killed for good, or did not come back in time */
 };
 

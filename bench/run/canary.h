@@ -1,29 +1,30 @@
-/* canary: the load generator with no lock at all (`null`), for a second before a run and a second
- * after it. When it got faster or slower meanwhile, the machine changed, and stages that ran at
- * different times can't be compared. It judges no lock. */
+/* canary: measures the load generator without a lock (`null`), for a second before a run and a second
+ * after it. If its rate differs between the two, the machine has changed, and stages that ran at
+ * different times can't be compared. The canary judges no lock. */
 #ifndef BENCH_RUN_CANARY_H
 #define BENCH_RUN_CANARY_H
 
 #include "bench/run/stage.h"
 
-/* Short stages on either side of the run. When eight stages are compared with eight, only samples
- * that do not overlap, and few others, have a p-value below CANARY_ALPHA. */
+/* The number of short stages before the run, and after it. When eight stages are compared with eight,
+ * hardly any samples but those that do not overlap have a p-value below CANARY_ALPHA. */
 #define CANARY_STAGES 8
 #define CANARY_STAGE_NS (125 * LB_MS_NS)
 #define CANARY_ALPHA 0.001
-#define CANARY_PART 0.1 /* a smaller change changes no decision */
+#define CANARY_PART 0.1 /* a change by a smaller part of the rate is not reported */
 
 struct canary {
     double rate_per_s[CANARY_STAGES];
-    int count; /* that were measured; fewer than CANARY_STAGES: nothing can be told */
+    int count; /* stages measured; if fewer than CANARY_STAGES, nothing can be concluded */
 };
 
-/* Runs the stages of `plan`, whose first lock is `null`. What fails is left out. */
+/* Runs the stages of `plan`, whose first lock is `null`. Stages that fail are left out. */
 void canary_measure(struct canary *canary, const struct plan *plan,
                     const volatile sig_atomic_t *interrupts);
 
-/* Whether the rate moved beyond its noise: false alarms in at most CANARY_ALPHA of the runs.
- * ret_part: by which part of the rate before, negative for slower; 0 where nothing can be told. */
+/* Whether the rate changed by more than its noise explains; false alarms in at most CANARY_ALPHA of the
+ * runs. *ret_part: the change as a part of the rate before, negative for slower; 0 if nothing can be
+ * concluded. */
 bool canary_moved(const struct canary *before, const struct canary *after, double *ret_part);
 
 /* run.json's .canary: new reference, NULL when out of memory. */

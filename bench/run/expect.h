@@ -1,5 +1,5 @@
-/* expect: how long a run will take, an estimate: by its plan first, then by how long its stages took against
- * the plan. It knows nothing of servers that do not start or locks that get stuck. */
+/* expect: estimates how long a run will take: first by its plan, then also by how much longer than planned its stages
+ * took. The estimate does not foresee servers that do not start, or locks that get stuck. */
 #ifndef BENCH_RUN_EXPECT_H
 #define BENCH_RUN_EXPECT_H
 
@@ -8,9 +8,9 @@
 #include "bench/workload/stages.h"
 
 struct expect {
-    int64_t ahead_ns;         /* by the plan: of the stages that have not begun */
-    int64_t done_ns;          /* by the plan: of those that have ended */
-    int64_t stage_ns;         /* by the plan: of the one that runs */
+    int64_t ahead_ns;         /* planned time of the stages that have not begun */
+    int64_t done_ns;          /* planned time of the stages that have ended */
+    int64_t stage_ns;         /* planned time of the stage that runs */
     int64_t begin_ns, now_ns; /* when the first and the newest stage began */
 };
 
@@ -21,7 +21,7 @@ int64_t expect_stage_ns(const struct plan_stage *stage, bool starts);
 void expect_begin(struct expect *expect, int64_t stage_ns);
 void expect_skip(struct expect *expect, int64_t stage_ns);
 
-/* What is left of the whole run. */
+/* The estimated time until the end of the run. */
 int64_t expect_left_ns(const struct expect *expect);
 
 #endif

@@ -1,9 +1,9 @@
-/* exporter: shows the figures of a run to Prometheus while it goes on (`run --metrics`), in a file that
- * is replaced in one step, or over HTTP.
+/* exporter: shows the figures of a run to Prometheus while the run goes on (`run --metrics`), in a file
+ * that is replaced in one step, or over HTTP.
  *
- * A process of its own serves them: neither a slow disk nor a slow reader can delay the load or the
- * supervisor. What the process cannot take in time is left out; the next second has newer figures. It
- * ends with the program, however the program ends. */
+ * A separate process serves the figures, so that neither a slow disk nor a slow reader can delay the load
+ * or the supervisor. If the process is too slow to take the figures of a second, they are left out; the
+ * next second has newer figures. The process ends with the program, however the program ends. */
 #ifndef BENCH_RUN_EXPORTER_H
 #define BENCH_RUN_EXPORTER_H
 
@@ -13,8 +13,8 @@
 struct exporter;
 
 /* where: a file, or [HOST]:PORT (scrape.h). The file is written, or the port listens, when this
- * returns. Call it before there are other threads. NULL with err: LB_EXIT_USAGE for what can be no
- * target, LB_EXIT_MACHINE where it can't be written or listened on. */
+ * returns. Call it before there are other threads. NULL with err: LB_EXIT_USAGE if `where` can't be a
+ * target, LB_EXIT_MACHINE if the file can't be written or the port can't listen. */
 struct exporter *exporter_open(const char *where, const struct exposition *first,
                                struct lb_err *err);
 

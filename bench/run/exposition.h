@@ -1,8 +1,8 @@
 /* exposition: the figures of a run while it goes on, in Prometheus' text exposition format 0.0.4.
  *
- * All names, types and explanations are rows of one table, which the page results/METRICS.md is made
- * from too. It computes nothing that the supervisor has not collected, and it never writes a quantile
- * that the second's values are too few for. */
+ * All names, types and explanations are rows of one table, from which the page results/METRICS.md is made
+ * too. All figures come from the supervisor. A quantile is written only if the second has enough values
+ * for it (results/stats/quantile.h). */
 #ifndef BENCH_RUN_EXPOSITION_H
 #define BENCH_RUN_EXPOSITION_H
 
@@ -13,7 +13,7 @@
 struct exposition {
     const char *version;
     int stages_planned;            /* 0 = not known before they end */
-    int stages_begun;              /* the one that runs included */
+    int stages_begun;              /* stages that have begun, including the stage that runs */
     const struct stage_ask *ask;   /* the stage that began last; NULL = none has begun */
     const struct stage_news *news; /* its figures; NULL = it has none yet, all counters are 0 */
 };

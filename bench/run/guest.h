@@ -1,7 +1,7 @@
-/* guest: lockbench on a server that it did not start (--url). Before a run, this module tells what the run will make
- * there. After the run it removes what was made, or tells what is left and which command removes that.
+/* guest: lockbench on a server that it did not start (--url). Before a run, this module says which keys and tables the
+ * run will make there. After the run it removes them, or says which of them are left and which command removes them.
  *
- * All functions but guest_foretell: on the main thread. */
+ * Call all functions but guest_foretell on the main thread. */
 #ifndef BENCH_RUN_GUEST_H
 #define BENCH_RUN_GUEST_H
 
@@ -18,12 +18,12 @@ int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, st
  * Returns 0, or -1 with err. To be called while there is no other thread. */
 int guest_clean(const struct place_url *at, struct lb_cleaning *cleaning, struct lb_err *err);
 
-/* Reaches the server of a URL and asks it what it is. Returns 0 with its version and settings as text, or -1 with err.
+/* Connects to the server of a URL and asks for its version and settings. Returns 0 with these as text, or -1 with err.
  * To be called while there is no other thread. */
 int guest_look(const struct place_url *at, char *text, size_t size, struct lb_err *err);
 
-/* Writes into line what the plan's locks will make at the URL, by the names that their drivers tell. stays: these
- * things will be left there, and the line has the command that removes them. */
+/* Writes into line the names that the plan's locks will make on the server; the drivers give these names. stays: the
+ * things will be left there, so the line also has the command that removes them. */
 void guest_foretell(const struct place_url *at, const struct plan *plan, bool stays,
                     char line[GUEST_LINE_MAX]);
 
@@ -40,19 +40,19 @@ struct guests {
 };
 
 /* To be called before the first session with a server at --url, because that session may make tables; later calls for
- * the same backend do nothing. Foretells what will be made there, and notes what keys share there already. From now
- * on until guests_leave the janitor will say what is left if this program is cut off. 0, or -1 with err when the
- * server can't be asked. */
+ * the same backend do nothing. Tells the user what the run will make there (guest_foretell), and notes the tables,
+ * buckets and nodes that are shared by keys and exist there already. From now on until guests_leave the janitor prints
+ * what is left there, if this program is killed. 0, or -1 with err when the server can't be asked. */
 int guests_arrive(struct guests *guests, const struct place_url *at, const struct plan *plan,
                   struct lb_err *err);
 
-/* Nobody knows whether keys of a stage are left on the backend's server, for this reason. */
+/* Notes that keys of a stage may be left on the backend's server. why: the reason for which that is not known. */
 void guests_unsure(struct guests *guests, const struct lb_backend *backend, const char *why);
-/* Keys of a stage are left there, because the user named them. */
+/* Notes that keys of a stage stay on the server, because the user named them. */
 void guests_kept(struct guests *guests, const struct lb_backend *backend);
 
-/* Removes what keys share on these servers, unless it was there before or keys of others are in it. Tells
- * what is left, and adds it to the warnings. */
+/* Removes the tables, buckets and nodes that keys share on these servers, unless they were there before the run or
+ * contain keys of others. Tells the user what is left, and adds the same to the warnings. */
 void guests_leave(struct guests *guests, json_t *warnings);
 
 #endif

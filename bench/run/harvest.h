@@ -1,8 +1,8 @@
-/* harvest: collects what the workers of a stage have recorded, interval by interval: into the stage's
- * totals, its series and its .hlog, and to whoever watches the run.
+/* harvest: collects the values that the workers of a stage have recorded, interval by interval: into the stage's
+ * totals, its series and its .hlog, and for the progress display.
  *
- * The supervisor's thread calls it, and decides when an interval is over. What a worker does not hand over
- * in time counts for the next interval. */
+ * Only the supervisor's thread calls these functions; the supervisor decides when an interval is over. Values that a
+ * worker does not hand over in time count for the next interval. */
 #ifndef BENCH_RUN_HARVEST_H
 #define BENCH_RUN_HARVEST_H
 
@@ -11,7 +11,7 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
-/* Zeroed: harvest_done may be called. */
+/* harvest_done may also be called on a zeroed struct. */
 struct harvest {
     const struct stage_ask *ask;
     struct stage *stage;
@@ -20,17 +20,17 @@ struct harvest {
     FILE *hlog;                 /* NULL = none is kept, or it was lost: stage->log_err */
     int64_t wall_offset_ns;     /* wall clock minus monotonic */
     int64_t from_ns;            /* the interval's begin; the supervisor sets the first one */
-    struct stage_batch batched; /* what the interval's batches so far have */
+    struct stage_batch batched; /* the counts of the batches of this interval so far */
     bool window_over;           /* the series has the last second of the window */
-    int64_t told_grants;        /* the grants of the window that the series has ... */
-    int64_t new_grants;         /* ... and those of its last point */
+    int64_t told_grants;        /* grants in the window that the series has so far */
+    int64_t new_grants;         /* grants of the last point of the series */
 };
 
 /* Makes the histograms, the stage's too, and opens the log. 0, or -1 with err when out of memory. */
 int harvest_begin(struct harvest *harvest, const struct stage_ask *ask, struct stage *stage,
                   struct shared *shared, struct lb_err *err);
 
-/* In the middle of an interval: closes a batch of the promise. */
+/* To be called in the middle of an interval: closes a batch of the promise (stage_batch). */
 void harvest_half(struct harvest *harvest);
 
 /* Closes an interval: a line of the log for each metric, a point of the series, a line of progress. */
@@ -42,11 +42,11 @@ void harvest_window_end(struct harvest *harvest);
  * worker process has ended, so all will answer. */
 void harvest_last(struct harvest *harvest, int64_t end_ns, bool alive);
 
-/* After the workers' end: adds to the totals what they did not hand over. */
+/* To be called after the workers' end: adds the values that they did not hand over to the totals. */
 void harvest_rest(struct harvest *harvest);
 
-/* An interval that was measured elsewhere, and whose histograms the caller has put into harvest->interval: lines of the
- * log. Empties the interval. */
+/* For an interval of a load host, whose histograms the caller has put into harvest->interval: writes its lines into the
+ * log, and empties the interval. */
 void harvest_write(struct harvest *harvest, int64_t begin_ns, int64_t end_ns);
 
 void harvest_close_log(struct harvest *harvest);

@@ -14,7 +14,7 @@ struct judge {
     bool granted;          /* a lock, in a measured window of any stage */
     uint64_t missed;       /* requests that could not be started in the window, of all stages */
     bool violated;         /* a lock that must exclude did not, or its fencing tokens were wrong */
-    bool admitted_two;     /* more than tokens were wrong */
+    bool admitted_two;     /* two clients held at once: not only tokens were wrong */
     bool expired;          /* holders of such a lock outlived their leases, and nothing worse */
     bool stuck;            /* a free key of such a lock that no client got any more */
     bool starved;          /* clients waited for such a lock until the drain limit */
@@ -26,7 +26,7 @@ struct judge {
 int judge_init(struct judge *judge, const struct plan *plan, struct lb_err *err);
 void judge_done(struct judge *judge);
 
-/* Adds a stage. True when its finding must be printed at once: line. */
+/* Adds a stage. True if its finding must be printed at once; then `line` has the text. */
 bool judge_stage(struct judge *judge, const struct stage *stage, const struct plan_stage *of,
                  char *line, size_t size);
 

@@ -1,8 +1,8 @@
-/* machine: what of this machine spoils measurements: frequency governor, turbo, shared cores, quotas,
- * affinity, the scheduler, and what else was going on before the run.
+/* machine: properties of this machine that may spoil measurements: frequency governor, turbo, shared cores,
+ * quotas, affinity, the scheduler, and other load before the run.
  *
  * One table of checks serves `lockbench doctor` and the environment of each result: a new check is one
- * row in machine.c. Nothing here changes the machine or waits. */
+ * row in machine.c. The checks do not change the machine and do not wait. */
 #ifndef BENCH_RUN_MACHINE_H
 #define BENCH_RUN_MACHINE_H
 
@@ -17,7 +17,7 @@ struct machine_fact {
 };
 
 struct machine_check {
-    const char *key;  /* in .environment; what differs from run to run ends in "_before" */
+    const char *key;  /* in .environment; ends in "_before" if its value differs between runs */
     const char *name; /* for people */
     /* root: "" for this machine; the folder of a copy of /proc and /sys for tests */
     void (*look)(const char *root, struct machine_fact *fact);

@@ -1,4 +1,4 @@
-/* outage: for how long a key that somebody asked for was free and nobody got any key, from the oplog of a stage. */
+/* outage: computes from a stage's oplog for how long no client got any key although a wanted key was free. */
 #ifndef BENCH_RUN_OUTAGE_H
 #define BENCH_RUN_OUTAGE_H
 

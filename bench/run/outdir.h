@@ -12,29 +12,30 @@ struct outdir {
     char path[512];
     char root
         [512]; /* results/, whose `latest` is to point here; "" = a folder of the user's own choice */
-    int claim; /* an open file that keeps other lockbench away until a result does; -1 = none */
+    int claim; /* a locked file: no other lockbench writes here until a result exists; -1 = none */
 };
 
-/* Makes the folder: `wanted` (--out; it must not hold another run, unless that one ended before its
- * first stage began: then its run.json is removed) or a new one under root, and checks that it can be written. Returns 0, or -1 with err (LB_EXIT_MACHINE, also where
- * root's `latest` is somebody's own file or folder, or LB_EXIT_USAGE for a folder that holds
- * another run, or several, or that another lockbench has claimed). The folders that `wanted` lies in are made too. */
+/* Makes the folder, and checks that it can be written: `wanted` (--out), with the folders above it, or a new folder
+ * under root. `wanted` must not hold another run, unless that run ended before its first stage began: then its run.json
+ * is removed. Returns 0, or -1 with err: LB_EXIT_USAGE for a folder that holds another run, or several, or that another
+ * lockbench has claimed; LB_EXIT_MACHINE for all else, also if root's `latest` is a file or folder and no link. */
 int outdir_make(struct outdir *out, const char *wanted, const char *root, const char *workload,
                 struct lb_err *err);
 
-/* The first result is in the folder, and keeps others away from now on: removes the file that did so until now. */
+/* To be called when the first result is in the folder, which keeps other lockbench away from then on: removes the file
+ * of the claim. */
 void outdir_claimed(struct outdir *out);
 
 /* Writes run.json in one step (a temporary file, renamed). 0, or -1 with err. */
 int outdir_write(const struct outdir *out, const json_t *run, struct lb_err *err);
 
-/* Points root's `latest` at it, in one step, unless that is no link. A failure is ignored, because the output names the
- * folder itself. */
+/* Points the link `latest` in root at the folder, in one step, unless `latest` is no link. A failure is ignored,
+ * because the output names the folder itself. */
 void outdir_latest(const struct outdir *out);
 
-/* For a result that could not be written there: writes it to a new file lockbench-KIND-XXXXXX in the first of $TMPDIR,
- * /tmp, /var/tmp, the current folder and /dev/shm that accepts it. kind: "run". Returns 0 with its path, or -1 with
- * err. */
+/* For a result that could not be written into the folder: writes it to a new file lockbench-KIND-XXXXXX in the first of
+ * $TMPDIR, /tmp, /var/tmp, the current folder and /dev/shm that accepts it. kind: "run". Returns 0 with the path of the
+ * file, or -1 with err. */
 int outdir_rescue(const json_t *result, const char *kind, char *ret_path, size_t size,
                   struct lb_err *err);
 

@@ -16,14 +16,15 @@
 struct place_url {
     const struct lb_backend *backend;
     const char *url;
-    /* what a user types behind --url for it, without a secret: "redis=env:NAME"; NULL = nobody typed
-     * it. hidden: the user typed a secret, so word is "redis=@redis.url", a file yet to be written */
+    /* the argument of --url for this server, without a secret: "redis=env:NAME"; NULL = the user gave no
+     * --url. hidden: the user typed a secret; then word is "redis=@redis.url", and the user has to write that
+     * file before the command can be repeated */
     const char *word;
     bool hidden;
     const void *options; /* the backend's, parsed; NULL = the defaults */
 };
 
-/* Whether this is an option tls_... of a backend, and it is set: to this value. */
+/* True if the option is one of the options tls_... of a backend, and is set; *value is then its value as text. */
 bool place_tls_is_set(const struct lb_option *option, const void *options, char *value,
                       size_t size);
 
@@ -60,11 +61,11 @@ struct place {
     bool in_use; /* some threads did not return: place_close leaves its memory to them */
 };
 
-/* What the plan asks of the servers; borrows the plan's texts. */
+/* The flavour of servers that the plan asks for; borrows the plan's texts. */
 struct topo_flavour place_flavour(const struct plan *plan);
 
-/* Refuses a URL of the ask that can't be right, before anything is started: LB_EXIT_USAGE. It asks no
- * server, and what only a server or a name service can tell is no reason. Returns 0, or -1 with err. */
+/* Refuses a URL that can't be right, before any server is started. It asks no server and no name service, so it finds
+ * only mistakes in the text. Returns 0, or -1 with err (LB_EXIT_USAGE). */
 int place_check_url(const struct place_ask *ask, struct lb_err *err);
 
 /* Refuses options tls_... of the lock's backend for servers that lockbench starts without TLS. 0, or -1 with err
@@ -92,18 +93,18 @@ struct place *place_open(const struct place_ask *ask, struct lb_err *err);
 /* Closes the backend and stops our own servers. Accepts NULL. */
 void place_close(struct place *place);
 
-/* Whether it is a server or a folder that lockbench did not start or make (--url). */
+/* Whether the place is a server, or a folder, that lockbench did not start or make (--url). */
 bool place_is_guest(const struct place *place);
 
-/* What the lock's own state survives there, a word of bench/base/durability.h: the lock's class if it states one,
- * otherwise the server's class, which a server at --url tells itself. NULL = not known. */
+/* The durability of the lock's own state at this place, as a word of bench/base/durability.h: the lock's class if it
+ * states one, otherwise the server's class, which a server at --url reports itself. NULL = not known. */
 const char *place_durability_class(const struct place *place, const struct lb_lock *lock);
 
-/* Where the truth about the lock lives there, a word of bench/base/guarantee.h: for a lock that needs a majority, and
- * has only one server, it is that server. */
+/* The guarantee of the lock at this place, as a word of bench/base/guarantee.h. A lock that needs a majority has the
+ * guarantee of one server if there is only one server. */
 const char *place_guarantee(const struct place *place, const struct lb_lock *lock);
 
-/* Its element of run.json's .servers: new reference, NULL when out of memory. No password in it. */
+/* The place's element of run.json's .servers, without passwords: new reference, NULL when out of memory. */
 json_t *place_json(const struct place *place);
 
 #endif

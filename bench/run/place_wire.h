@@ -17,10 +17,9 @@ struct place_wire {
     int route_count;
 };
 
-/* Starts the wire, before its servers, and fills in what the servers are
- * started with; that lives as long as the place. wires: TOPO_WIRED_ bits, the connections that are led through
- * it where the topology allows that. Returns 0, or -1 with err: the topology allows
- * none (LB_EXIT_USAGE), or no wire can be started. */
+/* Starts the wire, before its servers, and fills in the members of wish about it, which are valid as long as
+ * the wire. wires: TOPO_WIRED_ bits, the connections that are led through the wire where the topology allows that.
+ * Returns NULL with err: the topology allows none of them (LB_EXIT_USAGE), or no wire can be started. */
 struct place_wire *place_wire_start(const struct topo_info *info, unsigned wires,
                                     struct topo_wish *wish, struct lb_err *err);
 

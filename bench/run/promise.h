@@ -1,8 +1,8 @@
-/* promise: is a promise ("99 % of the waits within 20 ms") kept by a stage, second by second, and
- * when is it broken for good?
+/* promise: computes whether a stage keeps a promise ("99 % of the waits within 20 ms"), second by second, and
+ * whether the rest of the window can still change that.
  *
- * An operation that was due and never granted counts as over the limit: one that never started,
- * that timed out or failed, or that still waits. No such operation is dropped. */
+ * An operation that was due and was not granted counts as over the limit: an operation that never started,
+ * timed out or failed, or that still waits. No operation is left out. */
 #ifndef BENCH_RUN_PROMISE_H
 #define BENCH_RUN_PROMISE_H
 

@@ -1,6 +1,6 @@
-/* recovery: combines the oplog of a stage with its log of injections: for how long a key held by a
- * victim was unavailable, for how long no client got a grant, what was lost, and when holders
- * learned of it. */
+/* recovery: combines the oplog of a stage with its log of injections. It computes for how long a victim's
+ * key was unavailable, for how long no client got a grant, how many grants were lost, and when their
+ * holders learned of the loss. */
 #ifndef BENCH_RUN_RECOVERY_H
 #define BENCH_RUN_RECOVERY_H
 
@@ -16,7 +16,7 @@ struct recovery {
     int trial_count, trial_room;
     int64_t *crashes_ns; /* of the trials, those of clients that were killed */
     int crash_count, crash_room;
-    int unrecovered;                      /* such keys that no client got any more */
+    int unrecovered;                      /* victims' keys that no client got any more */
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
     /* from the first fault on, see outage.h; -1 = there was no fault */
@@ -26,7 +26,7 @@ struct recovery {
     uint64_t lost_wakeups; /* waits for a free key that lasted longer than half a lease */
     int64_t *detect_ns;    /* from the loss of a grant until its holder knew */
     int detect_count, detect_room;
-    uint64_t never; /* holders that others overlapped and that never learned of their loss */
+    uint64_t never; /* holders that another client overlapped, and that never learned of it */
 };
 
 /* order: the book's holds by key and begin. 0, or -1 with err when out of memory. */
@@ -34,7 +34,7 @@ int recovery_compute(struct recovery *recovery, const struct book *book, const u
                      const struct stage *stage, const struct shared *shared, struct lb_err *err);
 void recovery_done(struct recovery *recovery);
 
-/* Whether the hold lasted when the fault began. A killed holder's last stamp is its hold's end. */
+/* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */
 bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
 
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */

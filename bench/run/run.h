@@ -23,7 +23,7 @@ struct run_took {
     const char *folder;          /* of the run */
 };
 
-/* Where a run is, for those who watch it. */
+/* The position of a run, for progress displays. */
 struct run_at {
     const char *lock;    /* of the stage */
     int clients, number; /* ... from 1 */
@@ -41,7 +41,7 @@ struct run_ask {
     const char *topologies; /* the folder compose/local */
     const char *version;
     const char *command; /* the command that repeats the run; without a password */
-    struct hosts *hosts; /* that have the clients (bench/hosts); NULL = this one */
+    struct hosts *hosts; /* the hosts that have the clients (bench/hosts); NULL = this host */
     const volatile sig_atomic_t *interrupts;
     /* Replaces the plan's stages by ones that depend on earlier results. next fills in a stage with
      * one of the plan's locks, by the plan or by a changed copy of it that lives until `took`; it
@@ -66,12 +66,12 @@ struct run_ask {
 struct run_end {
     /* the run's folder, or the file to which the result was saved instead; "" = nowhere */
     char saved[600];
-    bool in_folder; /* it is the folder */
-    int stages;     /* that the result has, whole or partial */
+    bool in_folder; /* `saved` is the run's folder */
+    int stages;     /* stages in the result, whole or partial */
     int exit_code;  /* enum lb_exit */
     char verdict[32];
     char why[1200]; /* the reason for a non-zero code in one line; "" = none */
-    bool said;      /* run_ask.say had the reason already */
+    bool said;      /* the reason was already passed to run_ask.say */
 };
 
 /* Runs the plan. Returns 0 with *ret_end, also when stages failed; -1 with err when nothing could

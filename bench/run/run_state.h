@@ -50,9 +50,9 @@ void run_save(struct run_state *run, struct run_end *end);
 const char *run_url_of(const struct run_ask *ask, const struct lb_backend *backend);
 /* Drops the stages that are not to be run. Returns how many are left. */
 int run_keep_reachable(const struct run_state *run, struct plan_stage *stages, int count);
-/* Tells how long all stages will take, as far as anybody can say before. */
+/* Tells the user the estimated time of all stages. */
 void run_tell_expected(struct run_state *run, const struct plan_stage *stages, int count);
-/* Runs all stages, on servers of their own for each row of stages that can share them. */
+/* Runs all stages. Consecutive stages that can share servers run on the same ones. */
 void run_all_places(struct run_state *run, const struct plan_stage *stages, int count);
 /* Runs stages that the caller asks for one by one. */
 void run_asked(struct run_state *run);

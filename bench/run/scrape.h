@@ -1,9 +1,9 @@
 /* scrape: answers GET /metrics over HTTP/1.1, one request a connection.
  *
- * Nothing blocks: the caller polls. A request is at most 4 KiB. A connection ends after half a minute whatever it
- * does, and at once when it is the oldest and another one needs its place. Time in which this process stood still
- * does not count, because nobody could have been served. Every other request is refused. It speaks no TLS and asks
- * for no password; so it listens on the loopback interface unless a host is named. */
+ * No function blocks: the caller polls. A request is at most 4 KiB; any other request is refused. A connection ends
+ * after half a minute in any case, and earlier if it is the oldest one and a new connection needs its place. Time in
+ * which this process stood still does not count, because no client could be served then. There is no TLS and no
+ * password; so the listener is on the loopback interface unless the user names a host. */
 #ifndef BENCH_RUN_SCRAPE_H
 #define BENCH_RUN_SCRAPE_H
 

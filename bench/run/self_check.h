@@ -1,9 +1,8 @@
-/* self_check: does a stage's arithmetic hold, and did the load have the shape that was asked for?
+/* self_check: checks whether a stage's figures add up, and whether the load had the shape that the plan asks for.
  *
- * Each check is a row of one table: a name, what must hold, and a function over plain facts. A check
- * of counts is exact. A check of samples accuses by chance in at most SELF_CHECK_ALPHA of the stages.
- * What a stage can't tell (too few samples, a killed client, an early end) is not applicable. It
- * judges no lock. */
+ * Each check is a row of one table: a name, a condition, and a function over plain facts. A check of
+ * counts is exact. A check of samples fails by chance in at most SELF_CHECK_ALPHA of the stages. A check
+ * is not applicable if the stage has too few samples, a killed client, or ended early. The checks judge no lock. */
 #ifndef BENCH_RUN_SELF_CHECK_H
 #define BENCH_RUN_SELF_CHECK_H
 
@@ -15,7 +14,7 @@ enum self_result { SELF_PASSED, SELF_FAILED, SELF_NOT_APPLICABLE };
 
 struct self_check {
     const char *name;   /* "outcomes" */
-    const char *what;   /* that must hold */
+    const char *what;   /* the condition that must hold, in words */
     const char *if_not; /* what a failure means for the figures */
     bool exact;         /* else chance fails it in SELF_CHECK_ALPHA of the stages */
     /* The figure passes up to the limit. Both are untouched where the check does not apply. */

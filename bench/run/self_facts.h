@@ -1,5 +1,5 @@
-/* self_facts: what the self-checks of a stage need to know, as plain numbers that a test can also
- * make up. */
+/* self_facts: the facts about a stage that its self-checks need, as plain numbers, so that a test can set them
+ * too. */
 #ifndef BENCH_RUN_SELF_FACTS_H
 #define BENCH_RUN_SELF_FACTS_H
 
@@ -7,10 +7,10 @@
 #include "bench/run/stage.h"
 
 struct self_facts {
-    bool whole;     /* it came to its end, and no client was killed */
-    bool early;     /* the window ended before its time */
-    bool rounds;    /* a latch: its count-downs are attempts without a wait */
-    bool disturbed; /* something was done to clients, servers or wires */
+    bool whole;     /* the stage is complete, and no client was killed */
+    bool early;     /* the window ended before its planned end */
+    bool rounds;    /* of a latch: its count-downs are attempts without a wait */
+    bool disturbed; /* a fault acted on clients, servers or wires */
 
     /* Counted in three ways: by threads, by clients, by histograms. */
     double attempts, outcomes, grants_of_clients, grants_recorded, failed_recorded;

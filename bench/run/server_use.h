@@ -1,6 +1,6 @@
-/* server_use: what a stage costs the servers that lockbench started, beside their processor time: memory, writes to
- * disk, fsyncs. The module looks at the servers at four moments (topo_use.h) and leaves the known figures in the
- * stage. Without such servers, and after a fault that touched them, no figure is known. */
+/* server_use: the memory, the writes to disk and the fsyncs that a stage costs the servers that lockbench started.
+ * (supervise.c measures their processor time.) The module measures the servers at four times (topo_use.h) and stores
+ * the known figures in the stage. Without such servers, and after a fault that changed them, no figure is known. */
 #ifndef BENCH_RUN_SERVER_USE_H
 #define BENCH_RUN_SERVER_USE_H
 
@@ -24,12 +24,12 @@ void server_use_held(const struct server_use *use, struct stage *stage,
 /* When all clients have drained. */
 void server_use_drained(const struct server_use *use, struct stage *stage);
 
-/* How many locks are held now, as far as that shows: of locks that one client alone can hold (and each slot
- * of a key, and each key of several at once, is one); 0 of readers and of permits. */
+/* The number of locks that clients hold now. Each key, and each slot of a key, counts as one lock. 0 for
+ * reader/writer locks and semaphores, whose cells do not show it. */
 uint32_t server_use_count_held(const struct shared *shared);
 
-/* By how much a figure has grown for each of so many. NAN: one of the two is not known (below 0), or the figure became
- * less, since a server gave memory back or tidied its files: then it tells nothing of the locks. */
+/* The growth of a figure (to - from), divided by count. NAN if one of the two is not known (below 0), or if the figure
+ * has become smaller: a server that gives memory back or deletes files hides what the locks cost. */
 double server_use_each(int64_t from, int64_t to, uint32_t count);
 
 #endif

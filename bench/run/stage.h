@@ -17,7 +17,7 @@
 
 enum stage_status { STAGE_COMPLETE, STAGE_PARTIAL, STAGE_FAILED };
 
-/* What the supervisor collected in the last second of the window. */
+/* The figures that the supervisor collected in the last second of the window. */
 struct stage_news {
     const char *id;
     int64_t elapsed_ns, total_ns;
@@ -27,7 +27,7 @@ struct stage_news {
         expired; /* expired: holders that outlived their leases or sessions, which is no violation */
     uint64_t outcomes[LB_OUTCOMES]; /* of the attempts in the window so far */
     const struct findings *findings;
-    /* METRICS histograms each, of this second and of the window so far; good during the call */
+    /* METRICS histograms each, of this second and of the window so far; valid during the call only */
     struct hist *const *interval, *const *total;
 };
 
@@ -42,7 +42,7 @@ struct stage;
 struct hosts;
 struct plan_stage;
 
-/* What the judge of several hosts settled for a load host. */
+/* Values that the judging host of a run on several hosts chose for a load host. */
 struct stage_far {
     int threads, processes; /* of all hosts together; 0 = nothing is settled */
     const char *key_prefix;
@@ -53,10 +53,10 @@ struct stage_ask {
     const struct plan *plan;
     const struct plan_lock *lock;
     struct lb_server *server;
-    struct topo *topo;    /* NULL = not our own, so not watched */
-    struct hosts *hosts;  /* the hosts of the run; NULL = this one does everything */
-    struct stage_far far; /* of a load host: what the judge settled */
-    bool guest; /* the server is at --url: whatever way the stage ends, it is tidied up there */
+    struct topo *topo;    /* NULL = lockbench did not start the server, so it is not watched */
+    struct hosts *hosts;  /* the hosts of the run; NULL = this host does everything */
+    struct stage_far far; /* of a load host: the values that the judging host chose */
+    bool guest; /* the server is at --url: the stage's keys are removed there, however it ends */
     /* the proxy of the connections of clients and between servers; NULL = there is none */
     struct wire *wire;
     uint64_t client_ends, peer_ends; /* its ends: a bit each */
@@ -65,7 +65,7 @@ struct stage_ask {
     int readers;       /* per cent of the attempts that are shared */
     double rate_per_s; /* of an open arrival; 0 = the plan's */
     struct sweep_at sweep;
-    struct stage_promise promise; /* ends the stage early once it can only be broken */
+    struct stage_promise promise; /* the stage ends early once the promise can only be broken */
     char id[96];
     /* in words; durability_class is a word of bench/base/durability.h; NULL = not known */
     const char *topology, *durability, *durability_class;
@@ -76,9 +76,9 @@ struct stage_ask {
     const volatile sig_atomic_t *interrupts;                /* Ctrl-C so far */
     void (*news)(void *arg, const struct stage_news *news); /* each second; may be NULL */
     void *news_arg;
-    /* said while the keys are made ready, if that takes long; of news_arg; may be NULL */
+    /* called with a line of progress, and news_arg, if it takes long to make the keys ready; may be NULL */
     void (*tell)(void *arg, const char *line);
-    /* asked every 50 ms of the window at least: true ends the window, as if its planned time were over; may be
+    /* called at least every 50 ms of the window; true ends the window, as if its planned time were over; may be
      * NULL */
     bool (*enough)(void *arg, const struct stage *stage);
     void *enough_arg;
@@ -91,20 +91,20 @@ struct stage_second {
     /* -1 = not known: the log of a load host is incomplete, and then due_mean_ns is NAN */
     int64_t acquire_p50_ns, acquire_p99_ns;
     double due_mean_ns; /* of acquire_due; 0 = none */
-    bool draining;      /* not a second of the window, but what came after it; only ok is known */
+    bool draining;      /* not a second of the window, but the drain after it; only ok is known */
 };
 
 /* Half a second of the window: the values of the promised metric, and how many of them are within
  * its limit. */
 struct stage_batch {
     uint64_t counted, within;
-    /* Grants until its end, from the window's begin. A value is recorded only when its grant has been released, so
-     * counted lacks the grants that are still held. */
+    /* Grants from the window's begin to the batch's end. A value is recorded only when its grant has been released, so
+     * `counted` lacks the grants that are still held. */
     int64_t granted;
     int64_t end_ns; /* from the window's begin; the last one lasts until all have drained */
 };
 
-/* Whether it became steady; see steady.h. */
+/* Whether the stage became steady; see steady.h. */
 struct stage_steady {
     bool asked, reached;
     double after_s; /* from the window's begin, when reached */
@@ -124,27 +124,27 @@ struct stage_sale {
     bool orders_known;
 };
 
-/* Keys that nobody held and nobody was granted, although clients waited for them all that time. */
+/* Keys that no client held or was granted for a time, although clients waited for them all that time. */
 struct stage_idle_keys {
     uint64_t count;
-    /* of the one that was idle for longest: for how long, and how many clients waited */
+    /* the key that was idle for longest, for how long, and how many clients waited for it */
     uint32_t key;
     int64_t idle_ns;
     int clients;
 };
 
-/* Its guarded store. */
+/* The guarded store of the stage. */
 struct stage_store {
     const char *where; /* "memory", "backend"; NULL = there was none */
     bool fenced;       /* the lock has tokens */
-    bool fenced_known; /* ... and what the fenced values were in the end is known */
+    bool fenced_known; /* the lock has tokens, and the fenced values at the end are known */
     struct store_sum sum;
     struct stage_sale sale;
 };
 
 struct stage {
     enum stage_status status;
-    /* why it is not complete; or the first operation that failed, in a complete one */
+    /* why the stage is not complete; in a complete stage the first operation that failed */
     struct lb_err err;
     /* why its .hlog is missing or incomplete; the figures are not affected */
     struct lb_err log_err;
@@ -162,7 +162,7 @@ struct stage {
     uint64_t *grants_per_client; /* clients */
     struct stage_store store;
     struct stage_history *history; /* NULL = none was kept */
-    uint64_t commands;    /* in the window; also of a lock in memory, which results do not tell */
+    uint64_t commands;    /* in the window; also of a lock in memory, where results leave it out */
     double client_cpu_ns; /* in the window; -1 = not known */
     double server_cpu_ns; /* -1 = not known */
     /* processor time a second while all clients idled before the load; -1 = not known */
@@ -173,14 +173,14 @@ struct stage {
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;
     int64_t wall_largest_ns; /* the greatest step of the machine's wall clock, without its sign */
-    double kept_ns;          /* of stood_still_ns: for so long a fiber kept the thread */
-    uint64_t stalled_missed; /* open loop: slots that were missed because of our own stalls */
+    double kept_ns;          /* the part of stood_still_ns for which a fiber kept the thread */
+    uint64_t stalled_missed; /* open loop: slots missed because lockbench itself stood still */
     struct fault_log faults;
     int64_t window_begin_ns; /* by lb_now() */
     bool residue_known;
     struct lb_residue residue; /* what was left on the server when all clients had ended */
     struct lb_err tidy_err;    /* why that could not be counted or removed */
-    /* a guest's: why it is not known whether keys are left on the server ("" = it is known), and
+    /* for a server at --url: why it is not known whether keys are left there ("" = it is known), and
      * whether keys that the user named are left there */
     char unsure[512];
     bool keeps_named;
@@ -189,9 +189,9 @@ struct stage {
     struct stage_idle_keys idle_keys;  /* idle for a time, and granted again */
     /* a fault, a killed client or a grant that was left behind may explain waits that did not end */
     bool disturbed;
-    /* the last time for which the supervisor stood still, and everybody with it; by lb_now(), 0 = none */
+    /* from when to when the supervisor last stood still, and so the whole machine; by lb_now(), 0 = never */
     int64_t stood_from_ns, stood_until_ns;
-    /* the most that lockbench's own standing took of a wait that the drain limit ended */
+    /* of the waits that the drain limit ended: the longest time for which lockbench itself stood still in one */
     int64_t starved_stood_ns;
     bool has_first;
     uint32_t first_key;
@@ -203,13 +203,13 @@ struct stage {
     bool hung; /* worker threads did not return: they and their memory are left alone */
 };
 
-/* stage_describe: fills stage->result with all that is no sum: what ran, under which load, what is
- * to be read beside the figures, and the latencies. 0, or -1 with err when out of memory. */
+/* stage_describe: fills stage->result with the members that are no sums: lock, servers, load, warnings and
+ * latencies. 0, or -1 with err when out of memory. */
 int stage_describe(struct stage *stage, const struct stage_ask *ask, struct lb_err *err);
-/* Adds what only the run knows: the faults, and that a control ran by a workload of its own. */
+/* Adds the facts that only the run knows: the faults, and whether a control ran in the workload that exposes it. */
 void stage_describe_origin(struct run_stage *result, const struct plan_stage *of);
-/* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result: its
- * hosts are known, if there are several. */
+/* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
+ * its hosts are known, if there are several. */
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);
 /* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
  * caller frees result->kept. */

@@ -1,6 +1,6 @@
-/* stage_cause: which figures of a stage have a cause that the lock's algorithm is known for. It measures
- * nothing and judges nothing: a figure that is not there, or not beyond its bound, has no cause, and no
- * figure has one in a stage with faults, or where no client waited for another. */
+/* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
+ * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,
+ * or of a stage where no client waited for another. */
 #ifndef BENCH_RUN_STAGE_CAUSE_H
 #define BENCH_RUN_STAGE_CAUSE_H
 

@@ -9,16 +9,16 @@
 #define TIMELINE_MAX 300
 
 struct stage_history {
-    struct oplog_writer *writer; /* while it is written */
-    char file[128];              /* its name in the run's folder; "" = it has none */
+    struct oplog_writer *writer; /* while the oplog is written */
+    char file[128];              /* the file's name in the run's folder; "" = it has none */
     bool judged;
-    struct lb_err err; /* why it is incomplete, or was not judged */
+    struct lb_err err; /* why the oplog is incomplete, or was not judged */
     struct oplog_rules rules;
-    int64_t begin_ns; /* when it began */
-    int64_t error_ns; /* of several hosts' clocks: how far a time of one may be off */
+    int64_t begin_ns; /* when the oplog began */
+    int64_t error_ns; /* of a run on several hosts: the error of one host's times */
     /* operations of a load host may be missing: the host was lost, or could not record them all */
     bool cut_off;
-    /* handoffs are shorter than these clocks can tell, and none is in the result */
+    /* handoffs are shorter than the error of the hosts' clocks, so the result has none */
     bool unresolved;
     uint64_t ops, dropped;
     /* of several hosts: grants that another client waited for, see struct client_stats */

@@ -1,5 +1,5 @@
-/* stage_hosts: one stage whose clients are on several hosts (bench/hosts): each host runs its part as a stage of its
- * own, and at some moments all wait for each other. Nobody waits between the load's begin and its end.
+/* stage_hosts: one stage whose clients are on several hosts (bench/hosts). Each host runs its part as a separate stage.
+ * At the moments below all hosts wait for each other; no host waits between the load's begin and its end.
  *
  * The judge has no clients. It asks for the stage, says when the load begins, looks after the hosts meanwhile, and
  * collects what they measured (stage_pieces.h). */
@@ -10,16 +10,16 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
-/* Where all hosts wait for each other. */
+/* The moments at which all hosts wait for each other. */
 enum moment { MOMENT_CONNECTED, MOMENT_PINGED, MOMENT_DRAINED };
 
-/* What the supervisor of a stage keeps of it. */
+/* The state of this in a stage's supervisor. */
 struct stage_hosts {
     struct hosts *hosts; /* NULL = one host does everything, and no function below does anything */
     int64_t news_ns;     /* when news was last sent, or clocks were last measured */
     bool told;           /* the loss of a host was told */
     bool loads;          /* of a load host: its load goes on, and it has reported no trouble */
-    bool has_kept;       /* a word of the judge that came before this host waited for it */
+    bool has_kept;       /* `kept` came from the judge before this host waited for it */
     struct message kept;
     const volatile sig_atomic_t
         *interrupts; /* of the judge: Ctrl-C ends its waits before the load */
@@ -52,9 +52,9 @@ int stage_hosts_meet(struct stage_hosts *with, enum moment moment, const struct 
 /* When the load begins, by this host's clock: the judge chooses. 0, or -1 with err. */
 int stage_hosts_go(struct stage_hosts *with, int64_t *ret_go_ns, struct lb_err *err);
 
-/* To be called every 50 ms at least while the stage runs. A load host reports its grants each second, and learns
- * whether the judge ends the window (*ret_end). The judge learns of hosts in trouble: -1 with err, once. It measures
- * the clocks every 10 s, and so the hosts hear that it lives. */
+/* To be called at least every 50 ms while the stage runs. On a load host: reports its grants each second, and sets
+ * *ret_end if the judge ends the window. On the judge: returns -1 with err, once, if a host is in trouble; and measures
+ * the clocks every 10 s, which also shows the hosts that the judge still runs. */
 int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool *ret_end,
                      struct lb_err *err);
 

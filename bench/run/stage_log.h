@@ -1,4 +1,4 @@
-/* stage_log: a stage's .hlog read back, second by second: for what needs more than the totals. */
+/* stage_log: reads a stage's .hlog back, second by second, for figures that the totals do not give. */
 #ifndef BENCH_RUN_STAGE_LOG_H
 #define BENCH_RUN_STAGE_LOG_H
 
@@ -11,7 +11,7 @@
 typedef void stage_log_visit(void *arg, enum metric metric, int interval, int64_t length_ns,
                              const struct hist *hist);
 
-/* The metric of a line's tag; METRICS if it is none of ours. */
+/* The metric of a line's tag; METRICS if the tag is no metric's name. */
 enum metric stage_log_metric(const char *tag);
 
 /* 0, or -1 with err: there is no log, or a line of it is not sound. */

@@ -8,7 +8,7 @@
 /* NULL with err. The caller frees it with shared_free. */
 struct shared *stage_shape(const struct stage_ask *ask, struct lb_err *err);
 
-/* How long the clients of a stage may take to open their sessions, by their number. */
+/* The time limit for the clients of a stage to open their sessions; it grows with their number. */
 int64_t stage_connect_limit_ns(const struct stage_ask *ask);
 
 #endif

@@ -6,7 +6,7 @@
 #include "bench/load/shared.h"
 #include "bench/run/stage.h"
 
-/* Fills all of stage but its histograms, series, status, times, and what the supervisor saw. */
+/* Fills all members of stage that are sums. The supervisor fills the others: histograms, series, status and times. */
 void stage_sum(struct stage *stage, const struct shared *shared);
 
 /* Jain's fairness index of n amounts: (sum x)^2 / (n * sum x^2); 1 when all are equal, 1/n when one

@@ -10,7 +10,7 @@
 
 #include "bench/run/stage.h"
 
-/* Seconds in the rolling window: a third of the longest run, 5 to 30. */
+/* Seconds in the rolling window: a third of the planned window, at least 5 and at most 30. */
 int steady_seconds(int64_t duration_ns);
 
 /* Looks at the seconds so far and writes the result to stage->steady. True when the stage is

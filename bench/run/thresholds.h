@@ -1,5 +1,5 @@
-/* thresholds: the promises of a run (`lockbench run --slo`, [slo] in a workload): what each stage tells
- * about them, and in the end whether each lock kept each of them under each load.
+/* thresholds: the promises of a run (`lockbench run --slo`, [slo] in a workload): collects evidence from each
+ * stage, and decides at the end whether each lock kept each promise under each load.
  *
  * Locks that are broken on purpose and baselines make no promise, unless they were named. */
 #ifndef BENCH_RUN_THRESHOLDS_H
@@ -23,15 +23,15 @@ struct thresholds {
 int thresholds_init(struct thresholds *thresholds, const struct plan *plan, struct lb_err *err);
 void thresholds_done(struct thresholds *thresholds);
 
-/* Takes what a stage tells, its .hlog's seconds included; nothing where there is no promise. */
+/* Takes the evidence of a stage, including the seconds of its .hlog. Does nothing if the run has no promise. */
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
                      const struct stage_ask *ask, const struct plan_stage *of);
 
 /* run.json's .slo: new reference, NULL when out of memory. */
 json_t *thresholds_json(const struct thresholds *thresholds);
 
-/* LB_EXIT_OK; LB_EXIT_REGRESSION: one is broken; LB_EXIT_INCONCLUSIVE: none is broken, and of one
- * it is not known. why: in words, "" for LB_EXIT_OK. */
+/* The exit code: LB_EXIT_REGRESSION if a promise is broken; LB_EXIT_INCONCLUSIVE if none is broken but one is
+ * unsure; else LB_EXIT_OK. why: the reason in words, "" for LB_EXIT_OK. */
 int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size);
 
 #endif

@@ -1,10 +1,11 @@
-/* wall: whether this machine's wall clock stepped during a stage (time synchronisation, a suspend, somebody
- * who set it). Servers that time leases by it, as Redis does, then end leases early or keep them too
- * long, and a correct lock looks broken.
+/* wall: notices steps of this machine's wall clock during a stage (by time synchronisation, a suspend, or a
+ * user who sets it). Servers that time leases by this clock, as Redis does, then end leases early or keep
+ * them too long, and a correct lock looks broken.
  *
- * Compared are CLOCK_REALTIME and CLOCK_MONOTONIC: what they move apart between two looks is a step,
- * unless it is small enough for the usual steering of the clock (0.05 %). Steps of servers' clocks by
- * a fault section are not seen: they are offsets in the servers' own processes. */
+ * CLOCK_REALTIME is compared with CLOCK_MONOTONIC: if the difference of the two has changed between two
+ * looks, the wall clock has stepped, unless the change is small enough for the usual steering of the clock
+ * (0.05 %). Steps of servers' clocks by a fault section are not seen: they are offsets in the servers' own
+ * processes. */
 #ifndef BENCH_RUN_WALL_H
 #define BENCH_RUN_WALL_H
 
