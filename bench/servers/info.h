@@ -14,7 +14,7 @@
 enum { TOPO_DEFAULT, TOPO_NONE, TOPO_SYNC, TOPO_DURABILITIES };
 extern const char *const topo_durability_names[TOPO_DURABILITIES];
 
-/* What one of these settings means for a topology. */
+/* The meaning of one of these settings for a topology. */
 struct topo_durability {
     char text[200];    /* in words, for results and reports; "" = not offered */
     char refused[200]; /* why it is not offered */
@@ -24,7 +24,7 @@ struct topo_durability {
 /* The connections that may lead through wires (wire.h). */
 enum { TOPO_WIRED_CLIENTS = 1 << 0, TOPO_WIRED_PEERS = 1 << 1 };
 
-/* What `SCRIPT info` prints; compose/README.md documents it. */
+/* The values that `SCRIPT info` prints; compose/README.md documents them. */
 struct topo_info {
     char name[64];
     char script[512];      /* the script's path */
@@ -45,16 +45,16 @@ struct topo_info {
     int stop_signal;
     int weight; /* its part of the capacity of `lockbench check`; see struct jobs */
     struct topo_durability durability[TOPO_DURABILITIES];
-    char acts[128]; /* what topo_act can do: "leader promote terminate"; "" = nothing */
-    /* the file in compose/acts that it shares with other topologies; "" = none */
+    char acts[128]; /* the actions that topo_act offers: "leader promote terminate"; "" = none */
+    /* a file in compose/acts that several topologies share; "" = none */
     char library[64];
     /* the server's program, which servers.program may replace (flavour.h); "" = it may not */
     char program[512];
-    bool other_program;                   /* it was replaced */
+    bool other_program;                   /* `program` is not the script's own */
     bool listen_offered;                  /* servers.listen can be asked of its servers */
-    char listen[16];                      /* what was asked; "" = nothing */
+    char listen[16];                      /* the chosen address; "" = none */
     bool min_replicas_offered;            /* servers.min_replicas can be asked of its primary */
-    int min_replicas, min_replicas_lag_s; /* what was asked; 0 = nothing */
+    int min_replicas, min_replicas_lag_s; /* the chosen values; 0 = none */
     bool clock;                           /* topo_clock works on this topology */
     /* its servers write to files alone by write calls, to sockets by send */
     bool written_by_calls;
@@ -75,8 +75,8 @@ int topo_info(const char *folder, const char *name, struct topo_info *ret_info, 
  * err (LB_EXIT_USAGE) where the topology does not offer TLS. */
 int topo_info_tls(struct topo_info *info, struct lb_err *err);
 
-/* What the setting ("default", "none", "sync") means for this topology. NULL with err
- * (LB_EXIT_USAGE) when the word is unknown or this server does not offer it. Lives as long as
+/* The meaning of the setting ("default", "none", "sync") for this topology. NULL with err
+ * (LB_EXIT_USAGE) when the word is unknown or this server does not offer the setting. Lives as long as
  * info. */
 const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
                                                  struct lb_err *err);

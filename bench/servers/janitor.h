@@ -1,4 +1,4 @@
-/* janitor: a small process that cleans up after this one, however this one ends, also by SIGKILL.
+/* janitor: a small process that cleans up when this program has ended, also if SIGKILL ended it.
  *
  * The janitor holds one end of a socket whose other end only this program has. The program tells the janitor the
  * process group of each server, the path of each temporary folder, and the lines to print if the program is cut off.
@@ -17,19 +17,20 @@
 int janitor_start(struct lb_err *err);
 
 /* Between janitor_fork_begin and janitor_fork_end a forked child keeps the socket, so that it can
- * register its own group before it executes a server: at no moment does a server run that the
- * janitor does not know. Every other child of fork() loses the socket, because otherwise the
- * janitor would wait for the end of that child too. */
+ * register its own group before it executes a server. So the janitor knows every server before that
+ * server runs. Every other child of fork() loses the socket, because otherwise the janitor would wait
+ * for the end of that child too. */
 void janitor_fork_begin(void);
 void janitor_fork_end(void);
 
 enum janitor_act { JANITOR_ADD, JANITOR_DROP };
 
-/* Register what to clean up, or unregister what is already gone. The folder's path has at most 511
- * bytes. Async-signal-safe. */
+/* Register a process group or a folder that the janitor must clean up, or unregister it when it is gone.
+ * The folder's path has at most 511 bytes. Async-signal-safe. */
 void janitor_group(enum janitor_act act, pid_t group);
 void janitor_folder(enum janitor_act act, const char *path);
-/* A line for standard error, of at most 511 bytes, for the case that it is never dropped. */
+/* Registers a line of at most 511 bytes, which the janitor prints on standard error if the program ends before the line
+ * is unregistered. */
 void janitor_words(enum janitor_act act, const char *line);
 
 /* Lets the janitor clean up everything that it knows, and waits until it has. Async-signal-safe. */

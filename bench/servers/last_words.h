@@ -1,4 +1,5 @@
-/* last_words: where a server's log is, its end, and the meaning of a wait status, each as one line. */
+/* last_words: the path of a server's log, the last lines of the log, and the meaning of a wait status, each as one
+ * line. */
 #ifndef BENCH_SERVERS_LAST_WORDS_H
 #define BENCH_SERVERS_LAST_WORDS_H
 

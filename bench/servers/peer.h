@@ -1,5 +1,5 @@
-/* peer: which TCP connections a set of processes has open, from /proc. A process that we may not
- * look into counts as one without connections. */
+/* peer: the open TCP connections of a set of processes, from /proc. A process whose files this program may
+ * not see counts as a process without connections. */
 #ifndef BENCH_SERVERS_PEER_H
 #define BENCH_SERVERS_PEER_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct peer {
-    int from, to; /* ports: of the process itself, of the other end */
+    int from, to; /* port of the process itself; port of the other end */
     bool established;
 };
 

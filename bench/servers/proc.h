@@ -25,20 +25,20 @@ struct proc *proc_tree(const pid_t *roots, int count, int *ret_count);
 /* Processor time in ns of the trees below roots; -1 if /proc can't be read. */
 int64_t proc_cpu_ns(const pid_t *roots, int count);
 
-/* Bytes that the trees below roots have made the kernel write to disk since they started, those of
- * children that were reaped included (write_bytes of /proc/PID/io). The kernel counts whole pages, when
- * they are changed and not when they are written, and a large folio as a whole; files in memory (tmpfs)
- * count nothing. by_calls: instead the bytes that they gave to write calls (wchar), which is what they
- * wrote to files where they write to sockets by send. -1 if that can't be read, as of another account's
- * processes. */
+/* Bytes that the trees below roots have made the kernel write to disk since they started, including
+ * children that were reaped (write_bytes of /proc/PID/io). The kernel counts whole pages, when they are
+ * changed and not when they are written, and a large folio as a whole; files in memory (tmpfs) do not
+ * count. by_calls: instead the bytes that the processes passed to write calls (wchar); for processes that
+ * write to sockets by send only, these are the bytes that they wrote to files. -1 if the count can't be
+ * read, for example because the processes belong to another account. */
 int64_t proc_written_bytes(const pid_t *roots, int count, bool by_calls);
 
-/* Memory in bytes that the trees below roots take now: what is theirs alone, and their share of what
- * they share with others (Pss of /proc/PID/smaps_rollup). -1 if that can't be read. */
+/* Memory in bytes that the trees below roots take now: their private memory, and their share of the memory
+ * that they share with other processes (Pss of /proc/PID/smaps_rollup). -1 if it can't be read. */
 int64_t proc_memory_bytes(const pid_t *roots, int count);
 
-/* Whether the process has mapped a file whose path ends with this, as a library that was to be loaded into
- * it; false if that can't be read. */
+/* Whether the process has mapped a file whose path ends with `end`, for example a library that should be
+ * loaded into it; false if its mappings can't be read. */
 bool proc_has_mapped(pid_t pid, const char *end);
 
 /* The number after a name at the beginning of a line, as /proc writes "write_bytes: 4096" and
@@ -63,9 +63,9 @@ bool proc_runs(pid_t pid);
 /* Whether every thread of the process is stopped by a signal or has ended. */
 bool proc_stands(pid_t pid);
 
-/* Whether a process of the tree below root listens on this loopback TCP port. Where we may not look
- * into another user's processes (root in a container), a listener of the same user as root
- * counts. */
+/* Whether a process of the tree below root listens on this loopback TCP port. If this program may not see
+ * the files of another user's processes (as root in a container), a listener that belongs to the user of
+ * the process `root` counts. */
 bool proc_listens(pid_t root, int port);
 
 #endif

@@ -15,12 +15,12 @@ struct shm_list {
     int count;
 };
 
-/* Adds to the list what the processes have. Call it while they are stopped and not reaped: later
- * nothing tells whose the memory was. */
+/* Adds the shared memory of the processes to the list. Call it while the processes are stopped and not reaped: later
+ * it is not known to which process the memory belonged. */
 void shm_find(const struct proc *procs, int count, struct shm_list *list);
 
-/* Removes what is on the list, and empties it. Waits up to 1 s for processes that still have a
- * segment attached; a segment that stays attached is left. */
+/* Removes the shared memory on the list, and empties the list. Waits up to 10 s, for all segments together, until no
+ * process has a segment attached; a segment that stays attached is left. */
 void shm_remove(struct shm_list *list);
 
 #endif

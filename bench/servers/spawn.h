@@ -27,13 +27,13 @@ struct account {
 int account_find(const char *name, struct account *ret_account, struct lb_err *err);
 
 struct spawn {
-    const char *script; /* read at once, with our own rights; the copy DIR.run is executed */
-    /* working folder; exists and belongs to the account. What lies beside it, in a folder that the
-     * account can't write to, is ours: DIR.run, DIR.library, DIR.log */
+    const char *script; /* read at once, with this program's rights; the copy DIR.run is executed */
+    /* working folder; exists and belongs to the account. The files beside it (DIR.run, DIR.library and
+     * DIR.log) belong to this program, in a folder that the account can't write to */
     const char *dir;
     const struct account *account;
     int stop_signal;         /* what the kernel sends if the starting thread ends */
-    const char *library;     /* a second file: LB_LIBRARY is its copy's path; NULL = none */
+    const char *library;     /* a second file: LB_LIBRARY is the path of its copy; NULL = none */
     const char *const *vars; /* "NAME=VALUE", in addition to the fixed ones; ends with NULL */
 };
 
@@ -41,15 +41,15 @@ struct spawn {
  * the janitor knows it before it executes. Returns its pid, or -1 with err. */
 pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
-/* Runs `sh SCRIPT` with the words (words[2], or words[1] too, may be NULL) under the account, with dir as
- * working folder and vars as environment. Returns what it prints (the caller frees it), or NULL with err: what
- * it wrote to standard error, which is also kept in its log. The janitor knows it, and no process that it started
- * is left when this returns. At most limit_ns and 64 KiB. */
+/* Runs `sh SCRIPT` with the words (words[2], or words[1] too, may be NULL) under the account, with dir as working
+ * folder and vars as environment. Returns its output (the caller frees it), or NULL with err, which has the script's
+ * standard error; that is also kept in its log. The janitor knows the script's group, and no process that the script
+ * started is left when this function returns. The script may run for limit_ns and print 64 KiB. */
 char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err);
 
-/* Runs `sh SCRIPT info` and returns what it prints (the caller frees it), or NULL with err. At most
- * 10 s and 64 KiB. */
+/* Runs `sh SCRIPT info` and returns its output (the caller frees it), or NULL with err. The script may run
+ * for 10 s and print 64 KiB. */
 char *spawn_info(const char *script, struct lb_err *err);
 
 #endif

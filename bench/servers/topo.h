@@ -2,8 +2,8 @@
  *
  * A topology is one script and one or more nodes; each node is one process with its own folder and
  * loopback ports. Everything started here ends with this program: normally by topo_stop, and by the
- * janitor (janitor.h) when the program is killed. It touches none of the machine's own services or
- * folders. It speaks no server's protocol: the caller decides whether a server answers, and a
+ * janitor (janitor.h) when the program is killed. The machine's own services and folders are not
+ * touched. This module speaks no server's protocol: the caller decides whether a server answers, and a
  * script carries out actions on its own server (topo_act).
  *
  * All functions but topo_stop_all: one thread at a time. topo_start, topo_restart and topo_ready
@@ -27,8 +27,8 @@ struct topo_wish {
     const char *base; /* where the temporary folder is made; NULL = $TMPDIR, or else /tmp */
     const int *ports; /* nodes x ports to try first; NULL = pick free ones */
     /* The ports by which peers reach each node, nodes x ports (node by node; 0 = the node's own
-     * port): those of a proxy, so that replication can be cut. NULL = the nodes' own. The scripts
-     * use them where compose/README.md says so. */
+     * port): the ports of a proxy, so that replication can be cut. NULL = the nodes' own ports. The
+     * scripts use them if their `info` says wired=peers (compose/README.md). */
     const int *peer_ports;
     /* Called with the nodes' own ports (nodes x ports) before the nodes are started, and again each
      * time they are started on new ports: a proxy must forward to these. May be NULL. */
@@ -89,7 +89,7 @@ int topo_url_count(const struct topo *topo);
 const char *topo_url(const struct topo *topo, int index);
 /* The file of the authority that signed the servers' certificates; NULL = they are without TLS. */
 const char *topo_ca(const struct topo *topo);
-/* The private folder of one node: its data and its file `log`. */
+/* The private folder of one node, with its data; the node's log is beside it (server_log_path). */
 const char *topo_dir(const struct topo *topo, int node);
 int topo_port(const struct topo *topo, int node, int index);
 /* The server process, leader of its own process group; 0 once it ended. */
@@ -114,7 +114,7 @@ int topo_kill(struct topo *topo, int node, struct lb_err *err);
 /* Whether topo_kill ended it and it has not been started again. */
 bool topo_killed(const struct topo *topo, int node);
 
-/* Removes everything in the folder of an ended node but its log, so that the next topo_restart
+/* Removes everything in the folder of an ended node (its log lies beside the folder), so that the next topo_restart
  * starts without data. Returns 0, or -1 with err. */
 int topo_wipe(struct topo *topo, int node, struct lb_err *err);
 

@@ -14,8 +14,8 @@ struct topo;
 int topo_fsyncs_begin(struct topo *topo, struct lb_err *err);
 void topo_fsyncs_end(struct topo *topo);
 
-/* Of all nodes since the topology was started, also of servers that have ended; -1 = they are not counted,
- * also where a server of another flavour did not load the library. */
+/* The number of fsyncs of all nodes since the topology was started, including servers that have ended; -1 = not
+ * counted, also if a server of another flavour did not load the library. */
 int64_t topo_fsyncs(const struct topo *topo);
 
 #endif

@@ -54,19 +54,19 @@ void topo_vars_fill(struct vars *vars, const struct topo *topo, int node);
 /* The file that the script shares with others, or NULL. Returns path. */
 const char *topo_library(const struct topo *topo, char *path, size_t size);
 
-/* Makes a folder of the servers' account inside the topology's folder, which is ours alone. One that is
- * there already must be such a folder. 0, or -1 with err. */
+/* Makes a folder that belongs to the servers' account, inside the topology's folder, which belongs to this program. If
+ * the folder exists already, it must be such a folder. 0, or -1 with err. */
 int topo_make_folder(const struct topo *topo, const char *dir, struct lb_err *err);
 
 /* Starts one node. 0, or -1 with err. */
 int topo_start_node(struct topo *topo, int node, struct lb_err *err);
 
-/* Whether the node runs. If it has ended, what it started ends too, its shared memory is removed, and
- * its status is recorded. */
+/* Whether the node runs. If it has ended: ends the processes that it started, removes its shared memory, and
+ * records its status. */
 bool topo_node_runs(struct node *node);
 
-/* Makes the certificates of servers with TLS, by compose/certificates: the account's, since it has to read the
- * keys. Without TLS nothing. 0, or -1 with err. */
+/* Makes the certificates of servers with TLS, by compose/certificates. The files belong to the servers' account, which
+ * has to read the keys. Does nothing without TLS. 0, or -1 with err. */
 int topo_make_certificates(struct topo *topo, struct lb_err *err);
 
 /* While a node is down, sockets that do not listen keep its ports from other programs. They do not

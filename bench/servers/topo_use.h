@@ -1,8 +1,8 @@
 /* topo_use: what the servers of a topology use: memory, writes to disk, fsyncs. Processor time is topo_cpu_ns.
  *
  * Memory and writes are the kernel's own figures (proc.h). Fsyncs are counted by a library that is loaded
- * into the servers (fsync_shim.c), where their script says `fsyncs=yes`; where it has an act `fsyncs`, the
- * servers are asked by that. It never guesses: what nobody knows is -1. */
+ * into the servers (fsync_shim.c), where their script says `fsyncs=yes`; where the script has an act `fsyncs`, that
+ * act asks the servers. A figure that is not known is -1, and is never estimated. */
 #ifndef BENCH_SERVERS_TOPO_USE_H
 #define BENCH_SERVERS_TOPO_USE_H
 
@@ -19,8 +19,8 @@ struct topo_use {
     int64_t disk_bytes; /* that the files in their folders occupy now */
 };
 
-/* Looks at all of that; takes milliseconds, and for each process of the servers up to one more. An act
- * takes a tenth of a second. Take differences of writes and fsyncs, and none over a restart of a node. */
+/* Fills *ret_use; takes some milliseconds, and up to one more for each process of the servers; an act `fsyncs` takes a
+ * tenth of a second. Use only differences of writes and fsyncs, and none between before and after a node's restart. */
 void topo_use_take(struct topo *topo, struct topo_use *ret_use);
 
 /* The memory alone. */

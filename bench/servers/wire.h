@@ -7,8 +7,8 @@
  * it adds two wake-ups of its process to a round trip: 64 bytes there and back took 2.4 to 2.7
  * times as long as directly (p50, loopback, two busy processors: 30 to 50 us against 12 to 15 us;
  * `make bench` measures it). So compare runs through the proxy only with runs through the proxy.
- * Its counters show what it did: they are the evidence that a fault took effect; that the fault was
- * set is not. */
+ * Its counters show what it did. Only they are evidence that a fault took effect; a successful wire_set
+ * is not. */
 #ifndef BENCH_SERVERS_WIRE_H
 #define BENCH_SERVERS_WIRE_H
 
@@ -51,7 +51,7 @@ enum wire_kind {
      * Bytes in transit are thrown away as well. New connections are accepted; if the fault drops
      * requests, the server does not see them. */
     WIRE_SWALLOW,
-    /* Nothing is read any more; connections stay open and nothing is lost. Only tests use this. */
+    /* No bytes are read any more; connections stay open and no bytes are lost. Only tests use this. */
     WIRE_STALL,
     /* Present connections are reset once and at once, to both sides. New ones are not affected. */
     WIRE_RESET,
@@ -81,9 +81,9 @@ struct wire_fault {
     enum wire_kind kind;
     uint64_t ends;     /* bit i = end i */
     enum wire_way way; /* delay, rate, swallow, stall; 0 = both */
-    /* only connections made by these processes or by those below them, found by which process has the
-     * socket open; at most WIRE_PIDS_MAX. NULL = all. For processes of other accounts this needs the right to look at
-     * them. */
+    /* only connections of these processes and of the processes below them (the process that has the socket open); at
+     * most WIRE_PIDS_MAX. NULL = all connections. For processes of other accounts this program needs the right to see
+     * their files. */
     const pid_t *pids;
     int pid_count;
     int64_t by_ns, jitter_ns;

@@ -1,10 +1,10 @@
 /* verdict: says whether one lock kept a threshold under one load, in one repeat or several, and how
  * sure that is.
  *
- * Where the samples are too few, or their scatter too wide, the threshold is neither kept nor
- * broken; nor is it broken where the load generator was the limit, since nobody knows what the lock
- * would have done (but a threshold that was kept in spite of that limit was kept). A request that
- * was never granted lies above every limit. This file runs nothing and prints nothing. */
+ * If the samples are too few, or scatter too much, the threshold is unsure: neither kept nor broken. If the
+ * load generator was the limit, a threshold that seems broken is unsure too, because a faster generator
+ * might have shown otherwise; a threshold that was kept nevertheless is kept. A request that was never
+ * granted lies above every limit. This file runs nothing and prints nothing. */
 #ifndef BENCH_SLO_VERDICT_H
 #define BENCH_SLO_VERDICT_H
 
@@ -18,7 +18,7 @@
 /* The samples of the repeats of one lock under one load, for one threshold; zeroed: none yet. The
  * struct owns all its memory. */
 struct slo_evidence {
-    double *figures; /* of each repeat; INFINITY: the quantile was never granted */
+    double *figures; /* of each repeat; INFINITY: the quantile lies among requests never granted */
     int repeats;
     /* A second each, of all repeats. A quantile: how many requests, and how many were within the
      * limit. A share: how many attempts, and how many belong to the share. */

@@ -6,10 +6,10 @@
 #include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
-/* The injections in the order of enum injection: ROW(constant, name, what it acts on, properties, targets). Of the
- * properties, LASTS: for a time, and is undone after that; STOPS: nobody is served meanwhile; SCRIPT: the servers' script
- * does it. The targets are a set of 1 << enum fault_target. A new injection is a constant of that enum, a row here, a row
- * with its functions in bench/faults/schedule.c, and a row in workloads/README.md. */
+/* The injections in the order of enum injection: ROW(constant, name, what it acts on, properties, targets). The
+ * properties are LASTS: it lasts for a time, and is undone after that; STOPS: no client is served meanwhile; SCRIPT:
+ * the servers' script does it. The targets are a set of 1 << enum fault_target. A new injection is a constant of enum
+ * injection, a row here, a row with its functions in bench/faults/schedule.c, and a row in workloads/README.md. */
 #define INJECTIONS_EACH(ROW)                                                                       \
     ROW(INJECT_PAUSE, "pause", ON_CLIENTS, LASTS, CLIENTS)                                         \
     ROW(INJECT_KILL, "kill", ON_CLIENTS, 0, CLIENTS)                                               \
@@ -46,13 +46,13 @@ extern const struct lb_option_type type_target; /* struct plan_fault: .target an
 /* The target of an injection. */
 enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
 enum fault_on injection_acts_on(enum injection kind);
-/* What the servers' script does for it (topo_act); NULL = nothing. */
+/* The act of the servers' script that carries the injection out (topo_act); NULL = the script has no part in it. */
 const char *injection_act(enum injection kind);
 /* Whether an injection lasts for a time and is undone after that. */
 bool injection_lasts(enum injection kind);
 /* Whether an injection takes service away from all clients, unless it is aimed at some of them. */
 bool injection_stops(enum injection kind);
-/* Whether a fault hits clients by their worker processes. */
+/* Whether a fault acts on a single worker process, or on the connections of one. */
 bool fault_needs_processes(const struct plan_fault *fault);
 /* Whether the plan has faults with such a target. */
 bool plan_acts_on(const struct plan *plan, enum fault_on on);

@@ -28,8 +28,8 @@ uint32_t keys_count(const struct keyspace *keys, int clients);
 /* Whether each key has one holder at a time: a mutex that is not divided into slots. */
 bool keys_have_one_holder(const struct lb_lock *lock);
 
-/* How many clients may hold a key at the same time, if none of them is a reader. INFINITY: their number has no limit,
- * or they hold nothing. */
+/* The number of clients that may hold a key at the same time, if none of them is a reader. INFINITY: there is no limit,
+ * or clients of this lock hold nothing. */
 double keys_holders(const struct plan *plan, const struct lb_lock *lock);
 
 /* keys: from a plan that was validated. */

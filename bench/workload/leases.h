@@ -8,7 +8,7 @@
 /* struct plan: .leases_ns and their count; .lease_ns is the first. "10s", "500ms, 1s, 2s" */
 extern const struct lb_option_type type_leases;
 
-/* Makes the plans of the stages of a plan that is checked, where it has several leases; they are the arena's.
+/* For a checked plan with several leases: makes a plan for the stages of each lease. The plans belong to the arena.
  * 0, or -1 with err. */
 int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err);
 

@@ -70,14 +70,14 @@ enum key_order { KEY_ORDER_SAME, KEY_ORDER_OPPOSITE };
 
 enum acquire_mode { MODE_WAIT, MODE_TRY, MODE_TIMED };
 
-/* What lies between the read and the write of the guarded counter, and so which overlaps the
- * counter can see. */
+/* The pause between the read and the write of the guarded counter: the counter shows only overlaps
+ * during this pause. */
 enum check_gap { GAP_NONE, GAP_YIELD, GAP_TIME };
 
-/* Where holders write to a guarded store. */
+/* The place of the guarded store that holders write to. */
 enum check_store { STORE_NONE, STORE_MEMORY, STORE_BACKEND };
 
-/* What a server at --url is asked about what was left. */
+/* How a server at --url is asked for keys that were left there: by the names of the stage's keys only, or by a scan. */
 enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
 
 #define PLAN_FAULTS_MAX 8
@@ -86,10 +86,12 @@ enum check_residue { RESIDUE_NAMES, RESIDUE_SCAN };
 enum injection {
     INJECT_NONE,
     /* On a client's worker process, and so on all clients in it. */
-    INJECT_PAUSE,        /* SIGSTOP, after .for_ns SIGCONT */
-    INJECT_KILL,         /* SIGKILL */
-    INJECT_STARVE,       /* the renewals of one client are held back for .for_ns */
-    INJECT_CLIENT_CLOCK, /* its wall clock is off by .by_ns for .for_ns */
+    INJECT_PAUSE, /* SIGSTOP, after .for_ns SIGCONT */
+    INJECT_KILL,  /* SIGKILL */
+    /* Renewals are held back for .for_ns: those of one client, of all clients that share its session if sessions are
+     * what is renewed, or of all clients (TARGET_ALL). The process runs on. */
+    INJECT_STARVE,
+    INJECT_CLIENT_CLOCK, /* the process's wall clock is off by .by_ns for .for_ns */
     /* On servers. */
     INJECT_SERVER_PAUSE,
     INJECT_SERVER_KILL,  /* killed, and restarted with its data after .for_ns */
@@ -110,7 +112,7 @@ enum injection {
     INJECTIONS
 };
 
-/* The target. For clients: any, holder, waiter. For wires and terminate: the connections of such
+/* The target. For clients: any, holder, waiter; for starve also all. For wires and terminate: the connections of such
  * clients, or all; connections between servers: replication. For servers: any (of several the
  * leader or primary, if there is one), one, and so on. */
 enum fault_target {
@@ -189,12 +191,12 @@ struct plan {
     int clients[PLAN_LADDER_MAX]; /* one stage each */
     int clients_count;
     int processes; /* at most the largest of clients; a stage with fewer clients uses fewer */
-    /* over all processes; 0 = one for each two processors. A stage uses at most one thread for each
-     * client */
+    /* threads over all processes; 0 = one for each two usable processors, and at least one for each process. A
+     * stage uses at most one thread for each client, and exactly one if the lock's waits block the thread */
     int threads;
     struct keyspace keys;
     struct key_names key_names; /* as many as keys.count, if any */
-    const char *key_prefix;     /* that other names begin with; "" = none */
+    const char *key_prefix;     /* the beginning of the names that lockbench makes; "" = none */
     struct arrival arrival;
     /* arrivals a second instead of load.arrival's rate, one stage for each */
     int rates[PLAN_LADDER_MAX];
@@ -215,7 +217,7 @@ struct plan {
     uint32_t permits; /* permits of a semaphore that an attempt wants */
     /* permits of a semaphore in total; the count of a latch; the slots of a segmented lock */
     uint32_t bound;
-    int depth;        /* how often a client takes the key again while it holds; at least 1 */
+    int depth;        /* how often a client takes the key before it releases it; at least 1 */
     int keys_at_once; /* at least 1 */
     enum key_order key_order;
 
@@ -263,10 +265,10 @@ struct plan {
     int distance_count;                         /* at least 1 */
     struct distance peer_distance;              /* of the servers of a cluster from each other */
     bool fresh;          /* servers of our own are started anew for each stage */
-    const char *program; /* that is started in place of the topologies' own servers; "" = none */
+    const char *program; /* started in place of the topologies' own servers; "" = none */
     const char
         *listen;      /* servers of our own listen there, too, for other hosts; "" = they do not */
-    int min_replicas; /* without which a primary refuses writes; 0 = it does not ask */
+    int min_replicas; /* a primary with fewer replicas refuses writes; 0 = it never does so */
     int64_t min_replicas_lag_ns;
 
     struct plan_lock *locks;

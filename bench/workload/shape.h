@@ -22,7 +22,7 @@ extern const struct lb_option_type type_key_names; /* struct key_names */
 extern const struct lb_option_type type_gap;       /* struct plan: .gap and .gap_ns */
 extern const struct lb_option_type type_ladder;    /* int[PLAN_LADDER_MAX], and their count */
 
-/* Refuses what can't be the exact name of one key: an empty or a long name, one with a comma, and one with
+/* Refuses a text that can't be the exact name of one key: an empty or too long text, a text with a comma, or one with
  * blanks at an end. 0, or -1 with err. */
 int key_name_check(const char *name, struct lb_err *err);
 

@@ -1,9 +1,9 @@
 /* sweep: in which order a ladder of loads (of rates, or else of clients) is climbed.
  *
- * A load may do other things on the way up than on the way down: queues that never emptied, caches,
- * leases of those who gave up. So a sweep can go up, down, both ways (mirror), or in a shuffled
- * order, in which no load has the same neighbours each time; each repeat shuffles anew, from the
- * plan's seed. */
+ * The same load may give other figures on the way up than on the way down, because of queues that have
+ * not emptied, caches, or leases of clients that gave up. So a sweep can go up, down, both ways (mirror),
+ * or in a shuffled order, in which a load has other neighbours each time; each repeat is shuffled anew,
+ * from the plan's seed. */
 #ifndef BENCH_WORKLOAD_SWEEP_H
 #define BENCH_WORKLOAD_SWEEP_H
 
