@@ -126,7 +126,7 @@ static const struct lb_option acquire_keys[] = {
     {"bound", LB_OPT_INT32, offsetof(struct plan, bound), "4", 1, 10000, NULL,
      "a semaphore's permits, a latch's count, a segmented lock's segments"},
     {"depth", LB_OPT_INT32, offsetof(struct plan, depth), "1", 1, 100, NULL,
-     "how often a client takes the key again while it holds (re-entry)"},
+     "how often a client takes its key before it releases it as often; 1: no re-entry"},
     {"keys_at_once", LB_OPT_INT32, offsetof(struct plan, keys_at_once), "1", 1, LB_KEYS_MAX, NULL,
      "how many keys an attempt takes together: all of them or none"},
     {"key_order", LB_OPT_CHOICE32, offsetof(struct plan, key_order), "same", 0, 0, "same,opposite",
