@@ -1,8 +1,8 @@
-/* clean: what lockbench left on a server: found by the marks that its names carry, and removed.
+/* clean: finds the things that lockbench left on a server, by the marks in their names, and removes them.
  *
  * Each key of a run has LB_MARK in its name. A thing that several keys share (a table, a bucket,
- * the znode above them) says LB_MADE_BY in its comment, description or data. Nothing without a mark
- * is touched, unless the user names it. */
+ * the znode above them) has LB_MADE_BY in its comment, description or data. A thing without a mark is
+ * not touched, unless the user names it. */
 #ifndef DRIVERS_CLEAN_H
 #define DRIVERS_CLEAN_H
 
@@ -16,11 +16,11 @@
 #define LB_MADE_BY "made by lockbench"
 
 enum lb_clean_scope {
-    LB_CLEAN_LEFT,   /* the keys of any run, and what keys share */
-    LB_CLEAN_SHARED, /* only what keys share, */
-    LB_CLEAN_EMPTY,  /* ... if no key is left in it */
-    LB_CLEAN_STAGE, /* the keys of one stage, through a session of its lock; removed without a word */
-    LB_CLEAN_KEY    /* one key that people named */
+    LB_CLEAN_LEFT,   /* the keys of all runs, and the things that keys share */
+    LB_CLEAN_SHARED, /* only the things that keys share */
+    LB_CLEAN_EMPTY,  /* only the shared things in which no key is left */
+    LB_CLEAN_STAGE,  /* the keys of one stage, by a session of its lock; removed without .found */
+    LB_CLEAN_KEY     /* one key that people named */
 };
 
 struct lb_cleaning {
@@ -29,14 +29,14 @@ struct lb_cleaning {
         *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
     uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
     uint32_t bound; /* LB_CLEAN_STAGE: as lb_request's */
-    /* LB_CLEAN_LEFT: what stands before the mark in a key's name, for servers that list keys by
-     * their beginning; NULL = nothing */
+    /* LB_CLEAN_LEFT: the text before the mark in a key's name, for servers that list keys by their
+     * beginning; NULL = none */
     const char *before;
-    /* Told of each thing that is there, of what kind it is and its name. True = remove it. NULL with
+    /* Called for each thing that is there, with its kind (what) and its name. True = remove it. NULL with
      * LB_CLEAN_STAGE. */
     bool (*found)(void *arg, const char *what, const char *name);
     void *arg;
-    /* written by the driver: what it could not look for, and why; "" = nothing */
+    /* written by the driver: the things that it could not look for, and why; "" = it looked for all */
     char unseen[200];
 };
 

@@ -1,7 +1,7 @@
-/* driver.h: what a backend and a lock are: two small tables of data and functions.
+/* driver.h: the interface of the drivers: backends and locks, as small tables of data and functions.
  *
  * A backend says how to reach a server; a lock is an algorithm on a backend. Each has two tables:
- * what it is called and promises (lb_backend, lb_lock), and its functions (lb_connector,
+ * its name and promises (lb_backend, lb_lock), and its functions (lb_connector,
  * lb_algorithm). A driver only talks to the server: the core owns the memory (each table states its
  * sizes), the clock, retries, counts and checks. A driver may include the headers of drivers/ and
  * bench/base/, and nothing else of the project. It never prints, never exits, and never blocks its
@@ -26,7 +26,7 @@
 #include "bench/option/option.h"
 #include "drivers/scenario.h"
 
-/* How a call ended. For locks the kind of failure matters, so each kind has a name and a count. */
+/* The outcome of a call. For locks the kind of failure matters, so each kind has a name and a count. */
 enum lb_outcome {
     LB_OK,   /* granted (acquire), freed (release), answered (ping), extended (renew) */
     LB_BUSY, /* another client holds it, and the caller did not want to wait */
@@ -34,12 +34,11 @@ enum lb_outcome {
     LB_TIMEOUT,
     /* the lease or session ended while the caller held it; another client may hold it now */
     LB_LOST,
-    /* the request was sent and its answer is lost: nobody here knows whether it is held */
+    /* the request was sent and its answer is lost: the client does not know whether it holds the lock */
     LB_UNKNOWN,
     /* the server or the driver refuses for good: authentication, bad name, bad option */
     LB_REFUSED,
-    /* could not ask: the connection was down before anything was sent, or the protocol was
-     * violated */
+    /* no request was sent, because the connection was down; or the server violated the protocol */
     LB_BROKEN,
     LB_OUTCOMES
 };
@@ -56,7 +55,7 @@ enum lb_primitive {
     LB_NO_PRIMITIVE
 };
 
-/* What a lock can do. Tests, help and the runner look at these bits. */
+/* The capabilities of a lock. Tests, help and the runner look at these bits. */
 enum lb_cap {
     /* acquire with a deadline in the past tries once and returns LB_BUSY */
     LB_CAP_TRY = 1 << 0,
@@ -72,7 +71,7 @@ enum lb_cap {
     /* a grant lives as long as its session (connection, ZooKeeper session) */
     LB_CAP_SESSION = 1 << 7,
     LB_CAP_CONTROL = 1 << 8, /* a control: broken on purpose; the checks must catch it */
-    /* a baseline: not a lock, measures the tool; each client gets a cell of its own */
+    /* a baseline: no lock, but a measure of the tool's own cost; each client gets a separate cell */
     LB_CAP_BASELINE = 1 << 9,
     LB_CAP_SHARED = 1 << 10,    /* supports request.shared: readers hold together */
     LB_CAP_REENTRANT = 1 << 11, /* the holder may acquire again: request.held */
@@ -89,27 +88,27 @@ enum lb_cap {
     LB_CAP_ATOMIC = 1 << 17,
 };
 
-/* What a lock promises according to its documentation or its authors; checked against what is
- * measured. */
+/* The promises of a lock, according to its documentation or its authors. Runs compare them with their
+ * measurements. */
 enum lb_claim {
     LB_CLAIM_EXCLUDES = 1 << 0, /* one holder at a time while nothing fails and leases last */
-    /* ... also while a holder is paused for longer than its lease */
+    /* one holder at a time, also while a holder is paused for longer than its lease */
     LB_CLAIM_SAFE_PAUSE = 1 << 1,
-    LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* ... also when one of several servers is lost */
+    LB_CLAIM_SAFE_FAILOVER = 1 << 2, /* the same, also when one of several servers is lost */
     LB_CLAIM_CRASH_RELEASE = 1 << 3, /* the lock of a dead holder is freed without help */
     LB_CLAIMS_END = 1 << 4
 };
 
-/* What frees the lock of a holder that vanished. It also tells by when the lock is free at the
- * latest. */
+/* The event that frees the lock of a holder that vanished, and so the latest time at which the lock is
+ * free. */
 enum lb_crash {
-    LB_CRASH_NEVER,   /* only an operator who cleans up */
-    LB_CRASH_AT_ONCE, /* the kernel, or the server when the connection ends */
+    LB_CRASH_NEVER,   /* no event: an operator has to free the lock by hand */
+    LB_CRASH_AT_ONCE, /* the end of its process (by the kernel) or connection (by the server) */
     LB_CRASH_LEASE,   /* the end of the lease that the request asked for */
     LB_CRASH_SESSION  /* the end of the session's own lease (ZooKeeper session, etcd lease) */
 };
 
-/* How a control (LB_CAP_CONTROL) must fail in the workload that is meant to expose it. */
+/* The failure that a control (LB_CAP_CONTROL) must show in the workload that is meant to expose it. */
 enum lb_exposed {
     /* two holders, each inside its lease; or lost updates; or tokens that do not grow */
     LB_EXPOSED_VIOLATED,
@@ -120,14 +119,14 @@ enum lb_exposed {
 /* A description of a lock for people who choose one. Shown by `list NAME` and in drivers/LOCKS.md.
  * The conformance suite counts the requests and compares. */
 struct lb_about {
-    /* the real clients that it excludes and that exclude it; "(not tested)" behind one that no test
-     * of ours has met */
+    /* the real clients that exclude the lock and that the lock excludes; "(not tested)" after a client that
+     * no test of lockbench tries */
     const char *compatible;
     /* clients that seem compatible but are not, and what they do instead; NULL = none is known */
     const char *incompatible;
     const char *order;   /* the order in which waiters get it: "first come, first served", "none" */
     const char *token;   /* the source of the fencing token; NULL = none */
-    const char *hazards; /* what is known to go wrong with it, in one or two lines */
+    const char *hazards; /* the known dangers of the lock, in one or two lines */
     /* round trips for one uncontended key; 0 = there is no server */
     int acquire_requests, release_requests;
     enum lb_guarantee guarantee;
@@ -136,7 +135,7 @@ struct lb_about {
     int64_t crash_slack_ns;
     /* Controls only: the origin of the mistake and its effect; the workload that shows it. */
     const char *mistake;
-    const char *exposed_by; /* a name in workloads/; NULL = any contention shows it */
+    const char *exposed_by; /* a name in workloads/; NULL = any contention shows the mistake */
     enum lb_exposed exposed_as;
     bool exposed_on_one_host; /* only two clients of one host show it */
 };
@@ -145,11 +144,11 @@ struct lb_about {
  * beside the row, and name the option that changes the figure. A table ends with a NULL figure. */
 struct lb_known_cause {
     const char *figure; /* of a stage, by its path in results/FIELDS.md: "fairness.jain" */
-    double above;      /* told where the figure is greater than this, in its own unit; 0 = not so */
-    double below;      /* told where the figure is less than this; 0 = not so */
-    const char *cause; /* a clause without a full stop */
-    const char *option; /* of the lock, which changes it; NULL = none does */
-    const char *value;  /* told only while the option has this value; NULL = any */
+    double above;       /* reported if the figure is greater, in its own unit; 0 = no such bound */
+    double below;       /* reported if the figure is less; 0 = no such bound */
+    const char *cause;  /* a clause without a full stop */
+    const char *option; /* the lock's option that changes the figure; NULL = none */
+    const char *value;  /* reported only if the option has this value; NULL = any */
 };
 
 struct lb_lock;
@@ -206,28 +205,28 @@ struct lb_session {
     int64_t lease_ns; /* the lease that the workload asks for; session timeouts derive from it */
     int64_t lasts_until_ns; /* see lb_session_renewed; 0 = unknown */
     uint64_t commands;      /* the driver adds 1 for each request that it sends */
-    /* residue: the driver may ask for the names of these keys only; NULL = it may search the whole
-     * server, which lockbench started or the user has allowed it to search */
+    /* for lb_residue_fn: the driver may ask only for the names of these keys. NULL = it may search the whole
+     * server, because lockbench started the server or the user allows the search */
     const struct lb_own_keys *only;
-    /* the driver adds 1 each time a waiter was woken, or had slept, and looked again */
+    /* the driver adds 1 each time that a waiter, after a wake-up or a sleep, looked again whether it gets the lock */
     uint64_t wakeups;
-    /* the driver adds 1 each time the server ended a wait to resolve a deadlock, and adds how long
-     * that wait had lasted */
+    /* each time that the server ended a wait to resolve a deadlock, the driver adds 1 here, and the length of the
+     * wait below */
     uint64_t deadlocks;
     int64_t deadlock_ns;
     int traffic_fd;      /* the TCP socket whose bytes the core counts by TCP_INFO, or -1 */
     uint64_t more_bytes; /* bytes sent and received by other sockets than traffic_fd */
-    struct lb_rng rng;   /* for jitter and tokens: the session's own, and no other run's */
+    struct lb_rng rng;   /* for jitter and tokens; no other session or run draws the same numbers */
     struct lb_err err;   /* why the last call did not return LB_OK; the core clears it */
     void *state;         /* connector->session_bytes, zeroed before connect */
     void *lock_state;    /* algorithm->session_bytes, zeroed before connect */
     void (*on_lost)(struct lb_session *session); /* set by the core; see lb_session_lost */
     struct lb_injected
-        *injected; /* set by the core: what faults change here (injected.h); NULL = nothing */
+        *injected; /* set by the core: the changes by faults (injected.h); NULL = there are none */
     void *core;    /* for the core alone */
 };
 
-/* The name of what is locked. */
+/* A key: the name of the thing that is locked. */
 struct lb_key {
     const char *name; /* printable, at most LB_KEY_MAX bytes, NUL-terminated */
     size_t len;
@@ -269,7 +268,7 @@ struct lb_request {
 #define LB_KEYS_MAX 8   /* of one request */
 #define LB_SLOTS_MAX 64 /* request.bound of a lock with LB_CAP_SLOTS */
 
-/* What a successful acquire returns, and what release and renew are given. */
+/* A grant: filled by a successful acquire, and passed to release and renew. */
 struct lb_grant {
     /* the fencing token, which grows with each grant of the key; 0 = the lock has none. Shared
      * grants may repeat it. LB_OPTIMISTIC: the version read; after an LB_OK release, and with
@@ -283,11 +282,10 @@ struct lb_grant {
     void *data;
 };
 
-/* Opens a backend: once in a run, in the main process before any worker starts or forks, so that
- * all of them see what it leaves in state and shared. Parses the URLs. Returns 0, or -1 with err.
- * May block. */
+/* Opens a backend: once in a run, in the main process before any worker starts or forks, so that all
+ * workers see the contents of state and shared. Parses the URLs. Returns 0, or -1 with err. May block. */
 typedef int lb_open_fn(struct lb_server *server, struct lb_err *err);
-/* Undoes open, also one that failed half-way. */
+/* Undoes open, also after an open that failed. */
 typedef void lb_close_fn(struct lb_server *server);
 /* Opens one session by deadline_ns. Returns 0, or -1 with err (LB_EXIT_USAGE for a wrong password
  * or URL, LB_EXIT_MACHINE for an unreachable server) and a state that disconnect can clean up. */
@@ -295,7 +293,7 @@ typedef int lb_connect_fn(struct lb_session *session, int64_t deadline_ns, struc
 /* Ends the session properly and frees everything. Accepts half-connected and broken sessions, and
  * may be called twice. The core zeroes the state blocks afterwards and may connect again. */
 typedef void lb_disconnect_fn(struct lb_session *session);
-/* Asks the server for its version and for the settings that matter to a lock. Never a password. */
+/* Asks the server for its version and for the settings that matter to a lock. No fact may have a password. */
 typedef int lb_describe_fn(struct lb_session *session, struct lb_facts *facts, struct lb_err *err);
 /* One empty round trip on the session's connection: the lower bound that acquire is compared
  * with. */
@@ -306,9 +304,9 @@ typedef enum lb_outcome lb_ping_fn(struct lb_session *session, int64_t deadline_
 typedef int lb_setup_fn(struct lb_session *session, struct lb_err *err);
 /* arm: creates what a key must have on the server before any client can use it: the permits of a
  * semaphore and the count of a latch (request->bound), the row of a row lock or an optimistic lock.
- * Called once for each key by one session before the others begin (latches: before each round);
- * whatever already exists stays as it is. disarm: removes it again, when no client uses it any
- * more. Return 0, or -1 with err. */
+ * Called once for each key by one session before the others begin (latches: before each round); a
+ * thing that already exists stays as it is. disarm: removes the things again, when no client uses the
+ * key any more. Return 0, or -1 with err. */
 typedef int lb_arm_fn(struct lb_session *session, const struct lb_request *request,
                       struct lb_err *err);
 /* Keys of a stage: their names are a prefix and a number, from first on. */
@@ -336,16 +334,16 @@ typedef enum lb_outcome lb_release_fn(struct lb_session *session, const struct l
 /* Extends a held lease to request->lease_ns from now and updates grant->lease_end_ns. */
 typedef enum lb_outcome lb_renew_fn(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant);
-/* Called after LB_UNKNOWN, on a new connection: makes sure that nothing of that attempt is held or
- * queued. LB_OK = it is sure. NULL in the table = ending the session is enough (locks that live by
- * a connection). */
+/* Called after LB_UNKNOWN, on a new connection: makes sure that nothing of that attempt is held or queued on
+ * the server. LB_OK = that is certain. NULL in the table = the end of the session is enough (for locks that
+ * live as long as a connection). */
 typedef enum lb_outcome lb_settle_fn(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant);
 
-/* What a lock left behind on the server. */
+/* The things that a lock left on the server. */
 struct lb_residue {
     uint64_t count;
-    char example[160]; /* one of them, for example "znode /locks/a/_c_..." */
+    char example[160]; /* one of these things: "znode /locks/a/_c_..." */
 };
 
 /* Counts what this lock left on the server under keys that begin with prefix (keys, znodes, rows,
@@ -356,17 +354,15 @@ typedef int lb_residue_fn(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err);
 
 struct lb_cleaning;
-/* Looks for what lockbench left on the server, calls cleaning->found for each thing, and removes
- * those for which it returns true (clean.h). The session's lock has no functions, except with
- * LB_CLEAN_STAGE: then it is the stage's lock. Ends early at the cut-off. Returns 0, or -1 with
- * err. */
+/* Looks for the things that lockbench left on the server, calls cleaning->found for each of them, and
+ * removes those for which found returns true (clean.h). The session's lock has no functions, except with
+ * LB_CLEAN_STAGE: then it is the stage's lock. Ends early at the cut-off. Returns 0, or -1 with err. */
 typedef int lb_clean_fn(struct lb_session *session, struct lb_cleaning *cleaning,
                         struct lb_err *err);
 
 struct lb_names;
-/* Adds to names what request->key is called on the server (key_names.h). It makes the names by the
- * functions that acquire uses. The session is not connected and has no server: it has lock, options
- * and lease_ns. */
+/* Adds the names that request->key has on the server (key_names.h). The driver must make them by the functions that
+ * acquire uses. The session is not connected and has no server: it has lock, options and lease_ns. */
 typedef void lb_names_fn(const struct lb_session *session, const struct lb_request *request,
                          struct lb_names *names);
 
@@ -378,7 +374,7 @@ typedef int lb_descriptors_fn(const struct lb_session *session, uint32_t keys);
  * text. */
 typedef const char *lb_library_fn(char *text, size_t size);
 
-/* How a backend is talked to. Where the client library is missing, its file is left out. */
+/* The functions of a backend. If the client library is missing, their files are left out of the build. */
 struct lb_connector {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
     size_t options_bytes, server_bytes, session_bytes, shared_bytes;
@@ -387,13 +383,13 @@ struct lb_connector {
     lb_connect_fn *connect;       /* may be NULL */
     lb_disconnect_fn *disconnect; /* may be NULL */
     lb_describe_fn *describe;
-    lb_ping_fn *ping;               /* NULL = there is nobody to ping */
+    lb_ping_fn *ping;               /* NULL = there is no server to ping */
     lb_library_fn *library;         /* NULL = the backend needs none */
     lb_clean_fn *clean;             /* NULL = nothing outlives the run */
     lb_descriptors_fn *descriptors; /* NULL = one: its connection */
 };
 
-/* What a backend is. */
+/* A backend: its name, its servers, and its functions. */
 struct lb_backend {
     const char *name;           /* "redis" */
     const char *summary;        /* one line */
@@ -406,25 +402,25 @@ struct lb_backend {
     /* an array of LB_SCENARIOS: what its locks do under each fault, unless a lock has a table of
      * its own; may be NULL */
     const struct lb_expectation *expected;
-    /* Its clients are programs that send what they like to the server: session->commands counts the requests to
-     * the program, and what reaches the server is not known. */
+    /* The clients are other programs, which speak to the server themselves: session->commands counts the requests to
+     * the program, and it is not known what the program sends to the server. */
     bool program_speaks;
-    const char *missing; /* what to say where connector is NULL: "built without hiredis" */
-    const char *install; /* what to install: Debian package names */
+    const char *missing; /* why connector is NULL: "built without hiredis" */
+    const char *install; /* the Debian packages to install then */
     /* NULL = this build lacks the client library, and so all locks of the backend */
     const struct lb_connector *connector;
 };
 
-/* How the locks of a family are taken and freed: the functions, and the memory that they need. A
- * family of one keeps its algorithm in the lock's file. */
+/* The functions by which the locks of a family are taken and freed, and the sizes of the memory that the functions
+ * need. If the family has one lock only, the algorithm is in the lock's file. */
 struct lb_algorithm {
     const struct lb_option *options; /* ends with a NULL name; may be NULL */
     size_t options_bytes, session_bytes, grant_bytes;
-    int connections; /* of a session to each server that it speaks with; 0 = one */
+    int connections;                     /* of a session to each server that it uses; 0 = one */
     const struct lb_known_cause *causes; /* may be NULL */
     lb_setup_fn *setup;                  /* may be NULL */
-    /* What each session needs of this lock (prepared statements): called by the backend's own
-     * connect when the session is up. May be NULL. */
+    /* Prepares each session for this lock (prepared statements): called by the backend's connect when the
+     * session is connected. May be NULL. */
     lb_connect_fn *prepare;
     lb_arm_fn *arm, *disarm;                   /* may be NULL */
     lb_arm_range_fn *arm_range, *disarm_range; /* may be NULL */
@@ -432,11 +428,11 @@ struct lb_algorithm {
     lb_release_fn *release;
     lb_renew_fn *renew;     /* NULL without LB_CAP_RENEW */
     lb_settle_fn *settle;   /* may be NULL */
-    lb_residue_fn *residue; /* NULL only where there is no server to leave anything on */
-    lb_names_fn *names;     /* NULL only where no other program can reach what is locked */
+    lb_residue_fn *residue; /* NULL only if the lock has no server */
+    lb_names_fn *names;     /* NULL only if no other program can reach the lock */
 };
 
-/* What a lock is called, what it can do, and what it promises. */
+/* A lock: its name, its capabilities, its promises, and its functions. */
 struct lb_lock {
     const char *name;    /* "<backend>-<algorithm>", or "unsafe-..." */
     const char *summary; /* one line: the algorithm and the real client it is compatible with */
@@ -445,23 +441,24 @@ struct lb_lock {
     unsigned caps;     /* enum lb_cap */
     unsigned claims;   /* enum lb_claim */
     const char *waits; /* how a waiter learns: "poll", "watch predecessor", "server queue" */
-    /* What this lock's own state survives (a word of bench/base/durability.h), where that differs
-     * from its server's; the same in words. Either may be NULL. */
+    /* The durability of this lock's own state (a word of bench/base/durability.h), if it differs from its
+     * server's; the same in words. Either may be NULL. */
     const char *durability_class, *durability_note;
-    /* what it leaves on the server by design, in words; NULL = nothing */
+    /* the things that the lock leaves on the server by design, in words; NULL = none */
     const char *keeps;
-    /* an option without which it can do nothing: it is run only where it is named; NULL = none */
+    /* an option that the user has to set: a lock with such an option runs only if the user names the lock; NULL =
+     * none */
     const char *needs;
-    /* as the backend's, for a lock that needs other servers; NULL = those */
+    /* for a lock that needs other servers than its backend's topologies; NULL = the backend's */
     const char *const *topologies;
     struct lb_about about;
-    /* as the backend's, for a lock that differs; NULL = that */
+    /* the lock's own table of expectations; NULL = the backend's table */
     const struct lb_expectation *expected;
-    /* where its backend can keep what it guards: store.h; NULL = nowhere */
+    /* a guarded value in the lock's own backend: store.h; NULL = the backend has no such store */
     const struct lb_store *store;
-    /* never NULL; where the backend is unavailable, one without functions */
+    /* never NULL; if the backend is unavailable, an algorithm without functions */
     const struct lb_algorithm *algorithm;
-    const void *recipe; /* what differs within the family; the family gives the type */
+    const void *recipe; /* this lock's data for the family's algorithm; the family gives the type */
 };
 
 /* Why this build cannot use the backend, "built without hiredis"; NULL = it can. */
@@ -469,7 +466,8 @@ const char *lb_unavailable(const struct lb_backend *backend);
 /* The backend's options; NULL where it has none or is unavailable. */
 const struct lb_option *lb_backend_options(const struct lb_backend *backend);
 
-/* One fact of describe's, e.g. "version", "7.0.15". Copies both; a later fact of a name wins. */
+/* Adds a fact, for lb_describe_fn: "version", "7.0.15". Copies both texts; a later fact of the same name replaces an
+ * earlier one. */
 void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -477,14 +475,14 @@ void lb_fact(struct lb_facts *facts, const char *name, const char *format, ...)
 enum lb_outcome lb_fail(struct lb_session *session, enum lb_outcome outcome, const char *format,
                         ...) __attribute__((format(printf, 3, 4)));
 
-/* For a driver's helper fiber: the session is over (expired, connection closed), and with it all
- * that it holds. Tells the clients that hold something at once; one call for each session is
- * enough. From the session's thread. */
+/* To be called by a driver's helper fiber, on the session's thread, when the session is over (expired, connection
+ * closed), and so are all grants that live as long as the session. The core tells the clients that hold; one call for
+ * each session is enough. */
 void lb_session_lost(struct lb_session *session);
 
-/* For sessions that the server ends after a time-out: the session lasts at least until until_ns, by
- * lb_now(). The driver counts the time-out from before it sent the last request that was answered.
- * From the session's thread. */
+/* For sessions that the server ends after a time-out: says that the session lasts at least until until_ns,
+ * by lb_now(). The driver counts the time-out from before it sent the last request that was answered. To
+ * be called on the session's thread. */
 void lb_session_renewed(struct lb_session *session, int64_t until_ns);
 
 /* The topologies that a lock can run on, the default first; NULL = embedded. */

@@ -1,5 +1,5 @@
-/* facts: what a server says about itself, as names and values. The core makes them; lb_fact fills
- * them. */
+/* facts: a server's statements about itself, as names and values. The core makes the struct; drivers fill
+ * it by lb_fact. */
 #ifndef DRIVERS_FACTS_H
 #define DRIVERS_FACTS_H
 
@@ -13,12 +13,12 @@ struct lb_facts {
         char name[40];
         char value[160];
     } item[LB_FACTS_MAX];
-    /* The durability that follows from the facts. As a word of bench/base/durability.h, NULL = the
-     * server does not tell it; and as a text: from which settings it follows, or why it is not
-     * known, "" = nobody asked. lb_facts_durability sets both. */
+    /* The durability that follows from the facts. durability_class: a word of bench/base/durability.h; NULL =
+     * the server does not tell it. durability: the settings from which it follows, or why it is not known; "" =
+     * the server was not asked. lb_facts_durability sets both. */
     const char *durability_class;
     char durability[200];
-    bool alone; /* one server, so that no other one has agreed to what it answers */
+    bool alone; /* there is one server only, so its answers are not those of a majority */
 };
 
 /* class: a word of bench/base/durability.h that lives for ever, or NULL where the server does not tell. */

@@ -1,6 +1,6 @@
-/* gate: a queue for the fibers of one thread: one at a time passes, first come, first served. It
- * protects what two fibers of a session must not do at once, for example a command and its reply on
- * one connection. It costs two stores when no other fiber is there.
+/* gate: a queue for the fibers of one thread: one fiber at a time passes, first come, first served. A gate
+ * protects work that two fibers of a session must not do at once, for example a command and its reply on
+ * one connection. It costs two stores if no other fiber uses it.
  *
  * Zeroed memory is an open gate. Not for use between threads. */
 #ifndef DRIVERS_GATE_H

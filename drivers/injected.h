@@ -1,10 +1,10 @@
-/* injected: what the faults of a run change inside a client: its renewals are held back (kind
+/* injected: the changes that the faults of a run make inside a client: its renewals are held back (kind
  * `starve`), or its wall clock is off (kind `client-clock`).
  *
- * The supervisor writes, in memory that it shares with the client; a driver asks here wherever it
- * keeps its session alive by itself, and wherever its protocol reads the client's wall clock.
- * Nothing here touches the clock that measures (lb_now). The renewals of grants (lb_renew_fn) are
- * the core's: it asks for itself. */
+ * The supervisor writes the struct, in memory that it shares with the client. A driver calls the functions
+ * below wherever it keeps its session alive by itself, and wherever its protocol reads the client's wall
+ * clock. The clock for measurements (lb_now) is never changed. The core sends the renewals of grants
+ * (lb_renew_fn), and holds them back itself. */
 #ifndef DRIVERS_INJECTED_H
 #define DRIVERS_INJECTED_H
 
@@ -12,8 +12,8 @@
 
 #include "drivers/driver.h"
 
-/* One client's. Of a session that clients share, the first client's counts. Zeroed = nothing is
- * changed. */
+/* The changes in one client. If clients share a session, the struct of the session's first client is used. A zeroed
+ * struct = nothing is changed. */
 struct lb_injected {
     _Atomic bool starved;        /* its renewals are held back */
     _Atomic uint64_t held_back;  /* renewals that were due and were not sent for that reason */

@@ -1,4 +1,4 @@
-/* key_names: what a key is called on the server, so that people find it there with other clients and
+/* key_names: the names that a key has on the server, so that users find it there with other clients and
  * tools: the path of a znode, the number of an advisory lock, the keys of a Redisson lock.
  *
  * Each driver tells it by the functions with which it makes the names (lb_algorithm.names). */

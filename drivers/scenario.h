@@ -17,7 +17,8 @@ enum lb_scenario {
     LB_SCENARIOS
 };
 
-/* What a lock may show in a scenario, from good to bad; also the order of the check's verdicts. */
+/* The worst verdict that is expected of a lock in a scenario, from good to bad; the check's verdicts have the same
+ * order. */
 enum lb_expect {
     LB_EXPECT_UNSTATED, /* the scenario does not apply, or nothing is known */
     LB_EXPECT_SAFE,     /* one holder at a time, and grants continue */
@@ -32,7 +33,7 @@ struct lb_expectation {
     const char *why; /* one phrase: which part of the protocol permits it; static storage */
 };
 
-/* Whether anything is injected in it. */
+/* Whether the scenario has injections. */
 bool lb_scenario_injects(enum lb_scenario scenario);
 /* "pause", "server-restart", ...: also the name of the workload file in workloads/check/. */
 const char *lb_scenario_name(enum lb_scenario scenario);

@@ -16,7 +16,7 @@
 struct lb_server;
 struct lb_facts;
 
-/* What all encrypted connections to one server share: the authorities and the client's certificate. */
+/* The data that all encrypted connections to one server share: the authorities and the client's certificate. */
 struct sock_tls;
 
 /* Reads the files that the options name; where tls->ca is NULL, server->ca or else the machine's authorities are
@@ -30,7 +30,7 @@ void sock_tls_close(struct sock_tls *tls);
 struct sock { /* zeroed = none; fd is set by whoever connects */
     int fd;
     struct ssl_st *ssl; /* NULL = not encrypted */
-    int wanted; /* what the last call that ended with EAGAIN waits for; 0 = what it says itself */
+    int wanted; /* the events that TLS waits for after EAGAIN; 0 = those that the caller names */
     /* the server asked for a client certificate, and has sent nothing since the handshake */
     bool asked;
     bool has_certificate;
@@ -60,8 +60,8 @@ int sock_wait(struct sock *sock, int events, int64_t deadline_ns);
  * thread. */
 const char *sock_error(const struct sock *sock, int error);
 
-/* What may be wrong if the peer ended a connection that is not encrypted before it said anything: ": ..." to follow
- * the message, or "". scheme: the one that asks for TLS, "rediss". */
+/* Advice about a peer that ended an unencrypted connection before it sent anything: ": ..." to follow the message, or
+ * "". scheme: the URL's scheme that asks for TLS, "rediss". */
 const char *sock_advice(const struct sock *sock, const char *scheme);
 
 /* The bytes sent and received on the wire since the last call. */

@@ -1,5 +1,5 @@
-/* sql_lock: the lock algorithms that SQL databases share, over statements that each database words
- * itself.
+/* sql_lock: the lock algorithms that SQL databases share; the text of each statement is written for each
+ * database.
  *
  * A recipe (lb_lock.recipe) is one lock in the words of one database: a statement for each role of
  * its algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
@@ -17,8 +17,8 @@
 enum sql_role {
     /* sql_transaction. A lock without SQL_LOCK polls. */
     SQL_BEGIN,
-    /* waits for ever. A row = the lock is ours and its number is the token; no row = there is none
-     * to lock */
+    /* waits for ever. A row = the client has the lock, and the row's number is the token; no row = the key has
+     * no row that could be locked */
     SQL_LOCK,
     SQL_LOCK_UNTIL, /* waits for wait_us or wait_ms; after that the outcome is LB_TIMEOUT */
     SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = another client holds it */
@@ -102,7 +102,7 @@ struct sql_answer {
 /* what: "TABLE" or "SEQUENCE". */
 typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
 
-/* How a backend runs statements of the lock's recipe. */
+/* The functions by which a backend runs the statements of the lock's recipe. */
 struct sql_port {
     /* Runs before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
     int (*begin)(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
@@ -125,8 +125,8 @@ struct sql_port {
     /* Removes the rows of keys that have a database each; their rows are added when the keys are first used. NULL = one
      * database has the rows of all keys. */
     lb_arm_range_fn *remove;
-    /* Tells of each table and sequence of the database whose name begins with lockbench_, but that does not
-     * say that lockbench made it (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
+    /* Calls visit for each table and sequence of the database whose name begins with lockbench_ and that has no mark
+     * of lockbench (LB_MADE_BY). 0, or -1 with err. NULL = there can be none. */
     int (*strangers)(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                      struct lb_err *err);
 };
@@ -215,7 +215,7 @@ extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
     "statement whose answer is lost has been done once or never, and repeated it may count twice"
 
 /* The parts of the algorithms, for locks that differ in some of them. */
-lb_connect_fn sql_prepare;     /* takes the recipe on; makes its tables if they are not there */
+lb_connect_fn sql_prepare;     /* takes the lock's recipe; makes its tables if they are missing */
 lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_arm_range_fn sql_arm_range, sql_disarm_range; /* SQL_ADD_MANY, SQL_REMOVE_MANY, else those */
@@ -226,8 +226,8 @@ lb_release_fn sql_lease_release;
 lb_renew_fn sql_lease_renew;
 lb_settle_fn sql_lease_settle;
 
-/* What the tables of the algorithms have in common: all; those of sql_lease; those whose keys have
- * rows before they are locked. */
+/* Members that the algorithms share: SQL_MEMBERS all; SQL_LEASE_MEMBERS those of sql_lease; SQL_ARMED those
+ * whose keys need a row before they can be locked. */
 #define SQL_MEMBERS                                                                                \
     .session_bytes = SQL_SESSION_BYTES, .setup = sql_setup, .residue = sql_residue,                \
     .names = sql_names

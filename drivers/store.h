@@ -34,14 +34,14 @@ typedef enum lb_outcome lb_store_tally_fn(struct lb_session *session,
                                           uint64_t *ret_orders);
 
 struct lb_store {
-    /* What is written takes effect with the release, and is undone when the grant ends otherwise. Such a store
-     * tells nothing of late holders, so it is for sales alone (check.stock). */
+    /* A written value takes effect with the release, and is undone if the grant ends in another way. Such a store
+     * can't show the writes of late holders, so it is used for sales only (check.stock). */
     bool with_release;
     lb_setup_fn *setup; /* as the setup of a lock; may be NULL */
     lb_store_install_fn *install;
     lb_store_write_fn *write;
     lb_store_read_fn *read;
-    /* Of a store with_release, where each sale leaves an order; else NULL, both. */
+    /* Only of a store with_release, where each sale leaves an order; else both are NULL. */
     lb_store_order_fn *order;
     lb_store_tally_fn *tally;
     lb_arm_fn *drop; /* removes the key's value and orders; it is no error if there is none */

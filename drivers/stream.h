@@ -14,7 +14,7 @@ struct stream {       /* zeroed = closed */
     struct sock sock; /* meaningful while open */
     bool open, dead;
     bool read; /* something was read since the last send */
-    /* set it for a server that also sends unasked: then a send does not discard what has arrived */
+    /* set this for a server that also sends without a request: then a send does not discard bytes that have arrived */
     bool unasked;
     size_t unwaited;   /* bytes that were read since the last wait */
     size_t start, end; /* unread bytes in buffer */

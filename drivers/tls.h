@@ -1,9 +1,9 @@
 /* tls: the options for the encryption of connections, which have the same names in every backend,
  * and the facts that a session tells about its encryption. It encrypts nothing itself.
  *
- * The URL asks for encryption (its scheme; PostgreSQL's sslmode), the options say what with. Where
- * the URL asks for it, no driver falls back to an unencrypted connection, and the server is
- * verified unless tls_verify says otherwise. */
+ * The URL asks for encryption (by its scheme; by PostgreSQL's sslmode); the options name the certificates
+ * and what is verified. If the URL asks for encryption, no driver falls back to an unencrypted connection,
+ * and the server is verified unless tls_verify says otherwise. */
 #ifndef DRIVERS_TLS_H
 #define DRIVERS_TLS_H
 
@@ -71,7 +71,7 @@ bool lb_tls_is_set(const struct lb_tls *tls);
  * be NULL). Borrows the texts. */
 struct lb_tls lb_tls_of(const struct lb_tls *options, const char *server_ca);
 
-/* Refuses options that can't be meant: for a URL that asks for no encryption (asked: what would, "etcds://"),
+/* Refuses wrong options: options for a URL that asks for no encryption (asked: the scheme that would, "etcds://"),
  * a key without a certificate, files that can't be read. Blocks. 0, or -1 with err (LB_EXIT_USAGE). */
 int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, const char *asked,
                  struct lb_err *err);

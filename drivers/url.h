@@ -38,13 +38,13 @@ bool url_is_local(const char *text);
  * '?'. Returns 0, or -1 with err (LB_EXIT_USAGE), which does not show the password. */
 int url_check(const char *text, struct lb_err *err);
 
-/* Writes the text to out, with "***" for all that may be secret: what stands between "://" (the
- * user, too, where there is no ':') and the last '@', and in a query from the first value of a
- * password or token on. Accepts any text; in one without "://", all from its first ':' to its last
- * '@' may be secret. */
+/* Writes the text to out, with "***" in place of all parts that may be secret: the password (and the user,
+ * if there is no ':') between "://" and the last '@'; and in a query all text from the first value of a
+ * password or token on. Accepts any text; in a text without "://" all from its first ':' to its last '@'
+ * may be secret. */
 char *url_public(const char *text, char *out, size_t size);
 
-/* Overwrites in place what url_public hides. The length stays. */
+/* Overwrites in place the parts that url_public hides. The length stays the same. */
 void url_hide(char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* wait.h: how a driver waits. bench/engine implements it; driver code may give up the processor in
- * no other way.
+/* wait.h: the functions by which a driver waits. bench/engine implements them. Driver code must not block
+ * its thread in any other way.
  *
  * Each client is a fiber on the event loop of a thread. These calls park the calling fiber and let
  * others run. All deadlines are absolute, by lb_now(); LB_NEVER waits until the engine cancels the

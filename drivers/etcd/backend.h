@@ -1,4 +1,4 @@
-/* backend: what is known of the backend without its client library. */
+/* backend: the parts of the backend that do not need its client library. */
 #ifndef DRIVERS_ETCD_BACKEND_H
 #define DRIVERS_ETCD_BACKEND_H
 
@@ -8,7 +8,7 @@ extern const struct lb_backend backend_etcd;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector etcd_connector __attribute__((weak));
 
-/* What its locks may show in each scenario, LB_SCENARIOS entries; see expected.c. */
+/* The verdicts that are expected of its locks in each scenario, LB_SCENARIOS entries; see expected.c. */
 extern const struct lb_expectation etcd_expected[];
 
 #endif

@@ -14,8 +14,8 @@
 size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant *grant,
                         char out[CHUBBY_SEQUENCER_MAX]);
 
-/* Asks etcd whether that grant still holds; for guarded servers, on a session of any etcd lock.
- * LB_OK: it does; LB_LOST: not any more, or never; LB_REFUSED: this is no sequencer; LB_BROKEN,
+/* Asks etcd whether the grant of a sequencer still lasts; for guarded servers, on a session of any etcd lock.
+ * LB_OK: it lasts; LB_LOST: it has ended, or never was; LB_REFUSED: the text is no sequencer; LB_BROKEN,
  * LB_UNKNOWN: etcd could not be asked. */
 enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer);
 

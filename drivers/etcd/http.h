@@ -17,7 +17,8 @@
 
 #define HTTP_ENDPOINTS 8
 
-/* One member: its URL names the host as people do, which TLS checks and says; the look-up is done. */
+/* One member of the cluster. Its URL has the host's name, which TLS compares with the certificate; the name has been
+ * looked up already. */
 struct http_endpoint {
     char base[256];             /* "https://host:port" */
     struct curl_slist *resolve; /* "host:port:address" for curl; NULL where the host is a number */
@@ -39,7 +40,7 @@ struct transfer {
     CURL *easy;
     bool without_token; /* set before the start of a request that asks for a token */
     bool busy;          /* started, and neither finished nor cancelled */
-    bool sent;          /* once over or cancelled: it may have left this host */
+    bool sent;          /* set when it is over or cancelled: the request may have left this host */
     CURLcode result;
     long http_status;
     int grpc_status; /* from the trailers; -1 = none came */
@@ -57,17 +58,17 @@ struct http {
     struct lb_session *owner;             /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;
-    bool stop, running, parked;    /* the pump: asked to end; has not; waits */
-    bool answered;                 /* HTTP of the server was read, ever */
-    bool connected;                /* there is a connection; a further transfer joins it */
-    bool changed;                  /* the sockets did, since the pump looked */
-    bool may_open;                 /* the next socket that curl asks for is wanted */
-    bool refused;                  /* curl asked for one that was not: the connection was dead */
-    struct transfer *opener;       /* is opening the connection; others wait for how that ends */
-    struct curl_slist *headers;    /* of each request: shared->headers, or our own with a token */
-    struct curl_slist *retired;    /* earlier ones, which a transfer may still use */
+    bool stop, running, parked;    /* the pump must end; has not ended yet; waits */
+    bool answered;                 /* HTTP from the server has been read at least once */
+    bool connected;                /* there is a connection; a further transfer uses it, too */
+    bool changed;                  /* the set of sockets has changed since the pump looked */
+    bool may_open;                 /* curl may open one socket */
+    bool refused;                  /* curl wanted a socket without may_open: the old one was dead */
+    struct transfer *opener;       /* the transfer that opens the connection; others wait for it */
+    struct curl_slist *headers;    /* of each request: shared->headers, or a copy with a token */
+    struct curl_slist *retired;    /* earlier headers, which a transfer may still use */
     char protocol[16], cipher[64]; /* of the TLS connection; "" = none */
-    /* when curl wants to be called, by our clock; LB_NEVER = not at all */
+    /* when curl must be called again, by lb_now(); LB_NEVER = not at all */
     int64_t timer_ns;
     int64_t looked_ns; /* until when the pump sleeps */
     int socket_count;

@@ -65,11 +65,11 @@ struct etcd_session {
     int64_t keep_due_ns;
     int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
     int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
-    int64_t alive_until_ns;            /* the lease lasts until then at least, by our clock */
-    int64_t grace_ns;                  /* after that, how long an answer may still save it */
+    int64_t alive_until_ns;            /* the lease lasts at least until then, by lb_now() */
+    int64_t grace_ns;                  /* so long after that an answer may still prolong it */
     bool ending;                       /* the session is being closed: the keeper is to end */
     int64_t patience_ns;               /* how long a call waits for its answer */
-    bool lost;                         /* the lease has ended, or may have by our clock */
+    bool lost;                         /* the lease has ended, or may have ended by lb_now() */
     bool watch_on;                     /* the server has taken the watch up */
     bool watch_hit;                    /* the watched key was deleted */
 };
@@ -127,7 +127,7 @@ enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method
 /* Whether the call has finished by the deadline. False also at the cut-off and when the lease has
  * ended. */
 bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
-/* How a call that is over went, as etcd_call. */
+/* The outcome of a call that is over, as of etcd_call. */
 enum lb_outcome etcd_long_end(struct etcd_session *e);
 
 /* Takes a lease for as long as the workload says and starts to keep it alive; also when there was
@@ -156,9 +156,9 @@ int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct l
 int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
                  struct lb_residue *ret_residue, struct lb_err *err);
 
-/* What lockbench left there; see drivers/clean.h. */
+/* Removes the things that lockbench left on the server; see drivers/clean.h. */
 lb_clean_fn etcd_clean;
-/* ... of that the leases. */
+/* The part of etcd_clean that removes leases. */
 int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, struct lb_err *err);
 
 #endif

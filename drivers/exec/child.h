@@ -1,7 +1,8 @@
-/* child: the process that is one client, and its lines of JSON. See README.md for what the lines say.
+/* child: the process of one client, and its lines of JSON, which README.md documents.
  *
- * A child lives and dies with its session. Whatever it does (dies, writes what is no JSON, a line without end, nothing),
- * a call ends by its deadline with one reason. A child that has failed once is not asked again. */
+ * A child is started and ended with its session. If the child ends, writes something that is no JSON, writes a line
+ * without end, or does not answer, a call ends by its deadline with one reason. A child that has failed once gets no
+ * further requests. */
 #ifndef DRIVERS_EXEC_CHILD_H
 #define DRIVERS_EXEC_CHILD_H
 
@@ -17,11 +18,11 @@ struct exec_child { /* zeroed = none */
     struct lb_session *owner;
     pid_t pid;             /* 0 = none; its process group has the same number */
     int fd;                /* our end of its standard input and output */
-    int log;               /* what it wrote to standard error, as far as it is kept */
+    int log;               /* the file of its standard error, which keeps the first 16 KiB */
     struct lb_fiber *pump; /* reads its lines */
     struct lb_fiber *waiter;
     bool stop, ended; /* ended: its output has ended, or it was given up */
-    bool broke;       /* it ended or wrote what is no answer: a mistake of the program */
+    bool broke;       /* it ended, or wrote something that is no answer: a mistake of the program */
     json_t *answer;   /* not yet taken */
     char why[320];    /* why it was given up; "" = it works */
     size_t used;

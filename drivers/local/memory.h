@@ -62,8 +62,8 @@ struct memory_shared {
     struct mem_semaphore_slot semaphore[LOCAL_SLOTS];
 };
 
-/* The grant's own data of every memory lock: what the release needs. The locks do not know their
- * holders, so this also proves that there is something to release. 0 = nothing is held. */
+/* The grant's data of every memory lock: a value that the release needs. The locks do not know their
+ * holders, so the value also shows that the client holds the lock. 0 = the client holds nothing. */
 struct memory_grant {
     uint64_t held;
 };
@@ -80,10 +80,10 @@ static inline uint32_t memory_slot(const struct lb_request *request) {
  * slice. False when the time is up. */
 bool memory_slice(int64_t deadline_ns, struct timespec *ret_until);
 
-/* Ends an acquire: stores what is held, without an end. */
+/* Ends an acquire: stores the value in the grant, and sets no lease. */
 enum lb_outcome memory_granted(struct lb_grant *grant, uint64_t held);
 
-/* Begins a release: returns what was held, and clears it; 0 if nothing was held. */
+/* Begins a release: returns the stored value, and clears it; 0 if the client held nothing. */
 uint64_t memory_taken_back(struct lb_grant *grant);
 
 #define MEMORY_QUEUE_HAZARDS                                                                       \

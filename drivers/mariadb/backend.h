@@ -1,4 +1,4 @@
-/* backend: what is known of the backend without its client library. */
+/* backend: the parts of the backend that do not need its client library. */
 #ifndef DRIVERS_MARIADB_BACKEND_H
 #define DRIVERS_MARIADB_BACKEND_H
 
@@ -9,7 +9,7 @@ extern const struct lb_backend backend_mariadb;
 /* Weak: NULL where the library is missing. */
 extern const struct lb_connector mariadb_connector __attribute__((weak));
 
-/* What the locks may show in each scenario, LB_SCENARIOS entries each; see maria_expected.c. */
+/* The verdicts that are expected of the locks in each scenario, LB_SCENARIOS entries each; see maria_expected.c. */
 extern const struct lb_expectation maria_getlock_expected[], maria_row_expected[],
     maria_lease_expected[], maria_flag_expected[], maria_optimistic_expected[],
     maria_update_expected[];

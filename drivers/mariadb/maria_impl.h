@@ -35,8 +35,8 @@ struct maria_session {
     MYSQL *mysql;
     int host; /* of the URL, counted from 0 */
     int fd;
-    bool dead;      /* nothing may be sent any more */
-    bool ended;     /* ... since the server said so */
+    bool dead;      /* the connection is broken: nothing may be sent on it any more */
+    bool ended;     /* it is dead because the server said that it ended the session */
     bool timed_out; /* the last wait ended by its deadline or the cut-off */
     MYSQL_STMT *statement[MARIA_STATEMENTS_MAX];
     int statement_count;
@@ -45,7 +45,7 @@ struct maria_session {
 /* The outcome that follows from an error number of the server or the client library for a
  * statement. */
 enum lb_outcome maria_outcome(unsigned number);
-/* Whether the server chose us as the victim of a deadlock. A node of Galera gives the same error
+/* Whether the server ended this client's wait to resolve a deadlock. A node of Galera gives the same error
  * for a transaction that lost against a transaction of another node. */
 bool maria_is_deadlock(unsigned number);
 
@@ -75,16 +75,16 @@ void maria_tls_before_call(const struct lb_session *session);
 /* Refuses a connection that is not encrypted although it should be, or one to a server that offers no TLS. 0, or -1
  * with err. */
 int maria_tls_check(const struct lb_session *session, bool offered, struct lb_err *err);
-/* What to do about a failed connection, ": ..." or "". */
+/* Advice about a failed connection: ": ..." to follow the error's text, or "". */
 const char *maria_tls_advice(unsigned number, const char *message,
                              const struct maria_server *server);
 void maria_tls_facts(MYSQL *mysql, const struct maria_server *server, struct lb_facts *facts);
 
-/* Returns what to hand to a _cont call that must not go on: that call then fails, and the
- * connection is lost. */
+/* Returns the argument for a _cont call that must end the operation: that call then fails, and the connection
+ * is lost. */
 int maria_give_up(MYSQL *mysql);
 
-/* Waits for what a _start or _cont call asks for. Returns what to hand to _cont. */
+/* Waits for the events that a _start or _cont call asks for. Returns the argument for the next _cont call. */
 int maria_wait(struct lb_session *session, int asked, int64_t deadline_ns);
 
 /* Before each statement: readies the session for it. False, with session->err: there is no connection. */

@@ -17,7 +17,7 @@ struct maria_sql {
 extern const struct sql_port maria_port;
 
 #define MARIA_HOME "lockbench" /* the database where the URL names none */
-/* How a table or a sequence ends that is made: with its mark. */
+/* The end of each statement that creates a table or a sequence, with lockbench's mark. */
 #define MARIA_MADE "ENGINE=InnoDB COMMENT='" LB_MADE_BY "'"
 int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg,
                     struct lb_err *err);
@@ -63,16 +63,15 @@ int maria_strangers(struct lb_session *session, sql_stranger_fn *visit, void *ar
 #define MARIA_ROW_SCHEMA                                                                           \
     "CREATE TABLE IF NOT EXISTS lockbench_row (" MARIA_NAME ") " MARIA_MADE,                       \
         "CREATE SEQUENCE IF NOT EXISTS lockbench_fence INCREMENT BY 0 " MARIA_MADE
-/* A row is locked as it is read, before what is selected of it: the number is drawn under the
- * lock. */
+/* The server locks a row when it reads the row, before it computes the selected values. So the number is drawn
+ * while the row is locked. */
 #define MARIA_ROW_LOCKED                                                                           \
     "SELECT NEXTVAL(lockbench_fence) FROM lockbench_row WHERE name = ? FOR UPDATE"
 #define MARIA_ROW_STATEMENTS MARIA_ROWS_OF("lockbench_row", "", "")
 
-/* What mysql-lease guards, kept beside it, and what mysql-row guards in its own transaction:
- * lb_lock.store, and the recipe's statements. A statement that changes no column counts as not
- * done, so each step that is done raises the column steps. The columns are assigned from left to
- * right. */
+/* The guarded stores: beside the lock for mysql-lease, in the lock's own transaction for mysql-row:
+ * lb_lock.store, and the recipe's statements. A statement that changes no column counts as not done, so
+ * each step raises the column steps. The columns are assigned from left to right. */
 extern const struct lb_store maria_store, maria_store_in_transaction;
 #define MARIA_STORE_STATEMENTS                                                                     \
     [SQL_INSTALL] = {"INSERT INTO lockbench_guarded (name, token, value, steps) "                  \
@@ -86,7 +85,8 @@ extern const struct lb_store maria_store, maria_store_in_transaction;
                    "vxkv"},                                                                        \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = ?", "k"},                      \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = ?", "k"}
-/* What mysql-row sells: the orders beside the stock, counted in the same statement as the stock is read. */
+/* The statements of a sale under mysql-row: the orders beside the stock. One statement reads the stock and counts the
+ * orders. */
 #define MARIA_ORDER_STATEMENTS                                                                     \
     [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES (?, ?)", "kv"},               \
     [SQL_TALLY] = {"SELECT value, (SELECT COUNT(*) FROM lockbench_order AS o WHERE o.name = ?) "   \

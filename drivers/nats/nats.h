@@ -3,7 +3,7 @@
  *
  * A request is a PUB or HPUB with a reply subject, and the message that comes back on that subject.
  * While a request waits for its answer, it also takes in the messages of the watch, and answers the
- * server's PINGs. While nobody waits, a fiber of the thread does (pongs.c). */
+ * server's PINGs. While no request waits, a fiber of the thread does the same (pongs.c). */
 #ifndef DRIVERS_NATS_NATS_H
 #define DRIVERS_NATS_NATS_H
 
@@ -62,8 +62,8 @@ struct nats_session {
         bool held;    /* the message is an entry, not a delete marker */
         uint64_t sequence;
     } watch;
-    struct gate gate; /* whoever uses the connection: a call, or the fiber of pongs.c */
-    bool used;        /* by a call, since that fiber looked last */
+    struct gate gate; /* one user of the connection at a time: a call, or the fiber of pongs.c */
+    bool used;        /* a call has used the connection since that fiber looked last */
     bool has_pongs;
     struct lb_session *pongs_before, *pongs_next; /* in the list of that fiber */
 };

@@ -30,11 +30,11 @@ struct pg_conninfo {
 struct pg_sweeper;
 
 struct pg_session {
-    struct pg_sweeper *sweeper; /* of this session, which its end ends; NULL = none */
+    struct pg_sweeper *sweeper; /* ends with this session; NULL = none */
     PGconn *conn;
     int fd;
-    bool dead;  /* nothing may be sent any more */
-    bool ended; /* ... since the server said so */
+    bool dead;  /* the connection is broken: nothing may be sent on it any more */
+    bool ended; /* it is dead because the server said that it ended the session */
     bool read;  /* something was read since the last statement was sent */
     /* behind a pooler, where another client may get the server session with a prepared statement:
      * the text that is sent in place of each name */
@@ -61,15 +61,15 @@ void pg_conninfo_add(struct pg_conninfo *info, const char *keyword, const char *
  * or -1 with err where the URL contradicts them. */
 int pg_conninfo_tls(struct pg_conninfo *info, const struct lb_tls *options, const char *server_ca,
                     struct lb_err *err);
-/* What to do about a failed connection, ": ..." or "". */
+/* Advice about a failed connection: ": ..." to follow the error's text, or "". */
 const char *pg_tls_advice(const char *message);
 void pg_tls_facts(PGconn *conn, struct lb_facts *facts);
 
 /* The outcome that follows from the server's SQLSTATE for a statement. */
 enum lb_outcome pg_outcome(const char *sqlstate);
-/* What to do about it, to stand behind the message; "" = nothing is known. */
+/* Advice about an error with this SQLSTATE, to follow the error's text; "" = none is known. */
 const char *pg_advice(const char *sqlstate);
-/* Whether the server chose us as the victim of a deadlock. */
+/* Whether the server ended this client's wait to resolve a deadlock. */
 bool pg_is_deadlock(const char *sqlstate);
 
 /* The exit code of a failed connection, by its SQLSTATE ("" if the server was not reached). */

@@ -9,8 +9,8 @@
 
 extern const struct sql_port pg_port;
 
-/* Starts a sweeper beside a session, for as long as that lasts; its own session is of client PG_SWEEPER. 0, or -1
- * with err. */
+/* Starts a sweeper beside a session; the sweeper ends with the session, and has a session of its own, as client
+ * PG_SWEEPER. 0, or -1 with err. */
 #define PG_SWEEPER UINT32_MAX
 int pg_sweeper_start(struct lb_session *owner, struct lb_err *err);
 
@@ -38,7 +38,7 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
                          "kvx"},                                                                   \
     [SQL_LEFT] = {"SELECT count(*) FROM " table " WHERE starts_with(name, $1::text)", "k"}
 
-/* Advisory locks of sessions that call themselves as we do, here, other than this one. */
+/* Counts the advisory locks of other sessions with this session's application_name, in this database. */
 #define PG_ADVISORY_LEFT                                                                                 \
     "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE l.locktype = 'advisory' " \
     "AND a.application_name = current_setting('application_name') AND l.pid <> pg_backend_pid()"
@@ -47,8 +47,8 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_ROW_SCHEMA                                                                              \
     PG_MAKE("TABLE", "lockbench_row", " (name text PRIMARY KEY)"),                                 \
         PG_MAKE("SEQUENCE", "lockbench_fence", "")
-/* A subquery that locks is run before what is selected from it: the number is drawn under the
- * lock. */
+/* The server runs a subquery that locks before it computes the values selected from the subquery. So the number is
+ * drawn while the row is locked. */
 #define PG_ROW_LOCKED(rows)                                                                        \
     "SELECT nextval('lockbench_fence') FROM (SELECT 1 FROM " rows ") AS locked"
 #define PG_ROW_STATEMENTS PG_ROWS_OF("lockbench_row", "", "")
@@ -67,7 +67,7 @@ int pg_strangers(struct lb_session *session, sql_stranger_fn *visit, void *arg, 
 #define PG_TABLE_LEFT                                                                              \
     "SELECT count(*) FROM lockbench_table WHERE starts_with(name, $1::text) AND expire_at > now()"
 
-/* What pg-lease guards, kept beside it, and what pg-row guards in its own transaction: lb_lock.store, and the
+/* The guarded stores: beside the lock for pg-lease, in the lock's own transaction for pg-row: lb_lock.store, and the
  * recipe's statements. */
 extern const struct lb_store pg_store, pg_store_in_transaction;
 #define PG_STORE_STATEMENTS                                                                        \
@@ -81,7 +81,8 @@ extern const struct lb_store pg_store, pg_store_in_transaction;
                    "kvx"},                                                                         \
     [SQL_LOOK] = {"SELECT value FROM lockbench_guarded WHERE name = $1::text", "k"},               \
     [SQL_DROP] = {"DELETE FROM lockbench_guarded WHERE name = $1::text", "k"}
-/* What pg-row sells: the orders beside the stock, counted in the same statement as the stock is read. */
+/* The statements of a sale under pg-row: the orders beside the stock. One statement reads the stock and counts the
+ * orders. */
 #define PG_ORDER_STATEMENTS                                                                        \
     [SQL_ORDER] = {"INSERT INTO lockbench_order (name, token) VALUES ($1::text, $2::bigint)",      \
                    "kv"},                                                                          \

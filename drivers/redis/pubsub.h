@@ -1,5 +1,5 @@
-/* pubsub: how the fibers of a session wait for messages of a channel, as the threads of one JVM do
- * in Redisson. A session has one subscription for a channel, which its waiters share and count. A
+/* pubsub: lets the fibers of a session wait for messages of a channel, as the threads of one JVM do
+ * in Redisson. A session has one subscription for a channel; its waiters share and count it. A
  * message wakes as many waiters as the lock's count function says; a message that arrives while no
  * waiter sleeps is kept for the next one.
  *

@@ -1,11 +1,11 @@
-/* redis: what every Redis lock needs and no algorithm: commands to the node that serves a key,
- * several of them in one round trip, scripts, subscriptions, names, tokens, what is left on the
- * servers.
+/* redis: the functions that all Redis locks share, without the algorithms: commands to the node that
+ * serves a key, several commands in one round trip, scripts, subscriptions, names, tokens, and the count
+ * of keys that are left on the servers.
  *
  * A session has a connection to each node that it needed so far. Where several fibers share a
  * session (LB_CAP_SHARE), each connection carries one round trip at a time. Replies lie in the
- * connection, so that a round trip allocates nothing: they are valid until the calling fiber waits
- * again. It follows MOVED and ASK, and tries nothing else twice. */
+ * connection, so that a round trip allocates no memory: they are valid until the calling fiber waits
+ * again. A command is sent again after MOVED and ASK, and a script after NOSCRIPT; in no other case. */
 #ifndef DRIVERS_REDIS_REDIS_H
 #define DRIVERS_REDIS_REDIS_H
 
@@ -68,8 +68,8 @@ struct redis_command {
  * session. */
 struct redis_node;
 
-/* Which node serves a key (cluster: by the key's slot; sentinels, and a URL with replicas: the
- * server that calls itself primary; else the URL's server). LB_OK; or LB_BROKEN: nobody serves it
+/* Finds the node that serves a key (cluster: by the key's slot; sentinels, and a URL with replicas: the
+ * server that calls itself primary; else the URL's server). LB_OK; or LB_BROKEN: no node serves the key
  * now. */
 enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_t len,
                               struct redis_node **ret_node);
@@ -79,7 +79,7 @@ enum lb_outcome redis_node_of(struct lb_session *session, const char *key, size_
  * primaries. */
 int redis_node_count(const struct lb_session *session);
 struct redis_node *redis_node_at(struct lb_session *session, int index);
-/* How many of these are connected. */
+/* The number of these nodes that are connected. */
 int redis_node_up_count(const struct lb_session *session);
 
 bool redis_is_cluster(const struct lb_session *session);
@@ -90,7 +90,7 @@ bool redis_are_independent(const struct lb_session *session);
  * if it has some, as Redisson does. */
 bool redis_may_have_replicas(const struct lb_session *session);
 
-/* How many replicas the node has connected now, by its INFO replication. */
+/* Asks the node by INFO replication for the number of its replicas that are connected now. */
 enum lb_outcome redis_replicas(struct lb_session *session, struct redis_node *node, int *ret_count);
 
 /* Sets the function that ends a lock's helper fibers and feeds: disconnect calls it first, once. A
@@ -150,7 +150,7 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
 
 /* --- subscriptions --- */
 
-/* A second connection to a node, for (S)SUBSCRIBE and what comes of it. */
+/* A second connection to a node, for (S)SUBSCRIBE and the messages of the channels. */
 struct redis_feed;
 
 /* Opens it; for a session's first wait, not for each one: it allocates. NULL with session->err. */

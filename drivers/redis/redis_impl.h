@@ -28,7 +28,7 @@ enum redis_mode {
 struct redis_server {
     struct url url;
     enum redis_mode mode;
-    /* sentinels: the names of what they watch; one of REDIS_SENTINEL, else none */
+    /* the names of the groups that the sentinels watch: one for REDIS_SENTINEL, several for REDIS_GROUPS */
     char group[REDIS_GROUPS_MAX][64];
     int group_count;
     char database[12];    /* to SELECT; "" = 0 */
@@ -50,12 +50,12 @@ struct redis_conn {
     redisContext *context;
     struct sock sock;
     bool dead;
-    bool counted;   /* its bytes are the core's to count (session->traffic_fd) */
-    bool unread;    /* unasked replies: there may be more to read, which gives no new edge */
+    bool counted;   /* the core counts its bytes (session->traffic_fd) */
+    bool unread;    /* of a feed: more bytes may be there, for which epoll reports no new edge */
     bool half_read; /* context->reader has a part of an answer, or more than was asked for */
     int have;       /* replies of this round trip that are complete */
-    int owed;       /* replies that must come first, and that nobody waits for any more */
-    /* scripts that the server is known to know, by their place in the thread's table */
+    int owed;       /* replies of earlier round trips that still come first; they are dropped */
+    /* a bit for each script that the server knows, by the script's place in the thread's table */
     uint64_t known;
     struct redis_reply *filling;
     size_t text_used;
@@ -146,7 +146,7 @@ int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_
                      struct lb_err *err);
 /* When an answer that is asked for now must be there. */
 int64_t redis_answer_deadline(const struct lb_session *session);
-/* What lockbench left on the primaries; see drivers/clean.h. */
+/* Removes the keys that lockbench left on the primaries; see drivers/clean.h. */
 lb_clean_fn redis_clean;
 
 #define REDIS_CURSOR_BYTES 24

@@ -1,7 +1,6 @@
-/* redisson: what the locks of Redisson 4.7 have in common on the wire: how a holder is named, how
- * keys and channels are named, how a script is run, and how a client waits: it tries, subscribes,
- * tries again, then waits for a message, at most until the lock's lease ends, and tries again. The
- * scripts are in drivers/redis/lua, one file each.
+/* redisson: the common parts of the locks of Redisson 4.7: the names of holders, keys and channels, the
+ * calls of scripts, and the wait of a client: it tries, subscribes, tries again, then waits for a message,
+ * at most until the lock's lease ends, and tries again. The scripts are in drivers/redis/lua, one file each.
  *
  * A session stands for one Redisson instance (one JVM) and has a random UUID; its clients stand for
  * the threads of that JVM. The real client spreads its commands over a pool of connections and
@@ -71,8 +70,8 @@ long long redisson_now_ms(const struct lb_session *session);
 /* The command that publishes a message: PUBLISH, or SPUBLISH in a cluster. */
 const char *redisson_publish(const struct lb_session *session);
 
-/* How long the latch of an unlock exists if it is not deleted: (3 s timeout + 1 to 2 s delay) * 4
- * attempts. */
+/* The time to live of an unlock's latch, which ends so if it is not deleted. Redisson computes it: (3 s timeout + 1 to
+ * 2 s delay) * 4 attempts; here the middle, 18 s. */
 #define REDISSON_LATCH_MS "18000"
 
 /* Runs a script on the node; NULL = on the node that serves the script's first key. Returns LB_OK
@@ -89,8 +88,8 @@ enum lb_outcome redisson_run_synced(struct lb_session *session, struct redis_nod
                                     const struct redis_script *script, int keys,
                                     const struct redis_word *words, int count,
                                     const struct redis_reply **ret_reply, bool *ret_synced);
-/* Fails the acquire for that reason. given_back: the outcome of that release. Returns LB_BROKEN, with session->err, or
- * given_back if the release failed. */
+/* Fails an acquire that no replica has acknowledged, after the caller has released the lock. given_back: the outcome of
+ * that release. Returns LB_BROKEN, with session->err, or given_back if the release failed. */
 enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome given_back);
 
 /* --- unlocking --- */

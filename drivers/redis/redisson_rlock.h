@@ -17,7 +17,7 @@ void rlock_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]
  * nil: taken; a number: held by another, for so many ms. */
 extern const struct redis_script script_rlock_take;
 
-/* What such an answer means: LB_OK: taken; LB_BUSY with *ret_left_ns; or the answer is refused. */
+/* Reads such an answer. Returns LB_OK: taken; LB_BUSY with *ret_left_ns; or the outcome of a wrong answer. */
 enum lb_outcome rlock_answer(struct redisson_try *one, const struct redis_reply *reply,
                              int64_t *ret_left_ns);
 
@@ -43,7 +43,7 @@ void rlock_prepare_unlock(struct lb_session *session, const struct lb_request *r
 enum lb_outcome rlock_extend(struct lb_session *session, struct redis_node *node,
                              const struct lb_request *request, const char *holder);
 
-/* How long to wait at most for a lock whose time to live is pttl ms; below 0 = LB_NEVER. */
+/* The longest wait for a lock whose time to live is pttl ms: LB_NEVER if pttl is below 0. */
 int64_t rlock_left_ns(long long pttl);
 
 /* For locks whose grant is a struct rlock_grant: */

@@ -31,7 +31,7 @@ lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;
 
 extern const struct lb_option redlock_option_table[];
-/* What the algorithms of these locks share; renew is a lock's own. */
+/* The members that the algorithms of these locks share; each lock sets renew itself. */
 #define REDLOCK_MEMBERS                                                                            \
     STRING_KEY, STRING_OPTIONS(redlock_option_table, struct redlock_options),                      \
         .grant_bytes = sizeof(struct string_grant), .prepare = redlock_prepare,                    \

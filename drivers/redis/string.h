@@ -65,7 +65,7 @@ lb_names_fn string_names;
 /* The options of a lock that has no more than these: how it polls. */
 extern const struct lb_option string_option_table[];
 
-/* What most of these locks have in their algorithm; acquire, release and renew are a lock's own. */
+/* The members that most of these algorithms share; each lock sets acquire, release and renew itself. */
 #define STRING_MEMBERS                                                                             \
     STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),                        \
         .grant_bytes = sizeof(struct string_grant), .settle = string_settle

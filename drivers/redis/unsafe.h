@@ -1,5 +1,5 @@
-/* unsafe: what the tables of the controls on Redis have in common, so that each of them states its
- * own mistake and little else. */
+/* unsafe: the common parts of the tables of the controls on Redis, so that each table mainly describes its own
+ * mistake. */
 #ifndef DRIVERS_REDIS_UNSAFE_H
 #define DRIVERS_REDIS_UNSAFE_H
 

@@ -3,8 +3,8 @@
  *
  * Each call sends one request (counted in session->commands) and waits for the answer, at most the
  * backend's command_timeout. It retries nothing: the algorithm decides what a lost answer means.
- * Results are the library's codes (ZOK, ZNONODE, ...), with the many forms of trouble folded into
- * these: */
+ * Results are the library's codes (ZOK, ZNONODE, ...); its many codes for failures of the connection and
+ * the session are replaced by these four: */
 #ifndef DRIVERS_ZOOKEEPER_CALLS_H
 #define DRIVERS_ZOOKEEPER_CALLS_H
 
