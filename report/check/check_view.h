@@ -73,8 +73,8 @@ bool check_under_fault(const struct check_cell *cell);
  * the verdict is worse than stated or a control was not caught, "+" if it is better, else "". */
 const char *check_sign(enum check_verdict verdict);
 const char *check_mark(const struct check_cell *cell);
-/* How grave the verdict is, whatever was claimed; a control and a cell without a verdict are
- * plain. */
+/* The tone for the verdict, whatever the driver states; TONE_PLAIN for a control and for a cell without a
+ * verdict. */
 enum tone check_tone(const struct check_view *view, const struct check_cell *cell);
 const char *check_verdict_title(enum check_verdict verdict);    /* the verdict in one sentence */
 const char *check_compared_text(const struct check_cell *cell); /* "worse than stated" */
@@ -83,7 +83,7 @@ const char *check_compared_text(const struct check_cell *cell); /* "worse than s
 /* Writes "0 to 2.00 s" into text, which holds CHECK_RANGE_MAX bytes. */
 char *check_range_text(double min_ns, double max_ns, char *text);
 
-/* Adds to the cell's name what was seen in it, how often, and what its driver states. */
+/* Adds to the cell's name its findings, their numbers, and the verdict that its driver states. */
 void check_add_seen(const struct check_cell *cell, struct doc *doc);
 /* These return malloced sentences; NULL when out of memory. */
 char *check_recovery_sentence(const struct check_cell *cell); /* "" if there is nothing to say */

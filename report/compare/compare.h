@@ -38,11 +38,11 @@ double compare_value(const struct result_field *metric, const struct run_stage *
 struct compare_side {
     double *values; /* the samples; owned */
     int count;
-    int made; /* runs, or stages if each side has one run: as many samples would there be at most */
+    int made; /* number of runs, or of stages if each side has one run: the greatest possible count */
     double median;
 };
 
-/* What an inconclusive figure would need; the words of each are in compare_need.c. */
+/* The means that would make an inconclusive figure conclusive; compare_need.c has their words. */
 enum compare_need_kind {
     COMPARE_NEEDS_NOTHING, /* the figure is not inconclusive */
     COMPARE_NEEDS_REPEATS,
@@ -69,7 +69,7 @@ struct compare_figure {
     struct compare_need need;
 };
 
-/* What the samples of the inconclusive figures count: the fewest and the most of a side. */
+/* The numbers of samples of the inconclusive figures: the fewest and the most that a side has. */
 struct compare_samples {
     int least, most;
 };
@@ -106,7 +106,7 @@ struct compare {
     struct run **base, **new; /* owned */
     int base_count, new_count;
     double min_effect, alpha;
-    uint32_t metrics; /* the figures that are judged, a choice (choice.h) */
+    uint32_t metrics; /* the figures that are judged: a choice (choice.h) */
     struct compare_row *rows;
     int row_count;
     char **differences; /* differences of plans and environments, a line for each; owned */
@@ -140,8 +140,8 @@ struct compare_ask {
     int base_count, new_count;
     double min_effect; /* COMPARE_MIN_EFFECT */
     double alpha;      /* COMPARE_ALPHA */
-    /* the figures that are judged, a choice (choice.h); the others are shown, and are no part of the family that the
-     * correction is over */
+    /* the figures that are judged: a choice (choice.h); the other figures are shown, but the correction for several
+     * figures does not count them */
     uint32_t metrics;
     /* also compares different topologies, durabilities and executors */
     bool anyway;
@@ -160,8 +160,8 @@ void compare_free(struct compare *compare);
 int compare_check_loads(struct run *base, struct run *new, const struct compare_ask *ask,
                         struct lb_err *err);
 
-/* What a figure of this row needs, in words without a full stop, the same in every output; "" if its need
- * is COMPARE_NEEDS_NOTHING. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
+/* Writes the need of a figure of this row in words without a full stop, the same in every output; "" for
+ * COMPARE_NEEDS_NOTHING. text: COMPARE_NEED_TEXT_MAX bytes. Returns text. */
 #define COMPARE_NEED_TEXT_MAX 96
 char *compare_need_text(const struct compare_row *row, const struct compare_figure *figure,
                         char *text);

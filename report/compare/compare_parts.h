@@ -23,7 +23,7 @@ int compare_find_differences(struct compare *compare);
 int compare_say_apart(const struct run_stage *base, const struct run_stage *new,
                       struct lb_err *err);
 
-/* compare_need: what an inconclusive figure needs whose p is not known: a side has no sample. */
+/* compare_need: the need of an inconclusive figure of which a side has no sample, so that its p is not known. */
 struct compare_need compare_need_of_side(const struct compare_row *row,
                                          const struct compare_figure *figure,
                                          const struct result_field *metric);

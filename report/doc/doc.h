@@ -114,7 +114,7 @@ void doc_term(struct doc *doc, const char *name, const char *format, ...) DOC_FO
 /* A JSON object as nested terms, folded under a title, in the page alone; NULL adds nothing. */
 void doc_tree(struct doc *doc, const char *title, const json_t *tree);
 
-/* What readers should not conclude: the page's last section. The array ends with an empty one. */
+/* Wrong conclusions that a reader might draw, for the page's last section. The array ends with an empty entry. */
 struct doc_caveat {
     const char *claim, *reason;
 };

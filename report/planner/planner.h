@@ -72,7 +72,7 @@ struct planner {
     struct planner_answer *answers;
     int count;
     char *settle; /* without any answer: the command that would measure one; else NULL; owned */
-    int unsafe;   /* what guarantees nothing, and is left out: locks broken on purpose, baselines */
+    int unsafe;   /* number of locks left out because they guarantee nothing: controls, baselines */
     /* all locks are mutexes, and the hold alone keeps the keys busy: no lock can carry the load */
     bool impossible;
     double held; /* the least of the answers' */

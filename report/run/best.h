@@ -54,11 +54,11 @@ bool best_ratio_range(const struct report_group *group, int row, double *ret_low
 /* True if two such means are too close to show a difference. */
 bool best_mean_is_level(double a, double b);
 
-/* True if few clients got most of the grants (BEST_FAIR); false where that was not measured, or is not the
- * lock's doing. */
+/* True if few clients got most of the grants (BEST_FAIR); false if fairness was not measured, or if faults on clients
+ * explain it. */
 bool best_is_unfair(const struct report_row *row);
 
-/* What an unfair row did, "few clients got most of the grants". */
+/* The reason why the row is unfair, in words: "few clients got most of the grants". */
 const char *best_unfair_text(const struct report_row *row);
 
 #endif

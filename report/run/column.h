@@ -42,8 +42,8 @@ bool column_gives_way(const struct column *column, const struct report_group *gr
 double column_stage_value(const struct column *column, const struct run_stage *stage);
 double column_value(const struct column *column, const struct report_row *row);
 
-/* How a table shows the figures of the column: counts in full, since counts that add up must be seen
- * to do so. */
+/* The form in which a table shows the figures of the column. Counts are shown in full, so that a reader can add
+ * them up. */
 enum doc_figure column_figure(const struct column *column);
 
 /* Writes a value of the column for a sentence, a time with its own unit; text holds
@@ -59,8 +59,9 @@ const struct number_unit *column_unit(const struct column *column,
  * (column_why_unranked). */
 bool column_is_ranked(const struct column *column, const struct report_group *group);
 
-/* Why the figure is shown, but locks are not ranked by it, because not the lock made it: the median of a
- * wait whose mean the load fixes, or fairness where some clients were killed or stopped. NULL otherwise. */
+/* Why locks are not ranked by the figure, although it is shown: something else than the lock determines it. That is so
+ * for the median of a wait whose mean the load fixes, and for fairness if some clients were killed or stopped. NULL
+ * otherwise. */
 const char *column_why_unranked(const struct column *column, const struct report_group *group);
 
 /* True if the comparison of a group has the column; narrow: there is no room for all columns. */

@@ -19,8 +19,8 @@ void run_doc_end(const struct report *report, struct doc *doc);
 
 /* Whether each lock excludes, in sentences; the headline answers the question. */
 void run_verdict(const struct report *report, struct doc *doc);
-/* What ran on which servers, a line for each run; and a warning if the clients of the runs were on other machines, or if
- * runs have the same plan. */
+/* The locks and servers of each run, a line for each; and a warning if the clients of the runs were on different
+ * machines, or if runs have the same plan. */
 void run_ran(const struct report *report, struct doc *doc);
 /* Its sentences about one lock; none about a lock that did as it must. tested: some lock of the report was. */
 void run_verdict_lock(const struct report_lock *lock, bool tested, struct doc *doc);
@@ -46,8 +46,8 @@ void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
-/* How long two clients of different hosts may hold at the same time in a stage without being seen,
- * in ns, since their clocks are not exact; NAN for a stage on one machine. */
+/* The time, in ns, for which two clients on different hosts may hold together in a stage unnoticed, because the
+ * hosts' clocks are not exact; NAN for a stage on one machine. */
 double run_hosts_unseen_ns(const struct run_stage *stage);
 /* Adds a sentence for each load host that a stage of the run lost: what its clients did is not known. Each host once. */
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
@@ -65,8 +65,8 @@ void run_distances(const struct report *report, struct doc *doc);
 /* Recovery after crashes beside holders that expired under pauses, lease by lease; nothing where no
  * runs have several leases. */
 void run_leases(const struct report *report, struct doc *doc);
-/* True if some load has a value in a group of columns; and the tables of it, folded, HTML only. Loads in which no row has a value are left
- * out. */
+/* run_has_columns: true if some load has a value in a group of columns. run_folded: adds the tables of such a group,
+ * folded, HTML only; loads in which no row has a value are left out. */
 bool run_has_columns(const struct report *report, unsigned columns);
 void run_folded(const struct report *report, unsigned columns, const char *what, struct doc *doc);
 
@@ -74,7 +74,7 @@ void run_folded(const struct report *report, unsigned columns, const char *what,
  * these. */
 bool run_has_faults(const struct report *report);
 void run_faults(const struct report *report, struct doc *doc);
-/* How each lock recovered, for the terminal and Markdown; the page has a chart and tables of it.
+/* The recovery of each lock, for the terminal and Markdown; the page has a chart and tables of it.
  * Nothing if no stage has a fault. */
 void run_recovery(const struct report *report, struct doc *doc);
 

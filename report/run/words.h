@@ -31,7 +31,7 @@ bool words_is_leased(const struct run_stage *stage);
 /* The topology that a stage ran on: "yours" for a server that the user gave by its URL; NULL = not
  * stated. */
 const char *words_topology(const struct run_stage *stage);
-/* What of a holder ends before another client is let in: "lease", or "session" without one. */
+/* The thing that must end before the server lets another client in: "lease", or "session" if there is no lease. */
 const char *words_lease(const struct run_stage *stage);
 
 /* Words that documents use without an explanation. */

@@ -129,8 +129,8 @@ struct trend_figure {
      * = none */
     double shift;
     bool worse; /* that change is one for the worse, and the gate counts it */
-    /* How sure that change is: its p, corrected over all figures of all series of the gate. NAN:
-     * there is no gate */
+    /* the p of that change, corrected over all figures of all series of the gate; NAN: there is no
+     * gate */
     double p;
     /* why that change is accepted, borrowed from ask.acks; NULL = it is not */
     const char *acknowledged;
@@ -190,8 +190,8 @@ int trend_exit(const struct trend_view *view);
 char *trend_also(const struct trend_series *series, const struct trend_figure *figure,
                  const struct change_point *change, char *text, size_t size);
 
-/* What differs between a series and the one before it, by the columns of the file: "topology,
- * environment"; "" if there is none before it. */
+/* Writes the names of the columns in which a series differs from the series before it: "topology,
+ * environment"; "" if there is no series before it. */
 char *trend_differs(const struct trend_series *series, char *text, size_t size);
 
 /* True if the change is one for the worse. */
@@ -208,8 +208,8 @@ int trend_page(const struct trend_view *view, FILE *out, struct lb_err *err);
 
 struct trend_otava {
     int tests;
-    /* What a table with a number in each cell can't have: "a.c4.1: 2 runs without figures, handoff_p50; b.c4.2: all of
-     * it"; "" for nothing; owned by the caller */
+    /* the runs and figures that are left out, because Otava needs a number in each cell: "a.c4.1: 2 runs without
+     * figures, handoff_p50; b.c4.2: all of it"; "" = none; owned by the caller */
     char *left_out;
 };
 

@@ -10,9 +10,9 @@ static inline double bound_of_grants(double grants) {
     return grants > 3 ? 3 / grants : NAN;
 }
 
-/* Whether exclusion was hardly tested: where holders are inside for less than a round trip, a second grant arrives when
- * the first holder has mostly gone, so that it is not seen, and the grants allow no bound. False where one of the two
- * is not known. */
+/* Whether exclusion was hardly tested: holders were inside for less than a round trip. Then a second grant usually
+ * arrives after the first holder has left, so that an overlap is not seen, and the grants give no bound. False if one
+ * of the two times is not known. */
 static inline bool bound_hardly_tested(double inside_ns, double round_trip_ns) {
     return inside_ns < round_trip_ns;
 }

@@ -20,7 +20,7 @@
 
 #define CHECK_CONFORMANCE "conformance" /* the column of the conformance suite */
 
-/* How the verdict of a cell compares with the expected one. */
+/* The result of comparing a cell's verdict with the expected verdict. */
 enum check_compared { CHECK_AS_EXPECTED, CHECK_WORSE, CHECK_BETTER, CHECK_NOT_COMPARED };
 
 struct check_fault {

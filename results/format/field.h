@@ -59,7 +59,7 @@ enum {
     IN_TOOL = 1 << 9 /* the load generator's own stalls */
 };
 
-/* How the values of several runs become one. */
+/* The way in which the values of several runs become one value. */
 enum result_merge {
     MERGE_WORST, /* the value of the run with the worst verdict */
     MERGE_SUM,

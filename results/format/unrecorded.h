@@ -13,10 +13,10 @@ static inline double unrecorded_sum_ns(const struct run_latency *latency) {
     return latency->count > 0 ? latency->count * latency->mean : 0;
 }
 
-/* The least share of the clients' time of waiting in the window that no percentile of acquire has: a wait
- * that began in the warm-up is in none. Waits that were recorded count with their whole length, with what
- * was after the window: so the share may be greater, never less. Opening an attempt's own session is no
- * part of acquire, nor of these waits. NAN = not known, or no closed loop. */
+/* The share of the clients' waiting time in the window that is in no percentile of acquire, because a wait that began
+ * in the warm-up is not recorded. It is the least possible share: recorded waits count with their whole length,
+ * including the part after the window. The time to open an attempt's own session is not part of these waits. NAN = not
+ * known, or no closed loop. */
 static inline double unrecorded_share(const struct run_stage *stage) {
     double waited_ns = stage->state_waiting_ns;
     if (!stage->arrival || strcmp(stage->arrival, "closed") != 0) return NAN;
