@@ -76,8 +76,8 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->lost_wakeups = stage->lost_wakeups;
 }
 
-/* The trials of a lock: its faults in a scenario with faults; in one without, the grants during which somebody waited,
- * or all grants of a lock at which that says nothing. */
+/* The trials of a lock: in a scenario with faults its faults; in one without, the grants during which another client
+ * waited, or all grants of a lock for which no client ever waits. */
 static double bound_of(const struct cell_result *result) {
     const struct check_cell *cell = &result->cell;
     if (cell->verdict != CHECK_SAFE) return NAN;
@@ -184,8 +184,8 @@ int cell_result_of_run(const struct run *run, const char *trouble, bool needs_fa
 
 /* ---- several runs as one ---- */
 
-/* How bad a verdict is: the worst of several runs is shown. A failed run hides a good one, but not a
- * bad one. A run without a trial adds nothing to runs that have some. */
+/* The rank of a verdict: of several runs the one with the worst verdict is shown. A failed run hides a good run, but
+ * not a bad one. A run without a trial changes nothing if other runs have trials. */
 static int badness(const struct cell_result *result) {
     static const int order[] = {
         [CHECK_SAFE] = 0,    [CHECK_INCONCLUSIVE] = 1, [CHECK_FAILED] = 2,

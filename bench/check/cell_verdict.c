@@ -274,7 +274,7 @@ bool cell_was_hardly_tested(const struct run_stage *stage) {
 static enum check_verdict verdict_on_good(const struct run *run, const struct run_stage *stage,
                                           bool needs_fault, double acted_s, const char *not_acted,
                                           char *why, bool *ret_no_trial) {
-    /* At a control that lets everybody in nobody waits: it was missed. */
+    /* No client waits for a control that lets every client in, so the control was missed. */
     if (!needs_fault && !stage->control && verdict_is(stage->verdict, VERDICT_UNTESTED))
         return verdict_because(
             why, CHECK_INCONCLUSIVE,

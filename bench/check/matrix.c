@@ -34,8 +34,8 @@ static const enum lb_scenario timed[] = {LB_SCENARIO_HOLDER_KILL, LB_SCENARIO_SE
                                          LB_SCENARIO_LEADER_KILL, LB_SCENARIO_PRIMARY_LOST,
                                          LB_SCENARIO_SENTINEL,    LB_SCENARIO_CLUSTER};
 
-/* Where half of the attempts on a lock with a shared mode ask as readers. In the other scenarios all ask as writers: what
- * those ask for, such as the time until the next grant, is a writer's. */
+/* The scenarios in which half of the attempts on a lock with a shared mode ask as readers. In the other scenarios all
+ * ask as writers, because the figures there, such as the time until the next grant, are those of writers. */
 static const enum lb_scenario with_readers[] = {LB_SCENARIO_NONE, LB_SCENARIO_PAUSE,
                                                 LB_SCENARIO_STARVED, LB_SCENARIO_WIRE_DELAY};
 

@@ -286,7 +286,7 @@ static inline void fetch(const char *from, const char *end) {
     }
 }
 
-/* Fetches into the cache what the fiber that runs after this one will touch. Also fetches the struct of the fiber
+/* Fetches the memory that the next fiber will touch into the cache. Also fetches the struct of the fiber
  * after that one, which the next call of this function reads. (redis-setnx with 2,000 clients: 7.0 us of processor
  * time a command, instead of 11 us.) */
 static void fetch_next(const struct loop *loop) {

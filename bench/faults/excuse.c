@@ -2,8 +2,8 @@
  *
  * A grant that lives as long as its connection ends when the injection ends the connection; a grant
  * that lives as long as a session runs out when its client hears nothing from its servers for so
- * long. A client that is found in a cell after that has outlived its session, as others outlive
- * their leases. Grants with a lease of their own are excused by nothing here. */
+ * long. A client that is found in a cell after that has outlived its session, as others outlive their
+ * leases. Grants with a lease end by the lease alone, so no injection excuses them. */
 #include "bench/faults/excuse.h"
 
 /* Whether a grant of this lock ends with its session. */

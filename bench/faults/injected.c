@@ -1,10 +1,10 @@
-/* injected: what is changed inside a client while its process runs on: its renewals are held back,
- * or its wall clock is off; see kinds.h and drivers/injected.h.
+/* injected: injections that change a client while its process runs on: its renewals are held back, or its
+ * wall clock is off; see kinds.h and drivers/injected.h.
  *
- * Renewals of a lease are held back where the core makes them (watchdog.c), for one client.
- * Renewals of a session that its driver keeps alive by itself (etcd's keep-alive, ZooKeeper's
- * pings) are held back by that driver, for all clients of the session. A program (exec) renews its
- * session out of our reach.
+ * Renewals of a lease are held back where the core makes them (watchdog.c), for one client. Renewals of a
+ * session that its driver keeps alive by itself (etcd's keep-alive, ZooKeeper's pings) are held back by
+ * that driver, for all clients of the session. With the target `all` the renewals of all clients are held
+ * back. lockbench can't hold back the renewals of a program (exec).
  *
  * A wall clock belongs to a process, so all clients of a process have the same. Only code that asks
  * lb_client_wall_now sees the change. */
@@ -29,7 +29,7 @@ static struct counts count(const struct faults *faults, const struct fault_act *
     return sum;
 }
 
-/* What the clients first .. end-1 had counted when the injection began. */
+/* Stores the counts of the clients first .. end-1 at the injection's begin. */
 static void begin_counting(struct faults *faults, struct fault_act *act, uint32_t first,
                            uint32_t end) {
     act->first_client = first;

@@ -141,7 +141,7 @@ static void kill_node(struct faults *faults, struct fault_section *section, int 
     bool empties = section->plan->kind == INJECT_SERVER_EMPTY, wiped = false;
     pid_t pid = topo_pid(topo, node);
     fault->node = node;
-    /* Before the server dies, so that a client that gets what this frees is not accused. */
+    /* Before the server dies, so that a client that gets a lock which this frees is not accused. */
     fault_excuse_ended(faults, 0, clients, fault->begin_ns, LB_NEVER);
     bool killed = topo_kill(topo, node, &err) == 0;
     int64_t over_ns = fault->gone_ns = lb_now();
@@ -300,7 +300,7 @@ static int local_ports(pid_t pid, const struct topo *topo, int ports[PORTS_MAX])
     return count;
 }
 
-/* How many of the process's connections are there no more; 0 if that can't be known. */
+/* The number of the process's connections that have ended; 0 if that can't be known. */
 static int count_ended(pid_t pid, const struct topo *topo, const int *ports, int count) {
     int left[PORTS_MAX], still = local_ports(pid, topo, left), ended = count;
     if (count < 0 || still < 0) return 0;

@@ -1,6 +1,6 @@
 /* victims: see victims.h.
  *
- * What a client does is read from the memory that the client shares while it runs, so the answer may
+ * The state of a client is read from the memory that the client shares while it runs, so the answer may
  * be out of date at once. A client that must be hit while it holds is therefore stopped first and
  * looked at again, and resumed if it has left meanwhile. */
 #include "bench/faults/victims.h"
@@ -67,8 +67,8 @@ static bool is_hit(const struct faults *faults, int process) {
     return false;
 }
 
-/* Whether an injection on the process has hit this grant already, which the client has since since_ns: what follows is
- * no second trial. */
+/* Whether an earlier injection on the process has hit this grant, which began at since_ns. To hit the same grant again
+ * tests nothing new. */
 static bool was_hit(const struct faults *faults, int process, int64_t since_ns) {
     for (int i = 0; i < faults->log->count; i++) {
         const struct fault_event *event = &faults->log->events[i];

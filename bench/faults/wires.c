@@ -1,6 +1,5 @@
-/* wires: what happens to bytes between clients and servers, and between servers; see kinds.h. The
- * wire itself is a process of its own (servers/wire.h), and what that process counted is the sign
- * that an injection took effect. */
+/* wires: injections on the bytes between clients and servers, and between servers; see kinds.h. The wire
+ * is a separate process (servers/wire.h); its counts are the sign that an injection took effect. */
 #include <string.h>
 
 #include "bench/faults/excuse.h"
@@ -62,7 +61,7 @@ static bool ends_connections(const struct plan_fault *plan) {
     return plan->kind == INJECT_WIRE_RESET || plan->kind == INJECT_WIRE_MIDWAY;
 }
 
-/* Logs what the wire counted. lift: what went wrong when the injection was lifted. */
+/* Logs the wire's counts as the sign. lift: the error of wire_lift, if there was one. */
 static void log_wire_sign(struct faults *faults, int number, struct fault_event *fault,
                           const struct lb_err *lift) {
     struct wire_sign seen;

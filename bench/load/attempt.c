@@ -42,8 +42,8 @@ static void leave_lost(struct client *client) {
     entry_abandon(client);
 }
 
-/* Whether the holder knows that it lost the grant: then it does not write. A loss that nothing
- * explains is no excuse: then the holder does write, and the damage shows. */
+/* Whether the holder knows that it lost the grant, so that it does not write. If it was not told so and its lease still
+ * lasts, the holder writes also after a failed call, so that the checks find the damage of a lock that lost it. */
 static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
     if (client->hold.told == LB_LOST) return true;
     if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
@@ -76,14 +76,14 @@ static void record_grant(struct client *client, int64_t due_ns, int64_t started_
     }
     client_lagged(client, due_ns);
     recorder_add(recorder, METRIC_HOLD, releasing_ns - acquired_ns);
-    /* Only a client that was waiting when the holder let go was handed anything. */
+    /* A handoff needs a client that was already waiting when the holder called release. */
     if (entry->releasing_ns > started_ns && !client->worker->shared->split)
         recorder_add(recorder, METRIC_HANDOFF, acquired_ns - entry->releasing_ns);
     if (entry->run > client->stats->longest_run) client->stats->longest_run = entry->run;
 }
 
-/* The hold ended otherwise than well: nothing is to be released. Returns whether the client knew of
- * its loss, and left without writing. */
+/* The hold ended early, and the grant must not be released. Returns whether the client knew that it lost the grant, and
+ * left without writing. */
 static __attribute__((noinline)) bool leave_unreleased(struct client *client,
                                                        enum lb_outcome outcome, int64_t now_ns) {
     if (knows_loss(client, outcome, now_ns)) {
@@ -95,7 +95,7 @@ static __attribute__((noinline)) bool leave_unreleased(struct client *client,
     return false;
 }
 
-/* Granted: enters, holds, leaves, releases, records. Returns how the attempt ended. */
+/* After a grant: enters, holds, leaves, releases, records. Returns the outcome of the attempt. */
 static enum lb_outcome use_grant(struct client *client, int64_t due_ns, int64_t started_ns,
                                  int64_t acquired_ns, bool measured) {
     struct session *session = client->session;

@@ -6,7 +6,7 @@
 #define JUDGED_NS LB_S_NS               /* an intruder that takes longer is taken for killed */
 #define JUDGED_LOOK_NS (100 * LB_US_NS) /* between two looks at whether it has judged */
 
-/* The entry of a grant that several holders may share. Nobody can tell which release enabled it, so it has no
+/* The entry of a grant that several holders may share. It is not known which release enabled this grant, so it has no
  * previous holder and no handoff. */
 static const struct entry shared_entry = {.run = 1};
 

@@ -14,7 +14,7 @@
 #include "bench/load/tick.h"
 #include "bench/load/trace.h"
 
-/* What a grant lets its client into, for this plan. */
+/* The kind of memory that clients with a grant enter, for this plan and lock. */
 static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lock *lock) {
     if (lock->caps & LB_CAP_BASELINE) return ENTRY_CELL;
     if (lock->caps & LB_CAP_SLOTS) return ENTRY_SLOT;

@@ -95,9 +95,9 @@ static int64_t connect_anew(struct client *client, int64_t started_ns, bool meas
     return now_ns;
 }
 
-/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did not. Where the lock
- * blocks its thread by design, beats say nothing; but a client that waited for the slot was in no call of the lock, so
- * that it can only have overslept. */
+/* For how long the thread itself stood still around the time at which the slot fell due; 0 = it did not. If the lock
+ * blocks its thread by design, late beats do not show a stall. But a client that waited for the slot was in no call of
+ * the lock, so if it is late, its timer was late. */
 static int64_t stall_around(const struct worker *worker, int64_t due_ns, int64_t now_ns,
                             bool free) {
     if (worker->shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return free ? now_ns - due_ns : 0;
@@ -230,7 +230,7 @@ static void drain_client(struct client *client) {
     struct shared *shared = client->worker->shared;
     client_spent(client, &client->stats->state_idle_ns, LB_NEVER);
     atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
-    /* Other clients may wait for a grant that our last attempt may have left behind. */
+    /* Other clients may wait for a grant that this client's last attempt may have left on the server. */
     while (client->unsettled_until_ns && !lb_stopping() && !session_restore(client)) {
         lb_sleep_until(lb_now() + RETRY_NS);
     }
@@ -310,8 +310,8 @@ static void open_first(struct client *client) {
     atomic_fetch_add(&shared->connected, 1);
 }
 
-/* Tells the engine the cell of a key that only this client uses. A cell that other clients use too is in the cache
- * anyway, or nobody knows which key comes next. */
+/* Tells the engine the cell of a key that only this client uses. For other cells that is of no use: the cell of a key
+ * that several clients use is in the cache anyway, or it is not known which key comes next. */
 static void warm_own_cell(const struct client *client) {
     const struct shared *shared = client->worker->shared;
     if (shared->plan->keys.pick != KEYS_OWN) return;
@@ -321,7 +321,7 @@ static void warm_own_cell(const struct client *client) {
                 sizeof *client->reacquire->key);
 }
 
-/* Tells the engine what each attempt touches. */
+/* Tells the engine the memory that each attempt touches. */
 static void warm_client(const struct client *client) {
     const struct session *session = client->session;
     size_t state_bytes =

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Which slices of the layout a host has. */
+/* The slices of the layout that a host has. */
 struct slices {
     int threads, threads_end, clients, clients_end;
 };
@@ -107,7 +107,7 @@ static const void *take_bytes(struct reader *reader, size_t bytes) {
     return taken;
 }
 
-/* Translates a time of another host's clock to ours; 0 and LB_NEVER are no times and stay. */
+/* Converts a time of another host's clock to this host's clock; 0 and LB_NEVER are no times and stay. */
 static int64_t our_time(int64_t theirs_ns, int64_t offset_ns) {
     return theirs_ns == 0 || theirs_ns == LB_NEVER ? theirs_ns : theirs_ns - offset_ns;
 }
@@ -121,7 +121,7 @@ static void add_clients(struct shared *shared, const struct slices *of, const ch
            (size_t)(of->clients_end - of->clients) * sizeof *shared->client);
 }
 
-/* Keeps our own pointers to heartbeats: those in the bytes point into the other host's mapping. */
+/* Keeps this mapping's pointers to heartbeats: the pointers in the bytes point into the other host's mapping. */
 static void add_holders(struct shared *shared, const struct slices *of, const char *bytes) {
     for (int i = of->clients; i < of->clients_end; i++, bytes += sizeof(struct found)) {
         struct found *holder = &shared->findings.holders[i];
@@ -131,8 +131,8 @@ static void add_holders(struct shared *shared, const struct slices *of, const ch
     }
 }
 
-/* Keeps our own recorder: the pointers in the bytes point into the other host's mapping, and the host's totals have
- * what its recorder had. */
+/* Keeps this mapping's recorder: the pointers in the bytes point into the other host's mapping, and the recorder's
+ * values are already in that host's totals. */
 static void add_workers(struct shared *shared, const struct slices *of, int64_t offset_ns,
                         const char *bytes) {
     for (int i = of->threads; i < of->threads_end; i++, bytes += sizeof(struct worker_stats)) {

@@ -43,8 +43,8 @@ int session_init(struct session *session, struct worker *worker, struct client *
         .injected = &shared->client[first].injected,
         .core = session,
     };
-    /* Never from the plan's seed: a run of the same seed at the same server, at the same time, would give its clients
-     * the same names and owner tokens, and NATS would bring answers to both. */
+    /* Not from the plan's seed: two runs with the same seed at the same server, at the same time, would give their
+     * clients the same names and owner tokens, and NATS would send each answer to both. */
     rng_seed_unique(&session->lb.rng);
     return 0;
 }
@@ -129,8 +129,8 @@ static bool reopen_session(struct session *session) {
     return session->connected;
 }
 
-/* Clears away what an attempt with an unknown outcome may have left, on another connection than the
- * attempt's. */
+/* Removes a grant or a place in a queue that an attempt with an unknown outcome may have left, on another connection
+ * than the attempt's. */
 static bool settle_attempt(struct client *client) {
     struct session *session = client->session;
     const struct lb_lock *lock = session->lb.lock;
@@ -154,7 +154,7 @@ static bool settle_attempt(struct client *client) {
 }
 
 bool session_restore(struct client *client) {
-    /* A session that is lost while an attempt is settled was closed by the last one out of it. */
+    /* If the session was lost while an attempt was settled, the last client that left it has closed it. */
     while (reopen_session(client->session)) {
         if (!client->unsettled_until_ns) return true;
         if (!settle_attempt(client)) return false;

@@ -48,7 +48,7 @@ int single_open(struct single *single, int64_t deadline_ns, struct lb_err *err) 
     return algorithm->arm ? algorithm->arm(session, &single->client.request, err) : 0;
 }
 
-/* Clears up what a request without an answer may have left. Whether that is certain. */
+/* Removes a grant that a request without an answer may have left. Returns whether it is certainly gone. */
 static bool settle_single(struct single *single) {
     int64_t until_ns = lb_now() + SETTLE_NS;
     loop_shield(true);
@@ -58,7 +58,7 @@ static bool settle_single(struct single *single) {
     return single->session.connected && !single->client.unsettled_until_ns;
 }
 
-/* After a call that failed: as every client does. The driver's reason goes to err. */
+/* After a call that failed: does the same as every client (client_mend). The driver's reason goes to err. */
 static void mend_single(struct single *single, enum lb_outcome outcome, struct lb_err *err) {
     const struct lb_err *why = &single->session.lb.err;
     if (why->code) err_set(err, why->code, "%s", why->text);
@@ -87,8 +87,8 @@ enum lb_outcome single_acquire(struct single *single, int64_t deadline_ns, bool 
     return outcome;
 }
 
-/* Whether a grant that lives by its connection has lost it. Nobody reads from that connection while the
- * lock is held, so only the socket knows. */
+/* Whether the connection of a grant that lives as long as a connection is closed. No fiber reads from the connection
+ * while the client holds, so only the socket's state shows it. */
 static bool is_hung_up(const struct lb_session *session) {
     bool lives_by_it = (session->lock->caps & LB_CAP_SESSION) && session->traffic_fd >= 0 &&
                        session->lock->about.crash == LB_CRASH_AT_ONCE;

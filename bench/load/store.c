@@ -141,7 +141,7 @@ static enum lb_outcome write_value(struct client *client, void *mine) {
     return client->hold.told != LB_OK ? client->hold.told : outcome;
 }
 
-/* After a release whose answer was lost, or that was not called, nobody knows whether the write took effect. */
+/* After a release whose answer was lost, or that was not called, it is not known whether the write took effect. */
 static void count_released(struct client *client, void *mine, const struct parting *parting) {
     struct backend_visit *all = mine;
     if (!all->uncounted) return;

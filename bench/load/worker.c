@@ -36,7 +36,7 @@ struct workers {
     struct lb_err failed; /* the first process that ended before its time */
 };
 
-/* What one thread carries. */
+/* The data of one worker thread. */
 struct thread_context {
     struct worker worker;
     struct schedule schedule;
@@ -335,7 +335,7 @@ int workers_pause(struct workers *workers, int process, bool stop) {
 int workers_kill(struct workers *workers, int process) {
     struct shared *shared = workers->shared;
     uint32_t end, first = workers_clients(shared, process, &end);
-    /* Before the process dies, so that a client that meets what it leaves is not accused. */
+    /* Before the process dies, so that no overlap with a client of the dead process accuses the lock. */
     for (uint32_t i = first; i < end; i++) atomic_store(&shared->findings.holders[i].gone, true);
     int status = 0;
     kill(workers->processes[process], SIGKILL);

@@ -25,7 +25,7 @@ struct exporter {
     char where[PATH_MAX + 64]; /* the file, absolute; or the URL */
 };
 
-/* What the process has. */
+/* The data of the exporter's process. */
 struct exporter_process {
     int feed;
     pid_t program;
@@ -183,7 +183,7 @@ void exporter_publish(struct exporter *exporter, const struct exposition *now) {
     size_t length;
     if (!exporter) return;
     make_text(now, text, &length);
-    /* A process that does not keep up misses one. */
+    /* If the process is too slow, it misses these figures. */
     if (length > 0) (void)send(exporter->feed, text, length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

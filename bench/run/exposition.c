@@ -13,7 +13,7 @@
 
 enum family_of { OF_RUN, OF_STAGE };
 
-/* What is written: a family of samples with one name. */
+/* A family of samples with one name. */
 struct family {
     const char *name, *type, *unit;
     const char *labels; /* beside those of the stage, for the reference; NULL = none */

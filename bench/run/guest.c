@@ -153,7 +153,7 @@ static const char *write_word(const struct place_url *at, char *text, size_t siz
     return text;
 }
 
-/* What is to be done before the command can be run. */
+/* The steps that the user has to take before the command can be run. */
 static const char *write_note(const struct place_url *at, char text[NOTE_MAX]) {
     text[0] = '\0';
     if (at->hidden)
@@ -225,7 +225,7 @@ static void say_left(const struct place_url *at, const struct plan *plan, const 
              write_note(at, note));
 }
 
-/* Says that nobody knows whether something is left there, and the command that looks. */
+/* Says that it is not known whether something is left there, and the command that looks for it. */
 static void say_unsure(const struct place_url *at, const struct plan *plan, const char *why,
                        char line[GUEST_LINE_MAX]) {
     char url[256], command[COMMAND_MAX], note[NOTE_MAX];

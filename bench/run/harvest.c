@@ -121,7 +121,7 @@ static void close_batch(struct harvest *harvest) {
     harvest->batched = now;
 }
 
-/* Tells whoever watches the run what the interval brought. */
+/* Passes the figures of the interval to the progress display and the exporter. */
 static void tell_news(struct harvest *harvest, int64_t begin_ns, int64_t end_ns) {
     if (!harvest->ask->news) return;
     struct shared *shared = harvest->shared;
@@ -182,7 +182,8 @@ static void add_second(struct harvest *harvest) {
     add_point(harvest->stage, &second);
 }
 
-/* What came after the window's end, if anything did. A thread may have counted the last grants of the window since. */
+/* Adds the grants of the drain to the series as its last point, if there are any; and to the last second the grants of
+ * the window that a thread counted late. */
 static void add_drain(struct harvest *harvest) {
     struct stage *stage = harvest->stage;
     const struct stage_second drain = {

@@ -117,7 +117,7 @@ static void say_broken(const struct lb_lock *lock, const struct stage *stage, ch
         snprintf(line + used, size - used, " in %llu grants", (unsigned long long)found->grants);
 }
 
-/* Nobody was let in beside another: only what fencing stands on was wrong. */
+/* Only fencing tokens were wrong; no two clients held at once. */
 static bool only_tokens_wrong(const struct stage *stage) {
     const struct exclusion *x = &stage->exclusion;
     const struct stage_history *history = stage->history;

@@ -131,8 +131,8 @@ static void look_load(const char *root, struct machine_fact *fact) {
     advise(fact, "end the other programs, or measure later");
 }
 
-/* What the host of a virtual machine takes shows up as latency of whatever was to run. The kernel
- * counts it since the machine started. */
+/* Processor time that the host of a virtual machine takes shows up as latency of the process that wanted to run. The
+ * kernel counts this time since the machine started. */
 static void look_steal(const char *root, struct machine_fact *fact) {
     char line[256];
     unsigned long long user, nice, system, irq, softirq, steal;

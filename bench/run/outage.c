@@ -27,7 +27,7 @@ static const struct try *try_at(const struct walk *walk, size_t place) {
     return &walk->book->tries[walk->by_returned[place]];
 }
 
-/* The key as holds have it. Who tried for a slot asked for any of them: the first one stands for all. */
+/* The key of a try in the form that holds have. A try for a slot asks for any slot of its key: slot 0 stands for all. */
 static uint32_t key_of_try(const struct walk *walk, size_t place) {
     const struct oplog_rules *rules = &walk->book->rules;
     return try_at(walk, place)->key * (rules->by_slot ? rules->bound : 1);

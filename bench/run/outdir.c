@@ -20,15 +20,15 @@ static int path_error(struct lb_err *err, const char *what, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot %s %s: %s", what, path, strerror(errno));
 }
 
-/* Locks the file until this process ends. Children don't inherit such a lock. False if another process has the lock; a
- * file system without locks is no reason to measure nothing. */
+/* Locks the file until this process ends. Children don't inherit such a lock. False if another process has the lock.
+ * True also on a file system without locks, so that a run is possible there. */
 static bool lock_file(int fd) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     return fcntl(fd, F_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* A full disk and a read-only one are better found before the measuring than after it. Claims the folder, too: two
- * programs that find it empty at the same moment must not both write there. */
+/* Writes a block, so that a full or read-only disk is found before the run and not after it. Also claims the folder:
+ * two programs that find it empty at the same time must not both write there. */
 static int claim_folder(struct outdir *out, struct lb_err *err) {
     char path[600], block[4096] = {0};
     snprintf(path, sizeof path, "%s/" CLAIM, out->path);
@@ -114,13 +114,13 @@ static int make_wanted(struct outdir *out, const char *wanted, struct lb_err *er
     snprintf(out->path, sizeof out->path, "%s", wanted);
     if (check_empty(wanted, err) != 0) return -1;
     if (make_folders(out->path, err) != 0 || claim_folder(out, err) != 0) return -1;
-    /* Again: the one that had the claim a moment ago may have written its result since. */
+    /* Checked again: another program may have had the claim a moment ago, and have written its result since. */
     if (check_empty(wanted, err) == 0) return 0;
     outdir_claimed(out);
     return -1;
 }
 
-/* As in a checkout of somebody else's. */
+/* The folder can't be made, for example because the checkout belongs to another user. */
 static int cannot_make(struct lb_err *err, const char *path) {
     return err_set(err, LB_EXIT_MACHINE, "cannot make %s: %s; name another folder: --out DIR", path,
                    strerror(errno));

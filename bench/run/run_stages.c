@@ -104,7 +104,7 @@ static void warn_of_idle_fault(struct run_state *run, const struct plan *plan, c
     run_note_warning(run, &err);
 }
 
-/* What a stage is asked for, but for its name and files. */
+/* Fills in all that a stage is asked for, except its name and files. */
 static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                                      const struct plan_stage *of) {
     const struct place_wire *wiring = place->wiring;
@@ -137,7 +137,7 @@ static struct stage_ask stage_ask_of(struct run_state *run, struct place *place,
                               .news_arg = run};
 }
 
-/* What is said if a call of the driver crashes, which ends this process. */
+/* Sets the line that is printed if this process crashes in a call of the driver (crash.h). */
 static void expect_crash(const struct run_state *run, const struct stage_ask *ask) {
     char what[200], after[800];
     snprintf(what, sizeof what, "%s: stage %s", ask->lock->lock->name, ask->id);
@@ -187,7 +187,7 @@ static bool run_stage(struct run_state *run, struct place *place, const struct p
     return !spent;
 }
 
-/* What --url says of a backend; all NULL = nothing. */
+/* The --url of a backend; all members NULL = the user gave none. */
 static struct place_url place_url_of(const struct run_ask *ask, const struct lb_backend *backend) {
     for (int i = 0; i < ask->url_count; i++) {
         if (ask->urls[i].backend == backend) return ask->urls[i];

@@ -54,7 +54,7 @@ static void take_log(struct self_facts *facts, const struct stage *stage,
     }
 }
 
-/* How far an arrival is from the nearest place that a constant rate has. */
+/* The distance of an arrival from the nearest time at which a constant rate has an arrival. */
 static double off_grid_ns(const struct shared *shared, int64_t due_ns) {
     double gap_ns = 1e9 / shared->arrival.rate_per_s;
     double number = (double)(due_ns - shared->go_ns) / gap_ns;

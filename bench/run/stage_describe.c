@@ -75,7 +75,7 @@ static bool has_bound(const struct lb_lock *lock) {
            (lock->caps & LB_CAP_SLOTS);
 }
 
-/* What an attempt asks for, beside a key. */
+/* The members of an attempt's request besides its key. */
 static void describe_request(struct run_stage *result, const struct plan *plan,
                              const struct lb_lock *lock, int readers) {
     result->mode = mode_text(plan->mode);
@@ -199,9 +199,9 @@ static bool is_always_asked(const struct plan *plan, int clients) {
            !plan->churn && keys_count(&plan->keys, clients) == 1;
 }
 
-/* The time for which permits lay idle in the window, for each grant of it. It tells of waiting only where the clients that
- * hold or wait, on average, are more than the permits are good for. The means of hold and acquire are no help: they have
- * also what lies before and behind the window. */
+/* The time for which permits lay idle in the window, divided by the grants in it. The figure means something only if on
+ * average more clients hold or wait than the permits can admit. The means of hold and acquire can't be used for that,
+ * because they include time before and after the window. */
 static void fill_permit_idle(struct stage *stage, const struct plan *plan) {
     struct run_stage *result = &stage->result;
     double window_ns = result->duration_s * 1e9, holders = floor(result->bound / result->permits);

@@ -212,7 +212,7 @@ static bool is_handoff(const struct hold *before, const struct hold *hold) {
 }
 
 /* Finds the handoffs of keys that clients of several hosts share, because no host's memory sees both sides of them.
- * Where operations are missing, nobody knows which client got a key next. */
+ * If operations are missing, it is not known which client got a key next. */
 static void find_handoffs(struct stage *stage, const struct book *book, const uint32_t *order) {
     if (book->dropped > 0 || !book->whole) return;
     for (size_t i = 1; i < book->hold_count; i++) {
@@ -235,9 +235,9 @@ static int64_t inside_until_ns(const struct hold *hold) {
     return hold->flags & unknown ? INT64_MIN : hold->inside_ns;
 }
 
-/* The trials of exclusion between clients of several hosts: grants whose key another client asked for before they ended,
- * and got later, each counted once, as entry_trials counts those of one host. A wait counts only if the judge would have
- * seen a second grant at its begin: beside a hold that lasted longer than the errors of the clocks hide. */
+/* Counts the trials of exclusion between clients of several hosts: grants whose key another client asked for before the
+ * grant ended, and got later. Each grant counts once, as in entry_trials for one host. A wait counts only if the judge
+ * would have noticed a second grant at its begin: the hold must be longer than the errors of the clocks can hide. */
 static uint64_t count_trials(const struct book *book, const uint32_t *order, int64_t error_ns) {
     bool one_holder = book->rules.model == OPLOG_MUTEX && !book->rules.by_slot;
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
@@ -257,7 +257,7 @@ static uint64_t count_trials(const struct book *book, const uint32_t *order, int
     return trials;
 }
 
-/* What no host's memory shows of clients on several hosts. */
+/* Figures of clients on several hosts that no host's memory shows. */
 static int look_between_hosts(struct stage *stage, const struct book *book, struct lb_err *err) {
     uint32_t *order = order_holds_from(book, err);
     if (!order) return -1;

@@ -75,7 +75,7 @@ struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
                               .processes = ask->far.processes};
 }
 
-/* Where load hosts reach the server: a server of ours at the plan's servers.listen. */
+/* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */
 static json_t *url_json(const struct stage_ask *ask) {
     static const char here[] = "@127.0.0.1:", bare[] = "//127.0.0.1:";
     const char *url = ask->server->url_count > 0 ? ask->server->urls[0] : NULL;
@@ -88,7 +88,7 @@ static json_t *url_json(const struct stage_ask *ask) {
                         at + strlen("127.0.0.1"));
 }
 
-/* What a load host must know of the stage besides its plan. */
+/* The values about the stage that a load host needs besides the plan. */
 static json_t *ask_json(const struct stage_ask *ask, const struct shared *shared) {
     json_t *url = url_json(ask);
     return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:f, s:I, s:s, s:I, s:I, s:i, s:i}", "lock",
@@ -121,7 +121,7 @@ int stage_hosts_begin(struct stage_hosts *with, const struct stage_ask *ask,
 
 /* ---- the moments ---- */
 
-/* The hosts learn that the judge lives, and the judge how far their clocks have moved. */
+/* Measures the clocks, which also shows the hosts that the judge still runs. */
 static void keep_talking(struct stage_hosts *with) {
     if (lb_now() - with->news_ns < JUDGE_TALKS_NS) return;
     with->news_ns = lb_now();
@@ -306,7 +306,7 @@ int stage_hosts_look(struct stage_hosts *with, const struct shared *shared, bool
     if (!with->hosts) return 0;
     if (hosts_judges(with->hosts)) return look_as_judge(with, err);
     if (report_news(with, shared, err) != 0 || hosts_check_judge(with->hosts, err) != 0) return -1;
-    /* What is not of this stage is not of interest before its end. */
+    /* Messages that do not belong to this stage can wait until its end. */
     if (with->hosts->has_kept) return 0;
     int got = hosts_wait(with->hosts, &message, 0, err);
     if (got < 0) return -1;

@@ -16,8 +16,8 @@
 #define RECORDS_AT_ONCE 20000     /* of a history, in a message of a megabyte */
 #define PATH_BYTES 800
 
-/* What a load host sends, each in a message. Of a log, and of a history's end: text = why it is missing or incomplete,
- * value[2] = its exit code; 0 = it is whole. */
+/* The pieces that a load host sends, each in a message. For a log, and for a history's end: text = why it is missing or
+ * incomplete, value[2] = the exit code for that; 0 = it is whole. */
 enum piece {
     PIECE_MEMORY,
     PIECE_HISTOGRAMS,
@@ -28,7 +28,7 @@ enum piece {
     PIECE_LAST
 };
 
-/* What else a load host's stage has; its seconds follow. */
+/* Further figures of a load host's stage; its seconds follow. */
 struct facts {
     int64_t stolen_ns, window_ns, drain_ns, wall_largest_ns;
     int32_t second_count, code;
@@ -133,7 +133,7 @@ static int send_records(struct hosts *hosts, const struct oplog_record *records,
     return failed;
 }
 
-/* What the history's file has. why: the reason when it can't be read back. */
+/* Sends the records in the history's file. why: the reason, if the file can't be read back. */
 static int deliver_file(struct hosts *hosts, const struct stage_history *history,
                         struct lb_err *why, struct lb_err *err) {
     struct oplog_file file;
@@ -143,7 +143,7 @@ static int deliver_file(struct hosts *hosts, const struct stage_history *history
     return failed;
 }
 
-/* What the file could not take. */
+/* Sends the records that the file could not take, which are still in the rings. */
 static int deliver_rings(struct hosts *hosts, const struct oplog *oplog, struct lb_err *err) {
     for (int i = 0; i <= oplog->threads; i++) {
         const struct oplog_record *records;
@@ -473,7 +473,7 @@ static void add_logs(struct gathering *all) {
 
 /* ---- the table of hosts ---- */
 
-/* What one host's memory says. */
+/* Figures from one host's memory. */
 struct host_sum {
     int clients;
     int64_t grants;   /* of a host whose memory did not come, by its last news; -1 = not known */
@@ -511,7 +511,7 @@ static json_t *share_or_null(bool known, double share) {
     return known ? json_real(share) : json_null();
 }
 
-/* What did not come from a lost host is null, and not 0. */
+/* Figures that did not arrive from a lost host are null, and not 0. */
 static json_t *host_json(const struct gathering *all, int host) {
     const struct host *of = &all->hosts->host[host];
     const struct facts *facts = &all->facts[host];

@@ -22,7 +22,7 @@ double jain_index(const uint64_t *amounts, int count) {
     return squares > 0 ? sum * sum / (count * squares) : 0;
 }
 
-/* What is not known has a value below 0. */
+/* A value below 0 means "not known". */
 static double known_or_nan(double value) {
     return value < 0 ? NAN : value;
 }
@@ -222,8 +222,8 @@ static void sum_clients(struct stage *stage, const struct shared *shared) {
     fill_cost(stage, &sums, lock);
 }
 
-/* Where waits spin, those who waited may have kept the processors from clients that were idle, unless a processor was
- * left on average: then slots that started late were delayed by the lock. */
+/* If the waits of this lock spin, and on average no processor was left for idle clients, the lock may have delayed the
+ * slots that started late: then they count as queued, and not as stalled. */
 static void blame_spinning(struct stage *stage, const struct lb_lock *lock) {
     struct run_stage *result = &stage->result;
     struct processors processors = processors_look();
@@ -248,7 +248,7 @@ static void sum_reacquired(struct stage *stage, const struct shared *shared) {
     stage->result.mttr = reacquired.mttr;
 }
 
-/* What killed clients left undone was not caused by the lock. */
+/* Takes the effects of killed clients off the sums, because the lock did not cause them. */
 static void excuse_the_dead(struct stage *stage, const struct shared *shared) {
     for (int i = 0; i < shared->clients; i++) {
         const struct client_stats *client = &shared->client[i];
@@ -332,7 +332,7 @@ static void fill_exclusion(struct stage *stage, const struct lb_lock *lock, bool
     result->detected = (double)x->detected;
     result->early = (double)x->early;
     result->oversold = (double)x->oversold;
-    /* Nobody waits for another holder of a latch, or of an optimistic lock. */
+    /* No client waits for a holder of a latch, or of an optimistic lock. */
     if (lock->primitive == LB_LATCH || lock->primitive == LB_OPTIMISTIC)
         result->tested_grants = NAN;
     /* Each host has counted the waits for its own clients only. */

@@ -104,7 +104,7 @@ static int64_t free_since_ns(const struct stuck *stuck, uint32_t key, int64_t no
     return at->free_ns > at->in_release_ns ? at->free_ns : at->in_release_ns;
 }
 
-/* How long the client is known to have waited for free keys; at most 0 = it did not. */
+/* For how long the client has certainly waited for keys that are free; 0 or less = it has not. */
 static int64_t idle_wait_ns(const struct stuck *stuck, const struct client_stats *client,
                             int64_t now_ns) {
     const struct shared *shared = stuck->shared;

@@ -81,7 +81,7 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
 
 /* ---- the seconds of a stage ---- */
 
-/* What the thresholds need of one interval of the log. */
+/* The counts of one interval of the log that the thresholds need. */
 struct interval {
     uint64_t count[THRESHOLDS_MAX], within[THRESHOLDS_MAX]; /* of a quantile's metric */
     uint64_t granted, failed;

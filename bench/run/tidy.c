@@ -15,7 +15,7 @@ struct job {
     struct session session;
     struct stage *stage;
     bool ask, guest;
-    struct lb_own_keys only; /* a guest asks for nothing else */
+    struct lb_own_keys only; /* the only keys that a server at --url is asked for */
     struct lb_err err;
 };
 
@@ -77,7 +77,7 @@ static void run_tidy(void *arg) {
     if (session_open(session, lb_now() + TIDY_NS, &job->err) == 0) {
         lb_residue_fn *residue = session->lb.lock->algorithm->residue;
         bool cleared = clear_stage(job, &session->lb, &job->err) == 0;
-        /* Under names that were asked for there may be other clients' keys too. */
+        /* Names that the user gave may also be keys of other clients. */
         bool ours = shared->plan->key_names.count == 0;
         if (cleared && job->ask && ours) {
             stage->residue_known =
@@ -88,7 +88,7 @@ static void run_tidy(void *arg) {
     session_done(session);
 }
 
-/* What is known of a guest's keys. */
+/* For a server at --url: notes in the stage whether keys are left there. */
 static void note_untidy(const struct shared *shared, struct stage *stage) {
     const struct lb_algorithm *algorithm = shared->lock->lock->algorithm;
     if (stage->tidy_err.code)
