@@ -43,28 +43,15 @@ static int write_text(const struct report *report, enum doc_format format, bool 
     return doc_write_and_free(&doc, format, color, out, err);
 }
 
+enum doc_format report_doc_format(enum report_format format) {
+    return format == REPORT_MD ? DOC_MARKDOWN : format == REPORT_CSV ? DOC_CSV : DOC_TERMINAL;
+}
+
 int report_write(const struct report *report, enum report_format format, bool color, FILE *out,
                  struct lb_err *err) {
-    int rc = -1;
-    switch (format) {
-    case REPORT_TABLE:
-        rc = write_text(report, DOC_TERMINAL, color, out, err);
-        break;
-    case REPORT_MD:
-        rc = write_text(report, DOC_MARKDOWN, false, out, err);
-        break;
-    case REPORT_CSV:
-        rc = write_text(report, DOC_CSV, false, out, err);
-        break;
-    case REPORT_JSON:
-        rc = run_json(report, out, err);
-        break;
-    case REPORT_HTML:
-        rc = html_page(report, out, err);
-        break;
-    case REPORT_FORMATS:
-        rc = err_set(err, LB_EXIT_USAGE, "no such format");
-        break;
-    }
+    int rc = format == REPORT_JSON ? run_json(report, out, err)
+             : format == REPORT_HTML
+                 ? html_page(report, out, err)
+                 : write_text(report, report_doc_format(format), color, out, err);
     return rc == 0 ? output_check(out, "the report", err) : rc;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "report/doc/doc.h"
 #include "report/run/model.h"
 
 enum report_format {
@@ -21,6 +22,9 @@ enum report_format {
 };
 
 #define REPORT_FORMAT_NAMES "table,md,csv,json,html" /* in the order of enum report_format */
+
+/* The format of the document that a report is as a table, Markdown or CSV. */
+enum doc_format report_doc_format(enum report_format format);
 
 /* Reads runs (their folders or run.json files, or folders of runs). NULL with err; the caller frees the report with
  * report_free. */

@@ -221,8 +221,8 @@ void capacity_doc(const struct capacity *capacity, struct doc *doc) {
     add_notes(capacity, doc);
 }
 
-static int write_as(const struct capacity *capacity, enum doc_format format, bool color, FILE *out,
-                    struct lb_err *err) {
+static int write_text(const struct capacity *capacity, enum doc_format format, bool color,
+                      FILE *out, struct lb_err *err) {
     struct doc doc = {0};
     capacity_doc(capacity, &doc);
     return doc_write_and_free(&doc, format, color, out, err);
@@ -230,27 +230,11 @@ static int write_as(const struct capacity *capacity, enum doc_format format, boo
 
 int capacity_write(const struct capacity *capacity, enum report_format format, bool color,
                    FILE *out, struct lb_err *err) {
-    int rc = 0;
-    switch (format) {
-    case REPORT_TABLE:
-        rc = write_as(capacity, DOC_TERMINAL, color, out, err);
-        break;
-    case REPORT_MD:
-        rc = write_as(capacity, DOC_MARKDOWN, false, out, err);
-        break;
-    case REPORT_CSV:
-        rc = write_as(capacity, DOC_CSV, false, out, err);
-        break;
-    case REPORT_JSON:
-        rc = output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10), out,
-                         "the report", err);
-        break;
-    case REPORT_HTML:
-        rc = capacity_page(capacity, out, err);
-        break;
-    case REPORT_FORMATS:
-        rc = err_set(err, LB_EXIT_USAGE, "no such format");
-        break;
-    }
+    if (format == REPORT_JSON)
+        return output_json(json_incref(capacity->root), JSON_INDENT(1) | JSON_REAL_PRECISION(10),
+                           out, "the report", err);
+    int rc = format == REPORT_HTML
+                 ? capacity_page(capacity, out, err)
+                 : write_text(capacity, report_doc_format(format), color, out, err);
     return rc == 0 ? output_check(out, "the report", err) : rc;
 }
