@@ -175,10 +175,7 @@ static enum lb_outcome chubby_release(struct lb_session *session, const struct l
     struct etcd_transaction txn = {.compare = {etcd_created(data_of(&holder), mine->generation)},
                                    .success = {etcd_delete(data_of(&holder))}};
     if (mine->trace) txn.success[1] = etcd_delete(data_of(&trace));
-    enum lb_outcome outcome = etcd_transact(e, &txn);
-    /* The request was not made in time: by our clock another client may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= lb_after(e->alive_until_ns, e->grace_ns))
-        return LB_LOST;
+    enum lb_outcome outcome = etcd_released(session, etcd_transact(e, &txn));
     if (outcome != LB_OK) return outcome;
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
     if (!answer->succeeded)
@@ -211,7 +208,7 @@ static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struc
 
 static int chubby_residue(struct lb_session *session, const char *prefix,
                           struct lb_residue *ret_residue, struct lb_err *err) {
-    return etcd_residue(session, ROOT, prefix, ret_residue, err);
+    return etcd_residue_below(session, ROOT, prefix, ret_residue, err);
 }
 
 size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant *grant,

@@ -84,9 +84,7 @@ static enum lb_outcome key_release(struct lb_session *session, const struct lb_r
     ProtobufCBinaryData key = etcd_bytes(request->key, request->key_len);
     struct etcd_transaction txn = {.compare = {etcd_created(key, mine->revision)},
                                    .success = {etcd_delete(key)}};
-    enum lb_outcome outcome = etcd_transact(e, &txn);
-    /* The request was not made in time: by our clock another client may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) return LB_LOST;
+    enum lb_outcome outcome = etcd_released(session, etcd_transact(e, &txn));
     if (outcome != LB_OK) return outcome;
     mine->revision = 0;
     if (!((const Etcdserverpb__TxnResponse *)etcd_answer(&e->call))->succeeded)
@@ -102,11 +100,6 @@ static enum lb_outcome key_settle(struct lb_session *session, const struct lb_re
     return mine->lease ? etcd_lease_drop(etcd_session_of(session), mine->lease) : LB_OK;
 }
 
-static int key_residue(struct lb_session *session, const char *prefix,
-                       struct lb_residue *ret_residue, struct lb_err *err) {
-    return etcd_residue(session, "", prefix, ret_residue, err);
-}
-
 static void key_names(const struct lb_session *session, const struct lb_request *request,
                       struct lb_names *names) {
     (void)session;
@@ -120,7 +113,7 @@ static const struct lb_algorithm algorithm = {
     .acquire = key_acquire,
     .release = key_release,
     .settle = key_settle,
-    .residue = key_residue,
+    .residue = etcd_residue,
     .names = key_names,
 };
 

@@ -32,6 +32,12 @@ enum lb_outcome etcd_granted(struct lb_session *session) {
                    "etcd: the answer came when the lease was over by our clock");
 }
 
+enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome) {
+    const struct etcd_session *e = etcd_session_of(session);
+    bool late = lb_now() >= lb_after(e->alive_until_ns, e->grace_ns);
+    return outcome == LB_BROKEN && late ? LB_LOST : outcome;
+}
+
 /* A time-to-live out of an answer, within the bounds of what etcd gives. */
 static int64_t sane_ttl_s(int64_t ttl_s) {
     return ttl_s < 0 ? 0 : ttl_s > TTL_MAX_S ? TTL_MAX_S : ttl_s;
@@ -209,8 +215,8 @@ int etcd_clean_leases(struct etcd_session *e, struct lb_cleaning *cleaning, stru
     return visit_leases(e, clean_lease, cleaning, err);
 }
 
-int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
-                 struct lb_residue *ret_residue, struct lb_err *err) {
+int etcd_residue_below(struct lb_session *session, const char *root, const char *prefix,
+                       struct lb_residue *ret_residue, struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
     struct lb_residue residue = {0};
     char from[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
@@ -234,4 +240,9 @@ int etcd_residue(struct lb_session *session, const char *root, const char *prefi
     if (!session->only && visit_leases(e, count_lease, &residue, err) != 0) return -1;
     *ret_residue = residue;
     return 0;
+}
+
+int etcd_residue(struct lb_session *session, const char *prefix, struct lb_residue *ret_residue,
+                 struct lb_err *err) {
+    return etcd_residue_below(session, "", prefix, ret_residue, err);
 }

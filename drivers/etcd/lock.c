@@ -173,8 +173,7 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
         unlock.key = etcd_bytes(place->key, place->key_len);
         outcome = etcd_call(&e->call, &etcd_unlock, &unlock.base, &session->err);
     }
-    /* The request was not made in time: by our clock another client may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= e->alive_until_ns) outcome = LB_LOST;
+    outcome = etcd_released(session, outcome);
     if (outcome == LB_OK || outcome == LB_LOST) {
         place->revision = 0;
         if (e->lost) outcome = LB_LOST;
@@ -182,17 +181,6 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
         if (per_grant(session)) etcd_lease_stop(e);
     }
     return outcome;
-}
-
-static enum lb_outcome service_settle(struct lb_session *session, const struct lb_request *request,
-                                      struct lb_grant *grant) {
-    (void)request;
-    return etcd_place_settle(session, grant->data);
-}
-
-static int service_residue(struct lb_session *session, const char *prefix,
-                           struct lb_residue *ret_residue, struct lb_err *err) {
-    return etcd_residue(session, "", prefix, ret_residue, err);
 }
 
 static const struct lb_option service_options[] = {
@@ -214,8 +202,8 @@ static const struct lb_algorithm algorithm = {
     .prepare = service_prepare,
     .acquire = service_acquire,
     .release = service_release,
-    .settle = service_settle,
-    .residue = service_residue,
+    .settle = etcd_place_settle,
+    .residue = etcd_residue,
     .names = etcd_names,
 };
 

@@ -44,22 +44,7 @@ static enum lb_outcome mutex_acquire(struct lb_session *session, const struct lb
 static enum lb_outcome mutex_release(struct lb_session *session, const struct lb_request *request,
                                      struct lb_grant *grant) {
     (void)request;
-    enum lb_outcome outcome = etcd_place_leave(session, grant->data);
-    /* The request was not made in time: by our clock another client may hold it by now. */
-    if (outcome == LB_BROKEN && lb_now() >= etcd_session_of(session)->alive_until_ns)
-        return LB_LOST;
-    return outcome;
-}
-
-static enum lb_outcome mutex_settle(struct lb_session *session, const struct lb_request *request,
-                                    struct lb_grant *grant) {
-    (void)request;
-    return etcd_place_settle(session, grant->data);
-}
-
-static int mutex_residue(struct lb_session *session, const char *prefix,
-                         struct lb_residue *ret_residue, struct lb_err *err) {
-    return etcd_residue(session, "", prefix, ret_residue, err);
+    return etcd_released(session, etcd_place_leave(session, grant->data));
 }
 
 static const struct lb_option mutex_options[] = {
@@ -88,8 +73,8 @@ static const struct lb_algorithm algorithm = {
     .prepare = etcd_prepare_lease,
     .acquire = mutex_acquire,
     .release = mutex_release,
-    .settle = mutex_settle,
-    .residue = mutex_residue,
+    .settle = etcd_place_settle,
+    .residue = etcd_residue,
     .names = etcd_names,
 };
 

@@ -203,7 +203,10 @@ enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd
     return outcome == LB_UNKNOWN ? LB_BROKEN : outcome; /* our key is surely gone */
 }
 
-enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place) {
+enum lb_outcome etcd_place_settle(struct lb_session *session, const struct lb_request *request,
+                                  struct lb_grant *grant) {
+    const struct etcd_place *place = grant->data;
+    (void)request;
     if (place->lease == 0) return LB_OK;
     return etcd_lease_drop(etcd_session_of(session), place->lease);
 }

@@ -67,9 +67,9 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
 enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
                                    enum lb_outcome outcome);
 
-/* After LB_UNKNOWN, on a new session: revokes the lease that the key hangs on. LB_OK = sure: what
- * is still on its way fails without the lease. */
-enum lb_outcome etcd_place_settle(struct lb_session *session, const struct etcd_place *place);
+/* Revokes the lease that the key of grant->data hangs on. LB_OK = sure: what is still on its way
+ * fails without the lease. */
+lb_settle_fn etcd_place_settle;
 
 lb_names_fn etcd_names; /* one key for each contender */
 

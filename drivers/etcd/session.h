@@ -147,14 +147,18 @@ void etcd_lease_lost(struct etcd_session *e);
  * answer was read: we may have been paused since the answer was sent, and another client may have
  * been admitted. */
 enum lb_outcome etcd_granted(struct lb_session *session);
+/* The outcome of a release whose requests had this outcome. If none was made in time, by our clock
+ * another client may hold the lock by now: LB_LOST. */
+enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome);
 /* lb_algorithm.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 
-/* Counts what is left on the server: keys that begin with root and prefix, and leases that
- * lockbench made, apart from this session's own (so also those of another lockbench on the same
- * server). As lb_residue_fn. */
-int etcd_residue(struct lb_session *session, const char *root, const char *prefix,
-                 struct lb_residue *ret_residue, struct lb_err *err);
+/* Counts what is left on the server: keys that begin with the prefix, and leases that lockbench
+ * made, apart from this session's own (so also those of another lockbench on the same server). */
+lb_residue_fn etcd_residue;
+/* The same of a lock whose keys have root before the prefix. */
+int etcd_residue_below(struct lb_session *session, const char *root, const char *prefix,
+                       struct lb_residue *ret_residue, struct lb_err *err);
 
 /* Removes the things that lockbench left on the server; see drivers/clean.h. */
 lb_clean_fn etcd_clean;

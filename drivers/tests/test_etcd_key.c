@@ -124,7 +124,7 @@ LIVE(&live, a_late_release_deletes_no_other_clients_key) {
     CHECK(live_acquire(&next, SOON) == LB_OK, "%s", next.session.err.text);
     CHECK(next.grant.token > late.grant.token, "tokens grow");
     CHECK(live_release(&late) == LB_LOST, "it held nothing any more");
-    CHECK(etcd_residue(&next.session, "", "late", &residue, &err) == 0, "%s", err.text);
+    CHECK(etcd_residue(&next.session, "late", &residue, &err) == 0, "%s", err.text);
     CHECK(residue.count > 0 && strcmp(residue.example, "key late") == 0, "'%s'", residue.example);
     CHECK(live_release(&next) == LB_OK, "%s", next.session.err.text);
     live_client_done(&late);
