@@ -1,6 +1,7 @@
 /* etcd-chubby: the semantics of Chubby's locks on etcd, from Chubby's paper (OSDI 2006): shared and
- * exclusive mode, a session lease that is kept alive, sequencers, lock-delay, jeopardy with a grace
- * period. The keys are our own: Chubby has no public client to be compatible with.
+ * exclusive mode, a session lease that is kept alive, lock-delay, jeopardy with a grace period. The
+ * token is the generation of Chubby's sequencers. The keys are our own: Chubby has no public client
+ * to be compatible with.
  *
  * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's
  * lease; and beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends
@@ -12,15 +13,12 @@
  *
  * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1
  * + 1 round trips uncontended. */
-#define _GNU_SOURCE
-#include "drivers/etcd/chubby.h"
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 #include "drivers/etcd/txn.h"
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/key_names.h"
@@ -211,40 +209,6 @@ static int chubby_residue(struct lb_session *session, const char *prefix,
     return etcd_residue_below(session, ROOT, prefix, ret_residue, err);
 }
 
-size_t chubby_sequencer(const struct lb_request *request, const struct lb_grant *grant,
-                        char out[CHUBBY_SEQUENCER_MAX]) {
-    const struct chubby_grant *mine = grant->data;
-    memcpy(out, request->key, request->key_len);
-    return request->key_len + (size_t)snprintf(out + request->key_len,
-                                               CHUBBY_SEQUENCER_MAX - request->key_len, ":%s:%lld",
-                                               mine->shared ? "shared" : "exclusive",
-                                               (long long)mine->generation);
-}
-
-enum lb_outcome chubby_check(struct lb_session *session, const char *sequencer) {
-    struct etcd_session *e = etcd_session_of(session);
-    const char *number = strrchr(sequencer, ':');
-    const char *mode = number ? memrchr(sequencer, ':', (size_t)(number - sequencer)) : NULL;
-    size_t len = mode ? (size_t)(mode - sequencer) : 0;
-    bool shared = mode && strncmp(mode, ":shared:", 8) == 0;
-    bool exclusive = mode && strncmp(mode, ":exclusive:", 11) == 0;
-    char *rest = NULL;
-    long long generation = number ? strtoll(number + 1, &rest, 10) : 0;
-    if ((!shared && !exclusive) || len == 0 || len > LB_KEY_MAX || generation <= 0 || *rest)
-        return lb_fail(session, LB_REFUSED, "etcd-chubby: this is no sequencer: %.200s", sequencer);
-
-    /* The writer, or the readers, of just that create revision. */
-    struct key from = key_of(sequencer, len, shared ? "r/" : "w", 0);
-    struct key end = key_of(sequencer, len, "r0", 0);
-    Etcdserverpb__RangeRequest range = etcd_get(data_of(&from));
-    if (shared) range.range_end = data_of(&end);
-    range.min_create_revision = range.max_create_revision = generation;
-    enum lb_outcome outcome = etcd_read(e, &etcd_range, &range.base);
-    if (outcome != LB_OK) return outcome;
-    const Etcdserverpb__RangeResponse *answer = etcd_answer(&e->call);
-    return answer->n_kvs > 0 ? LB_OK : lb_fail(session, LB_LOST, "etcd-chubby: a stale sequencer");
-}
-
 static const struct lb_option chubby_options[] = {
     {"lock_delay", LB_OPT_DURATION, offsetof(struct chubby_options, lock_delay_ns), "5s", 0, 60e9,
      NULL,
@@ -281,8 +245,7 @@ static const struct lb_algorithm algorithm = {
 
 const struct lb_lock lock_etcd_chubby = {
     .name = "etcd-chubby",
-    .summary =
-        "Chubby's locks on etcd: shared and exclusive, sequencers, a delay after a holder's expiry",
+    .summary = "Chubby's locks on etcd: shared and exclusive, a delay after a holder's expiry",
     .backend = &backend_etcd,
     .primitive = LB_RWLOCK,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_FENCE | LB_CAP_FAIR | LB_CAP_SESSION | LB_CAP_SHARED,
@@ -294,7 +257,7 @@ const struct lb_lock lock_etcd_chubby = {
               .token = "create revision of the holder's key (the sequencer's generation)",
               .hazards =
                   "after a crash the lock stays closed for lock_delay more; without a check of "
-                  "sequencers a holder that is paused for longer than lease and delay continues",
+                  "tokens a holder that is paused for longer than lease and delay continues",
               .acquire_requests = 1,
               .release_requests = 1,
               .guarantee = LB_ON_MAJORITY,

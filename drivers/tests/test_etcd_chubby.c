@@ -1,10 +1,10 @@
-/* etcd-chubby on a real server: readers together and writers alone, sequencers as a guarded server
- * checks them, the lock-delay after a holder's expiry and none after its release, and how a holder
- * learns that its session is lost.
+/* etcd-chubby on a real server: readers together and writers alone, the lock-delay after a holder's
+ * expiry and none after its release, and how a holder learns that its session is lost.
  * Needs: servers. */
 #include "drivers/tests/live_help.h"
 
-#include "drivers/etcd/chubby.h"
+#include "drivers/etcd/session.h"
+#include "drivers/etcd/txn.h"
 
 #define SOON (30 * LB_S_NS) /* waits that ought to end do so by then */
 #define KEY "ls/cell/orders:7"
@@ -15,19 +15,6 @@ static void open_client(struct live_client *client, const struct live_place *liv
     live_client_init(client, live, KEY);
     client->session.lease_ns = 2 * LB_S_NS; /* the shortest that etcd has */
     live_connect(client);
-}
-
-static const char *sequencer_of(const struct live_client *client) {
-    static char text[2][CHUBBY_SEQUENCER_MAX];
-    static int turn;
-    turn = 1 - turn;
-    chubby_sequencer(&client->request, &client->grant, text[turn]);
-    return text[turn];
-}
-
-static enum lb_outcome check(struct live_client *guard, const char *sequencer) {
-    guard->session.err.code = 0;
-    return chubby_check(&guard->session, sequencer);
 }
 
 /* The number of things that the lock has on the server: keys below it, and leases. */
@@ -101,51 +88,6 @@ LIVE(&chubby, readers_queue_behind_a_writer) {
     live_client_done(&late);
 }
 
-LIVE(&chubby, sequencers) {
-    struct live_client one, two, guard;
-    open_client(&one, arg);
-    open_client(&two, arg);
-    open_client(&guard, arg);
-    CHECK(live_acquire(&one, 0) == LB_OK, "%s", one.session.err.text);
-    char expected[200];
-    snprintf(expected, sizeof expected, KEY ":exclusive:%llu", (unsigned long long)one.grant.token);
-    const char *old = sequencer_of(&one);
-    CHECK(strcmp(old, expected) == 0, "the sequencer is '%s'", old);
-    CHECK(check(&guard, old) == LB_OK, "%s", guard.session.err.text);
-    uint64_t generation = one.grant.token;
-    CHECK(live_release(&one) == LB_OK, "%s", one.session.err.text);
-    CHECK(check(&guard, expected) == LB_LOST, "released, and yet good");
-
-    two.request.shared = guard.request.shared = true;
-    CHECK(live_acquire(&two, 0) == LB_OK, "%s", two.session.err.text);
-    CHECK(live_acquire(&guard, 0) == LB_OK, "%s", guard.session.err.text);
-    CHECK(two.grant.token > generation, "generations grow");
-    CHECK(check(&one, sequencer_of(&two)) == LB_OK, "%s", one.session.err.text);
-    CHECK(check(&one, sequencer_of(&guard)) == LB_OK, "%s", one.session.err.text);
-    CHECK(live_release(&two) == LB_OK, "%s", two.session.err.text);
-    snprintf(expected, sizeof expected, KEY ":shared:%llu", (unsigned long long)two.grant.token);
-    CHECK(check(&one, expected) == LB_LOST, "one reader's for another's");
-    CHECK(check(&one, sequencer_of(&guard)) == LB_OK, "the other reader's is still good");
-    /* The right number in the wrong mode, or of another lock. */
-    snprintf(expected, sizeof expected, KEY ":exclusive:%llu",
-             (unsigned long long)guard.grant.token);
-    CHECK(check(&one, expected) == LB_LOST);
-    snprintf(expected, sizeof expected, "ls/cell:shared:%llu",
-             (unsigned long long)guard.grant.token);
-    CHECK(check(&one, expected) == LB_LOST);
-    CHECK(live_release(&guard) == LB_OK, "%s", guard.session.err.text);
-
-    static const char *const wrong[] = {
-        "",          ":",           "::",          "a:b",        "a:exclusive:", "a:exclusive:0",
-        ":shared:1", "a:shared:1x", "a:shared:-1", "a:Shared:1", "shared:1",     "a:exclusive:1:",
-    };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(check(&guard, wrong[i]) == LB_REFUSED, "'%s' taken for a sequencer", wrong[i]);
-    live_client_done(&one);
-    live_client_done(&two);
-    live_client_done(&guard);
-}
-
 static int losses;
 
 static void note_loss(struct lb_session *session) {
@@ -160,12 +102,26 @@ static void vanish(struct live_client *client) {
     lb_wake(etcd_session_of(&client->session)->keeper);
 }
 
-/* Waits until the guard would refuse the holder. */
-static void wait_for_expiry(struct live_client *guard, const char *sequencer) {
-    int64_t until_ns = lb_now() + SOON;
-    while (check(guard, sequencer) == LB_OK && lb_now() < until_ns)
+/* Whether the server has a key of one that holds the lock, alone or with others. */
+static bool is_held(struct live_client *guard) {
+    static const char alone[] = "chubby/" KEY "\0w", shared[] = "chubby/" KEY "\0r/",
+                      shared_end[] = "chubby/" KEY "\0r0";
+    struct etcd_session *e = etcd_session_of(&guard->session);
+    int64_t keys = 0;
+    for (int i = 0; i < 2; i++) {
+        Etcdserverpb__RangeRequest range = etcd_get(i == 0 ? etcd_bytes(alone, sizeof alone - 1)
+                                                           : etcd_bytes(shared, sizeof shared - 1));
+        if (i == 1) range.range_end = etcd_bytes(shared_end, sizeof shared_end - 1);
+        CHECK(etcd_read(e, &etcd_range, &range.base) == LB_OK, "%s", guard->session.err.text);
+        keys += ((const Etcdserverpb__RangeResponse *)etcd_answer(&e->call))->count;
+    }
+    return keys > 0;
+}
+
+static void wait_for_expiry(struct live_client *guard) {
+    for (int64_t until_ns = lb_now() + SOON; is_held(guard) && lb_now() < until_ns;)
         lb_sleep_until(lb_now() + 20 * LB_MS_NS);
-    CHECK(check(guard, sequencer) == LB_LOST, "the session never expired");
+    CHECK(!is_held(guard), "the session never expired");
 }
 
 LIVE(&chubby, delay_after_an_expiry) {
@@ -186,7 +142,7 @@ LIVE(&chubby, delay_after_an_expiry) {
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
     uint64_t generation = holder.grant.token;
     vanish(&holder);
-    wait_for_expiry(&other, sequencer_of(&holder));
+    wait_for_expiry(&other);
     /* The key that the dead holder left keeps all clients out until the server deletes it. */
     CHECK(live_acquire(&other, 0) == LB_BUSY, "a writer within the lock-delay");
     CHECK(live_acquire(&reader, 0) == LB_BUSY, "a reader within the lock-delay");
@@ -202,7 +158,7 @@ LIVE(&chubby, delay_after_an_expiry) {
     holder.request.shared = true;
     CHECK(live_acquire(&holder, 0) == LB_OK, "%s", holder.session.err.text);
     vanish(&holder);
-    wait_for_expiry(&other, sequencer_of(&holder));
+    wait_for_expiry(&other);
     CHECK(live_acquire(&other, 0) == LB_BUSY, "a writer within the lock-delay of a reader");
     CHECK(live_acquire(&reader, 0) == LB_OK, "%s", reader.session.err.text);
     CHECK(live_release(&reader) == LB_OK, "%s", reader.session.err.text);
