@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/home.h"
 #include "bench/run/place.h"
 #include "drivers/registry.h"
 
@@ -23,10 +24,10 @@ int available_init(struct available *available, const char *folder, struct lb_er
         for (; names && *names; names++) topologies++;
     }
     *available = (struct available){0};
-    if (strlen(folder) >= sizeof available->folder) {
-        return err_set(err, LB_EXIT_MACHINE, "%s: the path is too long", folder);
-    }
-    snprintf(available->folder, sizeof available->folder, "%s", folder);
+    if (folder)
+        snprintf(available->folder, sizeof available->folder, "%s", folder);
+    else if (home_path("compose/local", available->folder, sizeof available->folder, err) != 0)
+        return -1;
     available->item = calloc((size_t)topologies + 1, sizeof *available->item);
     available->url = calloc((size_t)locks + 1, sizeof *available->url);
     if (!available->item || !available->url) return err_set(err, LB_EXIT_MACHINE, "out of memory");

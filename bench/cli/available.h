@@ -24,7 +24,7 @@ struct available {
     const char **url;
 };
 
-/* folder: home_path("compose/local"). 0, or -1 with err when out of memory. */
+/* folder: of the topologies' scripts; NULL = home_path("compose/local"). 0, or -1 with err. */
 int available_init(struct available *available, const char *folder, struct lb_err *err);
 void available_done(struct available *available);
 

@@ -351,7 +351,7 @@ static int need_server(const struct wish *wish, struct lb_err *err) {
 
 static int run_check(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
-    char *command = NULL, *more = NULL, workloads[512], topologies[512];
+    char *command = NULL, *more = NULL, workloads[512];
     struct available available = {0};
     struct matrix matrix = {0};
     int code = -1;
@@ -361,8 +361,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     if (urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
-    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
-    if (available_init(&available, topologies, err) != 0) goto out;
+    if (available_init(&available, NULL, err) != 0) goto out;
     if (wish->verify && urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
     if (need_server(wish, err) != 0) goto out;
     for (int i = 0; i < wish->urls.count; i++) {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
 #include "bench/run/guest.h"
@@ -80,10 +79,8 @@ static int check_keys(const struct wish *wish, struct lb_err *err) {
 static int run_clean(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     struct available available = {0};
-    char topologies[512];
     int failed = check_keys(wish, err);
-    if (!failed) failed = home_path("compose/local", topologies, sizeof topologies, err);
-    if (!failed) failed = available_init(&available, topologies, err);
+    if (!failed) failed = available_init(&available, NULL, err);
     if (!failed) failed = urls_ready(&wish->urls, given->arena, &available, err);
     available_done(&available);
     if (!failed && wish->urls.count == 0)

@@ -97,10 +97,9 @@ static int print_doctor_json(const struct doctor *checks, const struct ready *re
 static int examine(struct wish *wish, struct arena *arena, struct lb_err *err) {
     struct available available = {0};
     struct doctor checks = {0};
-    char topologies[PATH_MAX], results[PATH_MAX];
-    if (home_path("compose/local", topologies, sizeof topologies, err)) return -1;
+    char results[PATH_MAX];
     if (home_results(results, sizeof results, err)) return -1;
-    if (available_init(&available, topologies, err)) return -1;
+    if (available_init(&available, NULL, err)) return -1;
     if (urls_ready(&wish->urls, arena, &available, err) ||
         urls_options(&wish->urls, &wish->sets, arena, err)) {
         available_done(&available);

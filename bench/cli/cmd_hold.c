@@ -230,11 +230,9 @@ static int find_url(const struct wish *wish, const struct lb_lock *lock, struct 
                     struct place_url *ret, struct lb_err *err) {
     struct available available = {0};
     struct urls urls = {0};
-    char topologies[PATH_MAX];
     const char *const *started = lb_topologies(lock);
     bool found = false;
-    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    if (available_init(&available, topologies, err) != 0) goto out;
+    if (available_init(&available, NULL, err) != 0) goto out;
     if (wish->url && read_given_url(wish, lock, arena, &urls, err) != 0) goto out;
     if (urls_ready(&urls, arena, &available, err) != 0) goto out;
     for (int i = 0; i < urls.count; i++) {

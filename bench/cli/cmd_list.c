@@ -72,11 +72,10 @@ static int look_up(const struct list *list, struct lb_err *err) {
 
 static int show_locks(const char *only, bool json, struct lb_err *err) {
     struct list list = {.only = only};
-    char topologies[PATH_MAX], workloads[PATH_MAX];
+    char workloads[PATH_MAX];
     int result = -1;
-    if (home_path("compose/local", topologies, sizeof topologies, err)) goto out;
     if (home_path("workloads", workloads, sizeof workloads, err)) goto out;
-    if (available_init(&list.available, topologies, err)) goto out;
+    if (available_init(&list.available, NULL, err)) goto out;
     if (workloads_find(workloads, &list.workloads, err)) goto out;
     if (only && look_up(&list, err)) goto out;
     if (json) {

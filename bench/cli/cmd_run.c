@@ -384,13 +384,12 @@ static char *command_again(const struct args *given, const struct urls *urls) {
 static int run_run(void *values, const struct args *given, struct lb_err *err) {
     struct wish *wish = values;
     if (set_keys(wish, given->arena, err) != 0) return -1;
-    char workloads[512], topologies[512], *command = NULL;
+    char workloads[512], *command = NULL;
     struct available available = {0};
     struct plan *plan = NULL, *canary = NULL;
     int result = -1;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
-    if (home_path("compose/local", topologies, sizeof topologies, err) != 0) goto out;
-    if (available_init(&available, topologies, err) != 0) goto out;
+    if (available_init(&available, NULL, err) != 0) goto out;
     if (urls_ready(&wish->urls, given->arena, &available, err) != 0) goto out;
     if (urls_hand_on(&wish->urls, err) != 0) goto out;
     struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "compare",
