@@ -108,6 +108,25 @@ static inline void live_close(struct live_place *live) {
     memset(live, 0, sizeof *live);
 }
 
+/* The same server for another lock of its backend; it stays until the program ends. */
+static inline const struct live_place *live_other(const struct live_place *live, const char *lock) {
+    static struct live_place places[16];
+    struct lb_err err = {0};
+    char workloads[512];
+    struct live_place *place = places;
+    while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
+    if (place->plan) return place;
+    home_path("workloads", workloads, sizeof workloads, &err);
+    place->plan = plan_load(
+        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
+    if (!place->plan) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
+    place->place = live->place;
+    return place;
+}
+
 /* For a test of a place that may be missing: skips, or fails in CI. */
 #define LIVE_NEEDS(live)                                                                           \
     do {                                                                                           \
@@ -254,6 +273,18 @@ static inline void live_test(void **state) {
         unit_tests[unit_test_count++] = (struct CMUnitTest){#body, live_test, NULL, NULL, &test};  \
     }                                                                                              \
     static void body(void *arg __attribute__((unused)))
+
+/* The end of a program whose tests share a place: like live_open_at, with the settings and NULL at the end. */
+#define LIVE_MAIN(live, topology, lock, ...)                                                       \
+    FIXTURE(live_start) {                                                                          \
+        (live) = live_open_at(topology, lock, (const char *const[]){__VA_ARGS__});                 \
+        return 0;                                                                                  \
+    }                                                                                              \
+    FIXTURE(live_stop) {                                                                           \
+        live_close(&(live));                                                                       \
+        return 0;                                                                                  \
+    }                                                                                              \
+    TEST_MAIN(live_start, live_stop)
 
 /* A foreign client: a program that we talk to through its pipes. */
 struct foreign {

@@ -219,16 +219,5 @@ LIVE(&chubby, silence_is_jeopardy) {
     live_client_done(&holder);
 }
 
-FIXTURE(start) {
-    chubby = live_open("etcd-chubby",
-                       (const char *const[]){"etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
-                                             "etcd-chubby.grace=2s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    live_close(&chubby);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(chubby, NULL, "etcd-chubby", "etcd.command_timeout=3s", "etcd-chubby.lock_delay=4s",
+          "etcd-chubby.grace=2s", NULL)

@@ -91,15 +91,4 @@ TEST(test_it_is_a_cluster) {
     assert_int_equal(strncmp(fact("leader"), "node", 4), 0);
 }
 
-FIXTURE(start) {
-    live = live_open_at("etcd-3", "etcd-mutex",
-                        (const char *const[]){"etcd.command_timeout=3s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    live_close(&live);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(live, "etcd-3", "etcd-mutex", "etcd.command_timeout=3s", NULL)

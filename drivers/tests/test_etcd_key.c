@@ -131,14 +131,4 @@ LIVE(&live, a_late_release_deletes_no_other_clients_key) {
     live_client_done(&next);
 }
 
-FIXTURE(start) {
-    live = live_open("etcd-key", (const char *const[]){"etcd.command_timeout=3s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    if (!live.missing) live_close(&live);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(live, NULL, "etcd-key", "etcd.command_timeout=3s", NULL)

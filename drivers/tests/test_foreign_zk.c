@@ -418,14 +418,4 @@ LIVE(&zk, a_chroot) {
     free(server.state);
 }
 
-FIXTURE(start) {
-    zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    live_close(&zk);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(zk, NULL, "zk-lock", "zookeeper.command_timeout=3s", NULL)

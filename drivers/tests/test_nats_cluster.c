@@ -106,15 +106,4 @@ TEST(it_is_a_cluster) {
     assert_string_equal(place_guarantee(live.place, live.plan->locks[0].lock), "majority");
 }
 
-FIXTURE(start) {
-    live =
-        live_open_at("nats-3", "nats-kv", (const char *const[]){"nats.command_timeout=3s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    live_close(&live);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(live, "nats-3", "nats-kv", "nats.command_timeout=3s", NULL)

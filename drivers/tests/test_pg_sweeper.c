@@ -93,15 +93,4 @@ LIVE(&live, a_sweeper_comes_back_when_its_connection_ends) {
     live_client_done(&other);
 }
 
-FIXTURE(start) {
-    live = live_open(
-        "pg-table", (const char *const[]){"pg-table.sweep=one", "pg-table.sweep_every=20ms", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    if (!live.missing) live_close(&live);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(live, NULL, "pg-table", "pg-table.sweep=one", "pg-table.sweep_every=20ms", NULL)

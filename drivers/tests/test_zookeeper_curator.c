@@ -22,22 +22,7 @@ static struct foreign java, kazoo;
 
 /* A client of ours of any of the backend's locks, on the one server. */
 static void ours_comes(struct live_client *client, const char *lock, const char *key) {
-    static struct live_place places[16];
-    struct lb_err err = {0};
-    char workloads[512];
-    struct live_place *place = places;
-    while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
-    if (!place->plan) {
-        home_path("workloads", workloads, sizeof workloads, &err);
-        place->plan = plan_load(
-            &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
-        if (!place->plan) {
-            fprintf(stderr, "%s\n", err.text);
-            abort();
-        }
-        place->place = zk.place;
-    }
-    live_come(client, place, key);
+    live_come(client, live_other(&zk, lock), key);
 }
 
 /* An acquire of ours on a fiber of its own. */

@@ -186,14 +186,4 @@ LIVE(&zk, no_majority_no_lock) {
     live_client_done(&holder);
 }
 
-FIXTURE(start) {
-    zk = live_open_at("zookeeper-3", "zk-lock", (const char *const[]){NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    if (!zk.missing) live_close(&zk);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(zk, "zookeeper-3", "zk-lock", NULL)

@@ -13,27 +13,8 @@
 
 static struct live_place zk;
 
-/* The same server for another of its locks. */
-static const struct live_place *place_of(const char *lock) {
-    static struct live_place places[16];
-    struct lb_err err = {0};
-    char workloads[512];
-    struct live_place *place = places;
-    while (place->plan && strcmp(place->plan->locks[0].lock->name, lock) != 0) place++;
-    if (place->plan) return place;
-    home_path("workloads", workloads, sizeof workloads, &err);
-    place->plan = plan_load(
-        &(struct plan_wish){.workload = "smoke", .folder = workloads, .locks = lock}, &err);
-    if (!place->plan) {
-        fprintf(stderr, "%s\n", err.text);
-        abort();
-    }
-    place->place = zk.place;
-    return place;
-}
-
 static void comes(struct live_client *client, const char *lock, const char *key) {
-    live_come(client, place_of(lock), key);
+    live_come(client, live_other(&zk, lock), key);
 }
 
 /* A client on another's session: it has a request and a grant of its own. */
@@ -261,7 +242,7 @@ LIVE(&zk, a_holder_hears_of_its_loss) {
 LIVE(&zk, a_silent_server_is_a_loss) {
     struct live_client holder, deaf;
     comes(&holder, "zk-lock", "silence");
-    live_client_init(&deaf, place_of("unsafe-zk-ignores-session-loss"), "deaf");
+    live_client_init(&deaf, live_other(&zk, "unsafe-zk-ignores-session-loss"), "deaf");
     holder.session.on_lost = deaf.session.on_lost = note_loss;
     holder.session.lease_ns = deaf.session.lease_ns = 4 * LB_S_NS;
     live_hang_up(&holder);
@@ -333,8 +314,8 @@ LIVE(&zk, a_process_that_was_away) {
     struct live_client holder, asker, other;
     struct waiter waiter = {.outcome = LB_OUTCOMES};
     struct sleeper sleeper = {.client = &holder};
-    live_client_init(&holder, place_of("zk-lock"), "away");
-    live_client_init(&waiter.client, place_of("zk-lock"), "asked");
+    live_client_init(&holder, live_other(&zk, "zk-lock"), "away");
+    live_client_init(&waiter.client, live_other(&zk, "zk-lock"), "asked");
     holder.session.lease_ns = waiter.client.session.lease_ns = 4 * LB_S_NS;
     holder.session.on_lost = note_loss;
     told = NULL;
@@ -466,14 +447,4 @@ LIVE(&zk, clients_of_a_session_know_their_nodes) {
     stranger_goes(&third);
 }
 
-FIXTURE(start) {
-    zk = live_open("zk-lock", (const char *const[]){"zookeeper.command_timeout=3s", NULL});
-    return 0;
-}
-
-FIXTURE(stop) {
-    if (!zk.missing) live_close(&zk);
-    return 0;
-}
-
-TEST_MAIN(start, stop)
+LIVE_MAIN(zk, NULL, "zk-lock", "zookeeper.command_timeout=3s", NULL)
