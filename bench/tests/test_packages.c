@@ -14,10 +14,6 @@
     " chmod +x bin/$1; }; "                                                                        \
     "try() { env -i PATH=$PWD/bin HOME=$PWD \"$@\" >said 2>&1; echo \"exit $?\" >>said; cat said; }; "
 
-static void lacks(const char *text, const char *part) {
-    if (strstr(text, part)) fail_msg("'%s' is in: %s", part, text);
-}
-
 TEST(without_a_compiler_it_says_so_and_stops) {
     struct cli cli = cli_shell("bash", BEGIN "stub dnf; try $ROOT/compose/install run; ls");
     assert_has(cli.out, "exit 1");
@@ -27,8 +23,8 @@ TEST(without_a_compiler_it_says_so_and_stops) {
     assert_has(cli.out, "lockbench: install these yourself: ");
     assert_has(cli.out, "ZooKeeper's jars");
     assert_has(cli.out, "so this ends here");
-    lacks(cli.out, "apt-get");
-    lacks(cli.out, "called-");
+    assert_lacks(cli.out, "apt-get");
+    assert_lacks(cli.out, "called-");
     cli_free(&cli);
 }
 
@@ -37,8 +33,8 @@ TEST(a_system_of_unknown_packages_is_told_programs_and_libraries) {
     assert_has(cli.out, "exit 1");
     assert_has(cli.out, "a C compiler");
     assert_has(cli.out, "library jansson");
-    lacks(cli.out, "libjansson-dev");
-    lacks(cli.out, "apt-get");
+    assert_lacks(cli.out, "libjansson-dev");
+    assert_lacks(cli.out, "apt-get");
     cli_free(&cli);
 }
 
@@ -55,7 +51,7 @@ TEST(without_cmocka_tests_stop_and_a_run_goes_on) {
     assert_has(quick, "library cmocka");
     *quick = '\0';
     assert_has(run, "exit 0");
-    lacks(run, "so this ends here");
+    assert_lacks(run, "so this ends here");
     cli_free(&cli);
 }
 
@@ -66,7 +62,7 @@ TEST(install_no_calls_nothing) {
                                 "try INSTALL=no $ROOT/compose/install run; ls");
     assert_has(cli.out, "INSTALL=no, so nothing is installed");
     assert_has(cli.out, "to install it: apt-get install ");
-    lacks(cli.out, "called-");
+    assert_lacks(cli.out, "called-");
     cli_free(&cli);
 }
 

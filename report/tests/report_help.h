@@ -98,6 +98,18 @@ static inline char *render(const struct report *report, enum report_format forma
     return text;
 }
 
+/* The document in a format; malloced. It frees the document. */
+static inline char *written(struct doc *doc, enum doc_format format) {
+    struct lb_err err = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(doc_write_and_free(doc, format, false, out, &err), 0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
 /* The text as one line with single spaces, since a terminal's sentences are wrapped; in place. */
 static inline char *one_line(char *text) {
     char *to = text;
@@ -115,6 +127,10 @@ static inline char *one_line(char *text) {
 /* The text must be there and have this part. */
 static inline void has(const char *text, const char *part) {
     if (!text || !strstr(text, part)) fail_msg("'%s' is not in: %s", part, text ? text : "(null)");
+}
+
+static inline void lacks(const char *text, const char *part) {
+    if (strstr(text, part)) fail_msg("'%s' is in: %s", part, text);
 }
 
 /* How often a part is in a text. */

@@ -24,14 +24,9 @@ static char *sentences_of(const char *stages) {
     struct report *report = report_of(stages, "");
     struct answers answers;
     struct doc doc = {0};
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
     answer_make(report, &answers);
     run_apart(report, &answers, &doc);
-    assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, &err), 0);
-    fclose(out);
+    char *text = written(&doc, DOC_MARKDOWN);
     report_free(report);
     for (char *c = text; *c; c++) *c = *c == '\n' ? ' ' : *c;
     return text;

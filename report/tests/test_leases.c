@@ -16,14 +16,8 @@
 
 static char *text_of(const struct report *report) {
     struct doc doc = {0};
-    struct lb_err err = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
     run_leases(report, &doc);
-    assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    return text;
+    return written(&doc, DOC_TERMINAL);
 }
 
 /* Shortest first, whatever the run's order; each lease is a load of its own. */

@@ -115,13 +115,8 @@ TEST(test_topologies_and_modes_are_kept_apart) {
 /* The verdict as Markdown: its headline is bold, and a tone is a mark. */
 static char *verdict_of(const struct report *report) {
     struct doc doc = {0};
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
     run_verdict(report, &doc);
-    assert_int_equal(doc_write_and_free(&doc, DOC_MARKDOWN, false, out, NULL), 0);
-    fclose(out);
-    return text;
+    return written(&doc, DOC_MARKDOWN);
 }
 
 static void expect_words(const char *stages, const char *more, const char *headline,

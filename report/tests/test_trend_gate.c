@@ -289,13 +289,7 @@ TEST(an_acknowledged_change_shuts_no_gate) {
             fail_msg("case %zu: %d worse, %d acknowledged", i, view->worse, view->acknowledged);
         assert_int_equal(trend_exit(view), cases[i].worse ? LB_EXIT_REGRESSION : LB_EXIT_OK);
         if (i == 1) {
-            struct doc doc = {0};
-            char *text = NULL;
-            size_t size;
-            FILE *out = open_memstream(&text, &size);
-            trend_doc(view, false, &doc);
-            assert_int_equal(doc_write_and_free(&doc, DOC_TERMINAL, false, out, NULL), 0);
-            fclose(out);
+            char *text = text_of(view, FORM_TABLE);
             has(text,
                 "0 figures WORSE by 3 % or more within the last 15 runs, 4 more\n  acknowledged");
             has(text, "acknowledged: fsync is on now");

@@ -134,18 +134,6 @@ static char *first_screen(const char *stages) {
     return text;
 }
 
-/* Writes and frees the document; the caller frees the text. */
-static char *written(struct doc *doc, enum doc_format format) {
-    char *text = NULL;
-    size_t size = 0;
-    struct lb_err err = {0};
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
-    assert_int_equal(doc_write_and_free(doc, format, false, out, &err), 0);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
 /* The section of the promises is below the first screen. */
 TEST(test_a_broken_promise_has_no_green_verdict) {
     const char *const slos[] = {"kept", "broken"};
@@ -481,14 +469,9 @@ TEST(test_environments_side_by_side) {
     for (int i = 0; i < 2; i++) runs[i] = run_parse(texts[i], strlen(texts[i]), "run.json", &err);
     struct report *report = report_make(runs, 2, &err);
     assert_non_null(report);
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_non_null(out);
     struct doc doc = {0};
     run_machines(report, &doc);
-    assert_int_equal(doc_write_and_free(&doc, DOC_HTML, false, out, NULL), 0);
-    fclose(out);
+    char *text = written(&doc, DOC_HTML);
     assert_int_equal(count_of(text, "differs"), 1);
     assert_int_equal(count_of(text, ">6.1<") + count_of(text, ">6.2<"), 2);
     free(text);

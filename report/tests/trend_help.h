@@ -104,17 +104,14 @@ enum form { FORM_TABLE, FORM_LINES, FORM_MD, FORM_JSON };
 static inline char *text_of(const struct trend_view *view, enum form form) {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
     struct doc doc = {0};
-    assert_non_null(out);
-    if (form == FORM_JSON) {
-        assert_int_equal(trend_write_json(view, out, NULL), 0);
-    } else {
+    if (form != FORM_JSON) {
         trend_doc(view, form != FORM_TABLE, &doc);
-        assert_int_equal(doc_write_and_free(&doc, form == FORM_MD ? DOC_MARKDOWN : DOC_TERMINAL,
-                                            false, out, NULL),
-                         0);
+        return written(&doc, form == FORM_MD ? DOC_MARKDOWN : DOC_TERMINAL);
     }
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(trend_write_json(view, out, NULL), 0);
     assert_int_equal(fclose(out), 0);
     return text;
 }
