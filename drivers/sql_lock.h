@@ -205,14 +205,57 @@ enum lb_outcome sql_transaction_undo(struct lb_session *session);
 extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 /* A row with an owner and no end. */
 extern const struct lb_algorithm sql_flag_algorithm;
-#define SQL_FLAG_HAZARDS                                                                           \
-    "a holder that dies leaves the flag set: nobody gets the lock until somebody clears it by "    \
-    "hand, who must be sure that the holder is dead; without its row nobody gets it either"
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
 extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
-#define SQL_UPDATE_HAZARDS                                                                         \
-    "only for what one statement can do: nothing can be worked on between reading and writing; a " \
-    "statement whose answer is lost has been done once or never, and repeated it may count twice"
+/* What is said of such locks, wherever their table is. */
+#define SQL_FLAG_FACTS                                                                             \
+    .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",    \
+    .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT,                                       \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, .waits = "poll",                            \
+    .durability_note = "each grant and release writes the row and waits for the flush",            \
+    .about = {.compatible = "every client that updates lockbench_flag's rows by the same rules",   \
+              .order = "none",                                                                     \
+              .hazards =                                                                           \
+                  "a holder that dies leaves the flag set: nobody gets the lock until somebody "   \
+                  "clears it by hand, who must be sure that the holder is dead; without its row "  \
+                  "nobody gets it either",                                                         \
+              .acquire_requests = 1,                                                               \
+              .release_requests = 1,                                                               \
+              .guarantee = LB_ON_ONE_NODE,                                                         \
+              .crash = LB_CRASH_NEVER},                                                            \
+    .algorithm = &sql_flag_algorithm
+#define SQL_OPTIMISTIC_FACTS                                                                       \
+    .summary = "read a version, UPDATE WHERE version is still the same (JPA's @Version)",          \
+    .primitive = LB_OPTIMISTIC, .caps = LB_CAP_TRY | LB_CAP_WAIT,                                  \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE, .waits = "never",                           \
+    .durability_note = "each write waits for the log to be flushed",                               \
+    .about = {.compatible = "every client that updates lockbench_version's rows by the same rule", \
+              .order = "none: the first to write wins",                                            \
+              .token = "the row's version",                                                        \
+              .hazards = "guards only what is in the row; retries grow with contention",           \
+              .acquire_requests = 1,                                                               \
+              .release_requests = 1,                                                               \
+              .guarantee = LB_ON_ONE_NODE,                                                         \
+              .crash = LB_CRASH_AT_ONCE},                                                          \
+    .algorithm = &sql_optimistic_algorithm
+#define SQL_UPDATE_FACTS                                                                           \
+    .primitive = LB_OPTIMISTIC, .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_ATOMIC,                  \
+    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,                                             \
+    .waits = "server queue, for others' statements on the row",                                    \
+    .durability_note = "each update waits for the log to be flushed",                              \
+    .about = {.compatible =                                                                        \
+                  "every client that changes lockbench_version's rows by such a statement",        \
+              .order = "none",                                                                     \
+              .token = "the row's version",                                                        \
+              .hazards =                                                                           \
+                  "only for what one statement can do: nothing can be worked on between reading "  \
+                  "and writing; a statement whose answer is lost has been done once or never, "    \
+                  "and repeated it may count twice",                                               \
+              .acquire_requests = 1,                                                               \
+              .release_requests = 0,                                                               \
+              .guarantee = LB_ON_ONE_NODE,                                                         \
+              .crash = LB_CRASH_AT_ONCE},                                                          \
+    .algorithm = &sql_update_algorithm
 
 /* The parts of the algorithms, for locks that differ in some of them. */
 lb_connect_fn sql_prepare;     /* takes the lock's recipe; makes its tables if they are missing */

@@ -26,21 +26,8 @@ static const struct sql_recipe recipe = {
 
 const struct lb_lock lock_pg_flag = {
     .name = "pg-flag",
-    .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",
     .backend = &backend_postgres,
-    .primitive = LB_MUTEX,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
-    .waits = "poll",
-    .durability_note = "each grant and release writes the row and waits for the flush",
-    .about = {.compatible = "every client that updates lockbench_flag's rows by the same rules",
-              .order = "none",
-              .hazards = SQL_FLAG_HAZARDS,
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_NEVER},
+    SQL_FLAG_FACTS,
     .expected = pg_flag_expected,
-    .algorithm = &sql_flag_algorithm,
     .recipe = &recipe,
 };

@@ -22,22 +22,8 @@ static const struct sql_recipe recipe = {
 
 const struct lb_lock lock_pg_optimistic = {
     .name = "pg-optimistic",
-    .summary = "read a version, UPDATE WHERE version is still the same (JPA's @Version)",
     .backend = &backend_postgres,
-    .primitive = LB_OPTIMISTIC,
-    .caps = LB_CAP_TRY | LB_CAP_WAIT,
-    .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
-    .waits = "never",
-    .durability_note = "each write waits for the log to be flushed",
-    .about = {.compatible = "every client that updates lockbench_version's rows by the same rule",
-              .order = "none: the first to write wins",
-              .token = "the row's version",
-              .hazards = "guards only what is in the row; retries grow with contention",
-              .acquire_requests = 1,
-              .release_requests = 1,
-              .guarantee = LB_ON_ONE_NODE,
-              .crash = LB_CRASH_AT_ONCE},
+    SQL_OPTIMISTIC_FACTS,
     .expected = pg_optimistic_expected,
-    .algorithm = &sql_optimistic_algorithm,
     .recipe = &recipe,
 };
