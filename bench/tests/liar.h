@@ -3,14 +3,13 @@
 #ifndef BENCH_TESTS_LIAR_H
 #define BENCH_TESTS_LIAR_H
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/tests/loopback.h"
 #include "bench/tests/unit.h"
 
 #define LIAR_WORDS 3
@@ -24,15 +23,6 @@ struct liar {
     pid_t pid;
     int port;
 };
-
-static inline int liar_socket(int port, bool listens) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int (*attach)(int, const struct sockaddr *, socklen_t) = listens ? bind : connect;
-    if (attach(fd, (struct sockaddr *)&address, sizeof address) != 0) _exit(1);
-    return fd;
-}
 
 /* Replaces the first occurrence of each word in a request. Returns the new length. */
 static inline size_t liar_rewrite(const struct liar *liar, char *text, size_t len) {
@@ -70,7 +60,9 @@ static inline _Noreturn void liar_serve(const struct liar *liar, int listener) {
         int port = liar->ports[liar->ports[1] ? turn % 2 : 0];
         if (client >= 0 && fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            liar_relay(liar, client, liar_socket(port, false));
+            int server = loopback_connect(port, 0);
+            if (server < 0) _exit(1);
+            liar_relay(liar, client, server);
         }
         close(client);
     }
@@ -78,12 +70,7 @@ static inline _Noreturn void liar_serve(const struct liar *liar, int listener) {
 
 /* Begins to serve on liar->port. */
 static inline void liar_start(struct liar *liar) {
-    struct sockaddr_in address;
-    socklen_t len = sizeof address;
-    int listener = liar_socket(0, true);
-    assert_int_equal(listen(listener, 128), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
-    liar->port = ntohs(address.sin_port);
+    int listener = loopback_listen(&liar->port);
     liar->pid = fork();
     assert_true(liar->pid >= 0);
     if (liar->pid == 0) liar_serve(liar, listener);

@@ -3,19 +3,17 @@
 #ifndef BENCH_TESTS_SERVERS_HELP_H
 #define BENCH_TESTS_SERVERS_HELP_H
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/topo.h"
+#include "bench/tests/loopback.h"
 #include "bench/tests/unit.h"
 
 static inline void help_nap_ms(int ms) {
@@ -55,15 +53,7 @@ static inline bool help_all_gone(const char *folder) {
 
 /* A connection to a loopback port whose reads end after 5 s; -1 if there is none. */
 static inline int help_connect(int port) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_sec = 5};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
-    close(fd);
-    return -1;
+    return loopback_connect(port, 5);
 }
 
 /* The port that a connection comes from. */
@@ -153,13 +143,7 @@ static inline void help_script(const char *folder, const char *name, const char 
 /* A process of its own that listens on a free port, which is written to ret_port. Not in this
  * process: a server that was forked, and not executed yet, would have the listener too. */
 static inline pid_t help_stranger(int *ret_port) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(fd, 8), 0);
-    getsockname(fd, (struct sockaddr *)&address, &len);
-    *ret_port = ntohs(address.sin_port);
+    int fd = loopback_listen(ret_port);
     pid_t stranger = fork();
     assert_true(stranger >= 0);
     if (stranger == 0) {

@@ -3,11 +3,9 @@
  * Needs: servers. */
 #define _GNU_SOURCE
 #include "bench/tests/cli_help.h"
+#include "bench/tests/loopback.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <pty.h>
-#include <sys/socket.h>
 
 TEST(every_command_has_help) {
     static const char *const commands[] = {"run", "report", "list", "doctor", "up"};
@@ -224,15 +222,9 @@ TEST(latest_is_the_newest) {
 /* True if the server answers. A server that lockbench starts has a password, so a PING without it
  * is refused with -NOAUTH. */
 static bool redis_answers(int port) {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     char answer[16] = "";
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 10},
-               sizeof(struct timeval));
-    bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-                send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
+    int fd = loopback_connect(port, 10);
+    bool good = fd >= 0 && send(fd, "PING\r\n", 6, MSG_NOSIGNAL) == 6 &&
                 recv(fd, answer, sizeof answer - 1, 0) > 0;
     close(fd);
     return good && strncmp(answer, "-NOAUTH", 7) == 0;

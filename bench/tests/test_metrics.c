@@ -11,6 +11,7 @@
 #include "bench/run/exposition.h"
 #include "bench/run/scrape.h"
 #include "bench/tests/cli_help.h"
+#include "bench/tests/loopback.h"
 
 #define LINES_MAX 2000
 
@@ -86,14 +87,7 @@ static double sum_of(const char *text, const char *name, const char *part) {
 /* --- over HTTP --- */
 
 static int connect_to(int port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct timeval limit = {.tv_sec = 30};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
-    close(fd);
-    return -1;
+    return loopback_connect(port, 30);
 }
 
 /* All until the other end closes; "" = nothing came. The caller frees. */
@@ -390,15 +384,9 @@ static void refuses(const char *where, int code, const char *why) {
 }
 
 TEST(what_cannot_be_shown_is_one_line_before_the_run) {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t length = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int port, taken = loopback_listen(&port);
     char where[40];
-    assert_int_equal(bind(taken, (struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(taken, 1), 0);
-    assert_int_equal(getsockname(taken, (struct sockaddr *)&address, &length), 0);
-    snprintf(where, sizeof where, ":%d", ntohs(address.sin_port));
+    snprintf(where, sizeof where, ":%d", port);
     refuses(where, 2, "cannot listen there: Address already in use");
     close(taken);
     refuses(":99999", 1, "a port of at most 65535");

@@ -2,11 +2,8 @@
  * nothing behind, whatever becomes of the program that started them. A server that is not installed
  * is skipped loudly, and is a failure where CI is set.
  * Needs: servers. */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "bench/servers/proc.h"
@@ -50,26 +47,8 @@ static void info_or_skip(const char *name, struct topo_info *ret_info) {
 
 /* Connects, says `ask` and looks for `answer` in what comes within a second. */
 static bool answers(int port, const char *ask, const char *answer) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)port),
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct timeval limit = {.tv_sec = 1};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    bool good = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
-    if (good && ask) {
-        char text[4096] = "";
-        size_t used = 0;
-        good = send(fd, ask, strlen(ask), MSG_NOSIGNAL) == (ssize_t)strlen(ask);
-        for (ssize_t len; good && !strstr(text, answer) && used < sizeof text - 1;
-             used += (size_t)len) {
-            len = recv(fd, text + used, sizeof text - 1 - used, 0);
-            if (len <= 0)
-                good = false;
-            else
-                text[used + (size_t)len] = '\0';
-        }
-    }
+    int fd = loopback_connect(port, 1);
+    bool good = fd >= 0 && (!ask || *help_say(fd, ask, answer));
     close(fd);
     return good;
 }

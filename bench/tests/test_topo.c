@@ -1,10 +1,7 @@
 /* Topologies of several nodes, scripts that are wrong and servers that die: with scripts made here,
  * whose "server" is this program itself (see main). Needs nothing installed. */
-#include <arpa/inet.h>
 #include <limits.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -574,9 +571,7 @@ IN_FOLDER(base_that_servers_cannot_read_is_named) {
 static int serve(int argc, char **argv) {
     for (int i = 2; i < argc; i++) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
-        struct sockaddr_in address = {.sin_family = AF_INET,
-                                      .sin_port = htons((uint16_t)atoi(argv[i])),
-                                      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        struct sockaddr_in address = loopback_at(atoi(argv[i]));
         if (bind(fd, (struct sockaddr *)&address, sizeof address) != 0 || listen(fd, 64) != 0) {
             perror("bind");
             return 1;

@@ -3,14 +3,12 @@
 #ifndef BENCH_TESTS_WIRE_HELP_H
 #define BENCH_TESTS_WIRE_HELP_H
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 #include <sys/time.h>
 
 #include "bench/base/clock.h"
 #include "bench/servers/wire.h"
+#include "bench/tests/loopback.h"
 #include "bench/tests/unit.h"
 
 #define PATIENCE_MS 20000 /* for what must happen */
@@ -32,22 +30,14 @@ static inline void help_limit(int fd, int ms) {
 }
 
 static inline int help_listen(int *ret_port) {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(fd, 1024), 0);
-    getsockname(fd, (struct sockaddr *)&address, &len);
+    int fd = loopback_listen(ret_port);
     help_limit(fd, PATIENCE_MS); /* for accept */
-    *ret_port = ntohs(address.sin_port);
     return fd;
 }
 
 /* A connected socket, or -errno. */
 static inline int wire_connect(int port) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in address = loopback_at(port);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
     help_limit(fd, PATIENCE_MS);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;

@@ -2,17 +2,16 @@
 #define _GNU_SOURCE
 #include "drivers/tests/fake_peer.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "bench/tests/loopback.h"
 
 #define SEEN_MAX (256 * 1024)
 
@@ -93,21 +92,12 @@ static void *play(void *arg) {
 
 struct fake_peer *fake_peer_start(const struct peer_step *steps, int count) {
     struct fake_peer *peer = calloc(1, sizeof *peer);
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t len = sizeof address;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (!peer) abort();
     peer->steps = steps;
     peer->count = count;
     peer->fd = -1;
     peer->stop_fd = eventfd(0, EFD_CLOEXEC);
-    peer->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(peer->listen_fd, (struct sockaddr *)&address, len) != 0 ||
-        listen(peer->listen_fd, 4) != 0 ||
-        getsockname(peer->listen_fd, (struct sockaddr *)&address, &len) != 0) {
-        abort();
-    }
-    peer->port = ntohs(address.sin_port);
+    peer->listen_fd = loopback_listen(&peer->port);
     if (pthread_create(&peer->thread, NULL, play, peer) != 0) abort();
     return peer;
 }

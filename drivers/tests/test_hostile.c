@@ -4,15 +4,13 @@
 #define _GNU_SOURCE
 #include "drivers/tests/fake_session.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "bench/tests/loopback.h"
 #include "drivers/registry.h"
 
 #define CONNECT_NS (500 * LB_MS_NS)
@@ -162,13 +160,7 @@ static void give_speech(int fd, const struct speech *speech) {
 
 /* A server that gives the speech to everyone, in a process group of its own. */
 static pid_t start_server(const struct speech *speech, int *ret_port) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof at;
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (bind(listener, (struct sockaddr *)&at, len) != 0 || listen(listener, 64) != 0 ||
-        getsockname(listener, (struct sockaddr *)&at, &len) != 0)
-        abort();
-    *ret_port = ntohs(at.sin_port);
+    int listener = loopback_listen(ret_port);
     pid_t parent = getpid(), pid = fork();
     if (pid != 0) {
         setpgid(pid, pid);

@@ -2,16 +2,14 @@
  * to take a session to its first pg_advisory_lock, sends the first k bytes of the answer together
  * with the end of the connection, for every k. Nothing but the whole answer may count as granted,
  * and no wait may hang on an end that gives no new edge. */
+#include "bench/tests/loopback.h"
 #include "bench/tests/unit.h"
 #include "drivers/postgres/pg_impl.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/socket.h>
 
 #include "bench/engine/loop.h"
 
@@ -84,13 +82,7 @@ static void serve(int fd, size_t keep) {
 
 /* Listens on a free loopback port and serves in a child, each session a byte more. */
 static pid_t start_server(int *ret_port) {
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof at;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(listener, 8), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
-    *ret_port = ntohs(at.sin_port);
+    int listener = loopback_listen(ret_port);
     pid_t pid = fork();
     if (pid == 0) {
         for (size_t keep = 0;; keep++) {

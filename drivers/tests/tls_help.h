@@ -57,13 +57,9 @@ __attribute__((format(printf, 1, 2))) static inline const char *tls_text(const c
 }
 
 static inline int tls_free_port(void) {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    close(fd);
-    return ntohs(address.sin_port);
+    int port;
+    close(loopback_listen(&port));
+    return port;
 }
 
 /* Runs a script of bash in a process group of its own; it may use $DIR, $PORT, $PORT2, $CERTS and $CERT. */
