@@ -46,43 +46,29 @@ static enum lb_outcome pass_time(struct client *client, int64_t from_ns) {
     return client->hold.told;
 }
 
-/* Acquires the key again, up to this depth. */
-static enum lb_outcome acquire_inner(struct client *client, uint32_t depth) {
-    const struct lb_lock *lock = client->session->lb.lock;
+/* Acquires the key again, or releases all but so many of its grants. */
+static enum lb_outcome reenter_to(struct client *client, uint32_t depth) {
+    struct lb_session *session = &client->session->lb;
+    const struct lb_algorithm *algorithm = session->lock->algorithm;
     enum lb_outcome outcome = LB_OK;
-    while (client->request.held < depth && outcome == LB_OK) {
+    while (client->request.held != depth && outcome == LB_OK) {
+        bool release = client->request.held > depth;
         client_calls(client);
         if (client->hold.told == LB_OK) {
             int64_t begin_ns = is_observed(client) ? lb_now() : 0;
-            outcome =
-                lock->algorithm->acquire(&client->session->lb, &client->request, &client->grant);
-            if (is_observed(client)) OBSERVERS_CALL(client, reentered, false, begin_ns, outcome);
+            outcome = (release ? algorithm->release : algorithm->acquire)(session, &client->request,
+                                                                          &client->grant);
+            if (is_observed(client)) OBSERVERS_CALL(client, reentered, release, begin_ns, outcome);
         }
         client_called(client);
         if (client->hold.told != LB_OK) return client->hold.told;
-        if (outcome == LB_OK) {
+        if (outcome != LB_OK) break;
+        if (release) {
+            client->request.held--;
+        } else {
             client->request.held++;
             entry_renewed(client);
         }
-    }
-    return outcome;
-}
-
-/* Releases all but the outermost grant. */
-static enum lb_outcome release_inner(struct client *client) {
-    const struct lb_lock *lock = client->session->lb.lock;
-    enum lb_outcome outcome = LB_OK;
-    while (client->request.held > 1 && outcome == LB_OK) {
-        client_calls(client);
-        if (client->hold.told == LB_OK) {
-            int64_t begin_ns = is_observed(client) ? lb_now() : 0;
-            outcome =
-                lock->algorithm->release(&client->session->lb, &client->request, &client->grant);
-            if (is_observed(client)) OBSERVERS_CALL(client, reentered, true, begin_ns, outcome);
-        }
-        client_called(client);
-        if (client->hold.told != LB_OK) return client->hold.told;
-        if (outcome == LB_OK) client->request.held--;
     }
     return outcome;
 }
@@ -92,13 +78,13 @@ static enum lb_outcome pass_all(struct client *client, int64_t acquired_ns,
                                 enum lb_outcome *ret_inner) {
     const struct shared *shared = client->worker->shared;
     if (shared->depth <= 1) return pass_time(client, acquired_ns);
-    enum lb_outcome outcome = acquire_inner(client, shared->depth);
+    enum lb_outcome outcome = reenter_to(client, shared->depth);
     if (outcome == LB_BUSY || outcome == LB_TIMEOUT || outcome == LB_REFUSED) {
         *ret_inner = outcome; /* the inner grants until then are released in order */
-        return release_inner(client);
+        return reenter_to(client, 1);
     }
     if (outcome == LB_OK) outcome = pass_time(client, acquired_ns);
-    if (outcome == LB_OK) outcome = release_inner(client);
+    if (outcome == LB_OK) outcome = reenter_to(client, 1);
     /* The inner grants are released, and the outer one must still hold: this exposes a lock whose
      * first unlock frees the key. */
     return outcome == LB_OK ? pass_time(client, lb_now()) : outcome;
