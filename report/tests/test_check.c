@@ -99,12 +99,9 @@ TEST(test_the_summary_counts_what_tested) {
         "{\"name\":\"b\"}],\"cells\":[" UNFAULTED("a", 900, 300, 0.01) "," UNFAULTED("b", 800, 700,
                                                                                      null) "]}");
     char *text = render_check(check, REPORT_MD, false);
-    assert_non_null(strstr(
-        text,
-        "the safe cells with a bound have at least 300: with 95 % confidence fewer than 1.0e-02"));
-    assert_non_null(strstr(
-        text,
-        "Without a fault 1 safe cell has no bound, since exclusion was hardly tested there."));
+    has(text,
+        "the safe cells with a bound have at least 300: with 95 % confidence fewer than 1.0e-02");
+    has(text, "Without a fault 1 safe cell has no bound, since exclusion was hardly tested there.");
     free(text);
     check_free(check);
 }
@@ -175,7 +172,7 @@ TEST(test_colour_is_only_colour) {
     char *plain = render_check(check, REPORT_TABLE, false),
          *coloured = render_check(check, REPORT_TABLE, true);
     assert_null(strchr(plain, '\033'));
-    assert_non_null(strstr(coloured, "\033[1;31mV!\033[0m"));
+    has(coloured, "\033[1;31mV!\033[0m");
     char *to = coloured;
     for (const char *from = coloured; *from; from++) {
         if (*from == '\033') {
@@ -235,7 +232,7 @@ TEST(test_evil_texts) {
     assert_harmless_text(table, true);
     assert_harmless_text(md, false);
     assert_int_equal(tags_in_markdown(md), 0);
-    assert_null(strstr(csv, ",=cmd"));
+    lacks(csv, ",=cmd");
     assert_int_equal(count_of(html, "<img"), 0);
     assert_int_equal(count_of(html, "<script>alert"), 0);
     /* The drawn cell's data and the page's own code; nothing else opens or ends a script. */
@@ -270,9 +267,9 @@ TEST(test_little_and_nothing) {
         for (int format = 0; format < REPORT_FORMATS; format++) {
             char *text = render_check(check, (enum report_format)format, false);
             assert_true(*text != '\0');
-            assert_null(strstr(text, "nan"));
-            assert_null(strstr(text, "(null)"));
-            if (format != REPORT_CSV) assert_non_null(strstr(text, headlines[i]));
+            lacks(text, "nan");
+            lacks(text, "(null)");
+            if (format != REPORT_CSV) has(text, headlines[i]);
             free(text);
         }
         check_free(check);
@@ -291,11 +288,11 @@ TEST(test_a_check_that_was_cut_short) {
          *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
     assert_int_equal(strncmp(table, "Not finished: interrupted; 1 of 4 cells was run\n", 48), 0);
-    assert_non_null(strstr(table, "\none  - .\ntwo  - -\n"));
-    assert_non_null(strstr(table, "so far: 1 cell, 1 of 2 locks, 1 of 2 faults\n"));
+    has(table, "\none  - .\ntwo  - -\n");
+    has(table, "so far: 1 cell, 1 of 2 locks, 1 of 2 faults\n");
     assert_true(strstr(md, "Not finished") < strstr(md, "No lock did worse"));
-    assert_null(strstr(md, "\xe2\x9c\x85")); /* nothing is green before the end */
-    assert_non_null(strstr(html, ">two<"));
+    lacks(md, "\xe2\x9c\x85"); /* nothing is green before the end */
+    has(html, ">two<");
     free(table);
     free(md);
     free(html);
@@ -306,7 +303,7 @@ TEST(test_a_check_that_was_cut_short) {
 TEST(test_markdown_says_where_nothing_broke) {
     struct check *check = load(GOLDEN "faults");
     char *text = render_check(check, REPORT_MD, false);
-    assert_non_null(strstr(text, "Nothing broke under: none (9 cells)"));
+    has(text, "Nothing broke under: none (9 cells)");
     free(text);
     check_free(check);
 }
@@ -374,8 +371,8 @@ TEST(test_the_durability_is_the_locks_own) {
         "\"durability_note\":\"kept in memory\"}]}");
     char *html = render_check(check, REPORT_HTML, false),
          *csv = render_check(check, REPORT_CSV, false);
-    assert_non_null(strstr(html, "kept in memory (the server: on disk first)"));
-    assert_non_null(strstr(csv, "kept in memory"));
+    has(html, "kept in memory (the server: on disk first)");
+    has(csv, "kept in memory");
     free(html);
     free(csv);
     check_free(check);
@@ -391,7 +388,7 @@ TEST(test_a_missed_control_is_said) {
         "\"compared\":\"better\"},{\"lock\":\"l\",\"fault\":\"f\",\"verdict\":\"safe\",\"compared\":"
         "\"as expected\"}]}");
     char *text = render_check(check, REPORT_MD, false);
-    assert_non_null(strstr(text, "unsafe-x, broken on purpose, was not caught"));
+    has(text, "unsafe-x, broken on purpose, was not caught");
     free(text);
     check_free(check);
 }
@@ -422,9 +419,9 @@ TEST(test_only_the_exposing_run_catches_a_control) {
         struct check *check = check_of(text);
         char *md = render_check(check, REPORT_MD, false),
              *html = render_check(check, REPORT_HTML, false);
-        assert_non_null(strstr(md, cases[i].said));
-        assert_null(strstr(md, cases[i].not_said));
-        assert_non_null(strstr(html, cases[i].said));
+        has(md, cases[i].said);
+        lacks(md, cases[i].not_said);
+        has(html, cases[i].said);
         free(md);
         free(html);
         check_free(check);
@@ -442,14 +439,13 @@ TEST(test_a_control_under_a_fault_is_no_finding) {
     char *table = render_check(check, REPORT_TABLE, false),
          *md = render_check(check, REPORT_MD, false),
          *html = render_check(check, REPORT_HTML, false);
-    assert_non_null(
-        strstr(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault"));
-    assert_non_null(strstr(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |"));
-    assert_null(strstr(md, "unsafe-x under pause"));
-    assert_non_null(strstr(table, "No lock did worse"));
-    assert_null(strstr(table, "Worse than stated"));
-    assert_non_null(strstr(html, "<p class=\"plain\">None.</p>"));
-    assert_non_null(strstr(html, "unsafe-x under pause: violated, worse than stated"));
+    has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault");
+    has(md, "| broken on purpose | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |");
+    lacks(md, "unsafe-x under pause");
+    has(table, "No lock did worse");
+    lacks(table, "Worse than stated");
+    has(html, "<p class=\"plain\">None.</p>");
+    has(html, "unsafe-x under pause: violated, worse than stated");
     free(table);
     free(md);
     free(html);
@@ -476,13 +472,12 @@ TEST(test_what_has_no_verdict_is_in_no_sum) {
         struct check *check = check_of(text);
         char *md = render_check(check, REPORT_MD, false),
              *html = render_check(check, REPORT_HTML, false);
-        assert_non_null(
-            strstr(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault"));
-        assert_non_null(strstr(md, "1 cell rests on a part of its runs"));
-        assert_null(strstr(md, "never"));
-        assert_null(strstr(md, "did not recover"));
-        assert_null(strstr(html, "1 never"));
-        assert_null(strstr(html, "did not recover"));
+        has(md, "No lock did worse than its driver states: 1 cell, 1 lock, 1 fault");
+        has(md, "1 cell rests on a part of its runs");
+        lacks(md, "never");
+        lacks(md, "did not recover");
+        lacks(html, "1 never");
+        lacks(html, "did not recover");
         free(md);
         free(html);
         check_free(check);
