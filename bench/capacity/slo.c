@@ -1,7 +1,6 @@
 /* slo: see slo.h. */
 #include "bench/capacity/slo.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "bench/option/text.h"

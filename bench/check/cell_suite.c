@@ -1,6 +1,5 @@
 /* cell_suite: makes a cell of a check from the conformance suite's result for a lock; see
  * cell_result.h. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,7 @@
 /* check_show: see check_show.h. */
 #include "bench/cli/check_show.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/base/output.h"
 #include "bench/check/cell_result.h"

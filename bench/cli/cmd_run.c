@@ -1,5 +1,4 @@
 /* cmd_run: `lockbench run`. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 /* commands: see cli.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bench/engine/loop.h"
-#include "drivers/facts.h"
 
 #define LOOK_NS (300 * LB_US_NS)  /* how often each side looks for the other, between threads */
 #define CONNECT_NS (20 * LB_S_NS) /* for one session */

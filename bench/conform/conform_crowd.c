@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "bench/conform/conform.h"
-#include "bench/engine/loop.h"
 #include "bench/measure/cell.h"
 
 #define QUEUE 6

@@ -1,7 +1,6 @@
 /* account: see account.h. */
 #include "bench/load/account.h"
 
-#include "bench/engine/loop.h"
 #include "bench/load/session.h"
 #include "bench/load/traffic.h"
 

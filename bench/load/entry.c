@@ -1,8 +1,6 @@
 /* entry: see entry.h. */
 #include "bench/load/entry.h"
 
-#include "bench/engine/loop.h"
-
 #define JUDGED_NS LB_S_NS               /* an intruder that takes longer is taken for killed */
 #define JUDGED_LOOK_NS (100 * LB_US_NS) /* between two looks at whether it has judged */
 

@@ -1,8 +1,6 @@
 /* crowd: see crowd.h. */
 #include "bench/measure/crowd.h"
 
-#include <stddef.h>
-
 /* A consistent copy of a presence. */
 struct seen {
     uint32_t key, units;

@@ -1,8 +1,6 @@
 /* store: see store.h. */
 #include "bench/measure/store.h"
 
-#include <stddef.h>
-
 /* An atomic exchange of sixteen bytes: 64-bit processors can do it, but for some the compiler needs
  * an option. */
 typedef unsigned __int128 wide;

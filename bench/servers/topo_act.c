@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/clock.h"
 #include "bench/servers/spawn.h"
 #include "bench/servers/topo.h"
 #include "bench/servers/topo_node.h"

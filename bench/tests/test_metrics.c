@@ -2,10 +2,7 @@
  * on real runs of drivers without a server; what is refused; and the page of names,
  * results/METRICS.md (UPDATE_GOLDEN=1 writes it). */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <ctype.h>
 #include <math.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "bench/run/exposition.h"

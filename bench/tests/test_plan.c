@@ -2,7 +2,6 @@
 
 #include <limits.h>
 
-#include "bench/base/home.h"
 #include "bench/tests/plan_help.h"
 #include "bench/tests/unit.h"
 #include "bench/workload/plan.h"

@@ -2,7 +2,6 @@
  * nothing behind, whatever becomes of the program that started them. A server that is not installed
  * is skipped loudly, and is a failure where CI is set.
  * Needs: servers. */
-#include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
 

@@ -2,7 +2,6 @@
 #include "bench/base/clock.h"
 #include "bench/option/text.h"
 #include "bench/tests/unit.h"
-#include "bench/workload/plan.h"
 
 TEST(durations_are_read_exactly) {
     static const struct {

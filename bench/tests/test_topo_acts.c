@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "bench/servers/topo_clock.h"
 #include "bench/servers/wire.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/nearest.h"
 #include "bench/option/text.h"
 #include "bench/slo/threshold.h"
 #include "bench/workload/draft.h"

@@ -1,7 +1,6 @@
 /* http: see http.h. */
 #include "drivers/etcd/http.h"
 
-#include <errno.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>

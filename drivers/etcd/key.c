@@ -13,7 +13,6 @@
 #include "drivers/etcd/txn.h"
 
 #include "drivers/key_names.h"
-#include "drivers/wait.h"
 
 struct key_grant {
     int64_t lease;    /* that the key may hang on; 0 = nothing was sent */

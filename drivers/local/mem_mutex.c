@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "drivers/local/memory.h"
-#include "drivers/wait.h"
 
 /* GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock: this code reports to it which
  * lock was taken. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "drivers/local/memory.h"
-#include "drivers/wait.h"
 
 /* GCC 12's ThreadSanitizer does not know the clock flavours: this code reports to it which lock was
  * taken. */

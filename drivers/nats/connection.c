@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "drivers/nats/nats.h"
-#include "drivers/wait.h"
 
 /* A message that arrived: its subscription and, for an answer, the number at the end of its
  * subject. */

@@ -10,8 +10,6 @@
  * server out for the time of a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
-#include "drivers/wait.h"
-
 #define TRIES_MAX 3 /* in a row, while too few servers answer in time */
 
 /* What the servers said to one command. */

@@ -12,7 +12,6 @@
 #include <stdio.h>
 
 #include "drivers/key_names.h"
-#include "drivers/wait.h"
 
 struct segmented_options {
     struct string_options string; /* first: see string_acquire */

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "drivers/wait.h"
-
 /* In the order of the option's choices. */
 enum setnx_release { RELEASE_LUA, RELEASE_DELIFEQ, RELEASE_DELEX };
 enum setnx_renew { RENEW_LUA, RENEW_IFEQ };

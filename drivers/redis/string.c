@@ -2,7 +2,6 @@
 #include "drivers/redis/string.h"
 
 #include "drivers/key_names.h"
-#include "drivers/wait.h"
 
 REDIS_SCRIPT(string_release);
 REDIS_SCRIPT(string_renew);

@@ -10,8 +10,6 @@
 
 #include <stdio.h>
 
-#include "drivers/wait.h"
-
 struct wait_options {
     struct string_options string; /* first: see string_acquire */
     int64_t replicas, timeout_ns;

@@ -4,7 +4,6 @@
 #include "bench/option/option.h"
 #include "bench/tests/unit.h"
 #include "drivers/backoff.h"
-#include "drivers/wait.h"
 
 static struct lb_rng rng;
 

@@ -1,6 +1,5 @@
 /* The parts of the etcd driver that need no server: gRPC's frames however they are split, keys and
  * ranges. */
-#include "bench/base/rng.h"
 #include "bench/tests/unit.h"
 #include "drivers/etcd/cutter.h"
 #include "drivers/etcd/keys.h"

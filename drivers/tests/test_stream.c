@@ -7,7 +7,6 @@
 #include "bench/tests/unit.h"
 #include "drivers/stream.h"
 #include "drivers/tests/fake_peer.h"
-#include "drivers/wait.h"
 
 /* The results of the calls on the fiber. Assertions look at them outside of the fiber, because
  * cmocka must not jump out of one. */

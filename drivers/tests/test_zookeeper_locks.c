@@ -4,8 +4,6 @@
 #include "drivers/tests/live_help.h"
 #include "drivers/tests/zk_stranger.h"
 
-#include <sys/socket.h>
-
 #include "drivers/zookeeper/mutex.h"
 
 #define SOON (20 * LB_S_NS) /* waits that ought to end do so by then */

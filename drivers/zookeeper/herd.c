@@ -11,8 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "drivers/wait.h"
-
 struct zk_herd {
     char path[ZK_PARENT_MAX];
     char data[ZK_DATA_MAX];

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "drivers/key_names.h"
-#include "drivers/wait.h"
 
 #define LOCKS "locks"
 #define LEASES "leases"

@@ -1,5 +1,4 @@
 /* check_view: see check_view.h. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

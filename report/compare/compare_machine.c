@@ -3,7 +3,6 @@
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/base/output.h"
 #include "report/compare/compare.h"

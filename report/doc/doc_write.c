@@ -2,7 +2,6 @@
  * lines. CSV, the smallest writer, is here, too: a document's tables by RFC 4180, with an empty
  * line between. */
 #define _GNU_SOURCE
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

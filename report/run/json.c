@@ -1,7 +1,6 @@
 /* json: the report for machines, schema "lockbench.report/1": the verdict, the locks, and a row for
  * each stage with the figures under the same paths as in run.json. Histograms are left out; null =
  * not measured. */
-#include <math.h>
 
 #include "bench/base/output.h"
 #include "report/doc/escape.h"

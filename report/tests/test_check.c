@@ -5,11 +5,8 @@
  * from the project's folder. */
 #define _GNU_SOURCE
 
-#include <sys/stat.h>
-
 #include "report/check/check.h"
 #include "report/doc/screen.h"
-#include "report/page/assets.h"
 #include "report/tests/report_help.h"
 
 #define GOLDEN "report/tests/golden/check/"

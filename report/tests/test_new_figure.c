@@ -10,7 +10,6 @@
 #include "results/format/stage_fields.c"
 
 #include "report/compare/compare.h"
-#include "report/run/column.h"
 #include "report/tests/report_help.h"
 #include "results/format/write.h"
 

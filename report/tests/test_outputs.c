@@ -2,7 +2,6 @@
  * characters or markup, run as a formula, show an unknown figure as a number. */
 #include "bench/base/rng.h"
 #include "report/doc/screen.h"
-#include "report/page/assets.h"
 #include "report/tests/report_help.h"
 
 #define EVIL                                                                                       \

@@ -1,5 +1,4 @@
 /* test_unranked: figures by which the report ranks no lock, because something else than the lock made them. */
-#include "report/run/lead.h"
 #include "report/tests/report_help.h"
 
 static void expect(const char *stages, const char *words, bool said) {

@@ -1,5 +1,4 @@
 /* test_views_hosts: holders around a fault, and what the report says of runs on several hosts. */
-#include <math.h>
 
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"

@@ -1,6 +1,5 @@
 /* The reader of capacity.json: a sound file as structs, and files that are wrong in one place
  * each. */
-#include <sys/stat.h>
 
 #include <math.h>
 
