@@ -50,42 +50,33 @@ LIVE(&chubby, readers_together_writers_alone) {
     live_client_done(&writer);
 }
 
-struct waiting {
-    struct live_client *client;
-    enum lb_outcome outcome;
-};
-
-static void wait_for_it(void *arg) {
-    struct waiting *waiting = arg;
-    waiting->outcome = live_acquire(waiting->client, SOON);
-}
-
 /* The writer that waits is not starved by readers who come later. */
 LIVE(&chubby, readers_queue_behind_a_writer) {
-    struct live_client reader, writer, late;
+    struct live_client reader;
+    struct live_waiter writer, late;
     open_client(&reader, arg);
-    open_client(&writer, arg);
-    open_client(&late, arg);
-    reader.request.shared = late.request.shared = true;
+    open_client(&writer.client, arg);
+    open_client(&late.client, arg);
+    reader.request.shared = late.client.request.shared = true;
     CHECK(live_acquire(&reader, 0) == LB_OK, "%s", reader.session.err.text);
-    struct waiting waiting = {&writer, LB_OUTCOMES}, also = {&late, LB_OUTCOMES};
-    struct lb_fiber *first = lb_spawn("writer", wait_for_it, &waiting);
-    while (!etcd_session_of(&writer.session)->watch.transfer.busy && waiting.outcome == LB_OUTCOMES)
+    live_waiter_begin(&writer);
+    while (!etcd_session_of(&writer.client.session)->watch.transfer.busy &&
+           writer.outcome == LB_OUTCOMES)
         lb_sleep_until(lb_now() + LB_MS_NS);
-    CHECK(live_acquire(&late, 0) == LB_BUSY, "a reader overtook a waiting writer");
-    struct lb_fiber *second = lb_spawn("late", wait_for_it, &also);
+    CHECK(live_acquire(&late.client, 0) == LB_BUSY, "a reader overtook a waiting writer");
+    live_waiter_begin(&late);
     CHECK(live_release(&reader) == LB_OK, "%s", reader.session.err.text);
-    lb_join(first);
-    CHECK(waiting.outcome == LB_OK, "%s", writer.session.err.text);
-    CHECK(also.outcome == LB_OUTCOMES, "a reader beside a writer");
-    CHECK(live_release(&writer) == LB_OK, "%s", writer.session.err.text);
-    lb_join(second);
-    CHECK(also.outcome == LB_OK, "%s", late.session.err.text);
-    CHECK(late.grant.token > writer.grant.token, "tokens grow");
-    CHECK(live_release(&late) == LB_OK, "%s", late.session.err.text);
+    lb_join(writer.fiber);
+    CHECK(writer.outcome == LB_OK, "%s", writer.client.session.err.text);
+    CHECK(late.outcome == LB_OUTCOMES, "a reader beside a writer");
+    CHECK(live_release(&writer.client) == LB_OK, "%s", writer.client.session.err.text);
+    lb_join(late.fiber);
+    CHECK(late.outcome == LB_OK, "%s", late.client.session.err.text);
+    CHECK(late.client.grant.token > writer.client.grant.token, "tokens grow");
+    CHECK(live_release(&late.client) == LB_OK, "%s", late.client.session.err.text);
     live_client_done(&reader);
-    live_client_done(&writer);
-    live_client_done(&late);
+    live_client_done(&writer.client);
+    live_client_done(&late.client);
 }
 
 static int losses;

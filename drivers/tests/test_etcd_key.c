@@ -11,25 +11,14 @@
 
 static struct live_place live;
 
-struct waiter {
-    struct live_client client;
-    struct lb_fiber *fiber;
-    enum lb_outcome outcome;
-};
-
-static void wait_for_it(void *arg) {
-    struct waiter *waiter = arg;
-    waiter->outcome = live_acquire(&waiter->client, SOON);
-}
-
 /* True if the waiter has the lock, or if the server watches the key for it. */
-static bool settled(const struct waiter *waiter) {
+static bool settled(const struct live_waiter *waiter) {
     return waiter->outcome != LB_OUTCOMES ||
            (etcd_session_of(&waiter->client.session)->watch_on &&
             etcd_session_of(&waiter->client.session)->watch.transfer.busy);
 }
 
-static void wait_until_settled(const struct waiter *waiters, uint64_t wakeups) {
+static void wait_until_settled(const struct live_waiter *waiters, uint64_t wakeups) {
     for (int64_t until_ns = lb_now() + SOON; lb_now() < until_ns;) {
         int count = 0;
         for (int i = 0; i < CROWD; i++)
@@ -42,14 +31,13 @@ static void wait_until_settled(const struct waiter *waiters, uint64_t wakeups) {
 
 LIVE(&live, a_release_wakes_every_waiter_and_serves_one) {
     struct live_client holder;
-    struct waiter waiters[CROWD];
+    struct live_waiter waiters[CROWD];
     live_come(&holder, &live, "herd");
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     uint64_t token = holder.grant.token;
     for (int i = 0; i < CROWD; i++) {
         live_come(&waiters[i].client, &live, "herd");
-        waiters[i].outcome = LB_OUTCOMES;
-        waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
+        live_waiter_begin(&waiters[i]);
     }
     wait_until_settled(waiters, 0);
     CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);

@@ -120,33 +120,26 @@ LIVE(&zk, a_bound_is_kept_and_used) {
     live_client_done(&hosts[1]);
 }
 
-struct waiter {
-    struct live_client client;
-    struct lb_fiber *fiber;
-    enum lb_outcome outcome;
-};
-
-static void wait_for_it(void *arg) {
-    struct waiter *waiter = arg;
-    waiter->outcome = live_acquire(&waiter->client, SOON);
+/* Waits until the client has its watch, or has ended its wait. */
+static void wait_for_watch(const struct live_waiter *waiter) {
+    const struct zk_session *z = zk_session_of(&waiter->client.session);
+    for (int64_t until_ns = lb_now() + SOON; waiter->outcome == LB_OUTCOMES &&
+                                             (!z->idlers || !z->idlers->fiber) &&
+                                             lb_now() < until_ns;)
+        lb_sleep_until(lb_now() + LB_MS_NS);
 }
 
 /* How many wake-ups one release costs while `CROWD` wait, and that each waiter has its watch. */
 static uint64_t wakeups_of_a_release(const char *lock) {
     struct live_client holder;
-    struct waiter waiters[CROWD];
+    struct live_waiter waiters[CROWD];
     uint64_t before = 0, after = 0;
     comes(&holder, lock, lock);
     CHECK(live_acquire(&holder, SOON) == LB_OK, "%s", holder.session.err.text);
     for (int i = 0; i < CROWD; i++) {
         comes(&waiters[i].client, lock, lock);
-        waiters[i].outcome = LB_OUTCOMES;
-        waiters[i].fiber = lb_spawn("waiter", wait_for_it, &waiters[i]);
-        const struct zk_session *z = zk_session_of(&waiters[i].client.session);
-        /* In its place, with its watch set. */
-        for (int64_t until_ns = lb_now() + SOON;
-             (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
-            lb_sleep_until(lb_now() + LB_MS_NS);
+        live_waiter_begin(&waiters[i]);
+        wait_for_watch(&waiters[i]);
         before += waiters[i].client.session.wakeups;
     }
     CHECK(live_release(&holder) == LB_OK, "%s", holder.session.err.text);
@@ -156,13 +149,7 @@ static uint64_t wakeups_of_a_release(const char *lock) {
         for (int i = 0; i < CROWD; i++) in += waiters[i].outcome == LB_OK;
     }
     /* When every watch is set again, all effects of this release have happened. */
-    for (int i = 0; i < CROWD; i++) {
-        const struct zk_session *z = zk_session_of(&waiters[i].client.session);
-        for (int64_t until_ns = lb_now() + SOON; waiters[i].outcome != LB_OK &&
-                                                 (!z->idlers || !z->idlers->fiber) &&
-                                                 lb_now() < until_ns;)
-            lb_sleep_until(lb_now() + LB_MS_NS);
-    }
+    for (int i = 0; i < CROWD; i++) wait_for_watch(&waiters[i]);
     lb_sleep_until(lb_now() + 100 * LB_MS_NS); /* a late one would be one too many */
     for (int i = 0; i < CROWD; i++) after += waiters[i].client.session.wakeups;
     for (int done = 0; done < CROWD;) {
@@ -310,7 +297,7 @@ static void hold_for_a_while(void *arg) {
  * of its loss before its sleep is over, and a grant that the server sent before must not count. */
 LIVE(&zk, a_process_that_was_away) {
     struct live_client holder, asker, other;
-    struct waiter waiter = {.outcome = LB_OUTCOMES};
+    struct live_waiter waiter = {.outcome = LB_OUTCOMES};
     struct sleeper sleeper = {.client = &holder};
     live_client_init(&holder, live_other(&zk, "zk-lock"), "away");
     live_client_init(&waiter.client, live_other(&zk, "zk-lock"), "asked");
@@ -326,8 +313,7 @@ LIVE(&zk, a_process_that_was_away) {
     /* Repeats until the client's last request is on its way when the process stops. */
     for (int tries = 0; tries < 200; tries++) {
         uint64_t asked = waiter.client.session.commands + 2;
-        waiter.outcome = LB_OUTCOMES;
-        waiter.fiber = lb_spawn("waiter", wait_for_it, &waiter);
+        live_waiter_begin(&waiter);
         while (waiter.client.session.commands < asked && waiter.outcome == LB_OUTCOMES)
             lb_sleep_until(lb_now());
         if (waiter.outcome == LB_OUTCOMES) break;
@@ -374,7 +360,7 @@ LIVE(&zk, what_is_left_is_found) {
                                         "zk-multi", "zk-recipe", "zk-herd"};
     for (size_t i = 0; i < sizeof locks / sizeof *locks; i++) {
         struct live_client holder, looker;
-        struct waiter waiter = {.outcome = LB_OUTCOMES};
+        struct live_waiter waiter = {.outcome = LB_OUTCOMES};
         char key[40];
         snprintf(key, sizeof key, "left %s/7", locks[i]); /* what is escaped in a path */
         comes(&holder, locks[i], key);
@@ -387,11 +373,8 @@ LIVE(&zk, what_is_left_is_found) {
         CHECK(left(&looker, "", "znode /lockbench/") >= 1, "any");
         /* A waiter has a node, or two, or none; and a watch, which the server does not tell of if
          * it is one on children. */
-        waiter.fiber = lb_spawn("waiter", wait_for_it, &waiter);
-        const struct zk_session *z = zk_session_of(&waiter.client.session);
-        for (int64_t until_ns = lb_now() + SOON;
-             (!z->idlers || !z->idlers->fiber) && lb_now() < until_ns;)
-            lb_sleep_until(lb_now() + LB_MS_NS);
+        live_waiter_begin(&waiter);
+        wait_for_watch(&waiter);
         bool herd = strcmp(locks[i], "zk-herd") == 0;
         uint64_t count = left(&looker, "left ", " /lockbench/left%20");
         CHECK(count == (herd ? 2U : 3U), "%s: %d", locks[i], (int)count);
