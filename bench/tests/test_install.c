@@ -64,6 +64,7 @@ TEST(man_pages_and_completion_come_with_it) {
         "lib/lockbench/clock_shim.so",
         "lib/lockbench/fsync_shim.so",
         "share/lockbench/compose/local/redis",
+        "share/lockbench/compose/certificates", /* run for each server with TLS that is started */
         "share/lockbench/workloads/check/pause.ini",
         "share/doc/lockbench/LICENSE",
         "share/doc/lockbench/bench/HOSTS.md", /* messages and help texts name such pages */
@@ -78,6 +79,7 @@ TEST(man_pages_and_completion_come_with_it) {
         assert_int_equal(status.st_mode & 0444, 0444);
     }
     assert_int_equal(access(cli_path("usr/share/lockbench/compose/local/redis"), X_OK), 0);
+    assert_int_equal(access(cli_path("usr/share/lockbench/compose/certificates"), X_OK), 0);
     /* The program for several hosts must be installed on each of them; it needs MPI, so it may not have been built. */
     char hosts[PATH_MAX + 8];
     snprintf(hosts, sizeof hosts, "%s-hosts", cli_program);
