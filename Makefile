@@ -2,7 +2,7 @@
 VARIANT ?= release
 B := .build/$(VARIANT)
 CC ?= cc
-PKG := pkg-config
+PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
 .DEFAULT_GOAL := all
 
@@ -11,27 +11,30 @@ CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS_tsan := -O1 -fsanitize=thread
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+WARN += $(if $(filter-out false,$(CI)),-Werror)
 # Position independent, since the tests load one shared object. Nobody replaces its functions, so the program pays nothing.
-CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(if $(filter-out false,$(CI)),-Werror) \
-    $(CFLAGS_$(VARIANT)) $(EXTRA_CFLAGS)
+OWN_CFLAGS = -std=gnu11 -g -fno-omit-frame-pointer -fPIC -fno-semantic-interposition $(WARN) $(CFLAGS_$(VARIANT))
+# CPPFLAGS, CFLAGS and LDFLAGS belong to whoever builds: they come from the environment or from make's arguments.
+COMPILE = $(CC) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LAST_CFLAGS)
+LINK = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(LDFLAGS)
 
 # A client library that is missing leaves out its backend's files: `lockbench list` says so and what to install.
-LIBS := $(shell $(PKG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
-INCS := -I. -I$(B) $(shell $(PKG) --cflags jansson zlib 2>/dev/null)
+LIBS := $(shell $(PKG_CONFIG) --libs jansson zlib 2>/dev/null) -lboost_context -lpthread -lm
+INCS := -I. -I$(B) $(shell $(PKG_CONFIG) --cflags jansson zlib 2>/dev/null)
 # Without these nothing can be built.
-NEEDED := $(strip $(if $(shell command -v $(PKG) 2>/dev/null),$(foreach module,jansson zlib,$(shell $(PKG) --exists $(module) || echo $(module))),$(PKG)))
+NEEDED := $(strip $(if $(shell command -v $(PKG_CONFIG) 2>/dev/null),$(foreach module,jansson zlib,$(shell $(PKG_CONFIG) --exists $(module) || echo $(module))),$(PKG_CONFIG)))
 LEFT_OUT :=
 define with # folder below drivers, pkg-config modules
-ifeq ($$(shell $(PKG) --exists $(2) 2>/dev/null && echo yes),yes)
-LIBS += $$(shell $(PKG) --libs $(2))
-INCS += $$(shell $(PKG) --cflags $(2))
+ifeq ($$(shell $(PKG_CONFIG) --exists $(2) 2>/dev/null && echo yes),yes)
+LIBS += $$(shell $(PKG_CONFIG) --libs $(2))
+INCS += $$(shell $(PKG_CONFIG) --cflags $(2))
 else
 LEFT_OUT += $(1)
 endif
 endef
 # Without OpenSSL the drivers' own connections know no TLS (drivers/sock.c).
-ifeq ($(shell $(PKG) --exists openssl 2>/dev/null && echo yes),yes)
-LIBS += $(shell $(PKG) --libs openssl)
+ifeq ($(shell $(PKG_CONFIG) --exists openssl 2>/dev/null && echo yes),yes)
+LIBS += $(shell $(PKG_CONFIG) --libs openssl)
 DEFS += -DLB_OPENSSL
 endif
 $(eval $(call with,redis,hiredis))
@@ -45,7 +48,7 @@ LEFT_OUT += etcd
 endif
 # No .pc file; and the package of the -mt library brings the same header, so the library itself is asked for.
 ifeq ($(shell printf '\043include <zookeeper/zookeeper.h>\nint main(void) { return 0; }\n' | \
-         $(CC) -xc - -lzookeeper_st -o /dev/null 2>/dev/null && echo yes),yes)
+         $(CC) $(CPPFLAGS) -xc - $(LDFLAGS) -lzookeeper_st -o /dev/null 2>/dev/null && echo yes),yes)
 LIBS += -lzookeeper_st
 else
 LEFT_OUT += zookeeper
@@ -77,13 +80,13 @@ $(patsubst %.c,$(B)/%.o,$(wildcard drivers/etcd/*.c drivers/tests/*etcd*.c)): | 
 endif
 # The assembler includes the Lua scripts: REDIS_SCRIPT in drivers/redis/redis.h.
 $(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c)): $(wildcard drivers/redis/lua/*.lua)
-# Optimization at link time (EXTRA_CFLAGS=-flto) does not know the names that the assembler defines.
-$(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c) report/page/assets.c): CFLAGS += -fno-lto
+# Optimization at link time (CFLAGS=-flto) does not know the names that the assembler defines.
+$(patsubst %.c,$(B)/%.o,$(wildcard drivers/redis/*.c) report/page/assets.c): LAST_CFLAGS := -fno-lto
 
 # NATS's own client, for the test that plays it against ours.
-ifeq ($(shell $(PKG) --exists libnats 2>/dev/null && echo yes),yes)
+ifeq ($(shell $(PKG_CONFIG) --exists libnats 2>/dev/null && echo yes),yes)
 $(B)/drivers/tests/test_foreign_nats.o: DEFS += -DLB_TEST_LIBNATS
-$(B)/drivers/tests/test_foreign_nats: LIBS += $(shell $(PKG) --libs libnats)
+$(B)/drivers/tests/test_foreign_nats: LIBS += $(shell $(PKG_CONFIG) --libs libnats)
 endif
 
 all: lockbench ## build ./lockbench (the default)
@@ -92,23 +95,23 @@ lockbench: $(B)/lockbench
 	$(if $(LEFT_OUT),@echo "  left out for want of their client libraries: $(strip $(LEFT_OUT)); ./lockbench list says what to install")
 $(B)/lockbench: $(CLI:%.c=$(B)/%.o) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # The program for several hosts: the same objects, linked with MPI, if MPI is installed.
-MPI := $(firstword $(foreach module,ompi-c mpich,$(shell $(PKG) --exists $(module) 2>/dev/null && echo $(module))))
+MPI := $(firstword $(foreach module,ompi-c mpich,$(shell $(PKG_CONFIG) --exists $(module) 2>/dev/null && echo $(module))))
 ifneq ($(MPI),)
 all: lockbench-hosts
 lockbench-hosts: $(B)/lockbench-hosts
 	$(Q)ln -sf $< $@
-$(B)/bench/mpi/main.o: DEFS += $(shell $(PKG) --cflags $(MPI))
+$(B)/bench/mpi/main.o: DEFS += $(shell $(PKG_CONFIG) --cflags $(MPI))
 $(B)/lockbench-hosts: $(patsubst %.c,$(B)/%.o,$(wildcard bench/mpi/*.c)) $(filter-out %/cli/main.o,$(CLI:%.c=$(B)/%.o)) $(OBJ) | $(SHIMS)
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS) $(shell $(PKG) --libs $(MPI))
+	$(Q)$(LINK) -o $@ $^ $(LIBS) $(shell $(PKG_CONFIG) --libs $(MPI))
 else
 lockbench-hosts:
 	@echo "lockbench-hosts needs MPI, which is not here: install libopenmpi-dev and openmpi-bin (or libmpich-dev and mpich), then run make hosts" >&2; exit 2
 endif
 # With another compiler, other flags, or a library that was missing before, all files are compiled again.
-FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(CFLAGS) $(DEFS) $(INCS))
+FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
 # `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit.
 COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d; s/^\([^ ]\{12\}\)[^ ]*/\1/' bench/commit)
@@ -124,9 +127,9 @@ endif
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@echo "  cc   $<"
-	$(Q)$(CC) $(CFLAGS) $(DEFS) $(INCS) -MMD -MP -c -o $@ $<
+	$(Q)$(COMPILE) $(DEFS) $(INCS) -MMD -MP -c -o $@ $<
 $(B)/%.pb-c.o: $(B)/%.pb-c.c $(B)/flags
-	$(Q)$(CC) $(CFLAGS) $(INCS) -c -o $@ $<
+	$(Q)$(COMPILE) $(INCS) -c -o $@ $<
 $(B)/%.pb-c.c $(B)/%.pb-c.h: %.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --c_out=$(B) $<
@@ -137,19 +140,19 @@ $(B)/bench/tests/%.o $(B)/drivers/tests/%.o $(B)/report/tests/%.o $(B)/results/f
 $(SHIMS): $(B)/%_shim.so: bench/servers/%_shim.c
 	@mkdir -p $(@D)
 	@echo "  link $@"
-	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(if $(filter-out false,$(CI)),-Werror) $(EXTRA_CFLAGS) -fPIC -shared -o $@ $< -ldl
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(CPPFLAGS) $(CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
 # All of the program but its commands, for the tests: when a file has changed, this library is linked again, and no test
 # is. Unlike an archive, a shared object has also the files that only weak symbols refer to.
 LIB := $(CURDIR)/$(B)/liblockbench.so
 $(LIB): $(OBJ)
 	@echo "  link $(B)/$(@F)"
-	$(Q)$(CC) $(CFLAGS) -shared -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -shared -o $@ $^ $(LIBS)
 $(B)/%: $(B)/%.o | $(LIB) $(SHIMS)
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIB) -Wl,-rpath,$(dir $(LIB)) -lcmocka $(LIBS)
 $(B)/bench/perf/perf: $(patsubst %.c,$(B)/%.o,$(wildcard bench/perf/*.c)) $(OBJ)
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 # Known answers (make answers); test_answers runs their short form.
 ANSWERS := $(patsubst %.c,$(B)/%.o,$(wildcard bench/answers/*.c))
 $(B)/bench/answers/main: $(ANSWERS)
@@ -165,11 +168,11 @@ $(foreach name,etcd memcached nats redis zookeeper,$(B)/bench/fuzz/fuzz_$(name) 
 $(B)/bench/fuzz/fuzz_etcd $(B)/bench/fuzz/replay_etcd: FUZZ_DRIVERS := $(filter-out %/etcd/http.o,$(FUZZ_DRIVERS))
 $(FUZZ:%.c=$(B)/%): $(B)/%: $(B)/%.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $< $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
 # The same targets without the fuzzer, for the test that repeats the seeds.
 $(B)/bench/fuzz/replay_%: $(B)/bench/fuzz/fuzz_%.o $(B)/bench/fuzz/replay.o $(FUZZ_SERVER) $(B)/objects.a
 	@echo "  link $@"
-	$(Q)$(CC) $(CFLAGS) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
+	$(Q)$(LINK) -o $@ $< $(B)/bench/fuzz/replay.o $(FUZZ_DRIVERS) $(B)/objects.a $(LIBS)
 REPLAYS := $(subst /fuzz_,/replay_,$(FUZZ:%.c=$(B)/%))
 $(B)/bench/tests/test_fuzz_seeds: | $(REPLAYS)
 include report/report.mk
@@ -237,7 +240,7 @@ bench: ## the tool's own cost, as ratios against four clock reads, redis-benchma
 lint: ## clang-format, clang-tidy, cppcheck, direction and circles of includes, long functions, Lua
 	@compose/install lint
 	@$(BUILD) $(B)/drivers/etcd/etcd.pb-c.h
-	@bench/lint $(B) '$(DEFS) $(INCS) $(if $(MPI),$(shell $(PKG) --cflags $(MPI)))'
+	@bench/lint $(B) '$(DEFS) $(INCS) $(if $(MPI),$(shell $(PKG_CONFIG) --cflags $(MPI)))'
 table: $(B)/lockbench ## write the page of all locks, drivers/LOCKS.md
 	@$< list --table > $(B)/locks.md && mv $(B)/locks.md drivers/LOCKS.md
 fields: $(B)/results/reference ## write the reference of all result files: results/FIELDS.md and results/schema

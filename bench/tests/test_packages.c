@@ -95,8 +95,9 @@ TEST(make_takes_install_no) {
 
 /* pkg-config that finds nothing is `false` here. */
 TEST(make_says_which_library_it_needs_and_what_it_leaves_out) {
-    struct cli cli = cli_shell("bash", MAKE_ELSEWHERE "try PKG=false .build/release/flags; echo; "
-                                                      "try -n PKG=false lockbench");
+    struct cli cli =
+        cli_shell("bash", MAKE_ELSEWHERE "try PKG_CONFIG=false .build/release/flags; echo; "
+                                         "try -n PKG_CONFIG=false lockbench");
     char *left_out = strstr(cli.out, "\n\n");
     assert_non_null(left_out);
     assert_has(left_out, "left out");
@@ -117,6 +118,21 @@ TEST(another_compiler_compiles_all_again) {
                                          "cmp -s before .build/release/flags || echo other");
     assert_has(cli.out, "same");
     assert_has(cli.out, "other");
+    cli_free(&cli);
+}
+
+/* Of the program and of the libraries that are loaded into servers. With pkg-config that finds nothing no other file is
+ * needed. */
+TEST(the_usual_variables_reach_the_compiler_and_the_linker) {
+    struct cli cli = cli_shell(
+        "bash", MAKE_ELSEWHERE
+        "mkdir -p bench/cli bench/servers; touch bench/cli/main.c bench/servers/clock_shim.c; "
+        "count() { grep -c -e 'gnu11.* -Dpre -Oall .*-c -o .build/release/bench/cli/main.o' "
+        "-e 'gnu11.* -Oall -Llink -o .build/release/lockbench ' "
+        "-e 'gnu11.* -Dpre -Oall .*-Llink -o .build/release/clock_shim.so'; }; "
+        "CPPFLAGS=-Dpre CFLAGS=-Oall LDFLAGS=-Llink try -n V=1 PKG_CONFIG=false lockbench | count; "
+        "try -n V=1 PKG_CONFIG=false CPPFLAGS=-Dpre CFLAGS=-Oall LDFLAGS=-Llink lockbench | count");
+    assert_string_equal(cli.out, "3\n3\n");
     cli_free(&cli);
 }
 
