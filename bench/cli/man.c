@@ -99,9 +99,11 @@ static void put_facts(const char *section, const struct fact *fact, FILE *out) {
 }
 
 /* Names and commands are never hyphenated. */
-static void put_head(const char *title, const char *name, const char *summary, FILE *out) {
-    fprintf(out, ".TH %s 1 \"%s\" \"lockbench %s\" \"lockbench\"\n.nh\n.ad l\n.SH NAME\n%s \\- ",
-            title, version_date(), LOCKBENCH_VERSION, name);
+static void put_head(const char *name, const char *summary, FILE *out) {
+    fputs(".TH ", out);
+    for (const char *c = name; *c; c++) fputc(*c >= 'a' && *c <= 'z' ? *c - 32 : *c, out);
+    fprintf(out, " 1 \"%s\" \"lockbench %s\" \"lockbench\"\n.nh\n.ad l\n.SH NAME\n%s \\- ",
+            version_date(), LOCKBENCH_VERSION, name);
     put_text(summary, out);
     fputs(".SH SYNOPSIS\n", out);
 }
@@ -159,12 +161,11 @@ static int put_more(const struct command *command, FILE *out, struct lb_err *err
     return 0;
 }
 
-static int put_command(const struct command *command, FILE *out, struct lb_err *err) {
-    char name[40], title[40];
+static int put_command(const void *page, FILE *out, struct lb_err *err) {
+    const struct command *command = page;
+    char name[40];
     snprintf(name, sizeof name, "lockbench-%s", command->name);
-    for (size_t i = 0; i <= strlen(name); i++)
-        title[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 32 : name[i]);
-    put_head(title, name, command->summary, out);
+    put_head(name, command->summary, out);
     fputs(".nf\n", out);
     for (const char *line = command->usage; *line; line += *line == '\n') {
         size_t length = strcspn(line += strspn(line, " "), "\n");
@@ -185,10 +186,9 @@ static int put_command(const struct command *command, FILE *out, struct lb_err *
     return 0;
 }
 
-static int put_overview(const struct command *unused, FILE *out, struct lb_err *err) {
+static int put_overview(const void *unused, FILE *out, struct lb_err *err) {
     (void)unused, (void)err;
-    put_head("LOCKBENCH", "lockbench",
-             "which distributed lock to use, and whether it is really a lock", out);
+    put_head("lockbench", "which distributed lock to use, and whether it is really a lock", out);
     fputs("\\fBlockbench\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n", out);
     put_text("Drives real clients against real servers with many lock algorithms, measures each\n"
              "acquire, handoff and release, checks mutual exclusion while it measures, and writes\n"
@@ -212,22 +212,48 @@ static int put_overview(const struct command *unused, FILE *out, struct lb_err *
     return 0;
 }
 
-static int write_man_page(const char *folder, const struct command *command, struct lb_err *err) {
+static int put_program(const void *page, FILE *out, struct lb_err *err) {
+    const struct man_program *program = page;
+    (void)err;
+    put_head(program->name, program->summary, out);
+    put_lines(program->synopsis, out);
+    fputs(".SH DESCRIPTION\n", out);
+    put_text(program->about, out);
+    put_exit_codes(out);
+    put_examples(program->examples, out);
+    fputs(".SH SEE ALSO\n", out);
+    for (const char *const *name = program->see_also; *name; name++) {
+        fputs(".BR ", out);
+        for (const char *c = *name; *c; c++) put_char(*c, false, out);
+        fprintf(out, " (1)%s\n", name[1] ? "," : "");
+    }
+    return 0;
+}
+
+/* put: writes the page. */
+static int write_man_page(const char *folder, const char *name, const void *page,
+                          int (*put)(const void *page, FILE *out, struct lb_err *err),
+                          struct lb_err *err) {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/lockbench%s%s.1", folder, command ? "-" : "",
-             command ? command->name : "");
+    snprintf(path, sizeof path, "%s/%s.1", folder, name);
     FILE *out = fopen(path, "we");
     if (!out) return err_set(err, LB_EXIT_MACHINE, "%s: %s", path, strerror(errno));
-    int result = (command ? put_command : put_overview)(command, out, err);
+    int result = put(page, out, err);
     if ((ferror(out) | fclose(out)) && result == 0)
         return err_set(err, LB_EXIT_MACHINE, "%s: a write failed", path);
     return result;
 }
 
 int man_write(const char *folder, struct lb_err *err) {
-    if (write_man_page(folder, NULL, err)) return -1;
+    if (write_man_page(folder, "lockbench", NULL, put_overview, err)) return -1;
     for (int i = 0; commands[i]; i++) {
-        if (write_man_page(folder, commands[i], err)) return -1;
+        char name[40];
+        snprintf(name, sizeof name, "lockbench-%s", commands[i]->name);
+        if (write_man_page(folder, name, commands[i], put_command, err)) return -1;
     }
     return 0;
+}
+
+int man_write_program(const char *folder, const struct man_program *program, struct lb_err *err) {
+    return write_man_page(folder, program->name, program, put_program, err);
 }

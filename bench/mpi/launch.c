@@ -169,8 +169,7 @@ static const char *base_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Which word of the command is the ranks' program; 0: none. */
-static int program_at(const char *own_name, char **command) {
+int launch_program_at(const char *own_name, char *const *command) {
     for (int i = 1; command[0] && command[i]; i++) {
         if (strcmp(base_name(command[i]), base_name(own_name)) == 0) return i;
     }
@@ -229,7 +228,7 @@ static int launch_marked(char **command) {
 }
 
 int launch(const char *own_name, char **command) {
-    int program = program_at(own_name, command);
+    int program = launch_program_at(own_name, command);
     if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
     char **marked = mark_command(program, command);
     if (!marked) {

@@ -26,4 +26,7 @@
  * the exit code of the job; 130 if the job was interrupted and no rank printed a code. */
 int launch(const char *own_name, char **command);
 
+/* Which word of the command is the ranks' program; 0: none. The first word is the launcher. */
+int launch_program_at(const char *own_name, char *const *command);
+
 #endif

@@ -14,6 +14,7 @@
 #include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/hosts/hosts.h"
+#include "bench/mpi/help.h"
 #include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
 
@@ -185,17 +186,6 @@ static void abort_job(int code) {
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-static const char usage[] =
-    "lockbench-hosts: `lockbench run` with the clients on several machines (bench/HOSTS.md)\n"
-    "\n"
-    "  lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np N lockbench-hosts run ...\n"
-    "      starts N processes: the first judges, the others have the clients\n"
-    "  mpirun ... | srun ... lockbench-hosts run ...\n"
-    "      the same without a watch over mpirun\n"
-    "  lockbench-hosts run --help\n"
-    "      what can be asked of a run\n"
-    "  lockbench-hosts --version\n";
-
 /* What launchers tell a rank before MPI has started; -1 without a launcher. */
 static int launched_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -218,17 +208,29 @@ static bool is_help(const char *word) {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+static int write_man(const char *folder) {
+    struct lb_err err = {0};
+    if (help_man(folder, &err) == 0) return LB_EXIT_OK;
+    fprintf(stderr, "lockbench-hosts: %s\n", err.text);
+    return err.code;
+}
+
 /* Answers what needs no MPI. The exit code, the same on all ranks, of which the first one speaks; or -1: it is a
  * run. */
 static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
     bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
+    if (strcmp(wish, "--man") == 0 && argc == 3) return write_man(argv[2]);
+    if (strcmp(wish, "--complete") == 0) {
+        help_complete(argv[0], argc - 2, argv + 2, stdout);
+        return LB_EXIT_OK;
+    }
     bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
     if (runs && !asks_help(argc, argv)) return -1;
     if (runs || strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : cli_main(argc, argv);
     if (!silent && !helps && !launches && *wish)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
-    if (!silent) fputs(usage, helps ? stdout : stderr);
+    if (!silent) help_usage(helps ? stdout : stderr);
     fflush(NULL);
     return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
 }

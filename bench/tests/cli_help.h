@@ -127,6 +127,13 @@ FIXTURE(cli_setup) {
     return 0;
 }
 
+/* The program for several hosts beside the program; "" where it was not built, since there is no MPI. */
+static inline const char *cli_hosts_program(void) {
+    static char path[PATH_MAX + 8];
+    snprintf(path, sizeof path, "%s-hosts", cli_program);
+    return access(path, X_OK) == 0 ? path : "";
+}
+
 FIXTURE(cli_teardown) {
     return folder_remove(cli_folder);
 }

@@ -52,19 +52,43 @@ static const struct offer offers[] = {
     {"no-such-command x", NULL, "run"},
 };
 
-TEST(the_program_offers_what_its_tables_have) {
-    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
+/* A test calls the program for several hosts "lockbench", too. */
+static const struct offer offers_of_hosts[] = {
+    {"", "run", "check"},
+    {"", "launch", "contended"},
+    {"--v", "--version", "--help"},
+    {"run --lock redis-set", "redis-setnx", "redis-fair"},
+    {"run --d", "--dry-run", "--json"},
+    {"check re", NULL, "redis"},
+    {"launch mpirun --host", ":files", "run"},
+    {"launch mpirun -np 4 lockb", "lockbench-hosts", "run"},
+    {"launch mpirun -np 4 /usr/bin/lockbench ", "run", "launch"},
+    {"launch mpirun -np 4 lockbench run --lock redis-set", "redis-setnx", "redis-fair"},
+};
+
+static void check_offers(const char *program, const struct offer *offer, size_t count) {
+    for (; count > 0; offer++, count--) {
         const char *args[CLI_ARGS_MAX] = {"--complete"};
-        char *line = strdup(offers[i].line), *rest = line;
-        for (int count = 1; (args[count] = strsep(&rest, " ")); count++) continue;
-        struct cli cli = cli_run(NULL, args);
+        char *line = strdup(offer->line), *rest = line;
+        for (int i = 1; (args[i] = strsep(&rest, " ")); i++) continue;
+        struct cli cli = cli_run(&(struct cli_how){.program = program}, args);
         assert_code(&cli, 0);
-        if (offers[i].wanted) assert_offers(&cli, offers[i].wanted);
-        if (offers[i].unwanted && has_word(cli.out, offers[i].unwanted))
-            fail_msg("'%s' offers %s", offers[i].line, offers[i].unwanted);
+        if (offer->wanted) assert_offers(&cli, offer->wanted);
+        if (offer->unwanted && has_word(cli.out, offer->unwanted))
+            fail_msg("'%s' offers %s", offer->line, offer->unwanted);
         cli_free(&cli);
         free(line);
     }
+}
+
+TEST(the_program_offers_what_its_tables_have) {
+    check_offers(NULL, offers, sizeof offers / sizeof *offers);
+}
+
+TEST(so_does_the_program_for_several_hosts) {
+    const char *program = cli_hosts_program();
+    if (!*program) skip();
+    check_offers(program, offers_of_hosts, sizeof offers_of_hosts / sizeof *offers_of_hosts);
 }
 
 TEST(every_lock_is_offered) {
@@ -79,7 +103,7 @@ static struct cli complete_in_bash(const char *line, const char *words, int word
     snprintf(
         script, sizeof script,
         "cd %s && touch a-run && . $ROOT/compose/completion/lockbench.bash && "
-        "complete -p lockbench >/dev/null && "
+        "complete -p lockbench lockbench-hosts >/dev/null && "
         "COMP_LINE='%s' COMP_POINT=${#COMP_LINE} COMP_WORDS=(%s) COMP_CWORD=%d && "
         "COMP_POINT=${#COMP_LINE} && _lockbench $PROGRAM && printf '%%s\\n' \"${COMPREPLY[@]}\"",
         cli_folder, line, words, word);
@@ -116,13 +140,15 @@ TEST(fish_completes) {
         script, sizeof script,
         "cd %s; touch a-run; ln -sf $PROGRAM lockbench; set PATH $PWD $PATH; "
         "source $ROOT/compose/completion/lockbench.fish; complete -C 'lockbench run --lock redis-set'; "
-        "complete -C 'lockbench run --lock=redis-set'; complete -C 'lockbench judge a-r'",
+        "complete -C 'lockbench run --lock=redis-set'; complete -C 'lockbench judge a-r'; "
+        "ln -sf $PROGRAM lockbench-hosts; complete -C 'lockbench-hosts capac'",
         cli_folder);
     struct cli cli = cli_shell("fish", script);
     assert_code(&cli, 0);
     assert_offers(&cli, "redis-setnx");
     assert_offers(&cli, "--lock=redis-setnx");
     assert_offers(&cli, "a-run");
+    assert_offers(&cli, "capacity"); /* here the same program has the other name, too */
     assert_lacks(cli.out, "redis-fair");
     cli_free(&cli);
 }

@@ -9,6 +9,11 @@ static int make_pages(void **state) {
     struct cli cli = cli_run(NULL, ARGS("--man", cli_path("man")));
     int code = cli.code;
     cli_free(&cli);
+    if (code != 0 || !*cli_hosts_program()) return code;
+    cli =
+        cli_run(&(struct cli_how){.program = cli_hosts_program()}, ARGS("--man", cli_path("man")));
+    code = cli.code;
+    cli_free(&cli);
     return code;
 }
 
@@ -59,6 +64,16 @@ static void assert_page(const char *command) {
 
 TEST(each_command_has_a_page_with_each_option) {
     each_command(assert_page);
+}
+
+TEST(the_program_for_several_hosts_has_a_page) {
+    if (!*cli_hosts_program()) skip();
+    char *page = read_page("lockbench-hosts");
+    assert_has(page, ".SH EXAMPLES\n");
+    assert_has(page, "lockbench-hosts launch mpirun --enable-recovery");
+    assert_has(page, ".SH EXIT STATUS\n");
+    assert_has(page, ".BR lockbench-run (1),\n");
+    free(page);
 }
 
 /* Fails if an example names an option that the command does not have. */

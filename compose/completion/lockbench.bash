@@ -1,4 +1,4 @@
-# bash: completes the words behind lockbench, by asking the program itself: lockbench --complete.
+# bash: completes the words behind lockbench and lockbench-hosts, by asking the program itself: lockbench --complete.
 _lockbench() {
     local words line word="" kept
     read -ra words <<<"${COMP_LINE:0:COMP_POINT}"
@@ -18,4 +18,4 @@ _lockbench() {
         fi
     done < <("$1" --complete "${words[@]:1}" 2>/dev/null)
 }
-complete -F _lockbench lockbench
+complete -F _lockbench lockbench lockbench-hosts

@@ -1,4 +1,4 @@
-# fish: completes the words behind lockbench, by asking the program itself: lockbench --complete.
+# fish: completes the words behind lockbench and lockbench-hosts, by asking the program itself: lockbench --complete.
 function __lockbench_words
     set -l words (commandline -opc) (commandline -ct)
     for line in ($words[1] --complete $words[2..-1] 2>/dev/null)
@@ -9,4 +9,4 @@ function __lockbench_words
         end
     end
 end
-complete -c lockbench -f -a '(__lockbench_words)'
+complete -c lockbench -c lockbench-hosts -f -a '(__lockbench_words)'
