@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/base/home.h"
 #include "bench/cli/cli.h"
 #include "bench/hosts/hosts.h"
 #include "bench/mpi/help.h"
@@ -105,9 +104,7 @@ static int fail(int rank, const struct lb_err *err) {
 static int serve(struct hosts *hosts, int rank) {
     static const volatile sig_atomic_t none;
     struct lb_err err = {0};
-    char workloads[512];
-    if (home_path("workloads", workloads, sizeof workloads, &err) != 0) return fail(rank, &err);
-    if (serve_run(hosts, workloads, LOCKBENCH_VERSION, &none, &err) != 0) return fail(rank, &err);
+    if (serve_run(hosts, LOCKBENCH_VERSION, &none, &err) != 0) return fail(rank, &err);
     return LB_EXIT_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/base/home.h"
 #include "bench/run/place.h"
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
@@ -74,10 +75,12 @@ int serve_send_plan(struct hosts *hosts, const struct plan *plan, struct lb_err 
 /* A load host while it serves. */
 struct served {
     struct hosts *hosts;
-    const char *workloads, *version;
+    const char *version;
     const volatile sig_atomic_t *interrupts;
     struct plan *plan;
-    char folder[512]; /* for the plan's file and the logs */
+    char folder[512];      /* for the plan's file and the logs; "" = none */
+    char workloads[512];   /* the folder of the shipped ones */
+    struct lb_err lacking; /* why it can take no plan */
 };
 
 static int report_trouble(struct served *served, const struct lb_err *why, struct lb_err *err) {
@@ -154,7 +157,9 @@ static int serve_message(struct served *served, const struct message *message, s
     json_t *json;
     switch (message->word) {
     case WORD_PLAN:
-        if (read_plan(served, message, &why) != 0) return report_trouble(served, &why, err);
+        why = served->lacking;
+        if (why.code || read_plan(served, message, &why) != 0)
+            return report_trouble(served, &why, err);
         return hosts_report(served->hosts, &(struct message){.word = WORD_READY}, err);
     case WORD_STAGE:
         json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
@@ -166,14 +171,20 @@ static int serve_message(struct served *served, const struct message *message, s
     }
 }
 
-int serve_run(struct hosts *hosts, const char *workloads, const char *version,
-              const volatile sig_atomic_t *interrupts, struct lb_err *err) {
-    struct served served = {
-        .hosts = hosts, .workloads = workloads, .version = version, .interrupts = interrupts};
+/* What a load host needs before it can take a plan. 0, or -1 with err. */
+static int prepare(struct served *served, struct lb_err *err) {
+    if (home_path("workloads", served->workloads, sizeof served->workloads, err) != 0) return -1;
     if (janitor_start(err) != 0) return -1;
-    if (folder_make(NULL, "hosts", served.folder, sizeof served.folder, err) != 0) return -1;
-    janitor_folder(JANITOR_ADD, served.folder);
+    if (folder_make(NULL, "hosts", served->folder, sizeof served->folder, err) != 0) return -1;
+    janitor_folder(JANITOR_ADD, served->folder);
+    return 0;
+}
+
+int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomic_t *interrupts,
+              struct lb_err *err) {
+    struct served served = {.hosts = hosts, .version = version, .interrupts = interrupts};
     int failed = 0;
+    prepare(&served, &served.lacking);
     for (;;) {
         struct message message;
         int got = hosts_wait(hosts, &message, lb_now() + SILENCE_NS, err);
@@ -188,7 +199,9 @@ int serve_run(struct hosts *hosts, const char *workloads, const char *version,
         if (failed) break;
     }
     plan_free(served.plan);
-    folder_remove(served.folder);
-    janitor_folder(JANITOR_DROP, served.folder);
+    if (*served.folder) {
+        folder_remove(served.folder);
+        janitor_folder(JANITOR_DROP, served.folder);
+    }
     return failed;
 }

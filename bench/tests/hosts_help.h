@@ -14,12 +14,10 @@
 #define HOSTS 3
 #define MEET_NS (20 * LB_S_NS)
 
-static char workloads[512];
-
 static inline int serve(struct link *link) {
     struct lb_err err = {0};
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
-    int failed = !hosts || serve_run(hosts, workloads, "test", &no_interrupts, &err) != 0;
+    int failed = !hosts || serve_run(hosts, "test", &no_interrupts, &err) != 0;
     if (failed) fprintf(stderr, "rank %d: %s\n", link->self, err.text);
     hosts_free(hosts);
     return failed;
@@ -48,7 +46,7 @@ struct far_wish {
 static inline void begin_run(struct far_run *run, const struct far_wish *wish, const char *lock,
                              const char *const *sets) {
     struct lb_err err = {0};
-    char topologies[512];
+    char workloads[512], topologies[512];
     int count = 0;
     while (sets[count]) count++;
     *run = (struct far_run){.folder = "/tmp/lockbench-test-XXXXXX"};

@@ -474,4 +474,32 @@ TEST(test_another_program_is_refused) {
     close(link.fds[1]);
 }
 
+static int serve_without_room(struct link *link) {
+    setenv("TMPDIR", "/nowhere", 1);
+    return serve(link);
+}
+
+/* The judge says why, and at once: it does not wait for a host that is gone. */
+TEST(test_a_host_that_lacks_something_tells_the_judge) {
+    struct pipe_link link;
+    struct lb_err err = {0};
+    pid_t pids[2] = {0};
+    char why[300];
+    int status = -1;
+    struct plan_wish wish = {.workload = "smoke", .folder = "workloads", .locks = "null"};
+    assert_int_equal(pipe_link_fork(&link, 2, serve_without_room, pids), 0);
+    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, &err);
+    struct plan *plan = plan_load(&wish, &err);
+    if (!hosts || !plan) fail_msg("%s", err.text);
+    assert_int_equal(serve_send_plan(hosts, plan, &err), -1);
+    assert_non_null(strstr(err.text, "host 1 ("));
+    assert_non_null(strstr(err.text, "/nowhere: No such file or directory: set TMPDIR"));
+    assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
+    plan_free(plan);
+    hosts_free(hosts);
+    assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
+    assert_int_equal(status, 0);
+    close(link.fds[1]);
+}
+
 TEST_MAIN(NULL, NULL)
