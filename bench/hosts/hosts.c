@@ -337,14 +337,16 @@ static int tell_name(struct hosts *hosts, uint64_t program, struct lb_err *err) 
 }
 
 static int hear_name(struct hosts *hosts, int i, uint64_t program, int64_t deadline_ns,
-                     struct lb_err *err) {
+                     bool *ret_silent, struct lb_err *err) {
     struct message hello;
     struct host *host = &hosts->host[i];
     host->heard_ns = deadline_ns; /* a host that starts late is not silent */
-    if (hosts_hear(hosts, i, &hello, deadline_ns) != 1)
+    if (hosts_hear(hosts, i, &hello, deadline_ns) != 1) {
+        if (ret_silent) *ret_silent = true;
         return err_set(err, LB_EXIT_MACHINE,
                        "host %d did not answer: is lockbench there, and the way to it open?",
                        i + 1);
+    }
     free(hello.blob);
     snprintf(host->name, sizeof host->name, "%.63s", hello.text);
     hosts->apart |= (uint64_t)hello.value[1] != hash_of_place();
@@ -355,7 +357,8 @@ static int hear_name(struct hosts *hosts, int i, uint64_t program, int64_t deadl
         i + 1, host->name);
 }
 
-struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *err) {
+struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
+                         struct lb_err *err) {
     struct hosts *hosts = NULL;
     uint64_t program = hosts_program(err);
     int failed = program == 0;
@@ -379,7 +382,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *
         return NULL;
     }
     for (int i = 0; i < hosts->count && !failed; i++)
-        failed = hear_name(hosts, i, program, deadline_ns, err);
+        failed = hear_name(hosts, i, program, deadline_ns, ret_silent, err);
     if (!failed) {
         hosts_measure_clocks(hosts, EXCHANGES);
         return hosts;

@@ -81,8 +81,10 @@ uint64_t hosts_program(struct lb_err *err);
 
 /* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with
  * its own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not
- * answer within deadline_ns (by lb_now()). The caller frees them with hosts_free. */
-struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, struct lb_err *err);
+ * answer within deadline_ns (by lb_now()); this sets *ret_silent, which may be NULL. The caller frees them with
+ * hosts_free. */
+struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
+                         struct lb_err *err);
 /* The judge tells the load hosts that the run is over. Accepts NULL. */
 void hosts_free(struct hosts *hosts);
 

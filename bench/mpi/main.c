@@ -112,9 +112,9 @@ static int serve(struct hosts *hosts, int rank) {
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
     char why[300];
-    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, ret_lost, &err);
     if (!hosts) {
-        *ret_lost = link->count > 1;
+        *ret_lost |= link->self > 0; /* rank 0 ends the job */
         return fail(link->self, &err);
     }
     if (!hosts_judges(hosts)) {

@@ -16,7 +16,7 @@
 
 static inline int serve(struct link *link) {
     struct lb_err err = {0};
-    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, NULL, &err);
     int failed = !hosts || serve_run(hosts, "test", &no_interrupts, &err) != 0;
     if (failed) fprintf(stderr, "rank %d: %s\n", link->self, err.text);
     hosts_free(hosts);
@@ -57,7 +57,7 @@ static inline void begin_run(struct far_run *run, const struct far_wish *wish, c
     if (!wish->alone) {
         assert_int_equal(
             pipe_link_fork(&run->link, HOSTS + 1, wish->serve ? wish->serve : serve, run->pids), 0);
-        run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, &err);
+        run->hosts = hosts_meet(&run->link.link, lb_now() + MEET_NS, NULL, &err);
         if (!run->hosts) fail_msg("%s", err.text);
     }
     struct plan_wish plan_wish = {.workload = wish->workload ? wish->workload : "smoke",

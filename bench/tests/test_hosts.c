@@ -388,7 +388,7 @@ TEST(test_a_host_that_closes_its_sessions_hears_what_comes_next) {
 /* A host without a stage: it reports trouble and is ready at once, and is ready again after a word of the judge. */
 static int serve_in_trouble(struct link *link) {
     struct lb_err err = {0};
-    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, &err);
+    struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, NULL, &err);
     struct message ready = {.word = WORD_READY, .value = {MOMENT_DRAINED}}, answer;
     int failed = !hosts;
     if (!failed)
@@ -413,7 +413,7 @@ TEST(test_a_host_whose_word_was_put_back_hears_the_judge_and_is_not_lost) {
     pid_t pids[2] = {0};
     int status = -1;
     assert_int_equal(pipe_link_fork(&link, 2, serve_in_trouble, pids), 0);
-    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, &err);
+    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
     if (!hosts) fail_msg("%s", err.text);
     assert_int_equal(hosts_hear(hosts, 0, &message, lb_now() + MEET_NS), 1);
     assert_int_equal(message.word, WORD_TROUBLE);
@@ -467,16 +467,36 @@ TEST(test_another_program_is_refused) {
     pid_t pids[2] = {0};
     int status = -1;
     assert_int_equal(pipe_link_fork(&link, 2, serve_another, pids), 0);
-    assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &err));
+    bool silent = false; /* then the launcher would have to end it */
+    assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &silent, &err));
+    assert_false(silent);
     assert_non_null(strstr(err.text, "host 1 (elsewhere) runs another lockbench"));
     assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
     assert_int_equal(status, 0);
     close(link.fds[1]);
 }
 
+static int serve_nothing(struct link *link) {
+    (void)link;
+    return 0;
+}
+
 static int serve_without_room(struct link *link) {
     setenv("TMPDIR", "/nowhere", 1);
     return serve(link);
+}
+
+TEST(test_a_host_that_does_not_answer_is_silent) {
+    struct pipe_link link;
+    struct lb_err err = {0};
+    pid_t pids[2] = {0};
+    bool silent = false;
+    assert_int_equal(pipe_link_fork(&link, 2, serve_nothing, pids), 0);
+    assert_null(hosts_meet(&link.link, lb_now() + MEET_NS, &silent, &err));
+    assert_true(silent);
+    assert_non_null(strstr(err.text, "host 1 did not answer"));
+    waitpid(pids[1], NULL, 0);
+    close(link.fds[1]);
 }
 
 /* The judge says why, and at once: it does not wait for a host that is gone. */
@@ -488,7 +508,7 @@ TEST(test_a_host_that_lacks_something_tells_the_judge) {
     int status = -1;
     struct plan_wish wish = {.workload = "smoke", .folder = "workloads", .locks = "null"};
     assert_int_equal(pipe_link_fork(&link, 2, serve_without_room, pids), 0);
-    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, &err);
+    struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
     struct plan *plan = plan_load(&wish, &err);
     if (!hosts || !plan) fail_msg("%s", err.text);
     assert_int_equal(serve_send_plan(hosts, plan, &err), -1);
