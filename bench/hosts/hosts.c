@@ -365,7 +365,7 @@ struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silen
     if (link->count < 2 || link->count > HOSTS_MAX + 1) {
         err_set(
             err, LB_EXIT_USAGE,
-            "%d processes: there must be 2 to %d, the first to judge and the others with clients",
+            "processes: %d, but there must be 2 to %d: the first judges, the others have the clients (-np)",
             link->count, HOSTS_MAX + 1);
         return NULL;
     }
