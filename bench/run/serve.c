@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "bench/run/serve.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,15 +97,17 @@ static int read_plan(struct served *served, const struct message *message, struc
     const char *line_end = text ? memchr(text, '\n', message->blob_bytes) : NULL;
     if (!line_end) return err_set(err, LB_EXIT_MACHINE, "the plan that came is cut off");
     size_t rest = message->blob_bytes - (size_t)(line_end + 1 - text);
-    char *names = strndup(text, (size_t)(line_end - text));
     snprintf(path, sizeof path, "%s/plan.ini", served->folder);
     FILE *file = fopen(path, "we");
     bool written = file && fwrite(line_end + 1, 1, rest, file) == rest;
     if (file && fclose(file) != 0) written = false;
-    if (!names || !written) {
-        free(names);
-        return err_set(err, LB_EXIT_MACHINE, "the plan can't be written to %s", path);
-    }
+    if (!written)
+        return err_set(
+            err, LB_EXIT_MACHINE,
+            "the plan can't be written to %s: %s: make room, or set TMPDIR to another folder", path,
+            strerror(errno));
+    char *names = strndup(text, (size_t)(line_end - text));
+    if (!names) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
     struct plan_wish wish = {.workload = path, .folder = served->workloads, .locks = names};
     plan_free(served->plan);
     served->plan = plan_load(&wish, err);

@@ -2,6 +2,7 @@
  * the sums, and what happens to a host that dies or stands still. */
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stage_log.h"
@@ -499,27 +500,38 @@ TEST(test_a_host_that_does_not_answer_is_silent) {
     close(link.fds[1]);
 }
 
+static int serve_on_a_full_disk(struct link *link) {
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, 0});
+    return serve(link);
+}
+
 /* The judge says why, and at once: it does not wait for a host that is gone. */
-TEST(test_a_host_that_lacks_something_tells_the_judge) {
+static void check_trouble(int (*serve_badly)(struct link *link), const char *trouble) {
     struct pipe_link link;
     struct lb_err err = {0};
     pid_t pids[2] = {0};
     char why[300];
     int status = -1;
     struct plan_wish wish = {.workload = "smoke", .folder = "workloads", .locks = "null"};
-    assert_int_equal(pipe_link_fork(&link, 2, serve_without_room, pids), 0);
+    assert_int_equal(pipe_link_fork(&link, 2, serve_badly, pids), 0);
     struct hosts *hosts = hosts_meet(&link.link, lb_now() + MEET_NS, NULL, &err);
     struct plan *plan = plan_load(&wish, &err);
     if (!hosts || !plan) fail_msg("%s", err.text);
     assert_int_equal(serve_send_plan(hosts, plan, &err), -1);
     assert_non_null(strstr(err.text, "host 1 ("));
-    assert_non_null(strstr(err.text, "/nowhere: No such file or directory: set TMPDIR"));
+    if (!strstr(err.text, trouble)) fail_msg("%s", err.text);
     assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
     plan_free(plan);
     hosts_free(hosts);
     assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
     assert_int_equal(status, 0);
     close(link.fds[1]);
+}
+
+TEST(test_a_host_that_lacks_something_tells_the_judge) {
+    check_trouble(serve_without_room, "/nowhere: No such file or directory: set TMPDIR");
+    check_trouble(serve_on_a_full_disk, "plan.ini: File too large: make room, or set TMPDIR");
 }
 
 TEST_MAIN(NULL, NULL)
