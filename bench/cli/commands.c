@@ -13,6 +13,7 @@
 #include "bench/cli/exit_codes.h"
 #include "bench/cli/man.h"
 #include "bench/cli/secrets.h"
+#include "bench/load/descriptors.h"
 #include "report/doc/screen.h"
 
 const struct command *const commands[] = {
@@ -92,6 +93,17 @@ static void reserve_standard_descriptors(void) {
     if (fd >= 3) close(fd);
 }
 
+#define FILES_LEAST 32 /* a shell that runs a server's script takes descriptor 10 and more */
+
+static int check_files(struct lb_err *err) {
+    uint64_t limit = descriptors_raise(FILES_LEAST);
+    if (limit >= FILES_LEAST) return 0;
+    return err_set(err, LB_EXIT_MACHINE,
+                   "a process may have %llu files open here, and lockbench needs %d, and one to "
+                   "three more for each client: run `ulimit -n 4096` first",
+                   (unsigned long long)limit, FILES_LEAST);
+}
+
 int cli_main(int argc, char **argv) {
     reserve_standard_descriptors();
     /* A reader that goes away, or a limit on the size of files, must not kill the program before
@@ -123,6 +135,6 @@ int cli_main(int argc, char **argv) {
     if (strcmp(wish, "--man") == 0 && argc == 3)
         return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
     const struct command *command = command_find(wish, &err);
-    if (!command) return args_fail(&err);
+    if (!command || check_files(&err) != 0) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }

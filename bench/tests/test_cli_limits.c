@@ -305,6 +305,17 @@ TEST(too_few_descriptors_for_any_number_of_processes_are_told) {
     cli_free(&cli);
 }
 
+/* With so few not even the script of a server starts. */
+TEST(too_few_descriptors_for_any_command_are_told) {
+    struct files files = {.soft = 8, .hard = 8};
+    struct cli_how how = {.prepare = limit_files, .arg = &files};
+    refused(&how, ARGS("run", "smoke", "--lock", "redis-setnx"), "run `ulimit -n 4096` first");
+    refused(&how, ARGS("list"), "a process may have 8 files open here");
+    struct cli help = cli_run(&how, ARGS("--help"));
+    assert_code(&help, 0);
+    cli_free(&help);
+}
+
 /* A container's root may lack the right, so it is tried, in a process of its own. */
 static bool may_raise_limits(void) {
     int status = -1;
