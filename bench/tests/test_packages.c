@@ -72,7 +72,7 @@ TEST(each_package_has_its_name_elsewhere) {
         "bash",
         "cd $ROOT/compose; for script in local/*; do ./$script info; done | "
         "sed -n 's/^\\(act_\\)*install=//p' | tr ' ' '\\n' | "
-        "cat - <(sed -n 's/^\\(build\\|hosts\\) *\\([^ ]*\\) .*/\\2/p' packages) | sort -u | while read -r name; do "
+        "cat - <(sed -n 's/^\\(build\\|tool\\|hosts\\) *\\([^ ]*\\) .*/\\2/p' packages) | sort -u | while read -r name; do "
         "grep -q \"^${name%%|*} \" names || echo \"no line: $name\"; done");
     assert_string_equal(cli.out, "");
     cli_free(&cli);
@@ -146,6 +146,27 @@ TEST(an_exported_commit_has_twelve_digits) {
         "try -n .build/release/flags; echo \"none:$(cat .build/release/commit)\"");
     assert_has(cli.out, "\n0123456789ab 2026-01-02\n");
     assert_has(cli.out, "none:\n");
+    cli_free(&cli);
+}
+
+/* dpkg-buildpackage is a stub here. Of two commits of one day the later one has the higher version. */
+TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbench_starts) {
+    struct cli cli = cli_shell(
+        "bash",
+        "cd $(mktemp -d); mkdir -p bin bench/cli results/schema results/format results/stats; "
+        "cp -R $ROOT/compose .; cp $ROOT/bench/cli/version.h bench/cli; "
+        "touch results/a.md results/reference.c; "
+        "printf '#!/bin/sh\nhead -1 debian/changelog; grep ^Suggests debian/control; "
+        "touch ../lockbench_.deb\n' >bin/dpkg-buildpackage; chmod +x bin/dpkg-buildpackage; "
+        "for time in '2026-01-02 1767312000' '2026-01-02 1767312001' 2026-01-03; do "
+        "echo 0123456789abcdef0123456789abcdef01234567 $time >bench/commit; "
+        "PATH=$PWD/bin:$PATH compose/deb; done");
+    assert_has(cli.out, "+20260102000000.0123456789ab)");
+    assert_has(cli.out, "+20260102000001.0123456789ab)");
+    assert_has(cli.out, "+20260103000000.0123456789ab)");
+    assert_has(cli.out, " openssl, ");
+    assert_has(cli.out, " stunnel4 | stunnel\n");
+    assert_has(cli.out, " redis-server, ");
     cli_free(&cli);
 }
 
