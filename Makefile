@@ -113,8 +113,10 @@ endif
 # With another compiler, other flags, or a library that was missing before, all files are compiled again.
 FLAGS := $(filter-out -Werror,$(lastword $(CC)) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(DEFS) $(INCS))
 $(shell mkdir -p $(B) && echo "$(FLAGS)" | cmp -s - $(B)/flags || echo "$(FLAGS)" >$(B)/flags)
-# `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit.
-COMMIT := $(shell { [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' && git log -1 --format=%cs; } 2>/dev/null || sed '/Format/d; s/^\([^ ]\{12\}\)[^ ]*/\1/' bench/commit)
+# `lockbench --version` prints the commit: from git, or, in a tree that git exported, from the file bench/commit. Git has
+# to be told that root may read a clone of another account, or `make install` by root would leave the commit out.
+GIT := git -c safe.directory='*'
+COMMIT := $(shell { [ -e .git ] && $(GIT) describe --always --dirty --abbrev=12 --exclude='*' && $(GIT) log -1 --format=%cs; } 2>/dev/null || sed '/Format/d; s/^\([^ ]\{12\}\)[^ ]*/\1/' bench/commit)
 $(shell echo "$(COMMIT)" | cmp -s - $(B)/commit || echo "$(COMMIT)" >$(B)/commit)
 $(B)/bench/cli/version.o: DEFS += -DLB_COMMIT='"$(word 1,$(COMMIT))"' -DLB_COMMIT_DATE='"$(word 2,$(COMMIT))"'
 $(B)/bench/cli/version.o: $(B)/commit

@@ -149,6 +149,19 @@ TEST(an_exported_commit_has_twelve_digits) {
     cli_free(&cli);
 }
 
+/* Who installs is often another account than who has cloned and built. */
+TEST(root_sees_the_commit_of_a_clone_of_another_account) {
+    if (geteuid() != 0) skip();
+    struct cli cli =
+        cli_shell("bash", MAKE_ELSEWHERE
+                  "export HOME=$PWD; git init -q . && git add report && "
+                  "git -c user.name=a -c user.email=a@b commit -q -m a && "
+                  "commit=$(git rev-parse --short=12 HEAD) && chown -R nobody . && "
+                  "try -n .build/release/flags; grep -c $commit .build/release/commit");
+    assert_has(cli.out, "\n1\n");
+    cli_free(&cli);
+}
+
 /* dpkg-buildpackage is a stub here. Of two commits of one day the later one has the higher version. */
 TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbench_starts) {
     struct cli cli = cli_shell(
