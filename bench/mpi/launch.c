@@ -22,7 +22,8 @@
     (5 *                                                                                           \
      LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
 #define LOOK_MS 200
-#define AGAIN_NS (3 * LB_S_NS) /* then an interrupt that nobody heard is passed on again */
+#define AGAIN_NS (3 * LB_S_NS)    /* then an interrupt that nobody heard is passed on again */
+#define UNHEARD_NS (60 * LB_S_NS) /* then there is no rank that could hear it */
 /* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
  * others and saves what they measured. */
 #define JUDGE_GRACE_NS (300 * LB_S_NS)
@@ -43,7 +44,8 @@ struct launched {
     int code;          /* from the last words; -1 = they did not come */
     int64_t ended_ns;  /* when they came */
     int passed;        /* interrupts that were passed on */
-    int64_t passed_ns; /* when the last one was */
+    int64_t passed_ns; /* when the last one was ... */
+    int64_t first_ns;  /* ... and the first one */
     bool heard;        /* the judging rank has said that it ends the run */
     int lost_by;       /* load hosts that have lost the judging rank ... */
     int64_t lost_ns;   /* ... and when the first of them said so */
@@ -97,14 +99,20 @@ static bool pass_errors(struct launched *job, int wait_ms) {
 }
 
 /* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. While mpirun starts the
- * ranks, it drops the signal, so the first one is passed on until it is heard. */
+ * ranks, it drops the signal, so the first one is passed on until it is heard. With --enable-recovery mpirun goes on
+ * also where it could start no rank. */
 static void pass_interrupts(struct launched *job) {
-    bool again =
-        job->passed == 1 && !job->heard && job->code < 0 && lb_now() - job->passed_ns > AGAIN_NS;
-    if (again) job->passed = 0;
+    int64_t now_ns = lb_now();
+    bool unheard = job->passed > 0 && !job->heard && job->code < 0;
+    if (unheard && job->passed == 1 && now_ns - job->passed_ns > AGAIN_NS) job->passed = 0;
+    if (unheard && now_ns - job->first_ns > UNHEARD_NS) {
+        fprintf(stderr, "lockbench-hosts: no rank heard the interrupt: the launcher is ended\n");
+        end_job(job, LB_EXIT_INTERRUPTED);
+    }
     for (; job->passed < interrupts; job->passed++) {
         kill(job->pid, job->passed == 0 ? SIGUSR1 : SIGTERM);
-        job->passed_ns = lb_now();
+        job->passed_ns = now_ns;
+        if (job->first_ns == 0) job->first_ns = now_ns;
     }
 }
 
@@ -189,6 +197,22 @@ static char **mark_command(int program, char **command) {
     return marked;
 }
 
+/* With --enable-recovery mpirun waits for ever for a program that it can't start: so one word too few in its command is
+ * told here. Other launchers, such as a script, need not name the program. */
+static int check_named(const char *own_name, int program, char **command) {
+    static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    const char *own = base_name(own_name), *launcher = command[0] ? base_name(command[0]) : "";
+    for (size_t i = 0; program == 0 && i < sizeof launchers / sizeof *launchers; i++) {
+        if (strcmp(launcher, launchers[i]) != 0) continue;
+        fprintf(stderr,
+                "lockbench-hosts: the command does not say what %s shall start: "
+                "%s [OPTIONS] %s run ...\n",
+                launcher, launcher, own);
+        return -1;
+    }
+    return 0;
+}
+
 /* With --enable-recovery mpirun says nothing of a program that no host has, and waits for ever. Only an absolute path
  * means the same here: mpirun's options say where it looks for another. */
 static int check_program(const char *program) {
@@ -229,6 +253,7 @@ static int launch_marked(char **command) {
 
 int launch(const char *own_name, char **command) {
     int program = launch_program_at(own_name, command);
+    if (check_named(own_name, program, command) != 0) return LB_EXIT_USAGE;
     if (program > 0 && check_program(command[program]) != 0) return LB_EXIT_USAGE;
     char **marked = mark_command(program, command);
     if (!marked) {

@@ -404,6 +404,17 @@ TEST(ranks_may_use_all_processors) {
     cli_free(&cli);
 }
 
+/* mpirun --enable-recovery would look for a program "run", and wait for ever. */
+TEST(a_command_without_the_program_is_refused) {
+    need_hosts();
+    const struct cli_how how = {.program = hosts_program};
+    struct cli cli =
+        cli_run(&how, ARGS("launch", "mpirun", "--enable-recovery", "-np", "2", "run", "smoke"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "does not say what mpirun shall start: mpirun [OPTIONS] lockbench run ...");
+    cli_free(&cli);
+}
+
 /* mpirun --enable-recovery would wait for ever, and say nothing. The launcher here ends at once with another code. */
 TEST(a_program_that_is_not_there_is_told_before_the_launch) {
     need_hosts();
