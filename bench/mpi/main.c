@@ -205,6 +205,15 @@ static bool is_help(const char *word) {
     return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* `lockbench --version`, and a line for MPI. */
+static int say_version(int argc, char **argv) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0, code = cli_main(argc, argv);
+    MPI_Get_library_version(text, &length);
+    if (code == LB_EXIT_OK) printf("  hosts: %.*s\n", (int)strcspn(text, ",\n"), text);
+    return code;
+}
+
 static int write_man(const char *folder) {
     struct lb_err err = {0};
     if (help_man(folder, &err) == 0) return LB_EXIT_OK;
@@ -224,7 +233,8 @@ static int answer(int argc, char **argv) {
     }
     bool helps = is_help(wish) || (launches && argc > 2), silent = launched_rank() > 0;
     if (runs && !asks_help(argc, argv)) return -1;
-    if (runs || strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : cli_main(argc, argv);
+    if (strcmp(wish, "--version") == 0) return silent ? LB_EXIT_OK : say_version(argc, argv);
+    if (runs) return silent ? LB_EXIT_OK : cli_main(argc, argv);
     if (!silent && !helps && !launches && *wish)
         fprintf(stderr, "lockbench-hosts: only `run` works on several hosts\n");
     if (!silent) help_usage(helps ? stdout : stderr);

@@ -229,7 +229,7 @@ TEST(questions_are_answered_without_a_launcher) {
                  {ARGS("help"), 0, "lockbench-hosts launch mpirun", ""},
                  {ARGS("launch", "--help"), 0, "lockbench-hosts launch mpirun", ""},
                  {ARGS("run", "--help"), 0, "--lock", ""},
-                 {ARGS("--version"), 0, "lockbench", ""},
+                 {ARGS("--version"), 0, "\n  hosts: ", ""},
                  {ARGS("launch"), 1, "", "lockbench-hosts launch mpirun"},
                  {ARGS(NULL), 1, "", "lockbench-hosts launch mpirun"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
