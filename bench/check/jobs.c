@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/too_many.h"
 
 #define LOOK_NS (10 * LB_MS_NS)
 #define ARGS_MAX 400
@@ -60,7 +61,9 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     while (slot->pid && slot < jobs->slot + JOBS_MAX - 1) slot++;
     if (slot->pid) return err_set(err, LB_EXIT_MACHINE, "more than %d jobs at once", JOBS_MAX);
     pid_t parent = getpid(), pid = fork();
-    if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s", strerror(errno));
+    if (pid < 0)
+        return err_set(err, LB_EXIT_MACHINE, "could not start a run: %s%s", strerror(errno),
+                       too_many_remedy(errno));
     if (pid == 0) become_job(jobs->program, job, parent);
     setpgid(pid, pid); /* parent and child both do this, whichever comes first */
     *slot = (struct jobs_slot){.pid = pid,

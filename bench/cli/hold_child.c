@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/too_many.h"
 #include "bench/cli/exit_codes.h"
 
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP};
@@ -88,7 +89,9 @@ int hold_child_start(const char *const *command, const char *const *variables, s
     if (pid == 0) run_child(command, variables, &old, parent);
     if (pid > 0) child = (sig_atomic_t)pid;
     sigprocmask(SIG_SETMASK, &old, NULL);
-    if (pid < 0) return err_set(err, LB_EXIT_MACHINE, "hold: fork: %s", strerror(errno));
+    if (pid < 0)
+        return err_set(err, LB_EXIT_MACHINE, "hold: fork: %s%s", strerror(errno),
+                       too_many_remedy(errno));
     return 0;
 }
 

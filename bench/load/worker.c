@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/too_many.h"
 #include "bench/engine/loop.h"
 #include "bench/load/account.h"
 #include "bench/load/life.h"
@@ -219,11 +220,9 @@ static int start_threads(struct workers *workers, int first, int end, struct lb_
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!failed) return 0;
-    return err_set(
-        err, LB_EXIT_MACHINE, "could not start %d threads: %s%s", end - first, strerror(failed),
-        failed == EAGAIN
-            ? "; raise the limit of processes (ulimit -u, or the cgroup's pids.max), or lower load.threads"
-            : "");
+    return err_set(err, LB_EXIT_MACHINE, "could not start %d threads: %s%s%s", end - first,
+                   strerror(failed), too_many_remedy(failed),
+                   failed == EAGAIN ? ", or lower load.threads" : "");
 }
 
 static void join_threads(struct workers *workers) {
@@ -273,7 +272,9 @@ struct workers *workers_start(struct shared *shared, struct lb_err *err) {
         pid_t pid = fork();
         if (pid == 0) process_main(workers, i, parent);
         if (pid < 0) {
-            err_set(err, LB_EXIT_MACHINE, "fork: %s", strerror(errno));
+            err_set(err, LB_EXIT_MACHINE, "could not start %d processes: %s%s%s", end - first,
+                    strerror(errno), too_many_remedy(errno),
+                    errno == EAGAIN ? ", or lower load.processes" : "");
             goto failed;
         }
         workers->processes[i] = pid;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/too_many.h"
 #include "bench/run/scrape.h"
 #include "bench/servers/helper.h"
 
@@ -136,7 +137,8 @@ static int start_process(struct exporter *exporter, struct exporter_process *own
     close(pair[1]);
     if (process < 0) {
         close(pair[0]);
-        return err_set(err, LB_EXIT_MACHINE, "--metrics: %s", strerror(errno));
+        return err_set(err, LB_EXIT_MACHINE, "--metrics: %s%s", strerror(errno),
+                       too_many_remedy(errno));
     }
     exporter->process = process;
     exporter->feed = pair[0];

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/too_many.h"
 #include "bench/servers/end_group.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/helper.h"
@@ -161,7 +162,8 @@ int janitor_start(struct lb_err *err) {
         return err_set(err, LB_EXIT_MACHINE, "janitor process: %s", strerror(errno));
     pid_t program = getpid(), pid = fork();
     if (pid < 0) {
-        err_set(err, LB_EXIT_MACHINE, "janitor process: %s", strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "janitor process: %s%s", strerror(errno),
+                too_many_remedy(errno));
         close(pair[0]);
         close(pair[1]);
         return -1;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/too_many.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/last_words.h"
 #include "bench/servers/proc.h"
@@ -123,7 +124,7 @@ char *spawn_info(const char *script, struct lb_err *err) {
     close(pipe_fds[1]);
     int status = 0, result = -1;
     if (pid < 0)
-        err_set(err, LB_EXIT_MACHINE, "%s: %s", script, strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "%s: %s%s", script, strerror(errno), too_many_remedy(errno));
     else {
         result = read_text(pipe_fds[0], text, lb_now() + 10 * LB_S_NS, err);
         if (result != 0) {
@@ -270,7 +271,8 @@ static pid_t fork_script(const struct spawn *spawn, const struct start *start, i
     }
     janitor_fork_end();
     if (pid < 0)
-        err_set(err, LB_EXIT_MACHINE, "no new process: %s", strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "no new process: %s%s", strerror(errno),
+                too_many_remedy(errno));
     else
         janitor_group(JANITOR_ADD, pid); /* also here, in case the child does not get that far */
     return pid;

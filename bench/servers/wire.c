@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "bench/base/clock.h"
+#include "bench/base/too_many.h"
 #include "bench/servers/helper.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/ports.h"
@@ -110,7 +111,8 @@ static int fork_wire(struct wire *wire, struct lb_err *err) {
     close(pair[1]);
     wire->control_fd = pair[0];
     if (wire->pid < 0)
-        return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s", strerror(errno));
+        return err_set(err, LB_EXIT_MACHINE, "no process for the wire: %s%s", strerror(errno),
+                       too_many_remedy(errno));
     janitor_group(JANITOR_ADD, wire->pid); /* also here, in case the child does not get that far */
     return 0;
 }

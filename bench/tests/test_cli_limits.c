@@ -316,6 +316,25 @@ TEST(too_few_descriptors_for_any_command_are_told) {
     cli_free(&help);
 }
 
+/* No further process may be started; root always may, so the program runs as another account. */
+static void forbid_processes(void *arg) {
+    (void)arg;
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(125);
+    if (access(cli_program, X_OK) != 0) _exit(125); /* below /root, for example */
+    setrlimit(RLIMIT_NPROC, &(struct rlimit){0, 0});
+}
+
+TEST(a_limit_of_processes_is_told_with_its_remedy) {
+    const struct cli_how how = {.prepare = forbid_processes};
+    const char *const *args =
+        ARGS("run", "smoke", "--lock", "redis-setnx", "--out", cli_path("temp/few"));
+    struct cli cli = cli_run(&how, args);
+    bool away = cli.code == 125;
+    cli_free(&cli);
+    if (away) skip();
+    refused(&how, args, "raise the limit of processes (ulimit -u, or the cgroup's pids.max)");
+}
+
 /* A container's root may lack the right, so it is tried, in a process of its own. */
 static bool may_raise_limits(void) {
     int status = -1;

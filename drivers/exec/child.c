@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/too_many.h"
 #include "drivers/route.h"
 
 #define LOG_BYTES 16384 /* the first ones are kept; writes beyond them fail */
@@ -104,7 +105,8 @@ int exec_child_start(struct exec_child *child, struct lb_session *owner, const c
     if (pid == 0) become(parent, ends[1], child->log, line, env);
     close(ends[1]);
     if (pid < 0) {
-        err_set(err, LB_EXIT_MACHINE, "the client program can't be started: %s", strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "the client program can't be started: %s%s", strerror(errno),
+                too_many_remedy(errno));
         goto done;
     }
     setpgid(pid, pid);

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/base/too_many.h"
 #include "drivers/driver.h"
 #include "drivers/facts.h"
 
@@ -207,7 +208,8 @@ int stunnel_start(struct stunnel *stunnel, const struct lb_tls *tls, struct lb_e
     stunnel->pid = fork();
     if (stunnel->pid == 0) exec_stunnel(program, stunnel, file, ports);
     if (stunnel->pid < 0)
-        err_set(err, LB_EXIT_MACHINE, "zookeeper: stunnel: %s", strerror(errno));
+        err_set(err, LB_EXIT_MACHINE, "zookeeper: stunnel: %s%s", strerror(errno),
+                too_many_remedy(errno));
     else
         result = wait_ready(stunnel, err);
 out:
