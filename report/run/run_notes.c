@@ -10,7 +10,7 @@
 #define WARNINGS_TERMINAL 6 /* the most lines in a terminal; the page has all */
 
 static void add_executor(struct doc *doc, const struct run *run) {
-    double least = INFINITY, most = 0, processes = 0, stall = NAN;
+    double least = INFINITY, most = 0, processes = 0, spread = 0, stall = NAN;
     bool pinned = false;
     char text[NUMBER_TEXT_MAX];
     for (int s = 0; s < run->stage_count; s++) {
@@ -20,6 +20,9 @@ static void add_executor(struct doc *doc, const struct run *run) {
         processes = fmax(processes, stage->processes);
         stall = fmax(stall, stage->latency[METRIC_HICCUP].p99);
         pinned |= stage->pinned;
+        /* Of several hosts each has a process; a stage that failed may have heard of no host. */
+        bool failed = stage->status && strcmp(stage->status, "failed") == 0;
+        if (!failed && json_array_size(stage->hosts) == 0) spread = fmax(spread, stage->processes);
     }
     if (!isfinite(least)) return;
     doc_say(doc, TONE_PLAIN, "Executor: clients are fibers on ");
@@ -30,8 +33,7 @@ static void add_executor(struct doc *doc, const struct run *run) {
              most, most == 1 ? "" : "s", processes, processes == 1 ? "" : "es",
              pinned ? "pinned" : "not pinned", number_time_text(stall, text));
     const json_t *asked = json_object_get(json_object_get(run->plan, "load"), "processes");
-    bool spread = run->stage_count > 0 && json_array_size(run->stages[0].hosts) > 0;
-    if (!spread && json_is_integer(asked) && processes > (double)json_integer_value(asked))
+    if (json_is_integer(asked) && spread > (double)json_integer_value(asked))
         doc_say(doc, TONE_PLAIN,
                 "These are more processes than load.processes asks for, since one may not open the "
                 "files of all clients (ulimit -n)");
