@@ -108,6 +108,23 @@ static int serve(struct hosts *hosts, int rank) {
     return LB_EXIT_OK;
 }
 
+/* "Open MPI v4.1.4". Needs no MPI_Init. */
+static const char *mpi_name(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    text[strcspn(text, ",\n")] = '\0';
+    return text;
+}
+
+/* The processes of a launcher of another MPI do not know of each other: each of them is alone. */
+static void suspect_launcher(struct lb_err *err) {
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used,
+             "; if more were started, the launcher is not that of %s, or srun lacks --mpi=pmix",
+             mpi_name());
+}
+
 /* Runs this rank: the judge or a load host. Returns the exit code. */
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
@@ -115,6 +132,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, ret_lost, &err);
     if (!hosts) {
         *ret_lost |= link->self > 0; /* rank 0 ends the job */
+        if (link->count == 1) suspect_launcher(&err);
         return fail(link->self, &err);
     }
     if (!hosts_judges(hosts)) {
@@ -207,10 +225,8 @@ static bool is_help(const char *word) {
 
 /* `lockbench --version`, and a line for MPI. */
 static int say_version(int argc, char **argv) {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0, code = cli_main(argc, argv);
-    MPI_Get_library_version(text, &length);
-    if (code == LB_EXIT_OK) printf("  hosts: %.*s\n", (int)strcspn(text, ",\n"), text);
+    int code = cli_main(argc, argv);
+    if (code == LB_EXIT_OK) printf("  hosts: %s\n", mpi_name());
     return code;
 }
 

@@ -213,6 +213,7 @@ TEST(other_commands_and_too_few_processes_are_refused) {
     cli = cli_run(&how, ARGS("run", "smoke", "--lock", "null"));
     assert_code(&cli, 1);
     assert_has(cli.err, "processes: 1, but there must be 2 to 257");
+    assert_has(cli.err, "the launcher is not that of "); /* as after mpirun of another MPI */
     assert_lacks(cli.err, "MPI_ABORT");
     cli_free(&cli);
 }
