@@ -168,18 +168,22 @@ TEST(the_debian_package_has_a_version_for_each_second_and_suggests_what_lockbenc
         "bash",
         "cd $(mktemp -d); mkdir -p bin bench/cli results/schema results/format results/stats; "
         "cp -R $ROOT/compose .; cp $ROOT/bench/cli/version.h bench/cli; "
-        "touch results/a.md results/reference.c; "
-        "printf '#!/bin/sh\nhead -1 debian/changelog; grep ^Suggests debian/control; "
+        "touch results/a.md results/reference.c; unset DEBFULLNAME DEBEMAIL; "
+        "printf '#!/bin/sh\ncat debian/changelog debian/control; "
         "touch ../lockbench_.deb\n' >bin/dpkg-buildpackage; chmod +x bin/dpkg-buildpackage; "
         "for time in '2026-01-02 1767312000' '2026-01-02 1767312001' 2026-01-03; do "
         "echo 0123456789abcdef0123456789abcdef01234567 $time >bench/commit; "
-        "PATH=$PWD/bin:$PATH compose/deb; done");
+        "PATH=$PWD/bin:$PATH compose/deb; done; "
+        "DEBFULLNAME='Ann A/B & Co' DEBEMAIL=ann@example.org PATH=$PWD/bin:$PATH compose/deb");
     assert_has(cli.out, "+20260102000000.0123456789ab)");
     assert_has(cli.out, "+20260102000001.0123456789ab)");
     assert_has(cli.out, "+20260103000000.0123456789ab)");
     assert_has(cli.out, " openssl, ");
     assert_has(cli.out, " stunnel4 | stunnel\n");
     assert_has(cli.out, " redis-server, ");
+    assert_has(cli.out, "Maintainer: lockbench <lockbench@localhost>\n");
+    assert_has(cli.out, "Maintainer: Ann A/B & Co <ann@example.org>\n");
+    assert_has(cli.out, " -- Ann A/B & Co <ann@example.org>  Sat, 03 Jan 2026");
     cli_free(&cli);
 }
 
