@@ -28,13 +28,20 @@ if [ ! -e "$installed" ] || [ "$here/package-lock.json" -nt "$installed" ]; then
     if [ "${CI:-false}" = false ] && [ -n "$(find "$failed" -newer "$here/package-lock.json" -mmin -60 2>/dev/null)" ]; then
         give_up "npm ci failed within the last hour" "rm $failed, then make, to try again"
     fi
+    # A build may have no home, or one that it can't write to.
+    cache=${npm_config_cache:-${HOME:+$HOME/.npm}}
+    if [ -z "$cache" ] || ! mkdir -p "$cache" 2>/dev/null || [ ! -w "$cache" ]; then
+        mkdir -p "$out/npm-cache"
+        npm_config_cache=$(cd "$out/npm-cache" && pwd)
+        export npm_config_cache
+    fi
     echo "report: fetching the charts' code with npm" >&2
     if ! (cd "$here" && npm ci --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000 \
         --fetch-retry-maxtimeout=3000 --fetch-timeout=20000 >/dev/null); then
         touch "$failed"
         give_up "npm ci failed" "see above"
     fi
-    rm -f "$failed"
+    rm -rf "$failed" "$out/npm-cache"
     touch "$installed"
 fi
 

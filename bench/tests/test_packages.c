@@ -202,6 +202,21 @@ TEST(a_failed_npm_is_not_waited_for_again) {
     cli_free(&cli);
 }
 
+/* npm would end at a cache that can't be written, and wait for ever below /proc. */
+TEST(npm_needs_no_home) {
+    struct cli cli =
+        cli_shell("bash", BEGIN
+                  "printf '#!/bin/sh\necho \"cache: $npm_config_cache\" >&2\nexit 1\n' >bin/npm; "
+                  "chmod +x bin/npm; ln -s /bin/true bin/node; mkdir report; "
+                  "cp $ROOT/report/bundle.sh $ROOT/report/package*.json report; "
+                  "try sh report/bundle.sh out; rm out/npm-failed; "
+                  "try HOME=/proc/1 sh report/bundle.sh out; echo here: $PWD");
+    const char *with_home = strstr(cli.out, "cache: \n"), *own = strstr(cli.out, "cache: /");
+    assert_true(with_home && own && with_home < own);
+    assert_has(own, "/out/npm-cache\n");
+    cli_free(&cli);
+}
+
 /* Killed hard it can't take away its policy-rc.d, which then must not keep any service from its start. The script's
  * copy has its files below the test's folder, and an apt-get that waits. */
 TEST(a_killed_install_leaves_no_policy_that_acts) {
