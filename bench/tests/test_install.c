@@ -70,6 +70,8 @@ TEST(man_pages_and_completion_come_with_it) {
         "share/doc/lockbench/bench/HOSTS.md", /* messages and help texts name such pages */
         "share/doc/lockbench/compose/README.md",
         "share/doc/lockbench/drivers/README.md",
+        "share/doc/lockbench/drivers/exec/examples/redis_py.py",
+        "share/doc/lockbench/drivers/exec/examples/package-lock.json",
         "share/doc/lockbench/results/FIELDS.md",
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
