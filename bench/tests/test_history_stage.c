@@ -137,8 +137,8 @@ static bool was_detected(const struct stage *stage) {
     return stage->exclusion.detected > 0 && judged(stage)->recovery.detect_count > 0;
 }
 
-/* A loss that a client learned of before it wrote is counted as lost and detected. It is no violation, since the toy
- * lets nobody in before the lease ends. */
+/* A loss that a client learned of before it wrote is counted as lost and detected. It is no violation, since nobody
+ * else gets the toy's key before the client knows. */
 TEST(test_what_was_learned) {
     struct stage *stage = run_toy(&toy_mutex, (struct toy_faults){.evict_every = 10},
                                   (struct stage_wish){.renew = true, .until = was_detected},

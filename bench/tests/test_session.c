@@ -154,7 +154,7 @@ TEST(test_renewal_beside_short_holds) {
     stage_free(stage);
 }
 
-/* A renewal takes the grant from its holder and says so, and the holder stops. */
+/* The server takes the grant away; the next renewal finds out, and the holder stops. */
 TEST(test_what_a_renewal_says_ends_the_hold) {
     struct stage *stage = run_toy(
         &toy_mutex, (struct toy_faults){.evict_every = 3}, (struct stage_wish){.renew = true},

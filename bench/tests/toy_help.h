@@ -26,7 +26,7 @@ struct toy_faults {
     bool nothing_is_locked;                              /* any holder: granted at once */
     /* from this release on, releases do nothing */
     int64_t stuck_after;
-    /* at each n-th renewal the grant is taken from its holder; the key stays taken until its lease ends */
+    /* at each n-th renewal the server has taken the grant away; nobody else gets the key before the client knows */
     int64_t evict_every;
     int64_t session_lost_every; /* each n-th acquire: its session is lost 2 ms later */
     bool silent;                /* ... and nobody is told */
@@ -69,6 +69,7 @@ struct toy_session {
     bool ends;
     uint32_t victim_key;
     uint64_t victim;
+    bool evicted; /* its client was told, and the key is free from its next acquire on */
 };
 
 static struct toy_shared *toy_at;  /* the last stage's: valid until the next one's */
@@ -188,19 +189,20 @@ static inline bool toy_take(struct toy_shared *shared, uint32_t key, uint64_t ow
     return true;
 }
 
-static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t owner) {
-    uint64_t word = atomic_load(&shared->key[key].owner);
-    if ((uint32_t)word != owner) return;
-    atomic_store(&shared->key[key].lease_end_ns, LB_NEVER);
-    atomic_compare_exchange_strong(&shared->key[key].owner, &word, 0);
+/* Gives the holder's grant a new end; LB_NEVER: before a release. Whoever changes the end first has the key: the
+ * holder, or the client that takes over an ended lease. */
+static inline bool toy_extend(struct toy_shared *shared, uint32_t key, uint64_t owner,
+                              int64_t new_end_ns) {
+    int64_t end_ns = atomic_load(&shared->key[key].lease_end_ns);
+    bool is_taken_over = end_ns == LB_NEVER && new_end_ns != LB_NEVER;
+    return !is_taken_over && toy_owns(shared, key, owner) &&
+           atomic_compare_exchange_strong(&shared->key[key].lease_end_ns, &end_ns, new_end_ns);
 }
 
-/* Takes the grant from its holder. Nobody gets the key before the lease ends: on a busy machine the holder learns of its
- * loss late, and another client that is let in meanwhile would be a violation. */
-static inline void toy_evict(struct toy_shared *shared, uint32_t key, uint64_t owner) {
+static inline void toy_drop(struct toy_shared *shared, uint32_t key, uint64_t owner) {
     uint64_t word = atomic_load(&shared->key[key].owner);
-    if ((uint32_t)word != owner) return;
-    atomic_compare_exchange_strong(&shared->key[key].owner, &word, toy_word(shared, UINT32_MAX));
+    if ((uint32_t)word != owner || !toy_extend(shared, key, owner, LB_NEVER)) return;
+    atomic_compare_exchange_strong(&shared->key[key].owner, &word, 0);
 }
 
 static inline int toy_key_count(const struct lb_request *request) {
@@ -227,8 +229,8 @@ static inline void toy_loses_session(void *arg) {
     struct toy_session *mine = session->state;
     lb_sleep_until(lb_now() + 2 * LB_MS_NS);
     if (mine->ends) return;
+    if (!toy.silent) lb_session_lost(session); /* before anybody else can get the key */
     toy_drop(session->server->shared, mine->victim_key, mine->victim);
-    if (!toy.silent) lb_session_lost(session);
 }
 
 static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, uint32_t client,
@@ -237,6 +239,15 @@ static inline bool toy_may_pass(struct toy_shared *shared, uint32_t key, uint32_
     if (!toy.later_first) return true;
     int64_t newest_ns = atomic_load(&shared->key[key].newest_ns);
     return came_ns >= newest_ns || lb_now() > newest_ns + 5 * LB_MS_NS;
+}
+
+/* The others poll meanwhile, so that one of them may get the key. */
+static inline void toy_leave_evicted(struct lb_session *session) {
+    struct toy_session *mine = session->state;
+    if (!mine->evicted) return;
+    mine->evicted = false;
+    toy_drop(session->server->shared, mine->victim_key, mine->victim);
+    lb_sleep_until(lb_now() + LB_MS_NS);
 }
 
 static inline enum lb_outcome
@@ -250,6 +261,7 @@ toy_acquire(struct lb_session *session, const struct lb_request *request, struct
         return LB_OK;
     }
     toy_in(session);
+    toy_leave_evicted(session);
     int64_t came_ns = lb_now();
     if (toy.later_first) atomic_store(&shared->key[key].newest_ns, came_ns);
     int64_t sent_ns = came_ns;
@@ -305,15 +317,21 @@ toy_release(struct lb_session *session, const struct lb_request *request, struct
 static inline enum lb_outcome toy_renew(struct lb_session *session,
                                         const struct lb_request *request, struct lb_grant *grant) {
     struct toy_shared *shared = session->server->shared;
+    struct toy_session *mine = session->state;
     uint32_t key = request->key_index % TOY_KEYS;
     uint64_t owner = request->client + 1;
     toy_in(session);
     lb_sleep_until(lb_now() + 100 * LB_US_NS); /* a round trip: a release may come meanwhile */
-    int64_t number = 1 + atomic_fetch_add(&shared->renewals, 1), now_ns = lb_now();
-    if (toy_each(toy.evict_every, number)) toy_evict(shared, key, owner);
-    if (!toy_owns(shared, key, owner)) return toy_out(session, LB_LOST);
-    atomic_store(&shared->key[key].lease_end_ns, lb_after(now_ns, request->lease_ns));
-    grant->lease_end_ns = lb_after(now_ns, request->lease_ns);
+    int64_t number = 1 + atomic_fetch_add(&shared->renewals, 1);
+    int64_t end_ns = lb_after(lb_now(), request->lease_ns);
+    if (toy_each(toy.evict_every, number)) {
+        mine->evicted = true;
+        mine->victim_key = key;
+        mine->victim = owner;
+        return toy_out(session, LB_LOST);
+    }
+    if (!toy_extend(shared, key, owner, end_ns)) return toy_out(session, LB_LOST);
+    grant->lease_end_ns = end_ns;
     return toy_out(session, LB_OK);
 }
 
