@@ -255,8 +255,7 @@ static const char *nothing_here(void *context, const struct lb_lock *lock, const
 }
 
 static void need_redis(void) {
-    if (lb_unavailable(registry_backend("redis")))
-        skip_for("the redis backend is not in this build: install libhiredis-dev");
+    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
 }
 
 TEST(what_this_machine_lacks_is_said) {

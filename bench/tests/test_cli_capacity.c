@@ -225,10 +225,7 @@ TEST(a_search_by_rate_stays_below_what_can_be_done) {
  * short time. */
 TEST(what_a_search_writes_keeps_to_the_schema) {
     char command[1000];
-    if (access("report/node_modules/ajv", F_OK) != 0) {
-        print_message("SKIP: ajv in report/node_modules is not there\n");
-        skip();
-    }
+    need_validator();
     snprintf(command, sizeof command,
              "node report/tests/validate.mjs results/schema/capacity.schema.json %s/" CAPACITY_FILE,
              cli_path("rate"));

@@ -116,10 +116,7 @@ TEST(what_is_left_out_or_too_much_is_named) {
 
 /* A lock that needs five servers is not sent to one. */
 TEST(a_url_of_other_servers_is_no_use) {
-    if (lb_unavailable(registry_backend("redis"))) {
-        print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
-        skip();
-    }
+    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
     CHECK({{"run", "smoke", "--lock", "redis-redlock", "--url", "redis=redis://127.0.0.1:1"},
            2,
            {"redis-redlock can't run", "redis+independents://"}});
@@ -168,10 +165,7 @@ TEST(a_malformed_file_is_told_by_its_line) {
 TEST(a_topology_is_asked_no_oftener_for_more_repetitions) {
     char *home = cli_path("asked"), *local = cli_path("asked/compose/local"), env[400];
     char *asked = cli_path("asked/times"), *script = cli_path("asked/compose/local/redis");
-    if (lb_unavailable(registry_backend("redis"))) {
-        print_message("[ SKIPPED ] this build has no Redis: install libhiredis-dev\n");
-        skip();
-    }
+    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
     snprintf(env, sizeof env, "LOCKBENCH_HOME=%s", home);
     assert_int_equal(
         mkdir(home, 0755) | mkdir(cli_path("asked/compose"), 0755) | mkdir(local, 0755), 0);

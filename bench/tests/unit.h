@@ -57,11 +57,23 @@ __attribute__((format(printf, 1, 2))) static inline void skip_for(const char *fo
     skip();
 }
 
-/* Skips the test when a program of a package is missing here; in CI the test fails. */
+/* Skips the test unless something is there, and says what to install; in CI the test fails. */
+static inline void need(bool there, const char *what, const char *install) {
+    if (!there) skip_for("%s is missing: install %s", what, install);
+}
+
+/* The same for a program of a package. */
 static inline void need_program(const char *name, const char *package) {
     char command[100];
     snprintf(command, sizeof command, "command -v %s >/dev/null", name);
-    if (system(command) != 0) skip_for("%s is missing: install %s", name, package);
+    need(system(command) == 0, name, package);
+}
+
+/* The same for report/tests/validate.mjs, which holds files against the schemas. */
+static inline void need_validator(void) {
+    need_program("node", "nodejs");
+    need(access("report/node_modules/ajv", F_OK) == 0, "report/node_modules/ajv",
+         "nodejs and npm, then make");
 }
 
 #define TEST_MAIN(setup, teardown)                                                                 \

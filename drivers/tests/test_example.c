@@ -90,15 +90,11 @@ static void run_lock(const char *lock, const char *more) {
 
 static void skip_without(const char *programs) {
     if (shell("/", "command -v cc make %s >/dev/null", programs) == 0) return;
-    print_message("SKIP: cc, make and %s are needed\n", programs);
-    skip();
+    skip_for("cc, make or %s is missing", programs);
 }
 
 TEST(one_file_and_one_line_make_a_lock) {
-    if (lb_unavailable(registry_backend("redis"))) {
-        print_message("SKIP: redis: %s\n", lb_unavailable(registry_backend("redis")));
-        skip();
-    }
+    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
     skip_without("redis-server");
     read_page("drivers/README.md");
     const char *example = strstr(page, "## Adding a lock");
@@ -127,8 +123,7 @@ TEST(one_file_and_one_line_make_a_lock) {
 
 /* The class that results rank by, what `list` shows and what is installed come from the script. */
 TEST(a_script_and_its_name_make_a_topology) {
-    if (lb_unavailable(registry_backend("redis")))
-        skip_for("the redis backend is not in this build: install libhiredis-dev");
+    need(!lb_unavailable(registry_backend("redis")), "the redis backend", "libhiredis-dev");
     skip_without("redis-server");
     read_page("compose/README.md");
     const char *example = strstr(page, "## Adding a topology");

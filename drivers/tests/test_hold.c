@@ -159,10 +159,7 @@ TEST(kazoo_meets_it) {
                                  "path = '/lockbench/orders%2F7'\n"
                                  "print(len(zk.get_children(path)) if zk.exists(path) else 0)\n"
                                  "zk.stop()\"";
-    if (system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") != 0) {
-        print_message("skipped: kazoo is missing: install python3-kazoo\n");
-        skip();
-    }
+    need(system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") == 0, "kazoo", "python3-kazoo");
     MEET("zk-lock", {"zk-lock", script, "1", "0"});
 }
 
@@ -182,12 +179,10 @@ TEST(examples_log_in_with_an_escaped_account) {
     static const char *const programs[] = {
         "exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py",
         "exec-session.program=java @.build/exec/curator"};
-    if (system(
-            "/usr/bin/python3 -c 'import kazoo' && ls /usr/share/java/curator-recipes.jar >/dev/null && "
-            "command -v javac >/dev/null") != 0) {
-        print_message("skipped: install python3-kazoo libcurator-recipes-java default-jdk\n");
-        skip();
-    }
+    need(system("/usr/bin/python3 -c 'import kazoo' 2>/dev/null") == 0, "kazoo", "python3-kazoo");
+    need(access("/usr/share/java/curator-recipes.jar", R_OK) == 0, "curator",
+         "libcurator-recipes-java");
+    need_program("javac", "default-jdk");
     struct live_place live = live_open("zk-lock", no_sets);
     LIVE_NEEDS(&live);
     assert_string_equal(ask(&live, script), "/lockbench-exec");

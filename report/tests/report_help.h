@@ -48,16 +48,11 @@ static inline bool has_program(const char *name) {
     return false;
 }
 
-/* Skips the test, and says what to install; in CI the test fails. */
-static inline void need(bool there, const char *what, const char *install) {
-    if (!there) skip_for("this test needs %s: install %s", what, install);
-}
-
 /* Skips a test that looks at pages, if the charts, node or Chromium are missing; in CI the test
  * fails. */
 static inline void need_browser(void) {
     need(*asset_bundle, "a build with charts", "nodejs and npm, then make clean all");
-    need(has_program("node"), "node", "nodejs");
+    need_program("node", "nodejs");
     need(has_program("chromium-headless-shell") || has_program("chromium") ||
              has_program("google-chrome"),
          "Chromium", "chromium-headless-shell");

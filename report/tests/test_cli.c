@@ -257,8 +257,7 @@ TEST(test_the_stored_search_keeps_to_the_schema) {
     const char *const argv[] = {"node", "report/tests/validate.mjs",
                                 "results/schema/capacity.schema.json",
                                 GOLDEN "/decide/capacity.json", NULL};
-    need(has_program("node"), "node", "nodejs");
-    need(access("report/node_modules/ajv", F_OK) == 0, "ajv", "nodejs and npm, then make");
+    need_validator();
     assert_int_equal(run_command(argv, NULL), 0);
 }
 

@@ -426,8 +426,7 @@ TEST(json_keeps_to_the_schema) {
     const char *argv[4 + CASES] = {"node", "report/tests/validate.mjs",
                                    "results/schema/compare.schema.json"};
     char paths[CASES][sizeof folder + 20];
-    need(has_program("node"), "node", "nodejs");
-    need(access("report/node_modules/ajv", F_OK) == 0, "ajv", "nodejs and npm, then make");
+    need_validator();
     for (int i = 0; i < CASES; i++) {
         struct compare *compare = compare_of(sides[i][0], sides[i][1], (uint64_t)i);
         char *text = text_of(compare, COMPARE_JSON);

@@ -139,10 +139,7 @@ static const char *program(void) {
 }
 
 TEST(test_real_files_keep_to_the_schemas) {
-    if (shell("command -v node >/dev/null && test -d report/node_modules/ajv") != 0) {
-        print_message("SKIP: node, or ajv in report/node_modules, is not there\n");
-        skip();
-    }
+    need_validator();
     /* All at once: they mostly sleep. */
     shell(
         "{ %1$s run smoke --lock sim,null,mem-ticket,mem-semaphore,mem-rwlock --set "
