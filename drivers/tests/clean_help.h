@@ -6,10 +6,15 @@
 #include "bench/tests/cli_help.h"
 #include "drivers/tests/live_help.h"
 
+/* Speaks to the server's port by hand: sends these lines and prints the answer, up to a line. */
+#define SAY_THERE(lines, last)                                                                     \
+    "printf '" lines "' >&3; timeout 20 sed -E '/" last "/q' <&3 | tr -d '\\r'"
+#define SAY(lines, last) "exec 3<>/dev/tcp/127.0.0.1/$PORT; " SAY_THERE(lines, last)
+
 /* The login is a "set" of any key. The secret has 32 characters. metadump must come alone. */
-#define MEMCACHED(lines)                                                                           \
+#define MEMCACHED(lines, last)                                                                     \
     "exec 3<>/dev/tcp/127.0.0.1/$PORT; printf 'set login 0 0 42\\r\\nlockbench '$SECRET'\\r\\n' "  \
-    ">&3; read -r -u 3; printf '" lines "' >&3; timeout 1 cat <&3 | tr -d '\\r'"
+    ">&3; read -r -u 3; " SAY_THERE(lines, last)
 
 static inline void set_ports(const struct topo *topo) {
     char ports[200] = "", port[16];

@@ -29,10 +29,6 @@ struct host {
 
 #define KEEPS_NOTHING ":"
 
-/* Speaks to the server's port by hand: sends these lines and prints the answer of one second. */
-#define TALK(lines)                                                                                \
-    "exec 3<>/dev/tcp/127.0.0.1/$PORT; printf '" lines "' >&3; timeout 1 cat <&3 | tr -d '\\r'"
-
 #define REDIS_KEEP(cli)                                                                            \
     "for pair in 'lockbench-mine 1' 'orders/7 2' 'lockbench-1234567-0 3' "                         \
     "'redisson_lock_token:{orders} 4' '{orders}:timeout 5'; do " cli " set $pair; done"
@@ -45,16 +41,19 @@ struct host {
 #define ETCD_KEEP ETCD "put lockbench-mine 1; " ETCD "put chubby/mine 1"
 #define ETCD_LIST ETCD "get --prefix --keys-only ''; " ETCD "lease list"
 
-#define ZOO_LIST TALK("mntr") " | grep -e znode_count -e ephemerals_count"
+/* The server closes the connection behind its answer. */
+#define ZOO_LIST SAY("mntr", "no such line") " | grep -e znode_count -e ephemerals_count"
 
 #define NATS_LOGIN                                                                                 \
     "CONNECT {\"verbose\":false,\"user\":\"lockbench\",\"pass\":\"'$SECRET'\"}\\r\\nSUB me 1\\r\\n"
 #define NATS_KEEP                                                                                  \
-    TALK(NATS_LOGIN "PUB $JS.API.STREAM.CREATE.KV_lockbench_mine me 64\\r\\n"                      \
-                    "{\"name\":\"KV_lockbench_mine\",\"subjects\":[\"$KV.lockbench_mine.>\"]}"     \
-                    "\\r\\n")
+    SAY(NATS_LOGIN "PUB $JS.API.STREAM.CREATE.KV_lockbench_mine me 64\\r\\n"                       \
+                   "{\"name\":\"KV_lockbench_mine\",\"subjects\":[\"$KV.lockbench_mine.>\"]}"      \
+                   "\\r\\n",                                                                       \
+        "stream_create_response")
 #define NATS_LIST                                                                                  \
-    TALK(NATS_LOGIN "PUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n") " | grep -o '\"streams\":.*'"
+    SAY(NATS_LOGIN "PUB $JS.API.STREAM.NAMES me 0\\r\\n\\r\\n", "stream_names_response")           \
+    " | grep -o '\"streams\":.*'"
 
 #define MARIADB "mariadb --no-defaults -N -B --protocol=tcp -h 127.0.0.1 -P $PORT -u root -e "
 
@@ -100,8 +99,9 @@ static const struct guest_case cases[] = {
     {"nats-3", "nats", "nats-kv", "uncontended", NATS_KEEP, NATS_LIST},
     /* lockbench can't list memcached's keys, so all of them must expire by themselves. */
     {"memcached", "memcached", "memcached-add", "contended",
-     MEMCACHED("set mine 0 0 1\\r\\n1\\r\\n"),
-     MEMCACHED("lru_crawler metadump all\\r\\n") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
+     MEMCACHED("set mine 0 0 1\\r\\n1\\r\\n", "STORED"),
+     MEMCACHED("lru_crawler metadump all\\r\\n",
+               "^(END|BUSY)") " | grep exp=-1 | grep -o 'key=[^ ]*'"},
     {"file", "file", "file-flock,file-ofd,file-lockfile", "contended",
      "touch $DIR/mine.lock $DIR/lockbench-mine.lockfile", "ls -A $DIR"},
 };
@@ -223,9 +223,8 @@ static void close_host(struct host *host) {
     if (host->live.place) live_close(&host->live);
 }
 
-/* Makes other people's keys on the server, and lists all keys. The script waits a second for the answer. Three servers
- * may need longer to make a stream, which would then look as if a run had left it, so the listing is repeated. To be
- * freed. */
+/* Makes other people's keys on the server, and lists all keys. Not each of three servers may know of a new stream yet,
+ * which would then look as if a run had left it, so the listing is repeated. To be freed. */
 static char *keep_and_list(const struct host *host) {
     const struct guest_case *at = host->at;
     int64_t until_ns = lb_now() + QUIET_S * LB_S_NS;

@@ -222,7 +222,7 @@ TEST(what_is_left_of_own_names_is_found) {
         {"redis-fair", "redis-cli -p $PORT mset 'redisson_lock_queue:{lockbench-00000000-1}' 1"},
         {"redis-permit", "redis-cli -p $PORT set '{lockbench-00000000-1}:timeout' 1"},
         {"redis-segmented", "redis-cli -p $PORT set '{lockbench-00000000-1}:seg:2' 1"},
-        {"memcached-add", MEMCACHED("set lockbench-00000000-1 0 9 1\\r\\n1\\r\\n")},
+        {"memcached-add", MEMCACHED("set lockbench-00000000-1 0 9 1\\r\\n1\\r\\n", "STORED")},
     };
     for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
         struct live_place live = live_open(left[i].lock, no_sets);
