@@ -186,7 +186,8 @@ TEST(a_killed_run_leaves_no_server) {
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "redis-setnx", "--set", "load.clients=2,4", "--set",
-                   "load.processes=2", "--set", "run.duration=2s", "--out", out));
+                   "load.processes=2", "--set", "run.duration=2s", "--set", "run.repeat=1000",
+                   "--out", out));
     cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"),
               "the second stage");
     assert_true(cli_find("redis-server", cli.pid, true) > 0);
@@ -199,7 +200,7 @@ TEST(a_killed_run_leaves_no_server) {
     assert_true(json_is_true(cli_get(run, "partial")));
     assert_has(cli_text_at(run, "partial_reason"), "cut off");
     assert_true(json_is_null(cli_get(run, "ended_at")));
-    assert_int_equal(json_array_size(cli_get(run, "stages")), 1);
+    assert_true(json_array_size(cli_get(run, "stages")) >= 1);
     assert_string_equal(cli_text_at(run, "stages.0.status"), "complete");
     json_decref(run);
     cli_free(&cli);
