@@ -56,8 +56,10 @@ static inline uint64_t entry_trials(const struct client *client) {
     if (!entry_has_turns(at->kind)) return 1;
     uint64_t turn =
         reader ? atomic_load_explicit(&at->cell->grants, memory_order_relaxed) : at->entry.turn;
-    /* No writer's grant has ended, so a reader's one has. It keeps writers out, but no readers. */
-    if (at->kind == ENTRY_READERS && turn == at->asked_turn) return reader ? 0 : 1;
+    /* No writer's grant has ended, so a reader's one has. It keeps writers out, but no readers. (Without readers it was
+     * a writer's grant that ended while this client began to wait, and another waiter may count it.) */
+    if (at->kind == ENTRY_READERS && turn == at->asked_turn)
+        return reader || client->worker->shared->readers == 0 ? 0 : 1;
     uint64_t first = at->asked_turn;
     uint64_t tried = atomic_load_explicit(&at->cell->tried, memory_order_relaxed);
     if (tried > first) first = tried;
