@@ -32,8 +32,8 @@ struct far_run {
     struct place *place;
     char folder[64], hlog[100];
     struct stage *stage;
-    int looks;       /* of the supervisor, in the window */
-    int64_t hurt_ns; /* when a host was hurt; 0 = none was */
+    int looks;    /* of the supervisor, in the window */
+    bool is_hurt; /* whether a host was killed or stopped */
 };
 
 /* What a test asks beside the lock and the settings; zeroed = nothing. */

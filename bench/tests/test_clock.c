@@ -92,7 +92,7 @@ static void step(struct topo *topo, int node, int64_t by_s) {
 /* A number that a command prints. A server that listens may refuse clients for a while, as PostgreSQL does. */
 static int64_t number_of(const char *command) {
     int64_t number = 0;
-    for (int64_t until_ns = lb_now() + 30 * LB_S_NS;; lb_nap(100 * LB_MS_NS)) {
+    for (int64_t until_ns = lb_now() + 120 * LB_S_NS;; lb_nap(100 * LB_MS_NS)) {
         FILE *out = popen(command, "r");
         bool printed = fscanf(out, "%" SCNd64, &number) == 1;
         pclose(out);

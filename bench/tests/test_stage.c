@@ -108,7 +108,7 @@ TEST(test_throughput_counts_clients_that_asked_in_the_warm_up) {
 TEST(test_grants_to_who_asked_in_the_warm_up_are_checked) {
     struct stage *stage =
         run_stage_of("mem-ticket", SETS("load.clients=300", "load.hold=20ms", "run.warmup=500ms",
-                                        "run.duration=400ms", "run.drain=10ms"));
+                                        "run.duration=1s", "run.drain=10ms"));
     assert_true(stage->result.grants == 0);
     assert_true(stage->result.throughput_per_s > 0);
     assert_int_equal(stage->exclusion.verdict, VERDICT_CLEAN);
@@ -331,8 +331,8 @@ TEST(test_timed_times_out) {
 /* Three clients wait while one holds for 3 ms, so the waiter of each handoff began to wait before
  * the release. */
 TEST(test_handoff_is_of_those_who_waited) {
-    struct stage *stage = run_stage_of("mem-mutex", SETS("load.clients=4", "load.hold=3ms",
-                                                         "run.duration=300ms", "run.warmup=50ms"));
+    struct stage *stage = run_stage_of(
+        "mem-mutex", SETS("load.clients=4", "load.hold=3ms", "run.duration=1s", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
     assert_true(handoff->count <= (int64_t)stage->result.grants);
