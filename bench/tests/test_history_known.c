@@ -180,6 +180,16 @@ KNOWN(test_a_stall_ends_a_session) {
     assert_int_equal(book.mishap_count, 1);
 }
 
+KNOWN(test_a_stall_ends_a_session_that_no_cut_ends) {
+    book.rules.cut_ns = LB_NEVER;
+    happened(OPLOG_STALL, 0, 1, 100, 5000);
+    got(0, 10, 20);
+    left(0, 5000, 5001, OPLOG_LOST, 0);
+    got(1, 15, 1100);
+    released(1, 1200, 1201);
+    assert_verdict(OPLOG_EXPIRED, 0, 1, 0);
+}
+
 KNOWN(test_a_stall_is_no_excuse_before) {
     happened(OPLOG_STALL, 0, 1, 100, 5000);
     got(0, 10, 20);
@@ -311,6 +321,24 @@ KNOWN(test_busy_for_no_reason) {
     assert_verdict(OPLOG_CLEAN, 0, 0, 0);
     assert_true(judgement.busy_judged);
     assert_int_equal(judgement.spurious_busy, 1);
+}
+
+/* Only others may be in the way of who asks for what it holds. */
+KNOWN(test_busy_where_it_held_itself) {
+    for (int other = 0; other < 2; other++) {
+        become(OPLOG_REENTRANT, 1, false);
+        if (other) got(1, 1, 2);
+        if (other) released(1, 8, 60); /* perhaps as late as at 60 */
+        got(0, 10, 20);
+        add((struct oplog_record){.kind = OPLOG_ACQUIRE,
+                                  .outcome = OPLOG_BUSY,
+                                  .depth = 1,
+                                  .begin_ns = 30,
+                                  .end_ns = 40});
+        released(0, 200, 210);
+        assert_verdict(OPLOG_CLEAN, 0, 0, 0);
+        assert_int_equal(judgement.spurious_busy, !other);
+    }
 }
 
 TEST_MAIN(NULL, NULL)

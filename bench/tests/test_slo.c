@@ -128,6 +128,30 @@ TEST(the_verdict_is_wrong_as_seldom_as_it_says) {
     if (kept > 70 || broken > 70) fail_msg("%d kept, %d broken of 2000", kept, broken);
 }
 
+/* Ten seconds of 98 and 102 grants in turn. */
+TEST(a_rate_is_judged_by_its_seconds) {
+    static const struct {
+        const char *promise, *basis;
+        enum promise_verdict verdict;
+    } cases[] = {{"throughput>=95", "10 seconds", PROMISE_KEPT},
+                 {"throughput>=105", "10 seconds", PROMISE_BROKEN},
+                 {"throughput>=100", "too few samples: 10 seconds", PROMISE_UNSURE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct threshold threshold = read_one(cases[i].promise);
+        struct slo_evidence evidence = {0};
+        slo_add_figure(&evidence, 100);
+        for (int second = 0; second < 10; second++)
+            slo_add_second(&evidence, second % 2 ? 98 : 102);
+        struct slo_answer answer = slo_judge(&threshold, &evidence);
+        assert_int_equal(answer.verdict, cases[i].verdict);
+        assert_string_equal(answer.basis, cases[i].basis);
+        assert_true(answer.low > 95 && answer.low < 100);
+        assert_true(answer.high > 100 && answer.high < 105);
+        assert_int_equal(answer.remedy != NULL, answer.verdict == PROMISE_UNSURE);
+        slo_evidence_done(&evidence);
+    }
+}
+
 TEST(without_seconds_the_repeats_decide) {
     struct threshold threshold = read_one("jain>=0.9");
     struct slo_evidence evidence = {0};
@@ -140,6 +164,7 @@ TEST(without_seconds_the_repeats_decide) {
     struct slo_answer two = slo_judge(&threshold, &evidence);
     assert_int_equal(two.verdict, PROMISE_UNSURE);
     assert_non_null(strstr(two.basis, "disagree"));
+    assert_true(fabs(two.figure - 0.9) < 1e-9); /* between the two in the middle */
     slo_add_figure(&evidence, NAN);
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
