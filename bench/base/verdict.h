@@ -36,6 +36,9 @@ enum verdict {
 #define VERDICT_WORDS_RUN                                                                          \
     "clean violated expired control-missed stuck starved nothing-granted untested"
 
+/* What the line of error of a run with VERDICT_NOTHING_GRANTED begins with, before the reason. The tests look for it. */
+#define VERDICT_NOTHING_GRANTED_WORDS "no request of a measured window was granted"
+
 /* A lock is called stuck only if it takes so long more than its theory says: longer than a slow
  * server, an election or a busy machine takes. */
 #define VERDICT_STUCK_PATIENCE_NS (5 * LB_S_NS)

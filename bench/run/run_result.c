@@ -157,7 +157,7 @@ static void write_why(const struct run_state *run, enum verdict verdict, char *t
         static const char overload[] = "requests could not be started, since earlier ones still "
                                        "waited: the rate is too high (load.arrival)";
         static const char other[] = "no request failed, so see .stages[].outcomes of run.json";
-        snprintf(text, size, "no request of a measured window was granted: %s",
+        snprintf(text, size, VERDICT_NOTHING_GRANTED_WORDS ": %s",
                  run->failed[0]          ? run->failed
                  : run->judge.missed > 0 ? overload
                                          : other);

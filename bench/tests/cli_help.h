@@ -20,6 +20,7 @@
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
+#include "bench/base/verdict.h"
 #include "bench/servers/folder.h"
 #include "bench/servers/topo.h"
 #include "bench/tests/unit.h"
@@ -210,7 +211,7 @@ static inline void cli_wait_granted(struct cli *cli, const struct cli_how *how,
                                     const char *const *args) {
     cli_wait(cli);
     for (int tries = 1; tries < CLI_TRIES; tries++) {
-        if (!strstr(cli->err, "no lock was granted in a measured window")) return;
+        if (!strstr(cli->err, VERDICT_NOTHING_GRANTED_WORDS)) return;
         for (int i = 0; args[i] && args[i + 1]; i++) {
             if (strcmp(args[i], "--out") == 0) folder_remove(args[i + 1]);
         }
