@@ -75,18 +75,23 @@ TEST(test_a_handoff_that_the_clocks_tell_is_measured) {
     end_run(&run);
 }
 
-/* What the clocks hide is no trial: a second holder would not be seen. */
+/* What the clocks hide is no trial: a second holder would not be seen. A holder that a busy machine takes off its
+ * processor holds for longer than they hide, so such a run is made again. */
 TEST(test_waits_for_holds_that_are_too_short_for_the_clocks_are_no_trials) {
-    struct far_run run;
-    struct lb_err err = {0};
-    begin_run(&run, &(struct far_wish){.serve = serve_late}, "redis-setnx",
-              SETS("load.clients=3", "load.hold=5ms", "run.duration=1s"));
-    const struct stage *stage = go(&run, NULL, &err);
-    if (!stage) fail_msg("%s", err.text);
-    assert_true(stage->history->error_ns >= LATE_NS / 2);
-    assert_true(stage->result.tested_grants == 0);
-    assert_string_equal(stage->result.verdict, "untested");
-    end_run(&run);
+    bool hidden = false;
+    for (int tries = 0; tries < 10 && !hidden; tries++) {
+        struct far_run run;
+        struct lb_err err = {0};
+        begin_run(&run, &(struct far_wish){.serve = serve_late}, "redis-setnx",
+                  SETS("load.clients=3", "load.hold=1ms", "run.duration=300ms"));
+        const struct stage *stage = go(&run, NULL, &err);
+        if (!stage) fail_msg("%s", err.text);
+        assert_true(stage->history->error_ns >= LATE_NS / 2);
+        hidden = stage->exclusion.grants > 3 && stage->result.tested_grants == 0;
+        if (hidden) assert_string_equal(stage->result.verdict, "untested");
+        end_run(&run);
+    }
+    assert_true(hidden);
 }
 
 /* One client a host, so that no host sees a client wait for another one. */
