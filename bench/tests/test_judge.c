@@ -156,6 +156,13 @@ TEST(what_only_the_history_shows_is_told_with_its_counts) {
     assert_string_equal(line,
                         "EXCLUSION VIOLATED by real: 7 double holders by the record of operations, "
                         "1 expired holder by the record of operations in 9 grants");
+    expect("violated");
+    found.judgement = (struct judgement){.token_errors = 1};
+    begin(&real, false, false);
+    assert_true(take(&unseen, 8));
+    assert_string_equal(line, "FENCING TOKENS WRONG: 1 token of real did not grow in 9 grants; it "
+                              "admitted one client at a time");
+    assert_false(judge.admitted_two);
     history = NULL;
     expect("violated");
 }
@@ -181,6 +188,14 @@ TEST(what_contention_exposes_must_be_caught_each_time) {
     assert_false(take(&clean, 8));
     assert_string_equal(judge_missed(&judge), "unsafe-none");
     expect("control-missed");
+    const struct exclusion *const shown[] = {&violated, &expired, &stuck};
+    for (int i = 0; i < 3; i++) {
+        begin(&none, true, false);
+        assert_true(take(shown[i], 8));
+        assert_false(take(&clean, 8));
+        assert_null(judge_missed(&judge));
+        judge_done(&judge);
+    }
     begin(&expiring, true, false); /* in a workload that does not expose it */
     assert_false(take(&clean, 8));
     expect("clean");
