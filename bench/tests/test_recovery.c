@@ -405,6 +405,17 @@ STORY(a_stalled_waiter) {
     assert_int_equal(recovery.lost_wakeups, 0);
 }
 
+/* The next grant shows that the dead holder's is over. The holder is the first client of its process. */
+STORY(after_a_dead_holders_successor_it_is_known_again) {
+    got(0, 10 * MS, 20 * MS);
+    killed(0, 50);
+    held(5, 60, 160, 200);
+    held(4, 150, 300, 310);
+    compute();
+    assert_trials(110);
+    assert_int_equal(recovery.lost_wakeups, 1);
+}
+
 /* Whoever died or lost its grant left the key at a time that nobody knows. */
 STORY(since_when_it_is_free_is_not_known) {
     got(1, 90 * MS, 100 * MS);
