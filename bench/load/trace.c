@@ -1,6 +1,8 @@
 /* trace: see trace.h. */
 #include "bench/load/trace.h"
 
+#define STALL_LEAST_NS (50 * LB_MS_NS) /* beats may be 20 ms apart */
+
 _Static_assert((int)OPLOG_OK == (int)LB_OK && (int)OPLOG_UNKNOWN == (int)LB_UNKNOWN &&
                    (int)OPLOG_OUTCOMES == (int)LB_OUTCOMES,
                "a history's outcomes are the drivers'");
@@ -149,11 +151,18 @@ const struct observer trace_observer = {.client_bytes = sizeof(struct traced),
                                         .told = trace_told,
                                         .released = trace_released};
 
+/* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */
+static int64_t stall_limit_ns(const struct shared *shared) {
+    int64_t session_ns = shared->findings.session_ns, half_ns = shared->plan->lease_ns / 2;
+    if (shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return LB_NEVER;
+    if (session_ns > 0) return session_ns;
+    return half_ns > STALL_LEAST_NS ? half_ns : STALL_LEAST_NS;
+}
+
 void trace_beat(struct shared *shared, int thread, int64_t now_ns) {
     int64_t last_ns =
         atomic_load_explicit(&shared->worker[thread].heartbeat.beat_ns, memory_order_relaxed);
-    int64_t session_ns = shared->findings.session_ns;
-    if (session_ns == 0 || last_ns <= 0 || last_ns >= now_ns - session_ns) return;
+    if (last_ns <= 0 || last_ns >= now_ns - stall_limit_ns(shared)) return;
     struct oplog_record record = {
         .kind = OPLOG_STALL, .begin_ns = last_ns, .end_ns = now_ns, .lease_end_ns = LB_NEVER};
     shared_slice(shared, thread, &record.client, &record.clients);

@@ -15,8 +15,8 @@ struct oplog_rules trace_rules(const struct shared *shared);
 /* Records the operations of a client, of stages with a record. */
 extern const struct observer trace_observer;
 
-/* To be called at each heartbeat of a thread, before the beat is stored: records a stall, for locks
- * whose sessions end without heartbeats. */
+/* To be called at each heartbeat of a thread, before the beat is stored: records a stall of more than half a lease (and of
+ * more than 50 ms where no session depends on it). It may end sessions, and explains why a waiter got a free key late. */
 void trace_beat(struct shared *shared, int thread, int64_t now_ns);
 
 #endif

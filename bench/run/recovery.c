@@ -267,11 +267,13 @@ static bool was_forgotten(const struct sum *sum, const struct hold *hold, int64_
 static void key_wakeups(struct sum *sum, size_t begin, size_t end) {
     int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
     int64_t lease_ns = sum->shared->plan->lease_ns;
+    int64_t slack_ns = sum->shared->lock->lock->about.crash_slack_ns;
     for (size_t i = begin; i < end; i++) {
         const struct hold *hold = hold_at(sum, i);
         if (hold->flags & HOLD_GHOST) {
             /* The lock may have granted it the key, for a lease or a session and what servers add to that. */
-            int64_t gone_ns = lb_after(lb_after(hold->from_ns, lease_ns), lease_ns);
+            int64_t more_ns = slack_ns > lease_ns ? slack_ns : lease_ns;
+            int64_t gone_ns = lb_after(lb_after(hold->from_ns, lease_ns), more_ns);
             if (gone_ns > free_ns) free_ns = gone_ns;
             continue;
         }

@@ -1,4 +1,5 @@
 /* test_recovery: what faults cost, from histories and injections that are told here: nothing runs. */
+#include "bench/load/trace.h"
 #include "bench/oplog/order.h"
 #include "bench/run/recovery.h"
 #include "bench/tests/history_say.h"
@@ -416,6 +417,36 @@ STORY(after_a_dead_holders_successor_it_is_known_again) {
     assert_int_equal(recovery.lost_wakeups, 1);
 }
 
+/* The stall of a thread whose lock has leases and no sessions: what the thread records at the beat after it. */
+STORY(a_waiter_whose_thread_stood_still) {
+    static struct worker_stats worker;
+    const struct oplog_record *records;
+    uint64_t tail = 0;
+    void *memory = aligned_alloc(64, (oplog_bytes(1) + 63) & ~(size_t)63);
+    assert_non_null(memory);
+    memset(memory, 0, oplog_bytes(1));
+    memset(&worker, 0, sizeof worker);
+    lock.caps = LB_CAP_LEASE;
+    shared.threads = shared.processes = 1;
+    shared.worker = &worker;
+    shared.oplog = oplog_init(memory, 1);
+    atomic_store(&worker.heartbeat.beat_ns, 190 * MS);
+    trace_beat(&shared, 0, 240 * MS); /* not longer than half a lease */
+    assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 0);
+    trace_beat(&shared, 0, 280 * MS);
+    held(1, 90, 100, 200);
+    held(5, 150, 300, 310);
+    assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 1);
+    add(records[0]);
+    compute();
+    assert_int_equal(recovery.lost_wakeups, 0);
+    /* by design */
+    lock.caps |= LB_CAP_BLOCKS_THREAD;
+    trace_beat(&shared, 0, 290 * MS);
+    assert_int_equal(oplog_rest(&shared.oplog->rings[0], &tail, &records), 0);
+    free(memory);
+}
+
 /* Whoever died or lost its grant left the key at a time that nobody knows. */
 STORY(since_when_it_is_free_is_not_known) {
     got(1, 90 * MS, 100 * MS);
@@ -430,18 +461,23 @@ STORY(since_when_it_is_free_is_not_known) {
     assert_false(recovery.wakeups_known);
 }
 
-/* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant. Long
- * after that end no dead client explains a wait. */
+/* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant, which
+ * may come after a lease and the lock's slack. Long after that end no dead client explains a wait. */
 STORY(a_killed_waiter_may_have_got_the_key) {
-    for (int late = 0; late < 2; late++) {
+    static const struct {
+        int from_ms, slack_ms;
+        uint64_t lost;
+    } cases[] = {{310, 0, 0}, {900, 0, 1}, {850, 500, 0}, {900, 500, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         become(OPLOG_MUTEX, 1, false);
         stage.faults.count = 0;
+        lock.about.crash_slack_ns = cases[i].slack_ms * MS;
         held(5, 90, 100, 200);
         killed(0, 210);
         tried(1, 120 * MS, 210 * MS, OPLOG_UNKNOWN);
-        held(6, 150, late ? 900 : 310, 950);
+        held(6, 150, cases[i].from_ms, 950);
         compute();
-        assert_int_equal(recovery.lost_wakeups, late);
+        assert_int_equal(recovery.lost_wakeups, cases[i].lost);
     }
 }
 
