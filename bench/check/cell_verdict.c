@@ -296,6 +296,12 @@ static enum check_verdict verdict_on_good(const struct run *run, const struct ru
             why, CHECK_SAFE,
             "exclusion was hardly tested: holders were inside for %.3g ms, and a round trip took %.3g ms",
             stage->inside_mean_ns / 1e6, stage->latency[METRIC_PING].p50 / 1e6);
+    /* Late, and safe. A server that stood still for a moment looks the same, so they decide no verdict. */
+    if (stage->lost_wakeups > 0)
+        return verdict_because(
+            why, CHECK_SAFE,
+            "%.0f lost wake-up%s: the key had been free for longer than half a lease when a waiter got it",
+            stage->lost_wakeups, stage->lost_wakeups == 1 ? "" : "s");
     return CHECK_SAFE;
 }
 

@@ -96,6 +96,18 @@ TEST(short_holds_give_no_bound) {
     assert_seen(seen, "safe", NULL);
 }
 
+/* They decide no verdict, and the cell tells them. */
+TEST(lost_wake_ups_are_told) {
+    for (int count = 1; count <= 2; count++) {
+        json_t *run = good_run();
+        json_object_set_new(part(run, "recovery"), "lost_wakeups", json_integer(count));
+        assert_seen(judge(run, NULL, true), "safe",
+                    count == 1
+                        ? "1 lost wake-up: the key had been free for longer than half a lease"
+                        : "2 lost wake-ups: ");
+    }
+}
+
 TEST(what_is_fine_is_safe_with_its_bound) {
     json_t *run = good_run();
     json_object_set_new(part(run, NULL), "durability_note", json_string("kept in memory"));
