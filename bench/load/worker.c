@@ -286,7 +286,8 @@ failed:
         atomic_store(&shared->cutoff_ns, 0);
         atomic_store(&shared->window_end_ns, 0);
         atomic_store(&shared->phase, PHASE_CLOSE);
-        workers_join(workers, lb_now() + LB_S_NS);
+        struct lb_err ignored = {0}; /* err says why they could not start */
+        workers_join(workers, lb_now() + LB_S_NS, &ignored);
     }
     return NULL;
 }
@@ -365,7 +366,7 @@ static void note_death(struct workers *workers, int index, int status) {
     workers->processes[index] = 0;
     if (status == 0) return; /* all its clients have closed: a normal end */
     uint32_t end, first = workers_clients(shared, index, &end);
-    for (uint32_t i = first; i < end; i++) shared->client[i].dead = true;
+    for (uint32_t i = first; i < end; i++) shared->client[i].dead |= !shared->client[i].closed;
     if (own->code) {
         err_set(&workers->failed, own->code, "%s", own->text);
     } else if (WIFSIGNALED(status)) {
@@ -387,20 +388,33 @@ int workers_check(struct workers *workers, struct lb_err *err) {
                                 : 0;
 }
 
-void workers_join(struct workers *workers, int64_t deadline_ns) {
-    if (!workers) return;
+/* Waits for a process to end, and kills it at deadline_ns. Its death by that is no failure. */
+static void join_process(struct workers *workers, int index, int64_t deadline_ns) {
+    struct lb_err before = workers->failed;
+    pid_t pid = workers->processes[index];
+    bool killed = false;
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (lb_now() >= deadline_ns) {
+            kill(pid, SIGKILL);
+            killed = true;
+        }
+        lb_nap(LB_MS_NS);
+    }
+    note_death(workers, index, status);
+    if (killed) workers->failed = before;
+}
+
+int workers_join(struct workers *workers, int64_t deadline_ns, struct lb_err *err) {
+    if (!workers) return 0;
     if (workers->threads) join_threads(workers);
     for (int i = 0; workers->processes && i < workers->shared->processes; i++) {
-        pid_t pid = workers->processes[i];
-        if (pid <= 0) continue;
-        int status = 0;
-        while (waitpid(pid, &status, WNOHANG) == 0) {
-            if (lb_now() >= deadline_ns) kill(pid, SIGKILL);
-            lb_nap(LB_MS_NS);
-        }
-        note_death(workers, i, status);
+        if (workers->processes[i] > 0) join_process(workers, i, deadline_ns);
     }
+    int failed =
+        workers->failed.code ? err_set(err, workers->failed.code, "%s", workers->failed.text) : 0;
     free(workers->threads);
     free(workers->processes);
     free(workers);
+    return failed;
 }

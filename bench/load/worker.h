@@ -36,7 +36,7 @@ uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret
 int workers_process_of(const struct shared *shared, uint32_t client);
 
 /* Waits until all threads have ended, after PHASE_CLOSE; processes that do not end by deadline_ns
- * are killed. Frees. */
-void workers_join(struct workers *workers, int64_t deadline_ns);
+ * are killed. Frees. 0, or -1 with err when a process ended otherwise than by its own end or by this call. */
+int workers_join(struct workers *workers, int64_t deadline_ns, struct lb_err *err);
 
 #endif

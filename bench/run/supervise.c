@@ -428,11 +428,10 @@ static void close_sessions(struct supervisor *sup) {
     }
     int end, first = shared_own_clients(shared, &end);
     atomic_store(&shared->phase, PHASE_CLOSE);
-    if (!wait_count(sup, &shared->closed, end - first, deadline_ns + STUCK_NS) &&
-        shared->processes == 1) {
+    if (!wait_count(sup, &shared->closed, end - first, deadline_ns + STUCK_NS)) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_MACHINE,
                     "a client did not come back from closing its session");
-        sup->stage->hung = true;
+        sup->stage->hung = shared->processes == 1;
     }
 }
 
@@ -472,8 +471,10 @@ static void close_down(struct supervisor *sup) {
         snprintf(sup->stage->unsure, sizeof sup->stage->unsure, "%s", sup->stage->err.text);
         return;
     }
-    workers_join(sup->workers, sup->stage->hung ? 0 : lb_now() + CLOSE_NS); /* ... processes can */
-    sup->workers = NULL;
+    struct lb_err err = {0};
+    if (workers_join(sup->workers, sup->stage->hung ? 0 : lb_now() + CLOSE_NS, &err) != 0)
+        spoil_stage(sup, STAGE_PARTIAL, err.code, err.text);
+    sup->workers = NULL; /* ... processes can */
     sup->stage->hung = false;
     harvest_rest(&sup->harvest);
     exchange_parts(sup);

@@ -202,6 +202,18 @@ TEST(test_a_lost_session_ends_the_hold) {
     stage_free(stage);
 }
 
+/* All is measured by then, but the process that carried the clients did not end as it should. */
+TEST(test_a_process_that_dies_after_its_sessions) {
+    struct stage *stage =
+        run_toy(&toy_mutex, (struct toy_faults){.dies_closed = true}, (struct stage_wish){0},
+                SETS("load.clients=2", "load.processes=2", "load.threads=2"));
+    assert_int_equal(stage->status, STAGE_PARTIAL);
+    if (!strstr(stage->err.text, "worker process 0 was killed by signal 9"))
+        fail_msg("it said: %s", stage->err.text);
+    assert_int_equal(sum_outcomes(stage), stage->result.attempts);
+    stage_free(stage);
+}
+
 /* In an open loop a slow connect counts as the server's time: the attempt starts when it begins to
  * connect. */
 TEST(test_a_slow_connect_is_no_late_start) {

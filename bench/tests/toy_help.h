@@ -4,8 +4,10 @@
 #ifndef BENCH_TESTS_TOY_HELP_H
 #define BENCH_TESTS_TOY_HELP_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/tests/stage_help.h"
 #include "drivers/wait.h"
@@ -40,6 +42,7 @@ struct toy_faults {
     int64_t interrupt_at;       /* this acquire is the user's Ctrl-C */
     uint64_t tokens_restart;    /* a key's tokens begin at 1 again, once, after so many */
     bool shuts_out_second;      /* the second client is never granted anything */
+    bool dies_closed;           /* the first client's process, when all sessions are closed */
 };
 
 static struct toy_faults toy;
@@ -72,6 +75,7 @@ struct toy_session {
     bool evicted; /* its client was told, and the key is free from its next acquire on */
 };
 
+static pid_t toy_supervisor;       /* the process that runs the stage */
 static struct toy_shared *toy_at;  /* the last stage's: valid until the next one's */
 static struct toy_shared toy_kept; /* its counts, for after the stage */
 
@@ -82,6 +86,7 @@ static inline bool toy_each(int64_t every, int64_t number) {
 static inline int toy_open(struct lb_server *server, struct lb_err *err) {
     (void)err;
     toy_at = server->shared;
+    toy_supervisor = getpid();
     return 0;
 }
 
@@ -108,6 +113,12 @@ static inline int toy_connect(struct lb_session *session, int64_t deadline_ns, s
     return 0;
 }
 
+static inline void toy_dies(void *arg) {
+    (void)arg;
+    lb_sleep_until(lb_now() + 300 * LB_MS_NS);
+    kill(getpid(), SIGKILL);
+}
+
 static inline void toy_disconnect(struct lb_session *session) {
     struct toy_shared *shared = session->server->shared;
     struct toy_session *mine = session->state;
@@ -119,6 +130,8 @@ static inline void toy_disconnect(struct lb_session *session) {
     }
     mine->helper = NULL;
     atomic_fetch_sub(&shared->open, 1);
+    bool dies = toy.dies_closed && session->client == 0 && getpid() != toy_supervisor;
+    if (dies) lb_spawn("toy", toy_dies, NULL);
 }
 
 static inline int toy_describe(struct lb_session *session, struct lb_facts *facts,
