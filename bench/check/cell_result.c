@@ -56,7 +56,7 @@ static const json_t *keep_branch(struct cell_result *result, const json_t *branc
 static double recovered_of(const struct run_stage *stage, enum check_verdict verdict) {
     if (verdict == CHECK_STUCK || stage->stuck > 0) return 0;
     if (stage->unrecovered > 0) return 0; /* even if other faults were followed by a grant */
-    return stage->recovery_count > 0 ? 1 : NAN;
+    return stage->recovery_count > 0 || stage->unasked > 0 ? 1 : NAN;
 }
 
 static void fill_recovery(struct cell_result *result, const struct run_stage *stage) {

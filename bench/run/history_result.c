@@ -84,6 +84,7 @@ static void fill_recovery_figures(struct run_stage *result, const struct recover
     result->trials = run_stage_keep(result, trials_json(recovery));
     result->recovery_count = count;
     result->unrecovered = recovery->unrecovered;
+    result->unasked = recovery->unasked;
     result->recovery_min = trials_quantile(trials, count, 0);
     result->recovery_p50 = trials_quantile(trials, count, 0.5);
     result->recovery_p90 = trials_quantile(trials, count, 0.9);

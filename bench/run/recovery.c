@@ -11,6 +11,10 @@
 #include "bench/workload/faults.h"
 
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
+/* A grant that came sooner after its request came at once. Before such a grant a key may have been free for as long as
+ * nobody asked for it: if that is longer, and more than this part of the time since the fault, the grant tells no time. */
+#define AT_ONCE_NS (100 * LB_MS_NS)
+#define UNASKED_PART 0.1
 
 struct sum {
     struct recovery *recovery;
@@ -120,13 +124,27 @@ static size_t first_try(const struct sum *sum, uint32_t key) {
     return low;
 }
 
-/* Whether another client that the hold kept out asked for the key after that time, in vain or without an answer. */
-static bool was_asked_for(const struct sum *sum, size_t place, size_t end, int64_t after_ns) {
-    const struct hold *hold = hold_at(sum, place);
-    for (size_t next = place + 1; next < end; next++) {
+/* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
+struct met {
+    const struct fault_event *fault;
+    uint32_t first, last; /* the clients that the fault hit: without the last */
+    size_t place, next, end;
+};
+
+/* Whether a request of the client does not count: it is the holder, or died with the holder while it waited. */
+static bool is_out(const struct sum *sum, const struct met *met, uint32_t client) {
+    bool died = met->fault->kind == INJECT_KILL && client >= met->first && client < met->last;
+    return died || client == hold_at(sum, met->place)->client;
+}
+
+/* Whether another client that the hold kept out asked for the key after the fault, in vain or without an answer. */
+static bool was_asked_for(const struct sum *sum, const struct met *met) {
+    const struct hold *hold = hold_at(sum, met->place);
+    int64_t after_ns = met->fault->begin_ns;
+    for (size_t next = met->place + 1; next < met->end; next++) {
         const struct hold *other = hold_at(sum, next);
         if ((other->flags & HOLD_GHOST) && other->from_ns > after_ns &&
-            other->client != hold->client)
+            !is_out(sum, met, other->client))
             return true;
     }
     const struct oplog_rules *rules = &sum->book->rules;
@@ -135,9 +153,55 @@ static bool was_asked_for(const struct sum *sum, size_t place, size_t end, int64
         const struct try *try = &sum->book->tries[sum->tries[i]];
         if (try->key != key || try->returned_ns <= after_ns) return false;
         bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
-        if (try->client != hold->client && !readers) return true;
+        if (!is_out(sum, met, try->client) && !readers) return true;
     }
     return false;
+}
+
+/* Somebody asked from called_ns to ended_ns: raises the latest time by until_ns at which somebody is known to have
+ * asked. */
+static void note_asked(int64_t *latest_ns, int64_t called_ns, int64_t ended_ns, int64_t until_ns) {
+    int64_t asked_ns = ended_ns < until_ns ? ended_ns : until_ns;
+    if (called_ns < until_ns && asked_ns > *latest_ns) *latest_ns = asked_ns;
+}
+
+/* For how long before the grant at met->next was asked for, and after the fault, no client that the hold kept out
+ * asked for the key. In that time the key may have been free. */
+static int64_t unasked_ns(const struct sum *sum, const struct met *met) {
+    const struct hold *hold = hold_at(sum, met->place);
+    const struct oplog_rules *rules = &sum->book->rules;
+    int64_t until_ns = hold_at(sum, met->next)->called_ns, latest_ns = met->fault->begin_ns;
+    for (size_t i = met->place + 1; i < met->end; i++) {
+        const struct hold *other = hold_at(sum, i);
+        if (i == met->next || (other->flags & HOLD_PIECE) || is_out(sum, met, other->client))
+            continue;
+        if (holds_exclude(sum->book, hold, other))
+            note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
+    }
+    uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
+    for (size_t i = first_try(sum, key + 1); i-- > 0;) {
+        const struct try *try = &sum->book->tries[sum->tries[i]];
+        if (try->key != key || try->returned_ns <= met->fault->begin_ns) break;
+        bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
+        if (!is_out(sum, met, try->client) && !readers)
+            note_asked(&latest_ns, try->called_ns, try->returned_ns, until_ns);
+    }
+    return until_ns - latest_ns;
+}
+
+/* Whether the key may have been free for long when it was granted. */
+static bool may_have_lain_free(const struct sum *sum, const struct met *met, int64_t took_ns) {
+    const struct hold *next = hold_at(sum, met->next);
+    if (next->from_ns - next->called_ns > AT_ONCE_NS) return false;
+    int64_t nobody_ns = unasked_ns(sum, met);
+    return nobody_ns > AT_ONCE_NS && (double)nobody_ns > UNASKED_PART * (double)took_ns;
+}
+
+static int note_granted(struct sum *sum, const struct met *met) {
+    int64_t took_ns = hold_at(sum, met->next)->from_ns - met->fault->begin_ns;
+    if (!may_have_lain_free(sum, met, took_ns)) return note_trial(sum, met->fault, took_ns);
+    sum->recovery->unasked++;
+    return 0;
 }
 
 /* Measures the time from an injection until another client was granted the key that the victim held.
@@ -153,10 +217,10 @@ static int key_trials(struct sum *sum, size_t place, size_t end) {
         if (hold->client < first || hold->client >= last) continue;
         bool shared;
         size_t next = next_grant(sum, place, end, fault->begin_ns, &shared);
+        const struct met met = {fault, first, last, place, next, end};
         if (next < end) {
-            if (note_trial(sum, fault, hold_at(sum, next)->from_ns - fault->begin_ns) != 0)
-                return -1;
-        } else if (!shared && was_asked_for(sum, place, end, fault->begin_ns)) {
+            if (note_granted(sum, &met) != 0) return -1;
+        } else if (!shared && was_asked_for(sum, &met)) {
             sum->recovery->unrecovered++;
         }
     }

@@ -16,7 +16,10 @@ struct recovery {
     int trial_count, trial_room;
     int64_t *crashes_ns; /* of the trials, those of clients that were killed */
     int crash_count, crash_room;
-    int unrecovered;                      /* victims' keys that no client got any more */
+    int unrecovered; /* victims' keys that no client got any more */
+    /* victims' keys that were granted again, but may have been free for long, since no client asked for them: no
+     * trials */
+    int unasked;
     char theory[96];                      /* in words; "" = unknown */
     int64_t theory_min_ns, theory_max_ns; /* -1 = not known, or there is no end */
     /* from the first fault on, see outage.h; -1 = there was no fault */

@@ -96,6 +96,17 @@ TEST(short_holds_give_no_bound) {
     assert_seen(seen, "safe", NULL);
 }
 
+/* The key was granted again, to a client that came when it may have been free for long: it recovered, at no known time. */
+TEST(a_recovery_that_tells_no_time_is_one) {
+    json_t *run = good_run(), *recovery = part(run, "recovery");
+    json_object_set_new(recovery, "count", json_integer(0));
+    json_object_set_new(recovery, "trials_ns", json_array());
+    json_object_set_new(recovery, "unasked", json_integer(1));
+    json_t *seen = judge(run, NULL, true);
+    assert_true(json_is_true(json_object_get(seen, "recovered")));
+    json_decref(seen);
+}
+
 /* They decide no verdict, and the cell tells them. */
 TEST(lost_wake_ups_are_told) {
     for (int count = 1; count <= 2; count++) {

@@ -99,6 +99,49 @@ static void assert_list(const int64_t *list_ns, int count, const int *expected_m
 
 /* ---- trials ---- */
 
+/* The key may have been free for as long as nobody asked for it; not where the client that got it waited for it, or where
+ * another one asked before. */
+STORY(a_key_that_nobody_asked_for) {
+    static const struct {
+        int called_ms, from_ms,
+            tried_ms; /* tried_ms: the end of a try in vain, of 10 ms; 0 = there was none */
+        bool tells;
+    } cases[] = {{120, 901, 0, true},    {900, 901, 0, false},  {400, 901, 0, true},
+                 {900, 901, 700, false}, {900, 901, 890, true}, {240, 241, 0, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        become(OPLOG_MUTEX, 1, false);
+        stage.faults.count = 0;
+        got(1, 90 * MS, 100 * MS);
+        killed(0, 150);
+        if (cases[i].tried_ms)
+            tried(6, (cases[i].tried_ms - 10) * MS, cases[i].tried_ms * MS, OPLOG_BUSY);
+        held(5, cases[i].called_ms, cases[i].from_ms, 950);
+        compute();
+        assert_int_equal(recovery.trial_count, cases[i].tells);
+        assert_int_equal(recovery.unasked, !cases[i].tells);
+        if (cases[i].tells) assert_trials(cases[i].from_ms - 150);
+        assert_int_equal(recovery.unrecovered, 0);
+    }
+}
+
+/* A client that died with the holder waited for the same key, and its wait is recorded until the end. */
+STORY(who_died_with_the_holder_asks_no_more) {
+    for (int i = 0; i < 4; i++) {
+        bool kill = i & 1, granted = i & 2;
+        become(OPLOG_MUTEX, 1, false);
+        stage.faults.count = 0;
+        got(1, 90 * MS, 100 * MS);
+        if (kill) killed(0, 150);
+        if (!kill) fault(INJECT_PAUSE, 0, 150, 160);
+        tried(2, 120 * MS, 990 * MS, OPLOG_UNKNOWN);
+        if (granted) held(5, 900, 901, 950);
+        compute();
+        assert_int_equal(recovery.unrecovered, !granted && !kill);
+        assert_int_equal(recovery.unasked, granted && kill);
+        assert_int_equal(recovery.trial_count, granted && !kill);
+    }
+}
+
 STORY(a_killed_holder) {
     got(1, 90 * MS, 100 * MS);
     killed(0, 150);
@@ -149,7 +192,7 @@ STORY(only_another_client_and_only_that_key) {
     held(1, 361, 365, 370);
     add((struct oplog_record){
         .kind = OPLOG_ACQUIRE, .client = 4, .key = 1, .begin_ns = 200 * MS, .end_ns = 210 * MS});
-    held(5, 490, 500, 510);
+    held(5, 120, 500, 510);
     compute();
     assert_trials(350);
     assert_int_equal(recovery.crash_count, 0);

@@ -34,7 +34,7 @@ static void add_recovery_columns(struct doc *doc) {
          .figure = DOC_COUNT},
         {.title = "recovered in, p50",
          .brief = "recovered p50",
-         .help = "from the fault to the first grant after it; also while nobody asked",
+         .help = "from the fault to the first grant after it",
          .figure = DOC_TIME},
         {.title = "at most", .figure = DOC_TIME},
         {.title = "in theory, at most", .brief = "in theory", .figure = DOC_TIME},
@@ -79,7 +79,8 @@ static void add_recoveries(struct doc *doc, const struct report *report,
         if (has_recovery(&group->rows[r])) add_recovery_row(doc, report, &group->rows[r]);
     doc_note(
         doc, TONE_PLAIN,
-        "recovered: from the fault to the first grant after it, also while nobody asked; that a free key "
+        "recovered: from the fault to the first grant after it (of servers also while nobody asked; a victim's key "
+        "that nobody asked for when it may have become free is no trial); that a free key "
         "waited (free for): the longest time without any grant although a key that a client had asked "
         "for was held by nobody");
     doc_end(doc);
