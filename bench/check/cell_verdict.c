@@ -270,6 +270,34 @@ bool cell_was_hardly_tested(const struct run_stage *stage) {
     return bound_hardly_tested(stage->inside_mean_ns, stage->latency[METRIC_PING].p50);
 }
 
+/* Whether an injection took servers away. */
+static bool servers_were_hit(const struct run_stage *stage) {
+    size_t i;
+    json_t *fault;
+    json_array_foreach(stage->faults, i, fault) {
+        if (json_is_false(json_object_get(fault, "acted"))) continue;
+        if (strncmp(tree_word(fault, "kind"), "server-", 7) == 0) return true;
+    }
+    return false;
+}
+
+/* What a safe cell tells although it decides no verdict. */
+static void tell_besides(const struct run_stage *stage, char *why) {
+    /* Holders that let go before a server answered again meet nobody, whatever the servers have forgotten. */
+    if (stage->grants_lost > 0 && servers_were_hit(stage)) {
+        verdict_because(why, CHECK_SAFE,
+                        "%.0f grant%s lost, though no holder met another one: it was told, or had "
+                        "called release by then",
+                        stage->grants_lost, stage->grants_lost == 1 ? " was" : "s were");
+    } else if (stage->lost_wakeups > 0) {
+        /* A server that stood still for a moment looks the same. */
+        verdict_because(why, CHECK_SAFE,
+                        "%.0f lost wake-up%s: the key had been free for longer than half a lease "
+                        "when a waiter got it",
+                        stage->lost_wakeups, stage->lost_wakeups == 1 ? "" : "s");
+    }
+}
+
 /* The verdict on a stage that shows nothing wrong: whether it could have. acted_s, not_acted: as of was_tried. */
 static enum check_verdict verdict_on_good(const struct run *run, const struct run_stage *stage,
                                           bool needs_fault, double acted_s, const char *not_acted,
@@ -296,12 +324,7 @@ static enum check_verdict verdict_on_good(const struct run *run, const struct ru
             why, CHECK_SAFE,
             "exclusion was hardly tested: holders were inside for %.3g ms, and a round trip took %.3g ms",
             stage->inside_mean_ns / 1e6, stage->latency[METRIC_PING].p50 / 1e6);
-    /* Late, and safe. A server that stood still for a moment looks the same, so they decide no verdict. */
-    if (stage->lost_wakeups > 0)
-        return verdict_because(
-            why, CHECK_SAFE,
-            "%.0f lost wake-up%s: the key had been free for longer than half a lease when a waiter got it",
-            stage->lost_wakeups, stage->lost_wakeups == 1 ? "" : "s");
+    tell_besides(stage, why);
     return CHECK_SAFE;
 }
 

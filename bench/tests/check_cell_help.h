@@ -30,7 +30,7 @@ static inline json_t *good_run(void) {
                   (json_int_t)(1 * S_NS), "p50_ns", (json_int_t)(1 * S_NS), "p90_ns",
                   (json_int_t)(2 * S_NS), "max_ns", (json_int_t)(2 * S_NS), "theory_min_ns",
                   (json_int_t)0, "theory_max_ns", (json_int_t)(2 * S_NS), "theory",
-                  "0 to the lease", "unavailable_ns", (json_int_t)(3 * S_NS), "grants_lost", 1,
+                  "0 to the lease", "unavailable_ns", (json_int_t)(3 * S_NS), "grants_lost", 0,
                   "lost_wakeups", 0));
     json_object_set_new(stage, "history",
                         json_pack("{s:s, s:i, s:i, s:[], s:[]}", "verdict", "clean", "violations",

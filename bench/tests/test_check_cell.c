@@ -107,6 +107,20 @@ TEST(a_recovery_that_tells_no_time_is_one) {
     json_decref(seen);
 }
 
+/* A server that forgot its grants while nobody could ask it shows in nothing else. After a fault of clients it is how the
+ * lock is meant to work. */
+TEST(grants_that_servers_lost_are_told) {
+    for (int clients = 0; clients < 2; clients++) {
+        json_t *run = good_run();
+        json_object_set_new(part(run, "recovery"), "grants_lost", json_integer(1));
+        if (!clients)
+            json_object_set_new(json_array_get(part(run, "faults"), 0), "kind",
+                                json_string("server-kill"));
+        assert_seen(judge(run, NULL, true), "safe",
+                    clients ? NULL : "1 grant was lost, though no holder met another one");
+    }
+}
+
 /* They decide no verdict, and the cell tells them. */
 TEST(lost_wake_ups_are_told) {
     for (int count = 1; count <= 2; count++) {
