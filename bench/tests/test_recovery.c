@@ -504,6 +504,15 @@ STORY(since_when_it_is_free_is_not_known) {
     assert_false(recovery.wakeups_known);
 }
 
+/* Who asked for two keys waits for the one that is held, and does not get the free one either. */
+STORY(a_free_key_of_several) {
+    book.rules.many_keys = true;
+    held(1, 90, 100, 200);
+    held(5, 150, 300, 310);
+    compute();
+    assert_false(recovery.wakeups_known);
+}
+
 /* A waiter was killed, and the lock may have granted it the key: the next one waited for the end of that grant, which
  * may come after a lease and the lock's slack. Long after that end no dead client explains a wait. */
 STORY(a_killed_waiter_may_have_got_the_key) {
