@@ -297,12 +297,14 @@ static int key_losses(struct sum *sum, size_t place, size_t end) {
     return note_ns(sum, &r->detect_ns, &r->detect_count, &r->detect_room, known_ns - at_ns);
 }
 
-/* Whether an injection disturbed the servers, the wires or this client in that time. */
+/* Whether something disturbed the servers, the wires or this client in that time. Where clients queue, one that stood
+ * still may have been first, and kept those behind it waiting. */
 static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_ns, int64_t to_ns) {
+    bool queue = sum->shared->lock->lock->caps & LB_CAP_FAIR;
     for (int i = 0; i < sum->stage->faults.count; i++) {
         const struct fault_event *fault = &sum->stage->faults.events[i];
         uint32_t first, end;
-        bool others = (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
+        bool others = !queue && (fault->kind == INJECT_PAUSE || fault->kind == INJECT_KILL) &&
                       fault_victims(fault, sum->shared, &first, &end) &&
                       (client < first || client >= end);
         if (others || fault->kind == INJECT_WIRE_DROP)
@@ -313,8 +315,10 @@ static bool was_disturbed(const struct sum *sum, uint32_t client, int64_t from_n
     }
     for (size_t i = 0; i < sum->book->mishap_count; i++) {
         const struct mishap *mishap = &sum->book->mishaps[i];
-        bool mine = mishap->kind == OPLOG_STALL && client - mishap->first < mishap->count;
-        if (mine && mishap->begin_ns < to_ns && mishap->end_ns > from_ns) return true;
+        bool mine = queue || client - mishap->first < mishap->count;
+        if (mishap->kind == OPLOG_STALL && mine && mishap->begin_ns < to_ns &&
+            mishap->end_ns > from_ns)
+            return true;
     }
     return false;
 }
