@@ -70,6 +70,15 @@ static inline bool check_stage_is(const json_t *stage, const char *path, const c
     return strcmp(cli_text_at(stage, path), word) == 0;
 }
 
+/* The run of a cell with this seed, of the check in that folder: the second run, if the first one showed nothing and was
+ * tried once more. The caller decrefs. */
+static inline json_t *check_run_of(const char *out, const char *lock, const char *fault, int seed) {
+    char again[600], first[600];
+    snprintf(again, sizeof again, "%s/cells/%s.%s.%d.again/run.json", out, lock, fault, seed);
+    snprintf(first, sizeof first, "%s/cells/%s.%s.%d/run.json", out, lock, fault, seed);
+    return cli_json(access(again, F_OK) == 0 ? again : first);
+}
+
 /* Whether a stage of the run in this folder has the verdict; false if there is no such run. */
 static inline bool check_run_shows(const char *folder, const char *verdict) {
     char path[600];

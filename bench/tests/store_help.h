@@ -3,7 +3,7 @@
 #ifndef BENCH_TESTS_STORE_HELP_H
 #define BENCH_TESTS_STORE_HELP_H
 
-#include "bench/tests/cli_help.h"
+#include "bench/tests/check_help.h"
 
 /* Fails unless the stage's fenced store rejected every stale write and lost no update, while the
  * store without the check accepted each of them. Returns the number of stale writes: 0 if the
@@ -28,10 +28,10 @@ static inline uint64_t store_assert_cells(const char *out, const char *lock, con
                                           int seeds) {
     uint64_t sum = 0;
     for (int seed = 1; seed <= seeds; seed++) {
-        char folder[500];
-        snprintf(folder, sizeof folder, "%s/cells/%s.%s.%d", out, lock, fault, seed);
-        json_t *run = cli_result(folder);
-        sum += store_assert_fenced(cli_get(run, "stages.0"), folder);
+        char where[200];
+        snprintf(where, sizeof where, "%s x %s, seed %d", lock, fault, seed);
+        json_t *run = check_run_of(out, lock, fault, seed);
+        sum += store_assert_fenced(cli_get(run, "stages.0"), where);
         json_decref(run);
     }
     return sum;

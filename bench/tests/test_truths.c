@@ -11,7 +11,7 @@
 
 /* The stage of one of its runs; the caller decrefs. */
 static json_t *stage_of(const char *name, const char *lock, const char *fault, int seed) {
-    json_t *run = cli_json(cli_path("%s/cells/%s.%s.%d/run.json", name, lock, fault, seed));
+    json_t *run = check_run_of(cli_path("%s", name), lock, fault, seed);
     json_t *stage = json_incref(cli_get(run, "stages.0"));
     json_decref(run);
     return stage;
