@@ -59,6 +59,12 @@ static int check_reach(const struct run_ask *ask, const struct plan_stage *stage
                        struct lb_err *err) {
     const struct lb_backend *backend = stage->lock->lock->backend;
     char shown[256];
+    if (ask->hosts && !url && stage->tls)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s: only this host has the certificates of servers that lockbench starts, and the clients "
+            "are on several: leave out servers.tls, or use --url",
+            backend->name);
     if (!ask->hosts || !ask->hosts->apart) return 0;
     if (url && url_is_local(url))
         return err_set(

@@ -297,6 +297,13 @@ TEST(a_certificate_needs_a_url) {
            {"redis.tls_ca is set, but there is no --url redis=redis://", "servers.tls=yes"}});
 }
 
+TEST(servers_for_other_hosts_have_no_certificates) {
+    CHECK({{"run", "smoke", "--lock", "redis-setnx", "--set", "servers.tls=yes", "--set",
+            "servers.listen=127.0.0.1"},
+           LB_EXIT_USAGE,
+           {"tls", "servers.listen is for other hosts: leave out one of the two"}});
+}
+
 /* A fault that can't act must not end in "clean". */
 static int count_of(const char *text, const char *part) {
     int count = 0;

@@ -97,7 +97,7 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
 }
 
 /* Each host would use a server of its own, or none; and rank 0 would show only zeros during a stage. */
-TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_live_figures) {
+TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_tls_of_ours_and_live_figures) {
     need_hosts();
     struct cli cli = run_on_hosts(&no_wish, ARGS("run", "contended", "--lock", "redis-setnx",
                                                  "--url", "redis=redis://127.0.0.1:6399", "--set",
@@ -115,6 +115,11 @@ TEST(a_server_that_not_all_hosts_reach_is_refused_and_so_are_live_figures) {
                                       "--no-page", "--metrics", cli_path("metrics")));
     assert_code(&cli, 1);
     assert_has(cli.err, "leave out --metrics");
+    cli_free(&cli);
+    cli = run_on_hosts(&no_wish, ARGS("run", "smoke", "--lock", "redis-setnx", "--set",
+                                      "load.clients=6", "--set", "servers.tls=yes", "--no-page"));
+    assert_code(&cli, 1);
+    assert_has(cli.err, "leave out servers.tls, or use --url");
     cli_free(&cli);
 }
 

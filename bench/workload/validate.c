@@ -197,6 +197,9 @@ static int check_values(const struct draft *draft, struct lb_err *err) {
          "one of the two"},
         {plan->key_order == KEY_ORDER_OPPOSITE && plan->keys_at_once < 2, 0, "acquire", "key_order",
          "one key has no order: set acquire.keys_at_once = 2"},
+        {*plan->listen && plan->tls != PLAN_TLS_NO, 0, "servers", "tls",
+         "the certificates of lockbench's servers are for 127.0.0.1, and servers.listen is for other "
+         "hosts: leave out one of the two"},
     };
     if (refuse_first(draft, rules, sizeof rules / sizeof *rules, err)) return -1;
     if (check_schedule(draft, err)) return -1;
