@@ -24,10 +24,10 @@ static inline int64_t lb_now(void) {
     return (int64_t)ts.tv_sec * LB_S_NS + ts.tv_nsec;
 }
 
-/* Suspends the calling thread, for less than a second; a signal may end it earlier. Fibers must not
- * call it: they wait by drivers/wait.h. */
+/* Suspends the calling thread; a signal may end it earlier. Fibers must not call it: they wait by
+ * drivers/wait.h. */
 static inline void lb_nap(int64_t ns) {
-    nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
+    nanosleep(&(struct timespec){.tv_sec = ns / LB_S_NS, .tv_nsec = ns % LB_S_NS}, NULL);
 }
 
 /* Unix time in nanoseconds, for dating results only. */

@@ -61,7 +61,7 @@ struct cli_how {
     }
 
 static inline void cli_nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * LB_MS_NS}, NULL);
+    lb_nap(ms * LB_MS_NS);
 }
 
 /* "<folder>/<name>" in the test's folder. Good until 63 others have been asked for. */

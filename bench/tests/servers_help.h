@@ -17,7 +17,7 @@
 #include "bench/tests/unit.h"
 
 static inline void help_nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * LB_MS_NS}, NULL);
+    lb_nap(ms * LB_MS_NS);
 }
 
 /* Whether a process with `text` in its command line or as its working folder's beginning runs. */

@@ -217,7 +217,8 @@ static int receive_after_looks(struct link *link, int from, void **ret_bytes, si
 static bool stand_still(void *arg, const struct stage *stage) {
     struct far_run *run = arg;
     (void)stage;
-    if (++run->looks == LOOKS) lb_nap(12 * LB_S_NS);
+    if (++run->looks != LOOKS) return false;
+    for (int64_t until_ns = lb_now() + 12 * LB_S_NS; lb_now() < until_ns;) lb_nap(LB_S_NS);
     return false;
 }
 
