@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "bench/base/clock.h"
 #include "bench/base/home.h"
@@ -32,10 +31,6 @@ FIXTURE(remove_folder) {
     return folder_remove(folder);
 }
 
-static void nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_nsec = ms * LB_MS_NS}, NULL);
-}
-
 /* Starts a shell script as a job. */
 static void start(struct jobs *jobs, const char *script, int weight, int64_t limit_ns, int tag) {
     char name[40];
@@ -55,7 +50,7 @@ static struct job_end end_of(struct jobs *jobs) {
 
 /* What a file says; waits until it says anything. */
 static long number_in(const char *name) {
-    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; nap_ms(5)) {
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; lb_nap(5 * LB_MS_NS)) {
         char line[40] = "";
         FILE *file = fopen(in_folder(name), "re");
         bool any = file && fgets(line, sizeof line, file) && strchr(line, '\n');
@@ -77,7 +72,7 @@ static bool is_gone(pid_t pid) {
 }
 
 static void assert_gone(pid_t pid) {
-    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; nap_ms(5)) {
+    for (int64_t until_ns = lb_now() + 20 * LB_S_NS; lb_now() < until_ns; lb_nap(5 * LB_MS_NS)) {
         if (is_gone(pid)) return;
     }
     fail_msg("process %d is still there", (int)pid);

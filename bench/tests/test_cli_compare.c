@@ -65,9 +65,7 @@ TEST(sides_take_turns) {
     assert_has(cli.out, "differs: plan.options.sim.service");
     if (!strstr(cli.out, "left out"))
         assert_has(cli.out, "(4 and 4 samples)"); /* an idle machine */
-    char path[600];
-    snprintf(path, sizeof path, "%s/compare.json", out);
-    json_t *json = cli_json(path);
+    json_t *json = cli_json(cli_path("turns/compare.json"));
     assert_string_equal(cli_text_at(json, "schema"), "lockbench.compare/1");
     assert_true(json_is_false(cli_get(json, "partial")));
     assert_int_equal((int)cli_number_at(json, "exit_code"), cli.code);
@@ -87,9 +85,7 @@ TEST(sides_take_turns) {
     assert_has(whole.err, "name its base or its new");
     cli_free(&whole);
     /* The same again from what is saved, and as the hint says it. */
-    char base[600], new[600];
-    snprintf(base, sizeof base, "%s/base", out);
-    snprintf(new, sizeof new, "%s/new", out);
+    const char *base = cli_path("turns/base"), *new = cli_path("turns/new");
     struct cli again = cli_run(NULL, ARGS("compare", base, "--", new));
     assert_int_equal(again.code, cli.code);
     assert_string_equal(again.out, cli.out);
@@ -102,15 +98,13 @@ TEST(sides_take_turns) {
 
 /* What the comparison judges is in the result, in the exit code, and in the command that shows it again. */
 TEST(a_comparison_judges_the_figures_that_are_chosen) {
-    char *out = cli_path("chosen"), base[600], new[600];
-    struct cli cli =
-        cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "2", "--against-set",
-                           "sim.service=1ms", "--out", out, "--metric", "throughput,acquire_p50"));
+    const char *base = cli_path("chosen/base"), *new = cli_path("chosen/new");
+    struct cli cli = cli_run(NULL, ARGS("run", "smoke", "--lock", "sim", QUICK, "--repeat", "2",
+                                        "--against-set", "sim.service=1ms", "--out",
+                                        cli_path("chosen"), "--metric", "throughput,acquire_p50"));
     assert_true(cli.code == 0 || cli.code == 4 || cli.code == 5);
     assert_has(cli.out, "judged (--metric): throughput,acquire_p50; ");
     assert_has(cli.err, "--md --anyway --metric throughput,acquire_p50");
-    snprintf(base, sizeof base, "%s/base", out);
-    snprintf(new, sizeof new, "%s/new", out);
     struct cli again =
         cli_run(NULL, ARGS("compare", base, new, "--metric", "throughput,acquire_p50", "--anyway"));
     assert_int_equal(again.code, cli.code);
@@ -197,10 +191,8 @@ TEST(a_run_without_a_stage_does_not_void_the_others) {
     assert_has(cli.out, "PARTIAL: ended after 3 of 6 runs");
     assert_true(exists(out, "compare.json"));
     cli_free(&cli);
-    char base[600], new[600];
-    snprintf(base, sizeof base, "%s/base", out);
-    snprintf(new, sizeof new, "%s/new", out);
-    cli = cli_run(NULL, ARGS("compare", base, "--", new, "--no-page"));
+    cli = cli_run(NULL, ARGS("compare", cli_path("empty-out/base"), "--", cli_path("empty-out/new"),
+                             "--no-page"));
     assert_code(&cli, 5); /* and so they can be compared later */
     cli_free(&cli);
 }
@@ -354,7 +346,7 @@ static bool has_two(void *out) {
 }
 
 TEST(ctrl_c_keeps_what_is_there) {
-    char *out = cli_path("stopped"), path[600];
+    char *out = cli_path("stopped");
     struct cli cli;
     cli_start(&cli, NULL,
               ARGS("run", "smoke", "--lock", "mem-mutex", QUICK, "--repeat", "50", "--against-set",
@@ -365,8 +357,7 @@ TEST(ctrl_c_keeps_what_is_there) {
     assert_code(&cli, 130);
     assert_has(cli.out, "PARTIAL: interrupted after");
     assert_has(cli.out, "of 100 runs");
-    snprintf(path, sizeof path, "%s/compare.json", out);
-    json_t *json = cli_json(path);
+    json_t *json = cli_json(cli_path("stopped/compare.json"));
     assert_true(json_is_true(cli_get(json, "partial")));
     json_decref(json);
     cli_free(&cli);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench/base/clock.h"
 #include "bench/tests/loopback.h"
 
 #define SEEN_MAX (256 * 1024)
@@ -52,17 +52,13 @@ static bool await(struct fake_peer *peer, const char *words) {
     }
 }
 
-static void nap_ms(int ms) {
-    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
-}
-
 static bool say(struct fake_peer *peer, const struct peer_step *step) {
     size_t len = step->say_len ? step->say_len : strlen(step->say);
     size_t piece = step->piece ? step->piece : len;
     for (size_t sent = 0; sent < len; sent += piece) {
         size_t part = len - sent < piece ? len - sent : piece;
         if (send(peer->fd, step->say + sent, part, MSG_NOSIGNAL) != (ssize_t)part) return false;
-        if (step->piece) nap_ms(1); /* so that the reader meets each alone */
+        if (step->piece) lb_nap(LB_MS_NS); /* so that the reader meets each alone */
     }
     return true;
 }
@@ -75,7 +71,7 @@ static void *play(void *arg) {
     for (int i = 0; i < peer->count; i++) {
         const struct peer_step *step = &peer->steps[i];
         if (step->await && !await(peer, step->await)) return NULL;
-        if (step->delay_ms) nap_ms(step->delay_ms);
+        if (step->delay_ms) lb_nap(step->delay_ms * LB_MS_NS);
         if (step->say && !say(peer, step)) return NULL;
         if (step->then == PEER_STAYS) continue;
         struct linger at_once = {.l_onoff = 1, .l_linger = 0};
