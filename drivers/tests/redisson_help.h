@@ -14,12 +14,22 @@
 #include "drivers/registry.h"
 
 #include <hiredis.h>
+#include <time.h>
 
 #define SHORT_S 5 /* for an answer or a message that must be there at once */
 
 static struct arena arena;
 static struct place *place;
 static redisContext *hand, *ear, *eye; /* asks; has subscribed to everything; sees every command */
+
+/* The holder's name of the client that is played by hand. */
+#define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
+
+static inline long long wall_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 /* Formats a text, which is valid until the eighth further call. */
 __attribute__((format(printf, 1, 2))) static inline const char *text_of(const char *format, ...) {

@@ -18,7 +18,6 @@
     "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "                                \
     "if (counter > 0) then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; "                    \
     "else redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end;"
-#define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
 
 static const char *they_lock(const char *key, int lease_ms) {
     return SAY("EVAL %s 1 %s %d %s", THEIR_LOCK, key, lease_ms, THEM);

@@ -3,16 +3,6 @@
  * Needs: servers. */
 #include "drivers/tests/redisson_help.h"
 
-#include <time.h>
-
-#define THEM "8743c9c0-0795-4907-87fd-6c719a6b4586:1"
-
-static long long wall_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static const char *queue_of(const struct trial_key *key) {
     return text_of("redisson_lock_queue:{%s}", key->name);
 }
