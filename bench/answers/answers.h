@@ -134,7 +134,5 @@ int answers_run(const struct answers_how *how, struct verdict_row **ret_rows, st
 
 /* The figure of a stage by its path; NAN = not measured, or no such figure. */
 double answers_figure(const struct seen *seen, const char *path);
-/* Writes the text of a stage by its path, "null" for none. */
-void answers_text(const struct seen *seen, const char *path, char *ret_text, size_t size);
 
 #endif

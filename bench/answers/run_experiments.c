@@ -105,7 +105,8 @@ double answers_figure(const struct seen *seen, const char *path) {
     return NAN;
 }
 
-void answers_text(const struct seen *seen, const char *path, char *ret_text, size_t size) {
+/* Writes the text of a stage by its path, "null" for none. */
+static void text_at(const struct seen *seen, const char *path, char *ret_text, size_t size) {
     const char *text = NULL;
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (strcmp(field->path, path) == 0 && field->kind == RESULT_TEXT)
@@ -125,7 +126,7 @@ static void judge_row(const struct answers_how *how, const struct seen *seen,
     row->repeats++;
     if (answer->word) {
         char text[sizeof row->said_word];
-        answers_text(seen, answer->path, text, sizeof text);
+        text_at(seen, answer->path, text, sizeof text);
         bool is_hit = strcmp(text, answer->word) == 0;
         row->hits += is_hit;
         if (!is_hit || row->hits == 1) memcpy(row->said_word, text, sizeof text);

@@ -54,13 +54,8 @@ int cell_result_trials(const struct cell_result *result);
 
 void cell_result_free(struct cell_result *result);
 
-/* Whether a server that loses its grants in a restart (its memory, or all its data) was to be back within a lease, but
- * came back after the last of these grants had ended. Such a restart tests nothing: no lost grant could be granted
- * twice. False in scenarios of several sections, where other servers serve meanwhile. */
-bool cell_fault_was_late(const struct run *run, const struct run_stage *stage, const json_t *fault);
-
 /* The number of faults that tested the lock: faults that acted while a client held (or waited, in scenarios that hit
- * waiters), and that did not come too late (cell_fault_was_late). broken: the lock failed, so the fault was in time.
+ * waiters), and that did not come too late. broken: the lock failed, so the fault was in time.
  * Where a scenario has several sections, a whole round counts as one fault: a promotion without the cut before it tests
  * nothing. */
 double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken);

@@ -71,8 +71,11 @@ static int sections_of(const struct run_stage *stage) {
     return count;
 }
 
-bool cell_fault_was_late(const struct run *run, const struct run_stage *stage,
-                         const json_t *fault) {
+/* Whether a server that forgets (its memory, or all its data) was to be back within a lease, and was back
+ * only when no grant lasted any more that it had forgotten: who waits out a lease before a restart loses
+ * nothing. In scenarios of several sections other servers serve meanwhile. */
+static bool fault_was_late(const struct run *run, const struct run_stage *stage,
+                           const json_t *fault) {
     const json_t *section = json_object_get(run->plan, tree_word(fault, "section"));
     const char *kind = tree_word(fault, "kind");
     const json_t *outlasted = json_object_get(fault, "outlasted");
@@ -96,7 +99,7 @@ double cell_faults_hit(const struct run *run, const struct run_stage *stage, boo
         const json_t *held = json_object_get(fault, "held");
         int section = name && strncmp(name, "fault.", 6) == 0 ? atoi(name + 6) - 1 : 0;
         if (json_is_false(json_object_get(fault, "acted"))) continue;
-        if (!broken && cell_fault_was_late(run, stage, fault)) continue;
+        if (!broken && fault_was_late(run, stage, fault)) continue;
         if (section < 0 || section >= PLAN_FAULTS_MAX) continue;
         acted[section]++;
         bool waits = target && strcmp(target, "waiter") == 0;
@@ -117,7 +120,7 @@ static const json_t *all_too_late(const struct run *run, const struct run_stage 
     json_t *fault;
     json_array_foreach(stage->faults, i, fault) {
         if (json_is_false(json_object_get(fault, "acted"))) continue;
-        if (!cell_fault_was_late(run, stage, fault)) return NULL;
+        if (!fault_was_late(run, stage, fault)) return NULL;
         if (!first) first = fault;
     }
     return first;

@@ -73,7 +73,9 @@ int page_write(const char *path, page_render_fn *render, const void *what, struc
     return rc;
 }
 
-int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err) {
+/* Writes a page and prints its path on standard error: a command calls it last. 0, or -1 with err. */
+static int say_page(const char *path, page_render_fn *render, const void *what,
+                    struct lb_err *err) {
     if (page_write(path, render, what, err) != 0) {
         err_prefix(err, "the page could not be written");
         return -1;
@@ -86,16 +88,16 @@ int page_conclude(int code, const char *path, page_render_fn *render, const void
                   struct lb_err *err) {
     bool found = code == LB_EXIT_VIOLATED || code == LB_EXIT_REGRESSION;
     if (found) page_offer(path, render, what);
-    return found || page_say(path, render, what, err) == 0 ? code : -1;
+    return found || say_page(path, render, what, err) == 0 ? code : -1;
 }
 
 void page_offer(const char *path, page_render_fn *render, const void *what) {
     struct lb_err unmade = {0};
-    if (page_say(path, render, what, &unmade) != 0) fprintf(stderr, "lockbench: %s\n", unmade.text);
+    if (say_page(path, render, what, &unmade) != 0) fprintf(stderr, "lockbench: %s\n", unmade.text);
 }
 
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/report.html", folder);
-    return page_say(path, render, what, err);
+    return say_page(path, render, what, err);
 }

@@ -18,10 +18,8 @@ int page_spare(const char *out, const char *read, struct lb_err *err);
  * (LB_EXIT_MACHINE if the disk refuses the text), and then an existing file is unchanged. */
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
-/* Writes a page and prints its path on standard error; the last thing that a command does. 0, or -1 with err. */
-int page_say(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
-
-/* The same at the end of a command with this exit code, which it returns: a finding (3 and 4) is graver
+/* Writes a page and prints its path on standard error, at the end of a command with this exit code, which it
+ * returns: a finding (3 and 4) is graver
  * than a page that can't be written, which is then a line on standard error. Else -1 with err. */
 int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
                   struct lb_err *err);
@@ -30,7 +28,7 @@ int page_conclude(int code, const char *path, page_render_fn *render, const void
  * error, and no failure. */
 void page_offer(const char *path, page_render_fn *render, const void *what);
 
-/* The same as page_say, into FOLDER/report.html. */
+/* Writes the page FOLDER/report.html and prints its path. 0, or -1 with err. */
 int page_beside(const char *folder, page_render_fn *render, const void *what, struct lb_err *err);
 
 #endif

@@ -40,7 +40,8 @@ int hosts_self(const struct hosts *hosts) {
     return hosts->link->self - 1;
 }
 
-uint64_t hosts_program(struct lb_err *err) {
+/* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
+static uint64_t hash_program(struct lb_err *err) {
     uint64_t hash = UINT64_C(14695981039346656037);
     unsigned char bytes[65536];
     ssize_t got = 0;
@@ -360,7 +361,7 @@ static int hear_name(struct hosts *hosts, int i, uint64_t program, int64_t deadl
 struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
                          struct lb_err *err) {
     struct hosts *hosts = NULL;
-    uint64_t program = hosts_program(err);
+    uint64_t program = hash_program(err);
     int failed = program == 0;
     if (link->count < 2 || link->count > HOSTS_MAX + 1) {
         err_set(

@@ -76,9 +76,6 @@ bool hosts_judges(const struct hosts *hosts);
 /* This process among the load hosts; not of the judge. */
 int hosts_self(const struct hosts *hosts);
 
-/* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
-uint64_t hosts_program(struct lb_err *err);
-
 /* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with
  * its own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not
  * answer within deadline_ns (by lb_now()); this sets *ret_silent, which may be NULL. The caller frees them with

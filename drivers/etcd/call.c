@@ -15,8 +15,8 @@ const struct etcd_method etcd_delete_range = {"/etcdserverpb.KV/DeleteRange",
                                               &etcdserverpb__delete_range_response__descriptor};
 const struct etcd_method etcd_txn = {"/etcdserverpb.KV/Txn",
                                      &etcdserverpb__txn_response__descriptor};
-const struct etcd_method etcd_watch_method = {"/etcdserverpb.Watch/Watch",
-                                              &etcdserverpb__watch_response__descriptor};
+static const struct etcd_method watch_method = {"/etcdserverpb.Watch/Watch",
+                                                &etcdserverpb__watch_response__descriptor};
 const struct etcd_method etcd_lease_grant = {"/etcdserverpb.Lease/LeaseGrant",
                                              &etcdserverpb__lease_grant_response__descriptor};
 const struct etcd_method etcd_lease_revoke = {"/etcdserverpb.Lease/LeaseRevoke",
@@ -33,8 +33,8 @@ const struct etcd_method etcd_status = {"/etcdserverpb.Maintenance/Status",
                                         &etcdserverpb__status_response__descriptor};
 const struct etcd_method etcd_member_list = {"/etcdserverpb.Cluster/MemberList",
                                              &etcdserverpb__member_list_response__descriptor};
-const struct etcd_method etcd_authenticate = {"/etcdserverpb.Auth/Authenticate",
-                                              &etcdserverpb__authenticate_response__descriptor};
+static const struct etcd_method authenticate = {"/etcdserverpb.Auth/Authenticate",
+                                                &etcdserverpb__authenticate_response__descriptor};
 
 int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes,
                    size_t out_bytes, struct lb_err *err) {
@@ -177,7 +177,7 @@ int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
     request.password = server->password;
     line->transfer.without_token = true; /* etcd refuses even this with a token that has ended */
     struct lb_err why = {0};
-    enum lb_outcome outcome = call_once(line, &etcd_authenticate, &request.base, &why);
+    enum lb_outcome outcome = call_once(line, &authenticate, &request.base, &why);
     line->transfer.without_token = false;
     /* A server that has just lost its data has no accounts until somebody makes them again. */
     if (outcome != LB_OK && line->status == ETCD_UNREADY)
@@ -272,7 +272,7 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     create.filters = no_puts;
     request.request_union_case = ETCDSERVERPB__WATCH_REQUEST__REQUEST_UNION_CREATE_REQUEST;
     request.create_request = &create;
-    e->watch.method = &etcd_watch_method;
+    e->watch.method = &watch_method;
     e->watch.seen = on_event;
     e->watch_hit = e->watch_on = false;
     size_t len = encode_request(&e->watch, &request.base);
@@ -280,7 +280,7 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
         return fail_call(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
     /* The request's side of the stream is closed at once: the server keeps watching all the same,
      * and one watch a stream needs no further words. */
-    start_transfer(&e->watch, &etcd_watch_method, len, answer_deadline(e));
+    start_transfer(&e->watch, &watch_method, len, answer_deadline(e));
     return LB_OK;
 }
 

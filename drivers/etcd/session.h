@@ -30,9 +30,9 @@ struct etcd_method {
     const ProtobufCMessageDescriptor *answer;
 };
 
-extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_watch_method,
-    etcd_lease_grant, etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method,
-    etcd_unlock, etcd_status, etcd_member_list, etcd_authenticate;
+extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_lease_grant,
+    etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method, etcd_unlock,
+    etcd_status, etcd_member_list;
 
 /* gRPC's status codes, as far as we tell them apart. */
 enum {

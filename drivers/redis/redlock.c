@@ -157,8 +157,8 @@ static enum lb_outcome extend(struct lb_session *session, const struct lb_reques
     return LB_OK;
 }
 
-enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_request *request,
-                              struct lb_grant *grant) {
+static enum lb_outcome redlock_renew(struct lb_session *session, const struct lb_request *request,
+                                     struct lb_grant *grant) {
     enum lb_outcome outcome = LB_UNKNOWN;
     for (int tries = 0; tries < TRIES_MAX && outcome == LB_UNKNOWN; tries++) {
         session->err.code = 0;

@@ -27,7 +27,6 @@ enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request 
 /* refuses what is not three or more independent servers, or no majority */
 lb_connect_fn redlock_prepare;
 lb_release_fn redlock_release;
-lb_renew_fn redlock_renew;
 lb_settle_fn redlock_settle;
 
 extern const struct lb_option redlock_option_table[];

@@ -76,7 +76,6 @@ char *doc_flat_text(const struct doc_node *node, enum doc_format format);
 int doc_write_terminal(const struct doc_node *root, bool color, FILE *out);
 int doc_write_md(const struct doc_node *root, FILE *out);
 int doc_write_html(const struct doc_node *root, FILE *out);
-int doc_write_csv(const struct doc_node *root, FILE *out);
 
 struct screen;
 /* Writes the line of a node, with its details below. 0, or -1 when out of memory. */

@@ -117,7 +117,7 @@ static int write_csv_blocks(const struct doc_node *node, bool *between, FILE *ou
     return 0;
 }
 
-int doc_write_csv(const struct doc_node *root, FILE *out) {
+static int doc_write_csv(const struct doc_node *root, FILE *out) {
     bool between = false;
     return write_csv_blocks(root->first, &between, out);
 }
