@@ -19,6 +19,13 @@
 #define VIOLATED(reason)                                                                           \
     { LB_EXPECT_VIOLATED, reason }
 
+/* Rows that are the same: of connections that are slow; of a control that breaks by itself, under the usual faults. */
+#define EXPECT_SLOW_WIRES(all)                                                                     \
+    [LB_SCENARIO_WIRE_DELAY] = all, [LB_SCENARIO_WIRE_JITTER] = all, [LB_SCENARIO_WIRE_SLOW] = all
+#define EXPECT_OF_CONTROL(all)                                                                     \
+    [LB_SCENARIO_NONE] = all, [LB_SCENARIO_PAUSE] = all, [LB_SCENARIO_HOLDER_KILL] = all,          \
+    [LB_SCENARIO_SERVER_RESTART] = all, [LB_SCENARIO_WIRE_CUT] = all
+
 /* Of a lock whose tokens are reserved in blocks: a crash forgets the newest block. */
 #define RESTART_TOKEN_AGAIN                                                                        \
     VIOLATED("its session ends unnoticed; a crash may give out its token once more")
@@ -40,13 +47,11 @@
 
 /* Connections that are slow or break. */
 #define EXPECT_LEASE_BAD_WIRES                                                                     \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("a lease is counted from before its request was sent"),        \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("a lease is counted from before its request was sent"),       \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("a lease is counted from before its request was sent"),         \
-    [LB_SCENARIO_WIRE_RESET] =                                                                     \
-        SAFE("the lease outlives its connection; an unknown outcome is settled by the token"),     \
-    [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
-    [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
+    EXPECT_SLOW_WIRES(SAFE("a lease is counted from before its request was sent")),                \
+        [LB_SCENARIO_WIRE_RESET] =                                                                 \
+            SAFE("the lease outlives its connection; an unknown outcome is settled by the token"), \
+        [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),      \
+        [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token")
 
 /* The same, and connections that are silent. */
 #define EXPECT_LEASE_WIRES                                                                         \
@@ -75,9 +80,7 @@
     [LB_SCENARIO_MINORITY_LOST] = SAFE("a majority has every key, and continues"),                 \
     [LB_SCENARIO_MAJORITY_LOST] =                                                                  \
         SAFE("nothing is granted without a majority, which comes back with its keys"),             \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("a session outlasts many round trips"),                        \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("a session outlasts many round trips"),                       \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("a session outlasts many round trips"),                         \
+    EXPECT_SLOW_WIRES(SAFE("a session outlasts many round trips")),                                \
     [LB_SCENARIO_WIRE_CUT] =                                                                       \
         SAFE("a holder gives up when its session may have ended by its own clock"),                \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
@@ -96,18 +99,17 @@
     [LB_SCENARIO_WAITER_KILL] = SAFE("a dead waiter that gets the lock frees it at once")
 
 #define EXPECT_CONNECTION_WIRES                                                                    \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),                                      \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),                                        \
-    [LB_SCENARIO_WIRE_CUT] =                                                                       \
-        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
-    [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
-        SAFE("the connection stays open, and so the lock stays held; others wait"),                \
-    [LB_SCENARIO_WIRE_RESET] =                                                                     \
-        EXPIRED("its session ends, and a holder that makes no request does not notice"),           \
-    [LB_SCENARIO_WIRE_MIDWAY] =                                                                    \
-        SAFE("the client that waits for the answer knows that its session has ended"),             \
-    [LB_SCENARIO_LOST_REPLY] = SAFE("the session ends with the lost answer, and so does the lock")
+    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),                                               \
+        [LB_SCENARIO_WIRE_CUT] =                                                                   \
+            SAFE("the connection stays open, and so the lock stays held; others wait"),            \
+        [LB_SCENARIO_WIRE_ONE_WAY] =                                                               \
+            SAFE("the connection stays open, and so the lock stays held; others wait"),            \
+        [LB_SCENARIO_WIRE_RESET] =                                                                 \
+            EXPIRED("its session ends, and a holder that makes no request does not notice"),       \
+        [LB_SCENARIO_WIRE_MIDWAY] =                                                                \
+            SAFE("the client that waits for the answer knows that its session has ended"),         \
+        [LB_SCENARIO_LOST_REPLY] =                                                                 \
+            SAFE("the session ends with the lost answer, and so does the lock")
 
 /* --- the SQL databases: locks of a session, rows with an end, rows with a version --- */
 
@@ -145,9 +147,7 @@
         SAFE("the row is on disk before the answer, and nothing ends by time"),                    \
     [LB_SCENARIO_SERVER_EMPTY] = STUCK("without its row there is no flag to set"),                 \
     [LB_SCENARIO_TERMINATED] = SAFE("the row outlives its holder's connection"),                   \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing ends by time"),                                       \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing ends by time"),                                      \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing ends by time"),                                        \
+    EXPECT_SLOW_WIRES(SAFE("nothing ends by time")),                                               \
     [LB_SCENARIO_WIRE_MIDWAY] = SAFE("what is in doubt is settled by the owner's token"),          \
     [LB_SCENARIO_LOST_REPLY] = SAFE("what is in doubt is settled by the owner's token"),           \
     [LB_SCENARIO_WIRE_ONE_WAY] = SAFE("what is in doubt is settled by the owner's token"),         \
@@ -166,9 +166,7 @@
     [LB_SCENARIO_SERVER_RESTART] = SAFE("the row is on disk before the answer"),                   \
     [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("the row is gone, and its versions start again"),        \
     [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),                                            \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),                                            \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing is held"),                                           \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing is held"),                                             \
+    EXPECT_SLOW_WIRES(SAFE("nothing is held")),                                                    \
     [LB_SCENARIO_WIRE_CUT] = SAFE("a late write is refused by its version"),                       \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
         SAFE("a write with an unknown outcome happens once or never, as its version shows"),       \
@@ -187,9 +185,7 @@
     [LB_SCENARIO_HOLDER_KILL] = SAFE("nothing is held"),                                           \
     [LB_SCENARIO_SERVER_PAUSE] = SAFE("nothing is held"),                                          \
     [LB_SCENARIO_TERMINATED] = SAFE("nothing is held"),                                            \
-    [LB_SCENARIO_WIRE_DELAY] = SAFE("nothing is held"),                                            \
-    [LB_SCENARIO_WIRE_JITTER] = SAFE("nothing is held"),                                           \
-    [LB_SCENARIO_WIRE_SLOW] = SAFE("nothing is held"),                                             \
+    EXPECT_SLOW_WIRES(SAFE("nothing is held")),                                                    \
     [LB_SCENARIO_WIRE_CUT] = SAFE("a statement that arrives late counts from what is there then"), \
     [LB_SCENARIO_WIRE_ONE_WAY] =                                                                   \
         SAFE("a statement with an unknown outcome happens once or never"),                         \

@@ -9,14 +9,12 @@
 #define ALL_HAVE_IT "all nodes have received the row before the answer"
 
 /* A node was lost, perhaps the one that clients use. */
-#define NODE_LOST_SESSION                                                                          \
-    [LB_SCENARIO_LEADER_KILL] = EXPIRED(SESSION_ENDS), [LB_SCENARIO_MINORITY_LOST] =               \
-                                                           EXPIRED(SESSION_ENDS)
+#define NODE_LOST(all) [LB_SCENARIO_LEADER_KILL] = all, [LB_SCENARIO_MINORITY_LOST] = all
 
 const struct lb_expectation maria_getlock_expected[LB_SCENARIOS] = {
     EXPECT_SQL_SESSION,
     [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node has user locks of its own"),
-    NODE_LOST_SESSION,
+    NODE_LOST(EXPIRED(SESSION_ENDS)),
     [LB_SCENARIO_SPLIT] =
         VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
 };
@@ -30,7 +28,7 @@ const struct lb_expectation maria_row_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_SERVER_EMPTY] = VIOLATED("its session ends, and tokens start at one again"),
     [LB_SCENARIO_TERMINATED] = EXPIRED(SESSION_ENDS),
     [LB_SCENARIO_MULTI_PRIMARY] = VIOLATED("each node locks its own copy of the row"),
-    NODE_LOST_SESSION,
+    NODE_LOST(EXPIRED(SESSION_ENDS)),
     [LB_SCENARIO_SPLIT] =
         VIOLATED("the node that is cut off keeps its holder, and the others do not know it"),
 };
@@ -39,8 +37,7 @@ const struct lb_expectation maria_row_expected[LB_SCENARIOS] = {
 const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
     EXPECT_SQL_LEASE,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
-    [LB_SCENARIO_LEADER_KILL] = SAFE(ALL_HAVE_IT),
-    [LB_SCENARIO_MINORITY_LOST] = SAFE(ALL_HAVE_IT),
+    NODE_LOST(SAFE(ALL_HAVE_IT)),
     [LB_SCENARIO_SPLIT] =
         SAFE("a node without a majority commits nothing, and the others have the row"),
 };
@@ -49,25 +46,20 @@ const struct lb_expectation maria_lease_expected[LB_SCENARIOS] = {
 const struct lb_expectation maria_flag_expected[LB_SCENARIOS] = {
     EXPECT_SQL_FLAG,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
-    [LB_SCENARIO_LEADER_KILL] =
-        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
-    [LB_SCENARIO_MINORITY_LOST] =
-        STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
+    NODE_LOST(STUCK("an UPDATE that runs after its client gave up leaves the flag set")),
     [LB_SCENARIO_SPLIT] = STUCK("an UPDATE that runs after its client gave up leaves the flag set"),
 };
 
 const struct lb_expectation maria_optimistic_expected[LB_SCENARIOS] = {
     EXPECT_SQL_OPTIMISTIC,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
-    [LB_SCENARIO_LEADER_KILL] = SAFE("nothing is held, and " CERTIFIED),
-    [LB_SCENARIO_MINORITY_LOST] = SAFE("nothing is held, and " CERTIFIED),
+    NODE_LOST(SAFE("nothing is held, and " CERTIFIED)),
     [LB_SCENARIO_SPLIT] = SAFE("a node without a majority commits nothing"),
 };
 
 const struct lb_expectation maria_update_expected[LB_SCENARIOS] = {
     EXPECT_SQL_UPDATE,
     [LB_SCENARIO_MULTI_PRIMARY] = SAFE(CERTIFIED),
-    [LB_SCENARIO_LEADER_KILL] = SAFE("nothing is held, and " CERTIFIED),
-    [LB_SCENARIO_MINORITY_LOST] = SAFE("nothing is held, and " CERTIFIED),
+    NODE_LOST(SAFE("nothing is held, and " CERTIFIED)),
     [LB_SCENARIO_SPLIT] = SAFE("a node without a majority commits nothing"),
 };

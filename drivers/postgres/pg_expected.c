@@ -93,27 +93,15 @@ const struct lb_expectation pg_sequence_expected[LB_SCENARIOS] = {
 };
 
 const struct lb_expectation pg_unsafe_owner_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = VIOLATED("two clients of one host count as one owner"),
-    [LB_SCENARIO_PAUSE] = VIOLATED("two clients of one host count as one owner"),
-    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("two clients of one host count as one owner"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("two clients of one host count as one owner"),
-    [LB_SCENARIO_WIRE_CUT] = VIOLATED("two clients of one host count as one owner"),
+    EXPECT_OF_CONTROL(VIOLATED("two clients of one host count as one owner")),
 };
 
 const struct lb_expectation pg_unsafe_version_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = VIOLATED("no write is ever refused"),
-    [LB_SCENARIO_PAUSE] = VIOLATED("no write is ever refused"),
-    [LB_SCENARIO_HOLDER_KILL] = VIOLATED("no write is ever refused"),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED("no write is ever refused"),
-    [LB_SCENARIO_WIRE_CUT] = VIOLATED("no write is ever refused"),
+    EXPECT_OF_CONTROL(VIOLATED("no write is ever refused")),
 };
 
 #define COMES_BACK "a value that was changed and changed back looks untouched"
 
 const struct lb_expectation pg_unsafe_aba_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = VIOLATED(COMES_BACK),
-    [LB_SCENARIO_PAUSE] = VIOLATED(COMES_BACK),
-    [LB_SCENARIO_HOLDER_KILL] = VIOLATED(COMES_BACK),
-    [LB_SCENARIO_SERVER_RESTART] = VIOLATED(COMES_BACK),
-    [LB_SCENARIO_WIRE_CUT] = VIOLATED(COMES_BACK),
+    EXPECT_OF_CONTROL(VIOLATED(COMES_BACK)),
 };

@@ -107,7 +107,5 @@ const struct lb_expectation unsafe_redlock_expected[LB_SCENARIOS] = {
 /* A number that is read, and written one more. */
 #define OVERWRITES VIOLATED("what others write between GET and SET is overwritten")
 const struct lb_expectation unsafe_get_set_expected[LB_SCENARIOS] = {
-    [LB_SCENARIO_NONE] = OVERWRITES,        [LB_SCENARIO_PAUSE] = OVERWRITES,
-    [LB_SCENARIO_HOLDER_KILL] = OVERWRITES, [LB_SCENARIO_SERVER_RESTART] = OVERWRITES,
-    [LB_SCENARIO_WIRE_CUT] = OVERWRITES,
+    EXPECT_OF_CONTROL(OVERWRITES),
 };
