@@ -71,9 +71,9 @@ static int sections_of(const struct run_stage *stage) {
     return count;
 }
 
-/* Whether a server that forgets (its memory, or all its data) was to be back within a lease, and was back
- * only when no grant lasted any more that it had forgotten: who waits out a lease before a restart loses
- * nothing. In scenarios of several sections other servers serve meanwhile. */
+/* Whether a server that loses its grants in a restart (its memory, or all its data) was to be back within a lease, but
+ * came back after the last of these grants had ended. Such a restart tests nothing: no lost grant could be granted
+ * twice. False in scenarios of several sections, where other servers serve meanwhile. */
 static bool fault_was_late(const struct run *run, const struct run_stage *stage,
                            const json_t *fault) {
     const json_t *section = json_object_get(run->plan, tree_word(fault, "section"));

@@ -19,8 +19,8 @@ int page_spare(const char *out, const char *read, struct lb_err *err);
 int page_write(const char *path, page_render_fn *render, const void *what, struct lb_err *err);
 
 /* Writes a page and prints its path on standard error, at the end of a command with this exit code, which it
- * returns: a finding (3 and 4) is graver
- * than a page that can't be written, which is then a line on standard error. Else -1 with err. */
+ * returns: a finding (3 and 4) is graver than a page that can't be written, which is then a line on standard error.
+ * Else -1 with err. */
 int page_conclude(int code, const char *path, page_render_fn *render, const void *what,
                   struct lb_err *err);
 
