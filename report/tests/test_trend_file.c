@@ -377,6 +377,18 @@ TEST(wrong_files_are_one_clear_line) {
          "throughput 'nan' is neither a number"},
         {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,-1,,,,,,,\n",
          "throughput '-1' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,0x10,,,,,,,\n",
+         "x.csv:2: throughput '0x10' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean, 1,,,,,,,\n",
+         "throughput ' 1' is neither a number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,-1,clean,1,,,,,,,\n",
+         "x.csv:2: repeats '-1' is no whole number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,,clean,1,,,,,,,\n",
+         "repeats '' is no whole number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,two,,,,,1,clean,1,,,,,,,\n",
+         "clients 'two' is no whole number"},
+        {HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,99999999999,clean,1,,,,,,,\n",
+         "repeats '99999999999' is no whole number"},
         {HEADER "2026-01-01T00:00:00Z,caf\xe9,,,,,,a,1,,,,,1,clean,1,,,,,,,\n",
          "x.csv:2: 'caf?' is no UTF-8"},
         {HEADER "yesterday,,,,,,,a,1,,,,,1,clean,1,,,,,,,\n", "time is not like"},
@@ -413,6 +425,18 @@ TEST(wrong_files_are_one_clear_line) {
     assert_string_equal(err.text, "");
     assert_int_equal(trend->count, 1);
     assert_true(trend->lines[0].figure[0] == 5 && isnan(trend->lines[0].figure[1]));
+    trend_free(trend);
+}
+
+/* A spreadsheet that saves the file puts the mark before its first line. */
+TEST(a_byte_order_mark_is_skipped) {
+    struct lb_err err = {0};
+    struct trend *trend = trend_parse(
+        strdup("\xef\xbb\xbf" HEADER "2026-01-01T00:00:00Z,,,,,,,a,1,,,,,1,clean,5,,,,,,,\n"),
+        "x.csv", &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 1);
+    assert_true(trend->lines[0].figure[0] == 5);
     trend_free(trend);
 }
 

@@ -8,9 +8,12 @@
 #include "bench/base/utf8.h"
 #include "report/run/words.h"
 #include "report/trend/trend_parts.h"
+#include "results/format/field.h"
 #include "results/format/tree.h"
 
 #define LINES_MAX 10000000
+#define BYTE_ORDER_MARK                                                                            \
+    "\xef\xbb\xbf" /* spreadsheets write it before the text of a file in UTF-8 */
 
 const char *const trend_columns[TREND_TEXTS] = {
     [TREND_TIME] = "time",         [TREND_COMMIT] = "commit",
@@ -123,6 +126,43 @@ static int read_header(struct reader *reader) {
     return 0;
 }
 
+/* Reads a number as CSV files have it. strtod alone would also take hexadecimal digits, a sign and leading blanks. */
+static bool read_decimal(const char *text, double *ret) {
+    if (!isdigit((unsigned char)*text) || text[strspn(text, "0123456789.eE+-")]) return false;
+    char *end;
+    double value = strtod(text, &end);
+    if (*end || !isfinite(value)) return false;
+    *ret = value;
+    return true;
+}
+
+static int read_trend_figure(const struct reader *reader, int metric, const char *text,
+                             double *ret) {
+    if (!*text) return 0; /* not measured */
+    if (strcmp(text, RESULT_NEVER) == 0) {
+        *ret = INFINITY;
+        return 0;
+    }
+    if (read_decimal(text, ret)) return 0;
+    return err_set(reader->err, LB_EXIT_USAGE,
+                   "%s:%d: %s '%.40s' is neither a number of 0 or more nor never", reader->path,
+                   reader->line, compare_metric(metric)->compared, text);
+}
+
+static int check_counts(const struct reader *reader, const struct trend_line *line) {
+    static const enum trend_text counts[] = {TREND_CLIENTS, TREND_REPEATS, TREND_LIMITED};
+    enum { DIGITS_MAX = 9 }; /* such a number is an int */
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        const char *text = line->text[counts[i]];
+        if (counts[i] == TREND_LIMITED && !*text) continue; /* older files lack this column */
+        if (result_text_is_count(text) && strlen(text) <= DIGITS_MAX) continue;
+        return err_set(reader->err, LB_EXIT_USAGE,
+                       "%s:%d: %s '%.40s' is no whole number of 0 or more", reader->path,
+                       reader->line, trend_columns[counts[i]], text);
+    }
+    return 0;
+}
+
 static int read_trend_line(struct reader *reader, char **fields, struct trend_line *line) {
     for (int i = 0; i < TREND_TEXTS; i++) line->text[i] = "";
     for (int m = 0; m < compare_metric_count(); m++) line->figure[m] = NAN;
@@ -132,25 +172,17 @@ static int read_trend_line(struct reader *reader, char **fields, struct trend_li
         if (!utf8_is_valid(fields[i]))
             return err_set(reader->err, LB_EXIT_USAGE, "%s:%d: '%.40s' is no UTF-8", reader->path,
                            reader->line, fields[i]);
-        if (column < TREND_TEXTS) {
+        int metric = column - TREND_TEXTS;
+        if (metric < 0) {
             line->text[column] = fields[i];
-            continue;
+        } else if (read_trend_figure(reader, metric, fields[i], &line->figure[metric]) != 0) {
+            return -1;
         }
-        char *end;
-        double figure = strtod(fields[i], &end);
-        if (!*fields[i]) continue;
-        if (strcmp(fields[i], RESULT_NEVER) == 0) {
-            figure = INFINITY;
-        } else if (*end || !isfinite(figure) || figure < 0)
-            return err_set(reader->err, LB_EXIT_USAGE,
-                           "%s:%d: %s '%.40s' is neither a number of 0 or more nor never",
-                           reader->path, reader->line,
-                           compare_metric(column - TREND_TEXTS)->compared, fields[i]);
-        line->figure[column - TREND_TEXTS] = figure;
     }
     if (!trend_is_time(line->text[TREND_TIME]))
         return bad(reader, "time is not like " TREND_TIME_EXAMPLE);
     if (!*line->text[TREND_LOCK]) return bad(reader, "names no lock");
+    if (check_counts(reader, line) != 0) return -1;
     if (words_state_of(line->text[TREND_VERDICT], &line->state, reader->err) == 0) return 0;
     err_prefix(reader->err, "%s:%d", reader->path, reader->line);
     return -1;
@@ -201,7 +233,11 @@ struct trend *trend_parse(char *text, const char *path, struct lb_err *err) {
         return NULL;
     }
     trend->buffer = text;
-    struct reader reader = {.at = text, .path = trend->path, .err = err, .trend = trend};
+    bool marked = strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0;
+    struct reader reader = {.at = text + (marked ? strlen(BYTE_ORDER_MARK) : 0),
+                            .path = trend->path,
+                            .err = err,
+                            .trend = trend};
     if (read_header(&reader) == 0 && read_lines(&reader) == 0) return trend;
     trend_free(trend);
     return NULL;
