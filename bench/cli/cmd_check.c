@@ -344,6 +344,13 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
     return 0;
 }
 
+/* Refuses an option without an effect. */
+static int check_formats(const struct wish *wish, struct lb_err *err) {
+    if (!wish->dry_run || !wish->json) return 0;
+    return err_set(err, LB_EXIT_USAGE, "%s: --dry-run prints text: leave out --json",
+                   wish->verify ? "verify" : "check");
+}
+
 static int need_server(const struct wish *wish, struct lb_err *err) {
     if (!wish->verify || wish->urls.count > 0) return 0;
     return err_set(err, LB_EXIT_USAGE, "verify: which server? --url BACKEND=URL");
@@ -358,7 +365,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     bool named = wish->locks.count > 0;
     if (!wish->verify) /* faults of servers need servers that the cells start themselves */
         urls_forget(&wish->urls);
-    if (urls_hand_on(&wish->urls, err) != 0) goto out;
+    if (check_formats(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;

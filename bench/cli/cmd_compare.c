@@ -134,6 +134,8 @@ static int run_compare(void *values, const struct args *given, struct lb_err *er
                               .metrics = wish->metrics,
                               .anyway = wish->anyway};
     if (split_locks(wish, given->arena, &ask, err) != 0) return -1;
+    bool html = wish->format == COMPARE_HTML;
+    if (page_check_options("compare", wish->no_page, wish->out, html, err) != 0) return -1;
     struct compare *compare = compare_make(&ask, err);
     if (!compare) return -1;
     int code = spare_runs(compare, wish->out, err);

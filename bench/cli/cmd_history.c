@@ -79,14 +79,47 @@ static const struct arg args[] = {
     {{0}, NULL},
 };
 
+/* The first option for the text or the page of a history; NULL = none was given. */
+static const char *printing_option(const struct wish *wish) {
+    return wish->out                     ? "--out"
+           : wish->format == FORMAT_HTML ? "--html"
+           : wish->format == FORMAT_JSON ? "--json"
+           : wish->format == FORMAT_MD   ? "--md"
+                                         : NULL;
+}
+
+/* The first option that has an effect only where a history is shown, or is written for Otava; NULL = none was
+ * given. */
+static const char *showing_option(const struct wish *wish) {
+    return wish->ask.gate > 0  ? "--gate"
+           : wish->otava       ? "--otava"
+           : wish->acks        ? "--acks"
+           : wish->ask.lock    ? "--lock"
+           : wish->ask.metrics ? "--metric"
+                               : printing_option(wish);
+}
+
+/* An option without an effect is refused: a job would believe that its --gate had judged something. */
+static int check_append(const struct wish *wish, struct lb_err *err) {
+    const char *option = showing_option(wish);
+    if (option)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "history: --append adds lines and shows nothing, so %s would have no effect: first history "
+            "RUN... --append, then history %s",
+            option, option);
+    if (wish->names.count > 0) return 0;
+    return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
+}
+
 static int check_args(struct wish *wish, struct lb_err *err) {
-    if ((wish->out || wish->format == FORMAT_HTML) && (wish->append || wish->otava))
-        return err_set(err, LB_EXIT_USAGE, "history: --html and --out show a history: leave out %s",
-                       wish->append ? "--append" : "--otava");
-    if (wish->append) {
-        if (wish->names.count > 0) return 0;
-        return err_set(err, LB_EXIT_USAGE, "history: --append wants runs: history RUN... --append");
-    }
+    if (wish->append) return check_append(wish, err);
+    bool html = wish->format == FORMAT_HTML;
+    if (page_check_options("history", wish->no_page, wish->out, html, err) != 0) return -1;
+    if (wish->otava && printing_option(wish))
+        return err_set(err, LB_EXIT_USAGE,
+                       "history: --otava writes its files and shows no history: leave out %s",
+                       printing_option(wish));
     if (wish->commit)
         return err_set(err, LB_EXIT_USAGE,
                        "history: --commit names the commit of appended runs: add --append");
