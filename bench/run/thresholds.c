@@ -170,19 +170,29 @@ static void add_rates(struct slo_evidence *evidence, const struct stage *stage) 
 /* ---- the figure of a stage ---- */
 
 /* An attempt that was not granted lies above every granted one. */
-static double threshold_quantile(const struct threshold *threshold, const struct stage *stage,
-                                 const struct stage_ask *ask) {
+static void add_quantile(struct slo_evidence *evidence, const struct threshold *threshold,
+                         const struct stage *stage, const struct stage_ask *ask) {
     enum metric metric = threshold_metric(threshold);
     const struct hist *hist = stage->hist[metric];
     double asked = counts_failed(metric) ? (double)promise_due(stage, ask) : 0;
-    return response_quantile(hist, asked, threshold->quantile);
+    double figure = response_supported_quantile(hist, asked, threshold->quantile);
+    bool any = !isnan(response_quantile(hist, asked, threshold->quantile));
+    if (any && isnan(figure)) {
+        slo_add_thin(evidence);
+    } else {
+        slo_add_figure(evidence, figure);
+    }
 }
 
-static double threshold_figure(const struct threshold *threshold, const struct stage *stage,
-                               const struct stage_ask *ask) {
-    if (stage->status != STAGE_COMPLETE) return NAN;
-    return isnan(threshold->quantile) ? result_field_figure(threshold->figure, &stage->result)
-                                      : threshold_quantile(threshold, stage, ask);
+static void add_stage_figure(struct slo_evidence *evidence, const struct threshold *threshold,
+                             const struct stage *stage, const struct stage_ask *ask) {
+    if (stage->status != STAGE_COMPLETE) {
+        slo_add_figure(evidence, NAN);
+    } else if (isnan(threshold->quantile)) {
+        slo_add_figure(evidence, result_field_figure(threshold->figure, &stage->result));
+    } else {
+        add_quantile(evidence, threshold, stage, ask);
+    }
 }
 
 void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
@@ -197,7 +207,7 @@ void thresholds_take(struct thresholds *thresholds, const struct stage *stage,
         stage_log_read(ask->hlog_path, visit_interval, &intervals, &unread);
     for (int t = 0; t < thresholds->count; t++) {
         const struct threshold *threshold = &thresholds->threshold[t];
-        slo_add_figure(&row->evidence[t], threshold_figure(threshold, stage, ask));
+        add_stage_figure(&row->evidence[t], threshold, stage, ask);
         row->evidence[t].limited += stage->result.limited_by != NULL;
         bool rate = strcmp(threshold->figure->path, "throughput_per_s") == 0;
         bool in_log = is_in_log(threshold, ask);

@@ -23,6 +23,11 @@ void slo_add_figure(struct slo_evidence *evidence, double figure) {
         evidence->figures[evidence->repeats++] = figure;
 }
 
+void slo_add_thin(struct slo_evidence *evidence) {
+    evidence->thin++;
+    slo_add_figure(evidence, NAN);
+}
+
 void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below) {
     struct quantile_batch batch = {.count = count, .below = below};
     if (grow_array(evidence, (void **)&evidence->batches, evidence->batch_count, sizeof batch))
@@ -84,16 +89,17 @@ static void judge_batches(const struct threshold *threshold, const struct slo_ev
         answer->verdict = judge_quantile(threshold, &share);
     }
     bool unsure = answer->verdict == PROMISE_UNSURE;
-    const char *few = unsure ? "too few samples: " : "";
+    const char *few = unsure ? "too few samples: " : "",
+               *unseen = evidence->thin > 0 ? ", too few to show the quantile itself" : "";
     if (unsure) answer->remedy = LONGER;
     if (isnan(threshold->quantile)) {
         snprintf(answer->basis, sizeof answer->basis, "%s%d seconds, worth %.0f samples", few,
                  evidence->batch_count, share.effective);
     } else {
         snprintf(answer->basis, sizeof answer->basis,
-                 "%s%.3f..%.3f %% are over the limit; %d seconds, worth %.0f samples", few,
+                 "%s%.3f..%.3f %% are over the limit; %d seconds, worth %.0f samples%s", few,
                  100 * (1 - share.high), 100 * (1 - share.low), evidence->batch_count,
-                 share.effective);
+                 share.effective, unseen);
     }
 }
 
@@ -160,30 +166,41 @@ static void excuse_limited(const struct threshold *threshold, const struct slo_e
              evidence->repeats);
 }
 
+/* Sorts the figures. */
+static double median_of_repeats(const struct slo_evidence *evidence) {
+    int n = evidence->repeats;
+    sort_doubles(evidence->figures, (size_t)n);
+    double low = evidence->figures[(n - 1) / 2], high = evidence->figures[n / 2];
+    return low == high ? low : (low + high) / 2;
+}
+
 struct slo_answer slo_judge(const struct threshold *threshold,
                             const struct slo_evidence *evidence) {
     struct slo_answer answer = {
         .verdict = PROMISE_UNSURE, .figure = NAN, .low = NAN, .high = NAN, .basis = "not measured"};
     int known = 0;
     for (int i = 0; i < evidence->repeats; i++) known += !isnan(evidence->figures[i]);
-    if (evidence->failed || evidence->repeats == 0 || known < evidence->repeats) {
+    if (evidence->failed || evidence->repeats == 0 || known + evidence->thin < evidence->repeats) {
         if (known > 0)
             snprintf(answer.basis, sizeof answer.basis, "measured in %d of %d repeats", known,
                      evidence->repeats);
         return answer;
     }
-    sort_doubles(evidence->figures, (size_t)evidence->repeats);
-    answer.figure = evidence->figures[(evidence->repeats - 1) / 2];
-    if (evidence->repeats % 2 == 0)
-        answer.figure = (answer.figure + evidence->figures[evidence->repeats / 2]) / 2;
-    if (evidence->repeats >= SLO_REPEATS_MIN) {
+    bool shown = evidence->thin == 0;
+    if (shown) answer.figure = median_of_repeats(evidence);
+    if (shown && evidence->repeats >= SLO_REPEATS_MIN) {
         judge_repeats(threshold, evidence, &answer);
     } else if (evidence->batch_count > 0) {
         judge_batches(threshold, evidence, &answer);
     } else if (evidence->second_count > 0) {
         judge_seconds(threshold, evidence, &answer);
-    } else {
+    } else if (shown) {
         judge_repeats(threshold, evidence, &answer);
+    } else {
+        snprintf(answer.basis, sizeof answer.basis,
+                 "too few samples: fewer than %d requests of a repeat are beyond the quantile",
+                 QUANTILE_ABOVE);
+        answer.remedy = LONGER;
     }
     excuse_limited(threshold, evidence, &answer);
     return answer;

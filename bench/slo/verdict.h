@@ -20,6 +20,7 @@
 struct slo_evidence {
     double *figures; /* of each repeat; INFINITY: the quantile lies among requests never granted */
     int repeats;
+    int thin; /* repeats whose requests are too few to show the quantile: the figure is NAN, and their seconds count */
     /* A second each, of all repeats. A quantile: how many requests, and how many were within the
      * limit. A share: how many attempts, and how many belong to the share. */
     struct quantile_batch *batches;
@@ -32,14 +33,17 @@ struct slo_evidence {
 
 struct slo_answer {
     enum promise_verdict verdict;
-    double figure;    /* the median of the repeats; NAN: not measured */
+    double
+        figure; /* the median of the repeats; NAN: not measured, or the requests are too few to show it */
     double low, high; /* its interval; NAN: not known */
-    char basis[120];  /* what the verdict and the interval are based on */
+    char basis[160];  /* what the verdict and the interval are based on */
     /* what would make an unsure verdict sure, without a full stop; NULL: it is sure, or that is not known */
     const char *remedy;
 };
 
 void slo_add_figure(struct slo_evidence *evidence, double figure);
+/* Adds a repeat whose requests are too few to show the quantile. */
+void slo_add_thin(struct slo_evidence *evidence);
 void slo_add_batch(struct slo_evidence *evidence, uint64_t count, uint64_t below);
 void slo_add_second(struct slo_evidence *evidence, double value);
 void slo_evidence_done(struct slo_evidence *evidence);

@@ -16,4 +16,8 @@
  * count is used. */
 double response_quantile(const struct hist *granted, double asked, double quantile);
 
+/* The same, but NAN also if fewer than QUANTILE_ABOVE requests are beyond the quantile, because it would be one of the
+ * last few. */
+double response_supported_quantile(const struct hist *granted, double asked, double quantile);
+
 #endif

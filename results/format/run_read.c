@@ -70,15 +70,6 @@ static double share_not_granted(const struct run_stage *stage) {
     return stage->grants < asked ? 1 - stage->grants / asked : 0;
 }
 
-/* NAN if fewer than QUANTILE_ABOVE requests are beyond the quantile, because it would be one of the
- * last few. */
-static double supported_quantile(const struct hist *granted, double asked, double quantile) {
-    double found = response_quantile(granted, asked, quantile);
-    double never = asked - (granted ? (double)granted->count : 0);
-    bool enough = quantile_supported(asked, quantile) || (isinf(found) && never >= QUANTILE_ABOVE);
-    return enough ? found : NAN;
-}
-
 void run_fill_response(struct run_stage *stage, const struct hist *granted) {
     bool has_times = granted && granted->count > 0;
     stage->not_granted = share_not_granted(stage);
@@ -86,10 +77,10 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
     /* There are as many times as grants, unless a worker was killed between the two counts. */
     double asked = stage->due;
     if (has_times && stage->grants > 0) asked *= (double)granted->count / stage->grants;
-    stage->response_p50 = supported_quantile(granted, asked, 0.5);
-    stage->response_p90 = supported_quantile(granted, asked, 0.9);
-    stage->response_p99 = supported_quantile(granted, asked, 0.99);
-    stage->response_p999 = supported_quantile(granted, asked, 0.999);
+    stage->response_p50 = response_supported_quantile(granted, asked, 0.5);
+    stage->response_p90 = response_supported_quantile(granted, asked, 0.9);
+    stage->response_p99 = response_supported_quantile(granted, asked, 0.99);
+    stage->response_p999 = response_supported_quantile(granted, asked, 0.999);
 }
 
 /* The same for a stage of a file of an older version. */
@@ -183,7 +174,9 @@ static const struct result_field slo_fields[] = {
     ROW(run_slo, TEXT, unit, "unit",
         .help = "unit of figure, low, high and limit: ns, %, 1/s, bytes; null = a plain number"),
     ROW(run_slo, SIGNED, figure, "figure",
-        .help = "the measured figure, the median over the repeats; null = not measured, or never"),
+        .help =
+            "the measured figure, the median over the repeats; null = not measured, or never, or a "
+            "quantile that so few requests can't show"),
     ROW(run_slo, FLAG, never, "never",
         .help = "the quantile lies among requests that were never granted"),
     ROW(run_slo, SIGNED, low, "low",
