@@ -44,6 +44,8 @@ bool run_machine_changed(const struct report *report);
 /* The self-checks of the stages: the failed ones in the verdict; the number of all, in a line. */
 void run_self_failed(const struct report *report, struct doc *doc);
 void run_self_line(const struct run *run, struct doc *doc);
+/* The warnings of the run and of its stages, and what stages failed with. */
+void run_warnings(const struct run *run, struct doc *doc);
 /* The load hosts, if there are several machines. */
 void run_hosts(const struct run *run, struct doc *doc);
 /* The time, in ns, for which two clients on different hosts may hold together in a stage unnoticed, because the

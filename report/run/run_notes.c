@@ -1,13 +1,10 @@
-/* run_notes: the basis of the figures: when and how each run ran, the locks that were left out,
- * warnings, servers, machine and plan. See run_doc.h. */
+/* run_notes: the basis of the figures: when and how each run ran, the locks that were left out, servers, machine and
+ * plan. See run_doc.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/run/run_doc.h"
-
-#define WARNINGS_OPEN 8     /* more of them are folded in the page */
-#define WARNINGS_TERMINAL 6 /* the most lines in a terminal; the page has all */
 
 static void add_executor(struct doc *doc, const struct run *run) {
     double least = INFINITY, most = 0, processes = 0, spread = 0, stall = NAN;
@@ -72,59 +69,6 @@ static void add_skips(struct doc *doc, const struct run *run) {
     doc_end(doc);
 }
 
-/* The error of a stage that is not among the warnings of the run already; NULL = none. */
-static const char *new_error(const struct run *run, const struct run_stage *stage) {
-    size_t i, length = stage->id ? strlen(stage->id) : 0;
-    json_t *warning;
-    json_array_foreach(run->warnings, i, warning) {
-        const char *text = json_string_value(warning);
-        if (stage->error && length > 0 && text && strncmp(text, stage->id, length) == 0 &&
-            strncmp(text + length, ": ", 2) == 0 && strcmp(text + length + 2, stage->error) == 0)
-            return NULL;
-    }
-    return stage->error;
-}
-
-static int count_warnings(const struct run *run) {
-    size_t count = json_array_size(run->warnings);
-    for (int s = 0; s < run->stage_count; s++)
-        count +=
-            json_array_size(run->stages[s].warnings) + (new_error(run, &run->stages[s]) != NULL);
-    return (int)count;
-}
-
-/* number: of the run's warnings, from 1; a terminal has room for the first ones only. */
-static void add_warning(struct doc *doc, const char *name, const char *text, int number) {
-    doc_item(doc, TONE_WARN, "Warning: ");
-    if (number > WARNINGS_TERMINAL) doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
-    if (name) doc_span(doc, DOC_STRONG, "%s", name);
-    doc_span(doc, DOC_PLAIN, "%s%s", name ? ": " : "", doc_or(text, "?"));
-}
-
-static void add_warnings(struct doc *doc, const struct run *run) {
-    int count = count_warnings(run), number = 0;
-    if (count == 0) return;
-    doc_fold(doc, count <= WARNINGS_OPEN, "Warnings and failures (%d)", count);
-    doc_list(doc, NULL);
-    for (size_t i = 0; i < json_array_size(run->warnings); i++)
-        add_warning(doc, NULL, json_string_value(json_array_get(run->warnings, i)), ++number);
-    for (int s = 0; s < run->stage_count; s++) {
-        const struct run_stage *stage = &run->stages[s];
-        const char *name = doc_or(stage->id, stage->lock);
-        const char *error = new_error(run, stage);
-        if (error) add_warning(doc, name, error, ++number);
-        for (size_t i = 0; i < json_array_size(stage->warnings); i++)
-            add_warning(doc, name, json_string_value(json_array_get(stage->warnings, i)), ++number);
-    }
-    if (number > WARNINGS_TERMINAL) {
-        doc_item(doc, TONE_WARN, "... and %d more: in the page, --html, and in run.json",
-                 number - WARNINGS_TERMINAL);
-        doc_set_only(doc, DOC_TERMINAL);
-    }
-    doc_end(doc);
-    doc_end(doc);
-}
-
 static void add_facts(struct doc *doc, const json_t *facts) {
     doc_cell(doc, "%s", "");
     for (void *at = json_object_iter((json_t *)facts); at;
@@ -179,7 +123,7 @@ static void add_run_notes(struct doc *doc, const struct report *report, int r) {
     run_self_line(run, doc);
     add_order(doc, run);
     add_skips(doc, run);
-    add_warnings(doc, run);
+    run_warnings(run, doc);
     if (run->command) {
         doc_say(doc, TONE_PLAIN, "Run it again:");
         doc_code(doc, run->command);
