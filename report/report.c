@@ -30,6 +30,18 @@ struct report *report_load(const char *const *paths, int count, struct lb_err *e
     return NULL;
 }
 
+struct report *report_from_json(json_t *run, const char *path, struct lb_err *err) {
+    struct run **runs = calloc(1, sizeof *runs);
+    if (!runs) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        return NULL;
+    }
+    runs[0] = run_from_json(run, path, err);
+    if (runs[0]) return report_make(runs, 1, err);
+    free(runs);
+    return NULL;
+}
+
 static int write_text(const struct report *report, enum doc_format format, bool color, FILE *out,
                       struct lb_err *err) {
     struct doc doc = {0};

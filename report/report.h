@@ -6,6 +6,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -29,6 +30,10 @@ enum doc_format report_doc_format(enum report_format format);
 /* Reads runs (their folders or run.json files, or folders of runs). NULL with err; the caller frees the report with
  * report_free. */
 struct report *report_load(const char *const *paths, int count, struct lb_err *err);
+
+/* The same of one run that is in no file; path is only for messages and for the name of its place. The report takes a
+ * reference of its own. */
+struct report *report_from_json(json_t *run, const char *path, struct lb_err *err);
 
 /* Renders the report in a format. color: for a terminal; only the table has colours. 0, or -1 with
  * err, also for a failed write that out has noticed by then; the caller checks fclose. */

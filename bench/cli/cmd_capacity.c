@@ -334,7 +334,10 @@ static int run_search(const struct wish *wish, const struct plan *plan, const ch
                           .arg = &progress};
     int code = run_execute(&ask, &end, err);
     progress_end(&progress);
-    if (code == 0) code = conclude_capacity(wish, plan, capacity_run, &end);
+    if (code == 0) {
+        code = conclude_capacity(wish, plan, capacity_run, &end);
+        json_decref(end.unsaved);
+    }
     capacity_run_free(capacity_run);
     return code;
 }

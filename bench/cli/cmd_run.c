@@ -115,12 +115,13 @@ static int render_run_page(const void *report, FILE *out, struct lb_err *err) {
 }
 
 /* Prints what `lockbench report` prints: the table, or the summary as JSON. *ret_report is for the
- * page, and the caller frees it; NULL if there is no result. 0, or -1 with err. */
+ * page, and the caller frees it; NULL if nothing was measured. 0, or -1 with err. */
 static int print_result(const struct run_end *end, bool as_json, struct report **ret_report,
                         struct lb_err *err) {
     const char *const saved[] = {end->saved};
-    if (end->stages == 0 || !end->saved[0]) return 0;
-    *ret_report = report_load(saved, 1, err);
+    if (end->stages == 0) return 0;
+    *ret_report = end->unsaved ? report_from_json(end->unsaved, "run.json, not saved", err)
+                               : report_load(saved, 1, err);
     if (!*ret_report) return -1;
     return report_write(*ret_report, as_json ? REPORT_JSON : REPORT_TABLE,
                         terminal_has_color(stdout), stdout, err);
@@ -226,7 +227,9 @@ static int run_plan(const struct wish *wish, const struct plan *plan, const stru
     exporter_close(exporter);
     if (failed) return -1;
     if (end.exit_code == LB_EXIT_OK && missed_in_ci(plan, &end)) end.exit_code = LB_EXIT_MACHINE;
-    return show_end(wish, &end);
+    int code = show_end(wish, &end);
+    json_decref(end.unsaved);
+    return code;
 }
 
 static struct plan *load_plan(const struct plan_wish *usual, const char *workload,

@@ -6,6 +6,7 @@
 #ifndef BENCH_RUN_RUN_H
 #define BENCH_RUN_RUN_H
 
+#include <jansson.h>
 #include <signal.h>
 
 #include "bench/run/exporter.h"
@@ -67,8 +68,10 @@ struct run_end {
     /* the run's folder, or the file to which the result was saved instead; "" = nowhere */
     char saved[600];
     bool in_folder; /* `saved` is the run's folder */
-    int stages;     /* stages in the result, whole or partial */
-    int exit_code;  /* enum lb_exit */
+    /* the result itself, if it is saved nowhere; a reference that the caller drops. NULL = it is saved */
+    json_t *unsaved;
+    int stages;    /* stages in the result, whole or partial */
+    int exit_code; /* enum lb_exit */
     char verdict[32];
     char why[1200]; /* the reason for a non-zero code in one line; "" = none */
     bool said;      /* the reason was already passed to run_ask.say */

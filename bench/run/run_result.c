@@ -217,6 +217,7 @@ void run_save(struct run_state *run, struct run_end *end) {
                  end->saved);
     } else {
         end->saved[0] = '\0';
+        end->unsaved = json_incref(run->json);
         snprintf(end->why, sizeof end->why, "the result could not be saved: %s; nor elsewhere: %s",
                  err.text, again.text);
     }
