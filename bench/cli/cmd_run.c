@@ -304,9 +304,12 @@ static int print_repeats(const struct wish *wish, const struct plan *plan, const
         printf("; whole runs: %d%s; their warm-ups and windows take %.1f s together%s\n", times,
                pair ? " of each side, in turns" : "", times * one_s,
                pair && !base ? ", and those of the other build are not known" : "");
+    if (wish->json && base)
+        return output_json(json_pack("{s:o, s:o}", "base", plan_json(base), "new", plan_json(plan)),
+                           JSON_INDENT(2), stdout, "the plans", err);
     int code = print_plan(plan, wish->json, err);
-    if (!wish->json && base) printf("\n; ---- against ----\n\n");
-    return code == 0 && base ? print_plan(base, wish->json, err) : code;
+    if (base) printf("\n; ---- against ----\n\n");
+    return code == 0 && base ? print_plan(base, false, err) : code;
 }
 
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */

@@ -293,6 +293,15 @@ TEST(a_dry_run_counts_the_runs) {
     assert_has(cli.out, "; whole runs: 10 of each side, in turns; their warm-ups and windows take "
                         "20.0 s together\n");
     cli_free(&cli);
+    /* For a program both plans are one document. */
+    cli = cli_run(NULL, ARGS("run", "uncontended", "--lock", "sim", "--set", "load.clients=1",
+                             "--against-lock", "mem-mutex", "--dry-run", "--json"));
+    assert_code(&cli, 0);
+    json_t *plans = json_loads(cli.out, 0, NULL);
+    assert_string_equal(cli_text_at(plans, "base.locks.0"), "mem-mutex");
+    assert_string_equal(cli_text_at(plans, "new.locks.0"), "sim");
+    json_decref(plans);
+    cli_free(&cli);
 }
 
 /* Sides without a load in common are refused before a server starts, with the difference, and by --dry-run too. */
