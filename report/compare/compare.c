@@ -35,6 +35,10 @@ int compare_exit(const struct compare *compare) {
     return unsure ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
+bool compare_is_by_stage(const struct compare *compare) {
+    return compare->base_count == 1 && compare->new_count == 1;
+}
+
 struct compare_samples compare_unsure_samples(const struct compare *compare) {
     struct compare_samples samples = {0};
     bool any = false;
@@ -319,7 +323,7 @@ static int add_compare_row(struct compare *compare, const struct compare_ask *as
     }
     /* The stages of one run share the state of its machine and its servers, so they are samples of
      * their own only if there is no other run. */
-    bool by_run = compare->base_count > 1 || compare->new_count > 1;
+    bool by_run = !compare_is_by_stage(compare);
     struct compare_pick base = {.stages = stages, .runs = runs, .by_run = by_run},
                         new = {.by_run = by_run};
     for (int i = 0; i < count; i++) {

@@ -95,11 +95,6 @@ static void add_headline(struct doc *doc, const struct compare *compare) {
     doc_set_headline(doc);
 }
 
-/* Nothing tells a change of the machine between two runs from a change of the lock. */
-static bool is_by_stage(const struct compare *compare) {
-    return compare->base_count == 1 && compare->new_count == 1;
-}
-
 /* Adds the facts that a reader must know before any figure. */
 static void add_warnings(struct doc *doc, const struct compare *compare) {
     char judged[COMPARE_METRICS_TEXT_MAX];
@@ -107,7 +102,7 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
     if (compare->metrics)
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
-    if (is_by_stage(compare))
+    if (compare_is_by_stage(compare))
         doc_item(
             doc, TONE_WARN,
             "the samples are the stages of one run a side: a change of the machine between the two "
@@ -200,7 +195,7 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
         "interval excludes changes above %.3g %%.%s",
         100 * compare->min_effect, compare->alpha, compare->metrics ? "judged " : "",
         100 * COMPARE_SAME_TIMES * compare->min_effect,
-        is_by_stage(compare) ? "" : " One run is one sample.");
+        compare_is_by_stage(compare) ? "" : " One run is one sample.");
 }
 
 static const char *const csv_titles[] = {

@@ -79,6 +79,7 @@ static int write_json(const struct compare *compare, FILE *out) {
         json_array_append_new(rows, row_json(&compare->rows[i]));
     json_t *json = compare_result_json(
         &(struct compare_result){.exit_code = compare_exit(compare),
+                                 .samples_of = compare_is_by_stage(compare) ? "stages" : "runs",
                                  .partial = compare->partial_reason != NULL,
                                  .partial_reason = compare->partial_reason,
                                  .partial_runs = compare->partial_count,

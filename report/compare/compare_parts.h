@@ -12,6 +12,10 @@ struct compare_pick {
     bool by_run; /* the stages of a run are one sample together */
 };
 
+/* True if each side has one run, so that its stages are the samples: then nothing tells a change of the machine
+ * between the two runs from a change of the lock. */
+bool compare_is_by_stage(const struct compare *compare);
+
 /* compare_twice: refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
 int compare_check_runs(const struct compare *compare, struct lb_err *err);
 

@@ -402,6 +402,9 @@ TEST(outputs_say_it) {
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     assert_int_equal(json_integer_value(json_object_get(json, "exit_code")), 4);
+    const char *samples_of = json_string_value(json_object_get(json, "samples_of"));
+    assert_non_null(samples_of);
+    assert_string_equal(samples_of, "stages");
     json_decref(json);
     free(text);
     compare_free(compare);

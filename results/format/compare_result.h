@@ -44,7 +44,7 @@ struct compare_result_row {
 
 struct compare_result {
     double exit_code, partial_runs, min_effect, alpha;
-    const char *partial_reason;
+    const char *samples_of, *partial_reason;
     bool partial, violated;
     const json_t *differences, *only_one_side, *rows;
 };
