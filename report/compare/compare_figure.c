@@ -102,6 +102,13 @@ static bool all_zero(const struct compare_side *side) {
     return true;
 }
 
+static bool any_zero(const struct compare_side *side) {
+    for (int i = 0; i < side->count; i++) {
+        if (!(side->values[i] > 0)) return true;
+    }
+    return false;
+}
+
 /* A zero among other values stays the smallest of all. */
 static double *logs_of(const struct compare_side *side) {
     double *logs = malloc(((size_t)side->count + 1) * sizeof *logs);
@@ -162,11 +169,15 @@ int compare_fill_figure(struct compare_figure *figure, const struct result_field
         figure->verdict = COMPARE_INCONCLUSIVE;
     if (figure->base.count == 0) return 0;
     bool idle = all_zero(&figure->new);
-    if (is_throughput && idle && !all_zero(&figure->base)) {
-        /* True if the new side lacks a figure that the base has: there were no grants at all, or
-         * the stages failed. */
-        figure->verdict = figure->new.count > 0 ? COMPARE_WORSE : COMPARE_INCONCLUSIVE;
-        figure->shift = figure->new.count > 0 ? -1 : NAN;
+    if (is_throughput && figure->new.count == 0 && !all_zero(&figure->base)) {
+        figure->verdict = COMPARE_INCONCLUSIVE; /* the new stages failed */
+        return 0;
+    }
+    /* All samples of the base had grants, and no new one had any. A base that sometimes has none is judged like any
+     * other figure. */
+    if (is_throughput && idle && figure->new.count > 0 && !any_zero(&figure->base)) {
+        figure->verdict = COMPARE_WORSE;
+        figure->shift = -1;
         return 0;
     }
     if (figure->new.count == 0 || (idle && all_zero(&figure->base))) return 0;

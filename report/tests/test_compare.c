@@ -58,6 +58,24 @@ TEST(one_run_is_too_little) {
     compare_free(compare);
 }
 
+/* A base that has no grant in two of three samples is no proof against a new sample without one. */
+TEST(a_base_without_grants_makes_no_new_one_worse) {
+    static const struct {
+        const char *base;
+        enum compare_verdict verdict;
+    } cases[] = {{OTHER("a", "clean", 0) "," OTHER("a", "clean", 0) "," OTHER("a", "clean", 5),
+                  COMPARE_INCONCLUSIVE},
+                 {OTHER("a", "clean", 4) "," OTHER("a", "clean", 3) "," OTHER("a", "clean", 5),
+                  COMPARE_WORSE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct made base = {.others = cases[i].base},
+                          new = {.others = OTHER("a", "clean", 0)};
+        struct compare *compare = compare_of(&base, &new, 1);
+        assert_int_equal(figure_of(compare, "throughput")->verdict, cases[i].verdict);
+        compare_free(compare);
+    }
+}
+
 TEST(noise_asks_for_more_repeats) {
     const struct made made = {.lock = "a", .repeats = 10, .noise = 0.3};
     struct compare *compare = compare_of(&made, &made, 5);
