@@ -12,7 +12,7 @@ static const char evil_stages[] =
     "{\"lock\":\"" EVIL "\",\"backend\":\"" EVIL "\",\"topology\":\"" EVIL
     "\",\"durability\":\"" EVIL "\",\"waits\":\"" EVIL "\",\"claims\":[\"" EVIL
     "\"],\"clients\":3,\"keys\":\"" EVIL "\",\"arrival\":\"" EVIL "\",\"hold\":\"" EVIL
-    "\",\"status\":\"" EVIL "\",\"error\":\"" EVIL "\",\"id\":\"" EVIL "\",\"warnings\":[\"" EVIL
+    "\",\"status\":\"partial\",\"error\":\"" EVIL "\",\"id\":\"" EVIL "\",\"warnings\":[\"" EVIL
     "\"],\"exclusion\":{\"verdict\":\"violated\",\"grants\":5}}";
 static const char evil_root[] =
     ",\"command\":\"" EVIL "\",\"started_at\":\"" EVIL "\",\"partial_reason\":\"" EVIL

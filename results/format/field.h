@@ -80,7 +80,8 @@ struct result_field {
     /* the words that a text may be, separated by blanks, or by ", " if words contain blanks; NULL =
      * any text */
     const char *words;
-    /* a reader refuses another word, because it would be taken for a finding that nothing is wrong */
+    /* a reader refuses another word, because it would be taken for a finding that nothing is wrong, or the stage would
+     * be left out in silence */
     bool closed;
     /* the table of an element of RESULT_OBJECTS or RESULT_COMPARED, or of a RESULT_ANY */
     const struct result_field *items;

@@ -177,6 +177,8 @@ TEST(test_bad_input_gets_one_clear_line) {
          ".verdict is \"fine\""},
         {"{\"schema\":\"lockbench.run/1\",\"slo\":[{\"verdict\":\"held\"}],\"stages\":[]}",
          ".slo[0].verdict is \"held\""},
+        {STAGE(",\"status\":\"completed\""),
+         ".stages[0].status is \"completed\", which is not known here"},
         {STAGE(",\"fairness\":{\"grants_per_client\":{}}"), "grants_per_client is not an array"},
         {STAGE(",\"fairness\":{\"grants_per_client\":[1,\"2\"]}"),
          "grants_per_client has a bad number"},
