@@ -100,6 +100,25 @@ static bool is_other_part(const char *word) {
     return false;
 }
 
+/* A figure that is a quantile by a name of its own (acquire_p99, response_ns.p99) is judged as that quantile: so it
+ * counts what was never granted, and the seconds of a run. */
+static void read_own_name(struct threshold *ret) {
+    const struct result_field *other;
+    const char *path = ret->figure->path, *part = strrchr(path, '.');
+    char head[NAME_MAX_BYTES];
+    double quantile;
+    struct lb_err why = {0};
+    if (!part || text_trim(path, (size_t)(part - path), head, sizeof head) ||
+        read_quantile(part + 1, &quantile, &why))
+        return;
+    bool response = strcmp(head, "response_ns") == 0;
+    const struct result_field *row =
+        find_row(response ? "latency_ns.acquire_due" : head, true, &other);
+    if (!row) return;
+    ret->figure = row;
+    ret->quantile = quantile;
+}
+
 /* Splits "acquire_due.p99" into a row and a quantile; the quantile is NAN if the figure is none. */
 static int read_figure(const char *name, struct threshold *ret, struct lb_err *err) {
     const struct result_field *other;
@@ -116,7 +135,10 @@ static int read_figure(const char *name, struct threshold *ret, struct lb_err *e
     ret->figure = find_row(name, false, &other);
     ret->quantile = NAN;
     if (!ret->figure) return refuse_name(name, err);
-    if (!other) return 0;
+    if (!other) {
+        read_own_name(ret);
+        return 0;
+    }
     return err_set(err, LB_EXIT_USAGE,
                    "'%s' is no promise: it can be %s or %s: write the whole path", name,
                    ret->figure->path, other->path);

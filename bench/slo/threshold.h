@@ -3,7 +3,8 @@
  *
  * Every figure that results/format/stage.def declares may be promised by its path, by the end of
  * its path, or by its name in `lockbench compare`; of every latency also any quantile from p50 to
- * p99.99. This file only reads promises; verdict.h judges them. */
+ * p99.99. A quantile is judged alike under each of its names (acquire.p99, acquire_p99). This file only
+ * reads promises; verdict.h judges them. */
 #ifndef BENCH_SLO_THRESHOLD_H
 #define BENCH_SLO_THRESHOLD_H
 

@@ -35,7 +35,9 @@ TEST(any_figure_is_promised_by_its_path_its_end_or_its_name) {
                 {"jain>=90%", "fairness.jain", NAN, 0.9},
                 {"max_wait_ns<=2s", "fairness.max_wait_ns", NAN, 2e9},
                 {"hiccup_ns.p99<=1ms", "executor.hiccup_ns", 0.99, 1e6},
-                {"acquire_p99<=1ms", "latency_ns.acquire.p99", NAN, 1e6},
+                {"acquire_p99<=1ms", "latency_ns.acquire", 0.99, 1e6},
+                {"acquire_due_p50<=1ms", "latency_ns.acquire_due", 0.5, 1e6},
+                {"response_ns.p999<=1ms", "latency_ns.acquire_due", 0.999, 1e6},
                 {"exclusion.double_holders<=0", "exclusion.double_holders", NAN, 0}};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         struct threshold threshold = read_one(good[i].text);
@@ -422,12 +424,43 @@ TEST(each_lease_is_judged_by_itself) {
 }
 
 TEST(a_promise_that_cannot_be_tested_is_refused_before_the_run) {
-    const char *args[] = {"run", "contended", "--lock", "sim", "--slo", "acquire_due.p99<=1ms",
-                          NULL};
-    struct cli cli = cli_run(NULL, args);
-    assert_code(&cli, LB_EXIT_USAGE);
-    assert_has(cli.err, "a closed loop has no due times");
-    cli_free(&cli);
+    static const char *const promises[] = {"acquire_due.p99<=1ms", "acquire_due_p99<=1ms"};
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        const char *args[] = {"run", "contended", "--lock", "sim", "--slo", promises[i], NULL};
+        struct cli cli = cli_run(NULL, args);
+        assert_code(&cli, LB_EXIT_USAGE);
+        assert_has(cli.err, "a closed loop has no due times");
+        cli_free(&cli);
+    }
+}
+
+/* Half of the attempts timed out: no name of the quantile may leave those out. */
+TEST(a_quantile_has_one_verdict_whatever_its_name) {
+    static const char *const promises[] = {"acquire.p99<=1s", "acquire_p99<=1s"};
+    for (size_t i = 0; i < sizeof promises / sizeof *promises; i++) {
+        struct lb_err err = {0};
+        struct plan plan = {.promises = promises[i], .arrival = {.kind = ARRIVAL_CLOSED}};
+        struct plan_lock lock = {.lock = registry_lock("redis-setnx")};
+        struct stage_ask ask = {.plan = &plan, .lock = &lock, .topology = "redis"};
+        struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
+        struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
+        struct thresholds thresholds;
+        result_field_clear_all(run_stage_fields(), &stage.result);
+        stage.result.attempts = 2000;
+        stage.result.ok = stage.result.timeout = 1000;
+        stage.result.latency[METRIC_ACQUIRE].p99 = LB_MS_NS;
+        stage.hist[METRIC_ACQUIRE] = hist_new(HIST_DIGITS, HIST_HIGHEST_NS);
+        for (int k = 0; k < 1000; k++) hist_record(stage.hist[METRIC_ACQUIRE], LB_MS_NS);
+        if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
+        thresholds_take(&thresholds, &stage, &ask, &of);
+        json_t *slos = thresholds_json(&thresholds);
+        if (strcmp(cli_text_at(slos, "0.verdict"), "broken") != 0)
+            fail_msg("%s: %s", promises[i], cli_text_at(slos, "0.verdict"));
+        assert_true(json_is_true(cli_get(slos, "0.never")));
+        json_decref(slos);
+        thresholds_done(&thresholds);
+        hist_free(stage.hist[METRIC_ACQUIRE]);
+    }
 }
 
 /* A script whose variable is not set must not pass with every figure. */
