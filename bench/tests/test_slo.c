@@ -366,6 +366,13 @@ TEST(a_broken_promise_ends_with_4_and_every_promise_is_told) {
         free(text);
         cli_free(&cli);
     }
+    cli = cli_run(NULL, ARGS("report", out, "--json"));
+    assert_code(&cli, LB_EXIT_OK);
+    json_t *report = json_loads(cli.out, 0, NULL);
+    assert_string_equal(cli_text_at(report, "runs.0.slo.0.verdict"), "broken");
+    assert_true(json_is_array(cli_get(report, "runs.0.warnings")));
+    json_decref(report);
+    cli_free(&cli);
 }
 
 TEST(too_few_samples_are_neither_kept_nor_broken_and_end_with_5) {

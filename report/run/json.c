@@ -29,6 +29,7 @@ static json_t *not_reached_of(const struct run *run) {
 }
 
 static json_t *run_of(const struct run *run) {
+    static const char *const copied[] = {"skipped", "slo", "warnings"};
     json_t *object = json_object();
     int rc = escape_json_put(object, "path", escape_json(run->path));
     rc |= escape_json_put(object, "workload", escape_json(run->workload));
@@ -38,8 +39,10 @@ static json_t *run_of(const struct run *run) {
     rc |= escape_json_put(object, "partial_reason", escape_json(run->partial_reason));
     rc |= escape_json_put(object, "verdict", escape_json(run->verdict));
     rc |= escape_json_put(object, "not_reached", not_reached_of(run));
-    json_t *skipped = json_object_get(run->root, "skipped");
-    rc |= json_object_set(object, "skipped", skipped ? skipped : json_null());
+    for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
+        json_t *value = json_object_get(run->root, copied[i]);
+        rc |= json_object_set(object, copied[i], value ? value : json_null());
+    }
     if (rc == 0) return object;
     json_decref(object);
     return NULL;
