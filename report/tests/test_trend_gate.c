@@ -186,6 +186,38 @@ TEST(outliers_shut_no_gate) {
     }
 }
 
+/* So do outliers for the better: the runs after them are no slower than those before. */
+TEST(good_outliers_shut_no_gate) {
+    static const struct {
+        double then[12]; /* as parts of the level; 0 ends the list */
+        int code;
+    } cases[] = {
+        {{1.3, 1, 1, 1, 1, 1, 1}, 0},
+        {{1.3, 1.3, 1, 1, 1, 1, 1}, 0},
+        {{1.3, 1.3, 1.3, 1, 1, 1, 1}, 4},
+        {{1, 1, 1, 1.3, 1, 1, 1, 1}, 0},
+        {{1, 1, 1, 1, 1.3, 1.3, 0.8, 0.8, 0.8, 0.8}, 4},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lines lines;
+        struct lb_rng rng;
+        rng_seed(&rng, 5, 1);
+        lines_begin(&lines, HEADER);
+        for (int day = 0; day < 12 && cases[i].then[day] > 0; day++)
+            put_line(lines.out, day,
+                     &(struct made){.rate = 100 * cases[i].then[day] * around(&rng, 0.001)});
+        struct trend *trend = lines_parse(&lines);
+        for (int gate = 4; gate <= 10;
+             gate += 6) { /* with the change at the gate's begin, and within */
+            struct trend_view *view = look(trend, 0, gate);
+            if (trend_exit(view) != cases[i].code)
+                fail_msg("case %zu, gate %d: exit code %d", i, gate, trend_exit(view));
+            trend_view_free(view);
+        }
+        trend_free(trend);
+    }
+}
+
 /* 60 runs, of which every sixth measures the figure; it doubles with run 30. */
 static struct trend *seldom_measured(void) {
     struct lines lines;

@@ -83,7 +83,8 @@ struct trend_added {
 int trend_append(const char *path, const char *const *paths, int path_count, const char *commit,
                  struct trend_added *ret, struct lb_err *err);
 
-/* The number of runs that a new level must have before a gate counts it: fewer may be outliers. */
+/* The number of runs that the levels before and after a change must have before a gate counts it: fewer may be
+ * outliers. */
 #define TREND_LEVEL 3
 
 /* A series has ended when another series of its lock has so many newer runs, or as many as the gate looks at

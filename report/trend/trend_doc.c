@@ -51,7 +51,9 @@ static char *change_text(const struct trend_series *series, int metric,
         shift[0] = ' ';
         number_change_text(change->after / change->before - 1, shift + 1);
     }
-    bool settled = figure->count - change->index >= TREND_LEVEL;
+    int number = (int)(change - figure->changes);
+    bool settled = figure->count - change->index >= TREND_LEVEL &&
+                   trend_runs_before(figure, number) >= TREND_LEVEL;
     snprintf(text, WORDS, "%s%s: %s -> %s from %s%s%.60s (%.80s), p = %.1g%s%s%s",
              trend_is_worse(metric, change->before, change->after) ? "worse" : "better", shift,
              trend_value_text(change->before, metric, before),

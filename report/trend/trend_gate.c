@@ -27,6 +27,17 @@ static struct span newest_changes(const struct trend_figure *figure, int from) {
     return span;
 }
 
+int trend_runs_before(const struct trend_figure *figure, int change) {
+    int from = change > 0 ? figure->changes[change - 1].index : 0;
+    return figure->changes[change].index - from;
+}
+
+/* The last change, up to this one, whose level before has enough runs: fewer may be outliers. -1: there is none. */
+static int settled_before(const struct trend_figure *figure, int change) {
+    while (change >= 0 && trend_runs_before(figure, change) < TREND_LEVEL) change--;
+    return change;
+}
+
 /* The change from the level before the first change among the newest runs to the level now, so that
  * a change that was undone does not count. */
 static void weigh(const struct trend_view *view, const struct trend_series *series, int metric,
@@ -36,8 +47,9 @@ static void weigh(const struct trend_view *view, const struct trend_series *seri
     struct span span = newest_changes(figure, from);
     int places = figure->count - (from > 0 ? from : 1);
     figure->p = 1;
-    if (span.first == span.end) return;
-    double before = figure->changes[span.first].before, after = figure->changes[span.end - 1].after;
+    int first = span.first < span.end ? settled_before(figure, span.first) : -1;
+    if (first < 0) return;
+    double before = figure->changes[first].before, after = figure->changes[span.end - 1].after;
     figure->shift = before > 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
     figure->worse = fabs(figure->shift) >= ask->min_effect && trend_is_worse(metric, before, after);
     if (!figure->worse) return;

@@ -29,6 +29,9 @@ int trend_store_widen(const char *path, const char *names, int count, const char
  * those may not have measured it. */
 int trend_newest(const struct trend_series *series, int metric, int runs);
 
+/* trend_gate: the number of values of the level before a change, from the change before it on. */
+int trend_runs_before(const struct trend_figure *figure, int change);
+
 /* trend_gate: decides for each figure of a view whether it became worse within the newest runs. 0,
  * or -1 when out of memory. */
 int trend_gate(struct trend_view *view);
