@@ -269,6 +269,38 @@ TEST(a_gate_counts_runs_not_values) {
     trend_free(trend);
 }
 
+/* A figure that is not measured any more (a slow lock has too few values for p99) would leave a gate on it open. Where
+ * no figure is chosen, the others are judged. */
+TEST(a_gate_on_a_figure_that_is_gone_is_inconclusive) {
+    static const struct {
+        int has; /* of the newest five runs; the ten before have it */
+        bool chosen;
+        int code;
+    } cases[] = {{0, true, LB_EXIT_INCONCLUSIVE},
+                 {2, true, LB_EXIT_INCONCLUSIVE},
+                 {3, true, LB_EXIT_OK},
+                 {0, false, LB_EXIT_OK}};
+    int metric = metric_of("acquire_p99");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lines lines;
+        lines_begin(&lines, COLUMNS "throughput,acquire_p99\n");
+        for (int day = 0; day < 15; day++) {
+            put_day(lines.out, day);
+            fprintf(lines.out, "900,%s\n", day < 10 + cases[i].has ? "1000" : "");
+        }
+        struct trend *trend = lines_parse(&lines);
+        struct trend_view *view = look(trend, cases[i].chosen ? metric : -1, 5);
+        if (trend_exit(view) != cases[i].code)
+            fail_msg("case %zu: exit code %d", i, trend_exit(view));
+        char *table = text_of(view, FORM_MD);
+        assert_int_equal(count_of(table, "1 series INCONCLUSIVE: fewer than 3 of those runs"),
+                         cases[i].code == LB_EXIT_INCONCLUSIVE);
+        free(table);
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
 /* 100 histories of 40 runs that only scatter: eight figures each, and the gate shuts in at most
  * 5. */
 TEST(scatter_shuts_no_gate) {

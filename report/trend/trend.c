@@ -192,6 +192,16 @@ static void count_limited(struct trend_series *series, const struct trend_ask *a
     series->inconclusive = without > 0 && usable < TREND_LEVEL;
 }
 
+/* True if the user chose a figure by name that older runs have and fewer than TREND_LEVEL of the gate's runs: such a
+ * gate would look at nothing and stay open. */
+static bool lacks_chosen(const struct trend_series *series, const struct trend_ask *ask) {
+    for (int m = 0; m < compare_metric_count() && ask->metrics && ask->gate > 0; m++) {
+        int older = trend_newest(series, m, ask->gate);
+        if (older >= TREND_LEVEL && series->figure[m].count - older < TREND_LEVEL) return true;
+    }
+    return false;
+}
+
 static int add_series(struct trend_view *view, const struct trend_line **lines, int count) {
     struct trend_series *more = realloc(view->series, (size_t)(view->count + 1) * sizeof *more);
     if (!more) return -1;
@@ -207,6 +217,7 @@ static int add_series(struct trend_view *view, const struct trend_line **lines, 
         if (!choice_has(view->ask.metrics, m)) continue;
         if (fill_figure(series, m, &view->ask) != 0) return -1;
     }
+    series->inconclusive |= lacks_chosen(series, &view->ask);
     return 0;
 }
 

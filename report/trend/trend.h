@@ -143,8 +143,8 @@ struct trend_series {
     struct trend_figure figure[COMPARE_METRICS_MAX];
     enum lock_state state; /* the state in its newest run */
     bool ended;            /* it is shown, and counts for neither the gate nor the exit code */
-    /* With ask.gate: some of the newest `gate` runs have no figures, because the load generator was
-     * their limit, and fewer than TREND_LEVEL have any. */
+    /* With ask.gate: fewer than TREND_LEVEL of the newest `gate` runs have any figure, because the load generator was
+     * the limit of others, or have a figure of ask.metrics that older runs have. */
     bool inconclusive;
     int limited; /* stages that were left out of its newest ask.gate runs */
     /* For a young series with the newest run of its lock and load: the last line, before it began, of an older

@@ -86,9 +86,10 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
     if (view->ask.gate > 0 && view->acknowledged > 0)
         doc_span(doc, DOC_PLAIN, ", %d more acknowledged", view->acknowledged);
     if (view->inconclusive > 0)
-        doc_span(doc, DOC_PLAIN,
-                 ". %d series INCONCLUSIVE: fewer than %d of those runs have figures",
-                 view->inconclusive, TREND_LEVEL);
+        doc_span(
+            doc, DOC_PLAIN,
+            ". %d series INCONCLUSIVE: fewer than %d of those runs have the figures that are judged",
+            view->inconclusive, TREND_LEVEL);
     if (view->uncompared > 0)
         doc_span(
             doc, DOC_PLAIN,
