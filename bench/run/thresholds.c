@@ -276,6 +276,13 @@ int thresholds_exit(const struct thresholds *thresholds, char *why, size_t size)
     const char *first = "", *lock = "";
     struct slo_answer named = {.basis = ""};
     why[0] = '\0';
+    if (thresholds->count > 0 && thresholds->row_count == 0) {
+        snprintf(
+            why, size,
+            "no promise was judged: no lock of this run makes any (a control or the baseline does only where --lock "
+            "has its name)");
+        return LB_EXIT_INCONCLUSIVE;
+    }
     for (int i = 0; i < thresholds->row_count; i++) {
         for (int t = 0; t < thresholds->count; t++) {
             const struct threshold_row *row = &thresholds->rows[i];

@@ -266,6 +266,24 @@ TEST(an_unsure_promise_says_why) {
     }
 }
 
+/* A control that a group of locks brought in makes no promise, and a run of such controls alone keeps none. */
+TEST(promises_that_no_lock_makes_are_not_kept) {
+    struct lb_err err = {0};
+    char why[1200];
+    struct plan plan = {.promises = "throughput>=1000000", .arrival = {.kind = ARRIVAL_CLOSED}};
+    struct plan_lock lock = {.lock = registry_lock("unsafe-none")};
+    struct stage_ask ask = {.plan = &plan, .lock = &lock};
+    struct plan_stage of = {.plan = &plan, .lock = &lock, .clients = 8};
+    struct stage stage = {.status = STAGE_COMPLETE, .window_ns = 6 * LB_S_NS};
+    struct thresholds thresholds;
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    if (thresholds_init(&thresholds, &plan, &err)) fail_msg("%s", err.text);
+    thresholds_take(&thresholds, &stage, &ask, &of);
+    assert_int_equal(thresholds_exit(&thresholds, why, sizeof why), LB_EXIT_INCONCLUSIVE);
+    assert_has(why, "no promise was judged");
+    thresholds_done(&thresholds);
+}
+
 /* ---- a latch ---- */
 
 /* Six seconds, with a hundred awaits of 1 ms and a hundred count-downs each. */
