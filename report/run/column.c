@@ -132,6 +132,8 @@ static bool any_row(const struct report_group *group, bool (*is)(const struct ru
 const char *column_why_unranked(const struct column *column, const struct report_group *group) {
     bool median = strcmp(column->key, "latency_ns.acquire.p50") == 0;
     bool fairness = strcmp(column->key, "fairness.jain") == 0;
+    if (group->repeated)
+        return "rows of one lock are of runs with the same plan, and the best of them is so by chance";
     if (median && any_row(group, report_wait_is_fixed))
         return "where some clients always wait, their number and the throughput fix the mean wait "
                "(Little's law), and a lower median only means that a few wait longer";

@@ -32,7 +32,8 @@ int lead_next_class(const struct report_group *group, int after) {
 
 const struct report_group *lead_group(const struct answers *answers) {
     const struct report_group *group = answers->contended ? answers->contended : answers->alone;
-    return group && lead_next_class(group, -1) >= 0 ? group : NULL;
+    bool leads = group && !group->repeated && lead_next_class(group, -1) >= 0;
+    return leads ? group : NULL;
 }
 
 static int by_ratio(const void *a, const void *b) {

@@ -359,6 +359,28 @@ static void mark_candidates(struct report *report) {
     }
 }
 
+bool report_same_plan(const struct report *report, int a, int b) {
+    const json_t *plan = report->runs[a]->plan;
+    return plan && json_equal(plan, report->runs[b]->plan);
+}
+
+/* True if the two rows are of one lock on the same servers, by different runs with the same plan. */
+static bool are_repeats(const struct report *report, const struct report_row *a,
+                        const struct report_row *b) {
+    const struct report_lock *x = &report->locks[a->lock], *y = &report->locks[b->lock];
+    return x->run != y->run && strcmp(x->name, y->name) == 0 &&
+           (x->stage->topology == y->stage->topology ||
+            equal(x->stage->topology, y->stage->topology)) &&
+           report_same_plan(report, x->run, y->run);
+}
+
+static bool has_repeats(const struct report *report, const struct report_group *group) {
+    for (int i = 1; i < group->row_count; i++)
+        for (int j = 0; j < i; j++)
+            if (are_repeats(report, &group->rows[i], &group->rows[j])) return true;
+    return false;
+}
+
 struct report *report_make(struct run **runs, int run_count, struct lb_err *err) {
     struct report *report = calloc(1, sizeof *report);
     if (!report) {
@@ -377,6 +399,8 @@ struct report *report_make(struct run **runs, int run_count, struct lb_err *err)
     }
     for (int i = 0; i < report->lock_count; i++) report->partial |= report->locks[i].partial;
     mark_candidates(report);
+    for (int g = 0; g < report->group_count && run_count > 1; g++)
+        report->groups[g].repeated = has_repeats(report, &report->groups[g]);
     return report;
 }
 

@@ -89,6 +89,8 @@ struct report_group {
     double clients;
     struct report_row *rows;
     int row_count;
+    /* several rows are of one lock, by runs with the same plan: such rows differ by chance, so none is ranked */
+    bool repeated;
 };
 
 struct report {
@@ -100,6 +102,9 @@ struct report {
     int group_count;
     bool partial; /* a run is partial */
 };
+
+/* True if two runs have the same plan: they are repeats of each other. */
+bool report_same_plan(const struct report *report, int a, int b);
 
 /* The number of locks with different names: two runs of a lock have it once. */
 int report_count_names(const struct report *report);

@@ -81,7 +81,7 @@ static void say_apart(const struct report *report, const struct answers *answers
     const struct column *column = answers->column[question];
     struct apart apart[CLASSES_MAX];
     char value[NUMBER_TEXT_MAX], times[NUMBER_TEXT_MAX], clients[NUMBER_TEXT_MAX];
-    if (!group || !column) return;
+    if (!group || !column || group->repeated) return;
     const struct report_row *base = fastest_of_one_host(group, column);
     int count = base ? classes_of(group, column, base, apart) : 0;
     if (count == 0) return;

@@ -48,6 +48,11 @@ static void add_answers(const struct report *report, const struct answers *answe
         "against each other: a lock in a server's memory is fast because it promises less when "
         "that server dies. One run can't show a difference below 5 %%.");
     doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    const struct report_group *group = answers->contended ? answers->contended : answers->alone;
+    if (group && group->repeated) {
+        doc_say(doc, TONE_WARN, "Several runs have the same plan, so no lock is ranked here.");
+        doc_set_only(doc, DOC_HTML | DOC_MARKDOWN);
+    }
     run_lead(report, answers, doc);
     if (any && (answers->alone || answers->contended)) {
         doc_heading(doc, "Best of each durability");

@@ -92,12 +92,11 @@ static void say_unlike_hosts(struct doc *doc, const struct report *report) {
 /* The number of runs from `from` to the one before `to` that have the plan of run r. */
 static int count_same_plan(const struct report *report, int r, int from, int to) {
     int count = 0;
-    for (int other = from; other < to && report->runs[r]->plan; other++)
-        count += json_equal(report->runs[r]->plan, report->runs[other]->plan);
+    for (int other = from; other < to; other++) count += report_same_plan(report, r, other);
     return count;
 }
 
-/* A reader of repeats expects medians; the rows of such runs are ranked like those of different locks. */
+/* A reader of repeats expects medians; the rows of such runs are not ranked (report_group.repeated). */
 static void say_same_plan(struct doc *doc, const struct report *report) {
     char letter[8];
     for (int r = 0; r < report->run_count; r++) {
@@ -106,8 +105,8 @@ static void say_same_plan(struct doc *doc, const struct report *report) {
         doc_say(
             doc, TONE_WARN,
             "%d runs have the same plan, that of run %s. Their rows of one lock differ by chance, or "
-            "because the machine, the servers or lockbench changed: a star between those says nothing about the "
-            "lock. For medians, repeat within a run (run.repeat); lockbench compare judges two sets of runs.",
+            "because the machine, the servers or lockbench changed, so nothing is ranked beside them. For medians, "
+            "repeat within a run (run.repeat); lockbench compare judges two sets of runs.",
             count, report_run_letter(r, letter));
         doc_set_shown(doc);
     }

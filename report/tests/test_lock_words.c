@@ -92,4 +92,42 @@ TEST(runs_of_one_plan_are_told) {
     }
 }
 
+/* A run of two locks, of which the second is faster; every repeat is a little faster than the one before. */
+static struct run *ranked_run(int plan, int repeat) {
+    struct lb_err err = {0};
+    char text[700];
+    snprintf(
+        text, sizeof text,
+        "{\"schema\":\"lockbench.run/1\",\"plan\":{\"seed\":%d},\"stages\":["
+        "{\"lock\":\"slow\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":%d,"
+        "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}},"
+        "{\"lock\":\"fast\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":%d,"
+        "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}]}",
+        plan, 100 + 50 * repeat, 1000 + 500 * repeat);
+    struct run *run = run_parse(text, strlen(text), "run.json", &err);
+    assert_string_equal(err.text, "");
+    return run;
+}
+
+/* The best of several repeats of one lock is the luckiest one. */
+TEST(runs_of_one_plan_are_not_ranked) {
+    for (int same = 0; same < 2; same++) {
+        struct lb_err err = {0};
+        struct run **runs = calloc(2, sizeof *runs);
+        for (int r = 0; r < 2; r++) runs[r] = ranked_run(same ? 1 : r, r);
+        struct report *report = report_make(runs, 2, &err);
+        assert_non_null(report);
+        char *table = one_line(render(report, REPORT_TABLE, false)),
+             *page = render(report, REPORT_HTML, false), *md = render(report, REPORT_MD, false);
+        assert_int_equal(strstr(table, "Leading with") == NULL, same);
+        assert_int_equal(strstr(table, "* the best of its durability") == NULL, same);
+        assert_int_equal(strstr(page, "aria-label=\"Which lock leads\"") == NULL, same);
+        assert_int_equal(strstr(md, "so no lock is ranked here") != NULL, same);
+        free(table);
+        free(page);
+        free(md);
+        report_free(report);
+    }
+}
+
 TEST_MAIN(NULL, NULL)
