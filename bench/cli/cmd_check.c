@@ -25,6 +25,9 @@
 #define LOCKS_MAX 128
 #define SETS_MAX 100
 #define SEEDS_MAX 1000
+#define SEED_USUAL 1
+#define AS_TEXT(number) #number
+#define TEXT_OF(number) AS_TEXT(number)
 #define SEED_MAX 999999999999999.0 /* the same default as load.seed has */
 /* cells sleep most of their time: one takes about a fifth of a processor */
 #define JOBS_A_PROCESSOR 4
@@ -116,7 +119,7 @@ static const struct arg args[] = {
     {{"full", ARG_FLAG, offsetof(struct wish, full),
       .help = "every fault, with 20 recoveries for faults that ask for the time of recovery"},
      NULL},
-    {{"seed", LB_OPT_INT, offsetof(struct wish, seed), "1", .max = SEED_MAX,
+    {{"seed", LB_OPT_INT, offsetof(struct wish, seed), TEXT_OF(SEED_USUAL), .max = SEED_MAX,
       .help = "seed of each cell's random numbers"},
      "N"},
     {{"seeds", &type_seeds, offsetof(struct wish, seeds), .max = SEED_MAX,
@@ -344,11 +347,17 @@ static int need_urls(const struct matrix *matrix, const struct urls *urls, struc
     return 0;
 }
 
-/* Refuses an option without an effect. */
-static int check_formats(const struct wish *wish, struct lb_err *err) {
-    if (!wish->dry_run || !wish->json) return 0;
-    return err_set(err, LB_EXIT_USAGE, "%s: --dry-run prints text: leave out --json",
-                   wish->verify ? "verify" : "check");
+/* Refuses options without an effect. */
+static int check_options(const struct wish *wish, struct lb_err *err) {
+    const char *verb = wish->verify ? "verify" : "check";
+    if (wish->dry_run && wish->json)
+        return err_set(err, LB_EXIT_USAGE, "%s: --dry-run prints text: leave out --json", verb);
+    if (wish->seed_count > 0 && wish->seed != SEED_USUAL)
+        return err_set(
+            err, LB_EXIT_USAGE,
+            "%s: --seeds names all seeds, so --seed would have no effect: leave out one of the two",
+            verb);
+    return 0;
 }
 
 static int need_server(const struct wish *wish, struct lb_err *err) {
@@ -365,7 +374,7 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     bool named = wish->locks.count > 0;
     if (!wish->verify) /* faults of servers need servers that the cells start themselves */
         urls_forget(&wish->urls);
-    if (check_formats(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
+    if (check_options(wish, err) != 0 || urls_hand_on(&wish->urls, err) != 0) goto out;
     if (wish->seed_count == 0) wish->seeds[wish->seed_count++] = (uint64_t)wish->seed;
     if (home_path("workloads", workloads, sizeof workloads, err) != 0) goto out;
     if (available_init(&available, NULL, err) != 0) goto out;
