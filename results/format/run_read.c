@@ -108,6 +108,32 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     return read_overlap(place, stage);
 }
 
+static int by_id(const void *a, const void *b) {
+    const struct run_stage *x = *(const struct run_stage *const *)a,
+                           *y = *(const struct run_stage *const *)b;
+    int order = strcmp(x->id, y->id);
+    return order ? order : (x > y) - (x < y);
+}
+
+/* A stage that is there twice would be two samples, with one log and one history. */
+static int check_ids(const struct tree_place *place, const struct run *run) {
+    const struct run_stage **known = malloc((size_t)run->stage_count * sizeof *known);
+    int count = 0, failed = 0;
+    if (!known) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
+    for (int s = 0; s < run->stage_count; s++) {
+        if (run->stages[s].id) known[count++] = &run->stages[s];
+    }
+    qsort(known, (size_t)count, sizeof *known, by_id);
+    for (int i = 1; i < count && !failed; i++) {
+        if (strcmp(known[i]->id, known[i - 1]->id) != 0) continue;
+        failed = err_set(place->err, LB_EXIT_USAGE,
+                         "%s: .stages[%td].id is \"%.60s\", as that of .stages[%td]", place->file,
+                         known[i] - run->stages, known[i]->id, known[i - 1] - run->stages);
+    }
+    free(known);
+    return failed;
+}
+
 static int read_stages(struct tree_place *place, struct run *run) {
     const json_t *stages = json_object_get(run->root, "stages");
     if (!json_is_array(stages) || json_array_size(stages) == 0) {
@@ -127,7 +153,7 @@ static int read_stages(struct tree_place *place, struct run *run) {
         snprintf(place->where, sizeof place->where, ".stages[%zu]", i);
         if (read_stage(place, json_array_get(stages, i), &run->stages[i])) return -1;
     }
-    return 0;
+    return check_ids(place, run);
 }
 
 #define ROW(type, kind_, member, path_, ...)                                                       \

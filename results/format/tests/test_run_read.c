@@ -177,6 +177,10 @@ TEST(test_bad_input_gets_one_clear_line) {
          ".verdict is \"fine\""},
         {"{\"schema\":\"lockbench.run/1\",\"slo\":[{\"verdict\":\"held\"}],\"stages\":[]}",
          ".slo[0].verdict is \"held\""},
+        {HEAD
+         "{\"lock\":\"a\",\"clients\":1,\"id\":\"x\"},{\"lock\":\"a\",\"clients\":1,\"id\":\"y\"},"
+         "{\"lock\":\"a\",\"clients\":1,\"id\":\"x\"}" TAIL,
+         ".stages[2].id is \"x\", as that of .stages[0]"},
         {STAGE(",\"status\":\"completed\""),
          ".stages[0].status is \"completed\", which is not known here"},
         {STAGE(",\"fairness\":{\"grants_per_client\":{}}"), "grants_per_client is not an array"},
