@@ -162,11 +162,11 @@ const struct command command_compare = {
         "Compares saved runs, or folders of runs, with others: each stage's throughput, latencies and\n"
         "costs. One run is one sample, so make ten of each side, in turns. Of one run a side, its stages\n"
         "(run.repeat) are the samples, and a change of the machine looks like a change of the lock.\n"
-        "Exit codes: 0 no figure was shown to get worse; 4 a figure got worse, or clients of the new runs were left\n"
-        "without a grant (stuck, starved); 5 the runs (without generator-limited ones) are too few or too\n"
-        "noisy to decide on every figure that is judged (--metric), or the new runs lack a lock or a load\n"
-        "of the base: the first line of the output says which; 3 in the new runs two clients were let in\n"
-        "at once, or fencing tokens did not grow.",
+        "Exit codes: 0 no figure was shown to get worse; 4 a figure got worse, or clients of the new runs\n"
+        "were left without a grant (stuck, starved); 5 the runs (without generator-limited ones) are too\n"
+        "few or too noisy to decide on every figure that is judged (--metric), or the new runs lack a lock\n"
+        "or a load of the base: the first line of the output says which; 3 in the new runs two clients\n"
+        "were let in at once, or fencing tokens did not grow.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

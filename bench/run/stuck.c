@@ -14,8 +14,8 @@ struct stuck_key {
     int64_t idle_ns;            /* of that finding */
     int64_t counted_ns;         /* the look that counted the clients */
     int clients;                /* that waited for it all that time */
-    int64_t
-        in_release_ns; /* the last look at which a client was in a release call of it; 0 = none */
+    /* the last look at which a client was in a release call of it; 0 = none */
+    int64_t in_release_ns;
 };
 
 /* For how long the remains of a disturbance may keep clients from a key. */

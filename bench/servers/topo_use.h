@@ -13,8 +13,8 @@ struct topo;
 /* All nodes together; -1 = not known. */
 struct topo_use {
     int64_t memory_bytes; /* that their processes take now */
-    int64_t
-        written_bytes;  /* to disk since they started; -1 also where their folders are in memory */
+    /* to disk since they started; -1 also where their folders are in memory */
+    int64_t written_bytes;
     int64_t fsyncs;     /* since the topology was started */
     int64_t disk_bytes; /* that the files in their folders occupy now */
 };

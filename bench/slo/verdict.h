@@ -33,8 +33,8 @@ struct slo_evidence {
 
 struct slo_answer {
     enum promise_verdict verdict;
-    double
-        figure; /* the median of the repeats; NAN: not measured, or the requests are too few to show it */
+    /* the median of the repeats; NAN: not measured, or the requests are too few to show it */
+    double figure;
     double low, high; /* its interval; NAN: not known */
     char basis[160];  /* what the verdict and the interval are based on */
     /* what would make an unsure verdict sure, without a full stop; NULL: it is sure, or that is not known */
