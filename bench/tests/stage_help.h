@@ -47,6 +47,7 @@ struct stage_wish {
 /* What stage_look sees. */
 struct stage_watch {
     const struct stage_wish *wish;
+    bool blocks; /* the lock blocks its threads, which then have no beats */
     int64_t first_ns, last_ns, longest_ns; /* of its calls, and the longest time between two */
 };
 
@@ -63,7 +64,7 @@ static inline bool stage_look(void *arg, const struct stage *stage) {
 }
 
 /* Whether the machine stood still for a tenth of the window in one piece, by the workers' beats or by
- * the supervisor's looks: a driver that blocks its thread has no beats. */
+ * the supervisor's looks. */
 static inline bool stage_lost_time(const struct stage *stage, const struct stage_watch *watch) {
     int64_t begin_ns = stage->window_begin_ns, end_ns = begin_ns + stage->window_ns;
     int64_t first_ns = watch->first_ns ? watch->first_ns : end_ns, longest_ns = watch->longest_ns;
@@ -72,7 +73,7 @@ static inline bool stage_lost_time(const struct stage *stage, const struct stage
         longest_ns = end_ns - watch->last_ns;
     longest_ns -= STAGE_LOOK_NS;
     const struct hist *hiccup = stage->hist[METRIC_HICCUP];
-    if (hiccup->count > 0 && hiccup->max > longest_ns) longest_ns = hiccup->max;
+    if (!watch->blocks && hiccup->count > 0 && hiccup->max > longest_ns) longest_ns = hiccup->max;
     return longest_ns > 20 * LB_MS_NS + stage->window_ns / 10;
 }
 
@@ -101,6 +102,7 @@ static inline struct stage *run_stage_once(const char *lock, const struct stage_
     struct plan *plan = plan_load(&plan_wish, &err);
     if (!plan) fail_msg("%s", err.text);
     grant_wish(plan, wish);
+    watch->blocks = plan->locks[0].lock->caps & LB_CAP_BLOCKS_THREAD;
     struct place_ask place_ask = {
         .lock = &plan->locks[0], .durability = plan->durability, .interrupts = &no_interrupts};
     struct place *place = place_open(&place_ask, &err);

@@ -335,9 +335,9 @@ static bool was_handed_on(const struct stage *stage) {
 /* Three clients wait while one holds for 3 ms, so the waiter of each handoff began to wait before
  * the release. (A mutex of threads may give one client all grants of a window.) */
 TEST(test_handoff_is_of_those_who_waited) {
-    struct stage *stage = run_stage_as(
-        "mem-mutex", &(struct stage_wish){.until = was_handed_on},
-        SETS("load.clients=4", "load.hold=3ms", "run.duration=300ms", "run.warmup=50ms"));
+    struct stage *stage =
+        run_stage_as("mem-mutex", &(struct stage_wish){.until = was_handed_on},
+                     SETS("load.clients=4", "load.hold=3ms", "run.duration=1s", "run.warmup=50ms"));
     const struct hist *handoff = stage->hist[METRIC_HANDOFF];
     assert_true(handoff->count > 0);
     assert_true(handoff->count <= (int64_t)stage->result.grants);
