@@ -84,13 +84,16 @@ static int by_weight(const void *a, const void *b) {
 static void gather(const struct run *run, struct warnings *warnings) {
     size_t i;
     json_t *warning;
-    json_array_foreach(run->warnings, i, warning) put(warnings, WEIGHT_RUN, NULL, text_of(warning));
+    json_array_foreach(run->warnings, i, warning) {
+        put(warnings, WEIGHT_RUN, NULL, text_of(warning));
+    }
     for (int s = 0; s < run->stage_count; s++) {
         const struct run_stage *stage = &run->stages[s];
         const char *name = doc_or(stage->id, stage->lock), *error = new_error(run, stage);
         if (error) put(warnings, WEIGHT_ERROR, name, error);
-        json_array_foreach(stage->warnings, i, warning)
+        json_array_foreach(stage->warnings, i, warning) {
             put(warnings, weigh(warnings, stage, text_of(warning)), name, text_of(warning));
+        }
     }
     qsort(warnings->item, (size_t)warnings->count, sizeof *warnings->item, by_weight);
 }
