@@ -108,23 +108,31 @@ TEST(a_key_that_is_held_or_being_released_is_in_use) {
     assert_int_equal(at_end.clients, 2);
 }
 
-/* The release call of the last holder began at BEGIN_NS and returned so many milliseconds later. */
-static void release_takes_ms(int client, uint32_t key, int64_t took_ms) {
-    atomic_store(&cells[key].releasing_ns, BEGIN_NS);
+/* The client left the key so many milliseconds after the begin, and its release call has not returned. */
+static void begin_release(int client, uint32_t key, int64_t at_ms) {
+    atomic_store(&cells[key].releasing_ns, BEGIN_NS + at_ms * LB_MS_NS);
     atomic_store(&clients[client].waiting_key[0], key);
     atomic_store(&clients[client].releasing, true);
+}
+
+/* The release call of client 2 takes so long from the begin on. */
+static void release_takes_ms(uint32_t key, int64_t took_ms) {
+    begin_release(2, key, 0);
     look_until_ms(took_ms);
-    atomic_store(&clients[client].releasing, false);
-    atomic_store(&clients[client].waiting_ns, 0);
+    atomic_store(&clients[2].releasing, false);
+    atomic_store(&clients[2].waiting_ns, 0);
+}
+
+static void begin_with_release(uint32_t key, int64_t took_ms) {
+    begin(3600 * LB_S_NS);
+    release_takes_ms(key, took_ms);
 }
 
 TEST(a_key_is_free_only_when_its_release_has_returned) {
-    begin(3600 * LB_S_NS);
-    release_takes_ms(2, 0, 1000);
+    begin_with_release(0, 1000);
     look_until_ms(5900);
     expect(0, 0);
-    begin(3600 * LB_S_NS);
-    release_takes_ms(2, 0, 1000);
+    begin_with_release(0, 1000);
     look_until_ms(6500);
     expect(1, 0);
     assert_int_equal(at_end.idle_ns, 5500 * LB_MS_NS);
@@ -132,26 +140,22 @@ TEST(a_key_is_free_only_when_its_release_has_returned) {
 
 /* A release of another key that took 3 s: the server is late for all. */
 TEST(a_slow_release_lengthens_the_patience) {
-    begin(3600 * LB_S_NS);
-    release_takes_ms(2, 1, 3000);
+    begin_with_release(1, 3000);
     look_until_ms(11900);
     expect(0, 0);
-    begin(3600 * LB_S_NS);
-    release_takes_ms(2, 1, 3000);
+    begin_with_release(1, 3000);
     look_until_ms(12500);
     expect(1, 0);
     /* also one that is slow only after the key was found idle */
     begin(3600 * LB_S_NS);
     look_until_ms(6000);
-    atomic_store(&cells[1].releasing_ns, BEGIN_NS + 6 * LB_S_NS);
-    atomic_store(&clients[2].waiting_key[0], 1);
-    atomic_store(&clients[2].releasing, true);
+    begin_release(2, 1, 6000);
     look_until_ms(9000);
     expect(0, 0);
     /* A fault may have delayed the release. */
     begin(LB_S_NS);
     stuck.disturbed_ns = BEGIN_NS + LB_S_NS / 2;
-    release_takes_ms(2, 1, 3000);
+    release_takes_ms(1, 3000);
     look_until_ms(9000);
     expect(1, 0);
 }
