@@ -119,6 +119,7 @@ void hosts_free(struct hosts *hosts) {
     if (hosts_judges(hosts)) hosts_tell_all(hosts, &(struct message){.word = WORD_LEAVE});
     for (int i = 0; i < hosts->count; i++) {
         if (hosts->host[i].has_kept) free(hosts->host[i].kept.blob);
+        json_decref(hosts->host[i].environment);
     }
     if (hosts->has_kept) free(hosts->kept.blob);
     free(hosts);

@@ -6,6 +6,8 @@
 #ifndef BENCH_HOSTS_HOSTS_H
 #define BENCH_HOSTS_HOSTS_H
 
+#include <jansson.h>
+
 #include "bench/base/clock.h"
 #include "bench/base/err.h"
 #include "bench/hosts/clocks.h"
@@ -20,8 +22,9 @@
 enum word {
     /* host -> judge: value[0] = hash of the program, value[1] = of the machine and its network; text = its name */
     WORD_HELLO,
-    WORD_PLAN,    /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
-    WORD_READY,   /* host -> judge: has read the plan, or has reached a stage's moment value[0] */
+    WORD_PLAN, /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
+    /* host -> judge: has read the plan, blob = its environment; or has reached a stage's moment value[0] */
+    WORD_READY,
     WORD_STAGE,   /* judge -> host: blob = what is asked of the stage */
     WORD_ON,      /* judge -> host: all hosts have reached the moment value[0]: go on */
     WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
@@ -48,6 +51,8 @@ struct message {
 /* One load host, as the judge knows it. */
 struct host {
     char name[64];
+    /* of its machine, as it told with the plan; NULL = it did not */
+    json_t *environment;
     struct clock_series clock;
     bool lost;
     char why[200];

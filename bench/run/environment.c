@@ -73,3 +73,16 @@ json_t *environment_json(void) {
     if (environment) machine_describe(environment, "");
     return environment;
 }
+
+void environment_add_advised(const json_t *environment, char *text, size_t size) {
+    const json_t *advice = json_object_get(environment, "advice"), *sentence;
+    char name[100];
+    size_t i;
+    json_array_foreach(advice, i, sentence) {
+        const char *words = json_string_value(sentence);
+        size_t used = strlen(text);
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(words ? words : "", ":"), words);
+        if (!*name || strstr(text, name)) continue;
+        snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+    }
+}

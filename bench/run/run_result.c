@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/hosts/hosts.h"
 #include "bench/run/environment.h"
 #include "bench/run/run_state.h"
 #include "results/format/write.h"
@@ -62,22 +63,48 @@ static json_t *control_plans_json(const struct plan *plan) {
 }
 
 /* Says in one line which checks of the machine found something; .environment.advice has the rest. */
-static void warn_of_machine(json_t *warnings, const json_t *environment) {
-    const json_t *advice = json_object_get(environment, "advice"), *text;
+static void warn_of_machine(const struct run_state *run) {
     char names[300] = "";
-    size_t i;
-    json_array_foreach(advice, i, text) {
-        const char *words = json_string_value(text);
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
-                 (int)strcspn(words, ":"), words);
-    }
+    environment_add_advised(json_object_get(run->json, "environment"), names, sizeof names);
     if (*names)
         json_array_append_new(
-            warnings,
+            run->warnings,
             json_sprintf("this machine may blur the figures (%s): `lockbench doctor` says "
                          "how, and what to do about it",
                          names));
+}
+
+/* The same of the load hosts, which have the clients. */
+static void warn_of_hosts(const struct run_state *run) {
+    const json_t *hosts = json_object_get(run->json, "hosts"), *host;
+    char names[300] = "", last[300];
+    size_t i, advised = 0, count = json_array_size(hosts);
+    json_array_foreach(hosts, i, host) {
+        const json_t *environment = json_object_get(host, "environment");
+        last[0] = '\0';
+        environment_add_advised(environment, last, sizeof last);
+        advised += *last != '\0';
+        environment_add_advised(environment, names, sizeof names);
+    }
+    if (advised > 0)
+        json_array_append_new(
+            run->warnings,
+            json_sprintf(
+                "%zu of %zu load hosts may blur the figures (%s): `lockbench doctor` there "
+                "says how, and what to do about it",
+                advised, count, names));
+}
+
+/* The machines that have the clients; empty if this one has them. */
+static json_t *hosts_json(const struct hosts *hosts) {
+    json_t *list = json_array();
+    for (int i = 0; hosts && i < hosts->count; i++) {
+        json_t *told = hosts->host[i].environment;
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o}", "name", hosts->host[i].name, "environment",
+                                        told ? json_incref(told) : json_object()));
+    }
+    return list;
 }
 
 int run_begin_result(struct run_state *run, struct lb_err *err) {
@@ -89,13 +116,14 @@ int run_begin_result(struct run_state *run, struct lb_err *err) {
     run->skipped = ask->plan->skipped ? json_deep_copy(ask->plan->skipped) : json_array();
     /* The result is marked as partial until the end, so that it is right after a SIGKILL. */
     run->json = json_pack(
-        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:O, s:O, s:O, s:O, s:n, "
-        "s:[]}",
+        "{s:s, s:{s:s, s:s}, s:s, s:o, s:n, s:b, s:s, s:n, s:o, s:o, s:o, s:o, s:O, s:O, s:O, s:O, "
+        "s:n, s:[]}",
         "schema", RUN_SCHEMA, "tool", "name", "lockbench", "version", ask->version, "command",
         ask->command, "started_at", result_now_json(), "ended_at", "partial", 1, "partial_reason",
         "the run was cut off", "verdict", "plan", plan_json(ask->plan), "control_plans",
-        control_plans_json(ask->plan), "environment", environment_json(), "servers", run->servers,
-        "skipped", run->skipped, "warnings", run->warnings, "stages", run->stages, "canary", "slo");
+        control_plans_json(ask->plan), "environment", environment_json(), "hosts",
+        hosts_json(ask->hosts), "servers", run->servers, "skipped", run->skipped, "warnings",
+        run->warnings, "stages", run->stages, "canary", "slo");
     if (!run->json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     int failed = outdir_write(&run->out, run->json, err);
     outdir_claimed(&run->out);
@@ -186,7 +214,8 @@ void run_conclude(struct run_state *run, struct run_end *end) {
     json_object_set_new(run->json, "verdict", json_string(end->verdict));
     json_object_set_new(run->json, "ended_at", result_now_json());
     /* The last of the warnings: those of the run itself come first. */
-    warn_of_machine(run->warnings, json_object_get(run->json, "environment"));
+    warn_of_machine(run);
+    warn_of_hosts(run);
     end->exit_code = run->err.code;
     snprintf(end->why, sizeof end->why, "%s", run->err.text);
     end->said = true;

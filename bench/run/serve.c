@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench/base/home.h"
+#include "bench/run/environment.h"
 #include "bench/run/place.h"
 #include "bench/run/supervise.h"
 #include "bench/servers/folder.h"
@@ -49,6 +50,10 @@ static int await_ready(struct hosts *hosts, int host, int64_t deadline_ns, struc
     struct message message;
     const char *name = hosts->host[host].name;
     while (hosts_hear(hosts, host, &message, deadline_ns) == 1) {
+        if (message.word == WORD_READY && message.blob) {
+            json_decref(hosts->host[host].environment);
+            hosts->host[host].environment = json_loadb(message.blob, message.blob_bytes, 0, NULL);
+        }
         free(message.blob);
         if (message.word == WORD_READY) return 0;
         if (message.word == WORD_TROUBLE)
@@ -154,6 +159,20 @@ static int run_part(struct served *served, const json_t *json, struct lb_err *er
     return stage ? 0 : -1;
 }
 
+/* Says that the plan was read, and what machine this is: the judge knows only its own. */
+static int report_read(struct served *served, struct lb_err *err) {
+    json_t *environment = environment_json();
+    /* The host's name stands in the result, and a hash of it differs between machines that are alike. */
+    json_object_del(environment, "hostname_hash");
+    char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
+    struct message ready = {
+        .word = WORD_READY, .blob = text, .blob_bytes = text ? strlen(text) : 0};
+    int failed = hosts_report(served->hosts, &ready, err);
+    json_decref(environment);
+    free(text);
+    return failed;
+}
+
 /* Does what a message asks. 0, or -1 with err: the judge does not listen. */
 static int serve_message(struct served *served, const struct message *message, struct lb_err *err) {
     struct lb_err why = {0};
@@ -163,7 +182,7 @@ static int serve_message(struct served *served, const struct message *message, s
         why = served->lacking;
         if (why.code || read_plan(served, message, &why) != 0)
             return report_trouble(served, &why, err);
-        return hosts_report(served->hosts, &(struct message){.word = WORD_READY}, err);
+        return report_read(served, err);
     case WORD_STAGE:
         json = json_loadb(message->blob, message->blob_bytes, 0, NULL);
         if (run_part(served, json, &why) != 0) report_trouble(served, &why, err);

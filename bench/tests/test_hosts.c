@@ -77,6 +77,12 @@ TEST(test_the_sums_are_those_of_all_hosts) {
     }
     assert_true(clients == 7 && grants == result->grants);
     for (int client = 0; client < 7; client++) assert_true(stage->grants_per_client[client] > 0);
+    for (int k = 0; k < HOSTS; k++) {
+        const json_t *environment = run.hosts->host[k].environment;
+        assert_true(json_integer_value(json_object_get(environment, "cpus")) > 0);
+        assert_true(json_is_string(json_object_get(environment, "kernel")));
+        assert_null(json_object_get(environment, "hostname_hash"));
+    }
     double seconds = 0;
     for (int k = 0; k < stage->second_count; k++) seconds += (double)stage->seconds[k].ok;
     assert_true(seconds == (double)stage->hist[METRIC_ACQUIRE]->count);

@@ -84,6 +84,8 @@ TEST(locks_of_real_servers_run_on_three_hosts) {
         "lockbench-hosts launch mpirun --enable-recovery --hostfile HOSTS -np 4 lockbench-hosts run contended");
     const json_t *stages = cli_get(run, "stages"), *stage;
     size_t i;
+    assert_int_equal(json_array_size(cli_get(run, "hosts")), HOSTS);
+    assert_true(cli_number_at(run, "hosts.2.environment.cpus") > 0);
     assert_int_equal(json_array_size(stages), 5);
     json_array_foreach(stages, i, stage) {
         check_clocks(stage);

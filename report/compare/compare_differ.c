@@ -109,11 +109,18 @@ static const char *version_of(const struct run *run, const char *backend) {
     return NULL;
 }
 
-/* Compares two runs, of both sides or of one. */
+static const json_t *host_environment(const struct run *run, size_t host) {
+    return json_object_get(json_array_get(run->hosts, host), "environment");
+}
+
+/* Compares two runs, of both sides or of one. Of load hosts whose machines differ in the same way there is one line. */
 static int differ_runs(struct compare *compare, const char *side, const struct run *base,
                        const struct run *new) {
     int failed = differ(compare, side, "plan", base->plan, new->plan);
     failed |= differ(compare, side, "environment", base->environment, new->environment);
+    for (size_t i = 0; i < json_array_size(base->hosts) && i < json_array_size(new->hosts); i++)
+        failed |=
+            differ_at(compare, side, "hosts", host_environment(base, i), host_environment(new, i));
     for (int i = 0; i < new->server_count; i++) {
         const char *backend = new->servers[i].backend;
         const char *was = backend ? version_of(base, backend) : NULL;

@@ -5,8 +5,7 @@
 
 #include "bench/base/clock.h"
 #include "report/run/run_doc.h"
-
-#define HOSTS_SHOWN 256
+#include "report/run/words.h"
 
 /* One host, over all stages. */
 struct host_row {
@@ -50,7 +49,7 @@ static int collect_hosts(const struct run *run, struct host_row *rows) {
         size_t i;
         const json_t *host;
         json_array_foreach(run->stages[s].hosts, i, host) {
-            if (i >= HOSTS_SHOWN) break;
+            if (i >= RUN_HOSTS_MAX) break;
             add_host_stage(&rows[i], host, (int)i >= count);
             if ((int)i >= count) count = (int)i + 1;
         }
@@ -112,7 +111,7 @@ static void add_host_row(struct doc *doc, const struct host_row *row, int number
 }
 
 void run_hosts_say_lost(const struct run *run, struct doc *doc) {
-    struct host_row rows[HOSTS_SHOWN] = {0};
+    struct host_row rows[RUN_HOSTS_MAX] = {0};
     int count = collect_hosts(run, rows);
     for (int i = 0; i < count; i++) {
         if (!rows[i].lost) continue;
@@ -122,8 +121,47 @@ void run_hosts_say_lost(const struct run *run, struct doc *doc) {
     }
 }
 
+/* The machine of a load host as people read it; "" if the file does not tell. */
+static char *machine_of(const struct run *run, size_t host, char text[WORDS_MACHINE_MAX]) {
+    const json_t *of = json_array_get(run->hosts, host);
+    return words_machine(json_object_get(of, "environment"), text, WORDS_MACHINE_MAX);
+}
+
+/* Writes the numbers of the load hosts that are machines like this one, "1, 3", into text. Returns how many they are;
+ * 0 = an earlier host is one of them. */
+static int hosts_like(const struct run *run, size_t host, char text[100]) {
+    char first[WORDS_MACHINE_MAX], other[WORDS_MACHINE_MAX];
+    int count = 0;
+    size_t used = 0;
+    machine_of(run, host, first);
+    for (size_t i = 0; i < json_array_size(run->hosts); i++) {
+        if (strcmp(first, machine_of(run, i, other)) != 0) continue;
+        if (i < host) return 0;
+        count++;
+        if (used > 80) continue;
+        bool last = used > 70;
+        used += (size_t)snprintf(text + used, 100 - used, last ? " ..." : "%s%zu",
+                                 count > 1 ? ", " : "", i + 1);
+    }
+    return count;
+}
+
+/* The machines of the load hosts: those that are alike in one line. .environment is that of rank 0 alone. */
+static void say_machines(const struct run *run, struct doc *doc) {
+    char machine[WORDS_MACHINE_MAX], numbers[100];
+    size_t all = json_array_size(run->hosts);
+    for (size_t i = 0; i < all; i++) {
+        int count = hosts_like(run, i, numbers);
+        if (count == 0 || !*machine_of(run, i, machine)) continue;
+        if (count == (int)all && all > 1)
+            doc_say(doc, TONE_PLAIN, "Each load host: %s.", machine);
+        else
+            doc_say(doc, TONE_PLAIN, "Load host%s %s: %s.", count > 1 ? "s" : "", numbers, machine);
+    }
+}
+
 void run_hosts(const struct run *run, struct doc *doc) {
-    struct host_row rows[HOSTS_SHOWN] = {0};
+    struct host_row rows[RUN_HOSTS_MAX] = {0};
     int count = collect_hosts(run, rows);
     double error_ns = 0;
     char text[NUMBER_TEXT_MAX];
@@ -135,6 +173,7 @@ void run_hosts(const struct run *run, struct doc *doc) {
         error_ns = fmax(error_ns, rows[i].error_ns);
     }
     doc_end(doc);
+    say_machines(run, doc);
     if (count < 2) return;
     doc_say(
         doc, TONE_PLAIN,

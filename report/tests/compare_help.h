@@ -22,6 +22,7 @@
 struct made {
     const char *lock, *topology, *verdict, *more;
     const char *others; /* stages of other locks, with commas between */
+    const char *root;   /* more of the run, with a comma after each */
     int repeats;
     double faster; /* throughput, against 1000/s */
     double slower; /* latencies */
@@ -61,8 +62,10 @@ static inline char *make_run(const struct made *made, uint64_t seed) {
     assert_non_null(out);
     struct lb_rng rng;
     rng_seed(&rng, seed, 7);
-    fputs("{\"schema\":\"lockbench.run/1\",\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
-          out);
+    fprintf(
+        out,
+        "{\"schema\":\"lockbench.run/1\",%s\"plan\":{\"acquire\":{\"lease_ns\":5}},\"stages\":[",
+        made->root ? made->root : "");
     for (int i = 0; i < made->repeats; i++) write_stage(out, made, &rng, i);
     if (made->others) fprintf(out, "%s%s", made->repeats ? "," : "", made->others);
     fputs("]}", out);

@@ -191,7 +191,7 @@ function run(name, summary, plan, stages, more = {}) {
     plan: { workload: { name, summary }, ...plan },
     environment: { hostname_hash: '5f2a', kernel: 'Linux 6.1.0-28-amd64', cpu_model: 'Example CPU @ 2.50GHz', cpus: 2, memory_bytes: 25769803776,
       clock_source: 'tsc', governor: null, libc: 'glibc 2.36', compiler: 'gcc 12.2.0', build: 'release', timer_slack_ns: 1, libraries: { hiredis: '0.14.1', libpq: '15.8' } },
-    servers: [...seen.values()], skipped: [], warnings: [], stages, ...more,
+    hosts: [], servers: [...seen.values()], skipped: [], warnings: [], stages, ...more,
   };
 }
 

@@ -45,6 +45,21 @@ TEST(what_answers_other_questions_is_refused) {
     for (int i = 0; i < 6; i++) free(files_of[i]);
 }
 
+/* As the machine of a run on one host; two hosts that changed in the same way are one line. */
+TEST(other_machines_of_load_hosts_are_a_difference) {
+    struct made base = {.lock = "a", .repeats = 5, .noise = 0.01}, new = base;
+    base.root =
+        "\"hosts\":[{\"name\":\"x\",\"environment\":{\"cpu_model\":\"Old\",\"load_before\":1}},"
+        "{\"name\":\"y\",\"environment\":{\"cpu_model\":\"Old\"}}],";
+    new.root =
+        "\"hosts\":[{\"name\":\"z\",\"environment\":{\"cpu_model\":\"New\",\"load_before\":2}},"
+        "{\"name\":\"y\",\"environment\":{\"cpu_model\":\"New\"}}],";
+    struct compare *compare = compare_of(&base, &new, 1);
+    assert_int_equal(compare->difference_count, 1);
+    assert_string_equal(compare->differences[0], "hosts.cpu_model: \"Old\", now \"New\"");
+    compare_free(compare);
+}
+
 /* Two locks may have other servers and durabilities, but not other executors. */
 TEST(two_locks_are_compared_on_one_executor) {
     const struct made base = {.lock = "a", .repeats = 5, .noise = 0.01};

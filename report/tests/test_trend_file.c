@@ -319,6 +319,31 @@ TEST(generator_limited_stages_are_left_out) {
     free(run);
 }
 
+/* .environment is the judging host's; the clients are on the load hosts. */
+TEST(other_machines_of_load_hosts_are_another_series) {
+    static const char *const stages[] = {
+        STAGE("a", 0, 100, "") "],\"hosts\":[{\"environment\":{\"cpus\":8}}",
+        STAGE("a", 0, 100, "") "],\"hosts\":[{\"environment\":{\"cpus\":8,\"kernel\":\"k2\"}}",
+        STAGE("a", 0, 100, "") "],\"hosts\":[{\"environment\":{\"cpus\":2}}"};
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("hosts.csv"), *run = path_of("hosts.json"), start[32];
+    for (int i = 0; i < 3; i++) {
+        snprintf(start, sizeof start, "2026-01-0%dT00:00:00Z", i + 1);
+        run_file(run, start, "", stages[i]);
+        assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    }
+    struct trend *trend = trend_read(file, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(trend->count, 3);
+    const char *first = trend->lines[0].text[TREND_ENVIRONMENT];
+    assert_string_equal(trend->lines[1].text[TREND_ENVIRONMENT], first);
+    assert_string_not_equal(trend->lines[2].text[TREND_ENVIRONMENT], first);
+    trend_free(trend);
+    free(file);
+    free(run);
+}
+
 /* A lock that runs with other options is another series: if it polls less often, it has not become
  * slower. The program under test (exec.program) is what changes from run to run. */
 TEST(other_options_are_another_series) {

@@ -55,24 +55,31 @@ static int hash_options(unsigned *value, const json_t *options) {
     return 0;
 }
 
-/* The hash of the properties that make figures of the same load incomparable: the machine and the
- * lock's options. The host is not among them, because its name changes with each container. Kernel
+static void hash_machine(unsigned *value, const json_t *environment) {
+    static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const json_t *part = json_object_get(environment, parts[i]);
+        /* the usable processors: a container with two of 64 is another machine than one with all */
+        const json_t *usable = json_object_get(environment, "cpus_usable");
+        if (usable && strcmp(parts[i], "cpus") == 0) part = usable;
+        char text[300];
+        snprintf(text, sizeof text, "%08x %s %.15g %.200s", *value, parts[i],
+                 json_number_value(part), json_is_string(part) ? json_string_value(part) : "");
+        *value = hash(text);
+    }
+}
+
+/* The hash of the properties that make figures of the same load incomparable: the machine, those of the load hosts, and
+ * the lock's options. The host is not among them, because its name changes with each container. Kernel
  * and libraries are not either, because a history shows their effects. -1: out of memory. */
 static int environment_hash(const struct run *run, const struct run_stage *stage,
                             unsigned *ret_hash) {
-    static const char *const parts[] = {"cpu_model", "cpus", "clock_source", "governor", "build"};
-    const json_t *options = json_object_get(run->plan, "options");
+    const json_t *options = json_object_get(run->plan, "options"), *host;
     unsigned value = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const json_t *part = json_object_get(run->environment, parts[i]);
-        /* the usable processors: a container with two of 64 is another machine than one with all */
-        const json_t *usable = json_object_get(run->environment, "cpus_usable");
-        if (usable && strcmp(parts[i], "cpus") == 0) part = usable;
-        char text[300];
-        snprintf(text, sizeof text, "%08x %s %.15g %.200s", value, parts[i],
-                 json_number_value(part), json_is_string(part) ? json_string_value(part) : "");
-        value = hash(text);
-    }
+    size_t i;
+    hash_machine(&value, run->environment);
+    json_array_foreach(run->hosts, i, host)
+        hash_machine(&value, json_object_get(host, "environment"));
     if (hash_options(&value, json_object_get(options, stage->lock)) != 0 ||
         hash_options(&value, json_object_get(options, doc_or(stage->backend, ""))) != 0)
         return -1;

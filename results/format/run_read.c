@@ -217,6 +217,13 @@ static const struct result_field slo_fields[] = {
     {.path = NULL},
 };
 
+static const struct result_field host_fields[] = {
+    NO_MEMBER(TEXT, "name", .help = "its name"),
+    NO_MEMBER(FREE, "environment",
+              .help = "of the machine, as .environment, without hostname_hash; empty = not known"),
+    {.path = NULL},
+};
+
 const struct result_field *run_slo_fields(void) {
     return slo_fields;
 }
@@ -259,6 +266,9 @@ static const struct result_field run_fields[] = {
                       "load_before: the load of the minute before. steal_before: the share that "
                       "the host took, of the processor time wanted since the machine started. "
                       "advice: a sentence for each that may spoil the figures."),
+    NO_MEMBER(ROWS, "hosts", .items = host_fields,
+              .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
+                      "empty = the machine of .environment had them"),
     NO_MEMBER(ROWS, "servers", .items = server_fields, .help = "the servers that were measured"),
     NO_MEMBER(ROWS, "skipped", .items = skip_fields, .help = "the locks that were left out"),
     NO_MEMBER(ROWS, "slo", .items = slo_fields,
@@ -302,6 +312,7 @@ static int read_run_root(struct tree_place *place, struct run *run) {
     if (tree_fields(place, run->root, run_fields, run)) return -1;
     if (tree_branch(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
     if (tree_branch(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
+    if (tree_objects(place, run->root, "hosts", RUN_HOSTS_MAX, &run->hosts)) return -1;
     if (read_servers(place, run)) return -1;
     run->skips = tree_list(place, run->root, "skipped", 0, skip_fields, sizeof *run->skips,
                            &run->skip_count);

@@ -81,6 +81,8 @@ struct run_slo {
     bool never; /* the figure is a quantile that is among requests that were never granted */
 };
 
+#define RUN_HOSTS_MAX 256 /* load hosts of a run */
+
 struct run {
     char *path; /* the path of the file, for messages */
     char *dir;  /* its folder */
@@ -88,7 +90,7 @@ struct run {
         *verdict;
     const char *workload, *summary;
     bool partial;
-    const json_t *plan, *environment, *warnings, *canary; /* NULL when absent */
+    const json_t *plan, *environment, *hosts, *warnings, *canary; /* NULL when absent */
     struct run_stage *stages;
     int stage_count;
     struct run_server *servers;
