@@ -37,6 +37,7 @@ static void note_interrupt(int signal) {
 
 /* The launcher while it runs. */
 struct launched {
+    const char *name;
     pid_t pid;
     int errors;     /* its standard error; -1 = closed */
     char line[300]; /* of its standard error, so far */
@@ -124,6 +125,21 @@ static void end_launcher(struct launched *job) {
     if (since_ns > GRACE_NS) kill(job->pid, since_ns > 2 * GRACE_NS ? SIGKILL : SIGTERM);
 }
 
+/* Of a launcher that ended before any last words. Its codes are its own, and not those of bench/README.md: mpirun ends
+ * with 1 where there are too few slots, and with 255 where a host can't be reached. Ranks that failed told a code. */
+static int code_of_launcher(const struct launched *job, int status) {
+    /* mpirun that could not start its daemons since it was told to end exits with 0. */
+    if (job->passed > 0) return LB_EXIT_INTERRUPTED;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return LB_EXIT_OK;
+    bool killed = WIFSIGNALED(status);
+    fprintf(
+        stderr,
+        "lockbench-hosts: %s %s %d, and no rank told how the run ended: see the messages above\n",
+        job->name, killed ? "was ended by signal" : "ended with its own code",
+        killed ? WTERMSIG(status) : WEXITSTATUS(status));
+    return LB_EXIT_MACHINE;
+}
+
 static int watch(struct launched *job) {
     int status = 0;
     for (;;) {
@@ -139,10 +155,7 @@ static int watch(struct launched *job) {
      * end is not waited for. */
     while (job->errors >= 0 && pass_errors(job, 0)) {
     }
-    if (job->code >= 0) return job->code;
-    /* mpirun that could not start its daemons since it was told to end exits with 0. */
-    if (job->passed > 0) return LB_EXIT_INTERRUPTED;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : LB_EXIT_MACHINE;
+    return job->code >= 0 ? job->code : code_of_launcher(job, status);
 }
 
 /* On a host that is cut off, Open MPI's daemon notices only after more than five minutes that mpirun is gone. These
@@ -226,7 +239,7 @@ static int check_program(const char *program) {
 
 static int launch_marked(char **command) {
     int errors[2];
-    struct launched job = {.code = -1};
+    struct launched job = {.name = command[0] ? base_name(command[0]) : "", .code = -1};
     if (pipe(errors) != 0) {
         perror("lockbench-hosts: pipe");
         return LB_EXIT_MACHINE;

@@ -23,7 +23,8 @@
 #define LAUNCH_WORD_PLAIN "launched-plain"
 
 /* Runs command (NULL-terminated argv), in which own_name is the program of the ranks, and waits for its end. Returns
- * the exit code of the job; 130 if the job was interrupted and no rank printed a code. */
+ * the exit code of the job. If no rank printed a code: 130 if the job was interrupted, else 0, or 2 and a line if the
+ * launcher failed. */
 int launch(const char *own_name, char **command);
 
 /* Which word of the command is the ranks' program; 0: none. The first word is the launcher. */

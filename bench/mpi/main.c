@@ -276,7 +276,7 @@ int main(int argc, char **argv) {
         return launch(argv[0], argv + 2);
     int answered = answer(argc, argv);
     bool alone = launched_rank() < 0;
-    if (launched && answered > 0 && launched_rank() == 0) say_last_words(answered);
+    if (launched && answered > 0 && launched_rank() <= 0) say_last_words(answered);
     if (answered == LB_EXIT_OK || (answered > 0 && (launched || alone)))
         return launched ? LB_EXIT_OK : answered;
     struct link link = {.send = mpi_send, .receive = mpi_receive};
