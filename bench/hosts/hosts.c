@@ -13,9 +13,8 @@
 #define EXCHANGES 100 /* at the beginning */
 #define FINE_NS 20000 /* an error that is good enough ... */
 #define MEASURE_NS                                                                                 \
-    (100 * LB_MS_NS)            /* ... and for how long one host is asked again for a better one */
-#define ANSWER_NS (2 * LB_S_NS) /* for a clock exchange: a load host looks every 50 ms at least */
-#define SEND_NS (10 * LB_S_NS)  /* for a message to leave */
+    (100 * LB_MS_NS)           /* ... and for how long one host is asked again for a better one */
+#define SEND_NS (10 * LB_S_NS) /* for a message to leave */
 #define SEND_LEAST_NS LB_S_NS
 #define PARTS_NS                                                                                   \
     (300 * LB_S_NS) /* ... with what a host measured: the judge takes one host after the other */
@@ -183,6 +182,12 @@ static bool is_silent(struct host *of, int64_t silent_ns) {
     return lb_now() >= silent_ns && ++of->quiet_looks >= QUIET_LOOKS;
 }
 
+static void lose_silent(struct hosts *hosts, int host) {
+    char why[100];
+    snprintf(why, sizeof why, "nothing came from it for %d s", (int)(HOST_SILENT_NS / LB_S_NS));
+    hosts_lose(hosts, host, why);
+}
+
 /* hosts_hear, but only of what comes now, and answers about clocks are among it. */
 static int hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
     struct host *of = &hosts->host[host];
@@ -201,7 +206,7 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
                 deadline_ns += still_ns;
                 continue;
             }
-            if (is_silent(of, silent_ns)) hosts_lose(hosts, host, "nothing came from it for 10 s");
+            if (is_silent(of, silent_ns)) lose_silent(hosts, host);
             if (!of->lost && lb_now() >= deadline_ns) return 0;
         }
         if (got <= 0) continue;
@@ -240,7 +245,7 @@ static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *
     int64_t sent_ns = lb_now();
     struct message ask = {.word = WORD_CLOCK, .value = {0, sent_ns}}, answer = {0};
     hosts_tell(hosts, host, &ask);
-    while (hear(hosts, host, &answer, sent_ns + ANSWER_NS) == 1) {
+    while (hear(hosts, host, &answer, sent_ns + CLOCK_ANSWER_NS) == 1) {
         int64_t received_ns = lb_now();
         if (answer.word != WORD_CLOCK) {
             hosts_keep(hosts, host, &answer);

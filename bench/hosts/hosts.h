@@ -14,9 +14,18 @@
 #include "bench/hosts/link.h"
 
 #define HOSTS_MAX 256
+
+/* test_hosts compares these with what bench/HOSTS.md says. */
 #define HOST_SILENT_NS (10 * LB_S_NS) /* a load host that is not heard for so long is lost */
+#define CLOCK_ANSWER_NS                                                                            \
+    (2 * LB_S_NS) /* for a clock exchange: a load host looks every 50 ms at least */
+/* From a host's last word to the end of the load on the others, at most: when the silence is long enough, the judge may
+ * be waiting for the clock of another host. */
+#define HOST_NOTICED_NS (HOST_SILENT_NS + CLOCK_ANSWER_NS)
 #define JUDGE_SILENT_NS                                                                            \
-    (40 * LB_S_NS) /* in a stage, a load host that hears nothing for so long gives up */
+    (40 * LB_S_NS) /* in a stage, a load host that hears nothing for so long gives up ... */
+#define JUDGE_ABSENT_NS                                                                            \
+    (600 * LB_S_NS) /* ... and between two stages, in which the judge may start servers */
 #define JUDGE_TALKS_NS (10 * LB_S_NS) /* so often the judge speaks in a stage */
 
 enum word {

@@ -18,12 +18,8 @@
 #include "bench/base/hangup.h"
 #include "bench/cli/interrupt.h"
 
-#define GRACE_NS                                                                                   \
-    (5 *                                                                                           \
-     LB_S_NS) /* for the launcher to end after the judging rank's last words, and again after SIGTERM */
 #define LOOK_MS 200
-#define AGAIN_NS (3 * LB_S_NS)    /* then an interrupt that nobody heard is passed on again */
-#define UNHEARD_NS (60 * LB_S_NS) /* then there is no rank that could hear it */
+#define AGAIN_NS (3 * LB_S_NS) /* then an interrupt that nobody heard is passed on again */
 /* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
  * others and saves what they measured. */
 #define JUDGE_GRACE_NS (300 * LB_S_NS)
@@ -106,7 +102,7 @@ static void pass_interrupts(struct launched *job) {
     int64_t now_ns = lb_now();
     bool unheard = job->passed > 0 && !job->heard && job->code < 0;
     if (unheard && job->passed == 1 && now_ns - job->passed_ns > AGAIN_NS) job->passed = 0;
-    if (unheard && now_ns - job->first_ns > UNHEARD_NS) {
+    if (unheard && now_ns - job->first_ns > LAUNCH_UNHEARD_NS) {
         fprintf(stderr, "lockbench-hosts: no rank heard the interrupt: the launcher is ended\n");
         end_job(job, LB_EXIT_INTERRUPTED);
     }
@@ -122,7 +118,8 @@ static void end_launcher(struct launched *job) {
         judge_died(job);
     if (job->code < 0) return;
     int64_t since_ns = lb_now() - job->ended_ns;
-    if (since_ns > GRACE_NS) kill(job->pid, since_ns > 2 * GRACE_NS ? SIGKILL : SIGTERM);
+    if (since_ns > LAUNCH_GRACE_NS)
+        kill(job->pid, since_ns > 2 * LAUNCH_GRACE_NS ? SIGKILL : SIGTERM);
 }
 
 /* Of a launcher that ended before any last words. Its codes are its own, and not those of bench/README.md: mpirun ends
@@ -158,12 +155,18 @@ static int watch(struct launched *job) {
     return job->code >= 0 ? job->code : code_of_launcher(job, status);
 }
 
+static void set_number(const char *name, int number) {
+    char text[20];
+    snprintf(text, sizeof text, "%d", number);
+    setenv(name, text, 0);
+}
+
 /* On a host that is cut off, Open MPI's daemon notices only after more than five minutes that mpirun is gone. These
- * settings let it notice after 140 s, when the judging rank has saved its result. Settings of the user stay. */
+ * settings let it notice sooner, but not before the judging rank has saved its result. Settings of the user stay. */
 static void miss_sooner(void) {
-    setenv("OMPI_MCA_oob_tcp_keepalive_time", "120", 0);
-    setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "5", 0);
-    setenv("OMPI_MCA_oob_tcp_keepalive_probes", "4", 0);
+    set_number("OMPI_MCA_oob_tcp_keepalive_time", LAUNCH_KEEPALIVE_S);
+    set_number("OMPI_MCA_oob_tcp_keepalive_intvl", LAUNCH_PROBE_S);
+    set_number("OMPI_MCA_oob_tcp_keepalive_probes", LAUNCH_PROBES);
 }
 
 /* Open MPI binds each process to a core or a socket, and with it the worker processes of a load host and the servers

@@ -7,6 +7,19 @@
 #ifndef BENCH_MPI_LAUNCH_H
 #define BENCH_MPI_LAUNCH_H
 
+#include "bench/base/clock.h"
+
+/* test_hosts compares these with what bench/HOSTS.md says. */
+#define LAUNCH_START_S 120 /* for MPI to start on all hosts */
+#define LAUNCH_GRACE_NS                                                                            \
+    (5 * LB_S_NS) /* for the launcher to end after the last words, and again after SIGTERM */
+#define LAUNCH_UNHEARD_NS                                                                          \
+    (60 * LB_S_NS) /* after an interrupt: then there is no rank that could hear it */
+/* For a daemon of Open MPI to notice that mpirun is gone: it is quiet for so long, then asks so often. */
+#define LAUNCH_KEEPALIVE_S 120
+#define LAUNCH_PROBE_S 5
+#define LAUNCH_PROBES 4
+
 /* The judging rank prints this to standard error, followed by the exit code, before it ends a job that lost a host or
  * has an exit code other than 0. If the line is printed twice, the first one counts. */
 #define LAUNCH_LAST_WORDS "lockbench-hosts: the job is ended; exit code "

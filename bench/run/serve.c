@@ -17,8 +17,7 @@
 #include "bench/servers/janitor.h"
 #include "bench/workload/leases.h"
 
-#define PLAN_NS (30 * LB_S_NS)     /* for all hosts to read the plan */
-#define SILENCE_NS (600 * LB_S_NS) /* the judge may start servers, but is not silent for longer */
+#define PLAN_NS (30 * LB_S_NS) /* for all hosts to read the plan */
 
 /* ---- the judge ---- */
 
@@ -209,10 +208,11 @@ int serve_run(struct hosts *hosts, const char *version, const volatile sig_atomi
     prepare(&served, &served.lacking);
     for (;;) {
         struct message message;
-        int got = hosts_wait(hosts, &message, lb_now() + SILENCE_NS, err);
+        int got = hosts_wait(hosts, &message, lb_now() + JUDGE_ABSENT_NS, err);
         if (got == 0) {
             hosts->judge_gone = true;
-            err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for 10 minutes");
+            err_set(err, LB_EXIT_MACHINE, "the judging host (rank 0) said nothing for %d minutes",
+                    (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
         }
         if (got != 1) failed = -1;
         if (failed || message.word == WORD_LEAVE) break;

@@ -1,9 +1,11 @@
 /* test_hosts: a stage whose clients are in several processes that share nothing, joined by sockets as hosts are by MPI:
  * the sums, and what happens to a host that dies or stands still. */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "bench/mpi/launch.h"
 #include "bench/run/stage_hosts.h"
 #include "bench/run/stage_log.h"
 #include "bench/run/stage_shape.h"
@@ -449,6 +451,39 @@ TEST(test_a_host_whose_word_was_put_back_hears_the_judge_and_is_not_lost) {
     assert_int_equal(waitpid(pids[1], &status, 0), pids[1]);
     assert_int_equal(status, 0);
     close(link.fds[1]);
+}
+
+/* A sentence of bench/HOSTS.md, with the numbers of the code. */
+__attribute__((format(printf, 2, 3))) static void has_sentence(const char *page, const char *format,
+                                                               ...) {
+    char text[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (!strstr(page, text)) fail_msg("bench/HOSTS.md does not say: %s", text);
+}
+
+TEST(test_the_page_has_the_limits_of_the_code) {
+    static char page[40000];
+    FILE *file = fopen("bench/HOSTS.md", "re");
+    assert_non_null(file);
+    assert_true(fread(page, 1, sizeof page - 1, file) < sizeof page - 1);
+    fclose(file);
+    int silent_s = (int)(HOST_SILENT_NS / LB_S_NS);
+    has_sentence(page, "when rank 0 has heard nothing from it for %d s.", silent_s);
+    has_sentence(page, "a host that sends no part of them for %d s is lost", silent_s);
+    has_sentence(page, "at most %d s after the loss", (int)(HOST_NOTICED_NS / LB_S_NS));
+    has_sentence(page, "nothing from rank 0 for %d s within a stage, or for %d minutes between",
+                 (int)(JUDGE_SILENT_NS / LB_S_NS), (int)(JUDGE_ABSENT_NS / (60 * LB_S_NS)));
+    has_sentence(page, "after its drain and every %d s rank 0 asks",
+                 (int)(JUDGE_TALKS_NS / LB_S_NS));
+    has_sentence(page, "ends the start after %d minutes", LAUNCH_START_S / 60);
+    has_sentence(page, "ends it %d s after the result is saved", (int)(LAUNCH_GRACE_NS / LB_S_NS));
+    has_sentence(page, "`mpirun`'s daemon there ends after %d s",
+                 LAUNCH_KEEPALIVE_S + LAUNCH_PROBES * LAUNCH_PROBE_S);
+    assert_int_equal(LAUNCH_UNHEARD_NS, 60 * LB_S_NS);
+    has_sentence(page, "Where no rank hears it for a minute, `launch` ends `mpirun`");
 }
 
 /* The judge waits for the hosts by this limit, and the hosts for their clients. */
