@@ -8,6 +8,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/base/output.h"
+#include "bench/base/stack_limit.h"
 #include "bench/cli/cli.h"
 #include "bench/cli/complete.h"
 #include "bench/cli/exit_codes.h"
@@ -135,6 +136,6 @@ int cli_main(int argc, char **argv) {
     if (strcmp(wish, "--man") == 0 && argc == 3)
         return man_write(argv[2], &err) ? args_fail(&err) : LB_EXIT_OK;
     const struct command *command = command_find(wish, &err);
-    if (!command || check_files(&err) != 0) return args_fail(&err);
+    if (!command || check_files(&err) != 0 || stack_limit_ensure(&err) != 0) return args_fail(&err);
     return flushed(command_main(command, argc - 1, argv + 1));
 }

@@ -42,7 +42,7 @@ int hosts_self(const struct hosts *hosts) {
 /* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
 static uint64_t hash_program(struct lb_err *err) {
     uint64_t hash = UINT64_C(14695981039346656037);
-    unsigned char bytes[65536];
+    unsigned char bytes[8192];
     ssize_t got = 0;
     int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && (got = read(fd, bytes, sizeof bytes)) > 0) {

@@ -317,6 +317,37 @@ TEST(too_few_descriptors_for_any_command_are_told) {
     cli_free(&help);
 }
 
+/* As `ulimit -s 128`, for an account that may raise no limit. */
+static void limit_stack_for_good(void *arg) {
+    (void)arg;
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(125);
+    if (access(cli_program, X_OK) != 0) _exit(125); /* below /root, for example */
+    setrlimit(RLIMIT_STACK, &(struct rlimit){128 << 10, 128 << 10});
+}
+
+TEST(a_stack_that_must_stay_small_is_told) {
+    const struct cli_how how = {.prepare = limit_stack_for_good};
+    struct cli cli = cli_run(&how, ARGS("--version"));
+    bool away = cli.code == 125;
+    cli_free(&cli);
+    if (away) skip();
+    refused(&how, ARGS("list"), "a stack may have 128 KiB here, and lockbench needs 512");
+}
+
+static void limit_stack(void *arg) {
+    (void)arg;
+    setrlimit(RLIMIT_STACK, &(struct rlimit){64 << 10, RLIM_INFINITY});
+}
+
+/* In a thread with so small a stack, the first call of a library ends the program. */
+TEST(a_small_stack_is_enlarged_where_that_is_allowed) {
+    struct cli cli =
+        cli_run(&(struct cli_how){.prepare = limit_stack},
+                ARGS("run", "smoke", "--lock", "null", "--no-page", "--out", cli_path("stack")));
+    assert_code(&cli, 0);
+    cli_free(&cli);
+}
+
 /* No further process may be started; root always may, so the program runs as another account. */
 static void forbid_processes(void *arg) {
     (void)arg;
