@@ -23,12 +23,14 @@ static enum entry_kind entry_kind_of(const struct plan *plan, const struct lb_lo
 }
 
 /* The number of threads for so many clients: one for each client if the lock's waits block the
- * thread; else what the plan says; else one for each two processors that we may use, because the
- * servers need some too. */
-static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients) {
+ * thread; else what the plan says; else one for each two processors that we may use (processors; 0 =
+ * those of this machine), because the servers need some too. */
+static int thread_count(const struct plan *plan, const struct lb_lock *lock, int clients,
+                        int processors) {
     if (lock->caps & LB_CAP_BLOCKS_THREAD) return clients;
-    struct processors processors = processors_look();
-    int threads = plan->threads ? plan->threads : processors_usable(&processors) / 2;
+    struct processors here = processors_look();
+    if (processors == 0) processors = processors_usable(&here);
+    int threads = plan->threads ? plan->threads : processors / 2;
     if (threads < 1) threads = 1;
     if (threads < plan->processes) threads = plan->processes;
     return threads < clients ? threads : clients;
@@ -169,7 +171,7 @@ static int spread_clients(struct shared *shape, struct lb_err *err) {
         return descriptors_check(shape, err);
     }
     int each = (shape->clients + hosts - 1) / hosts;
-    int threads = thread_count(plan, lock, each) * hosts;
+    int threads = thread_count(plan, lock, each, shape->host.processors) * hosts;
     shape->threads = threads < shape->clients ? threads : shape->clients;
     int own = shape->threads / hosts; /* of each host, at least */
     shape->processes = (plan->processes < own ? plan->processes : own) * hosts;

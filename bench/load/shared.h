@@ -39,6 +39,7 @@ struct load_host {
     int self;  /* 0 .. count - 1; LOAD_HOST_NONE = this machine judges, and has no clients */
     /* threads and processes of all hosts together, multiples of count; 0 = shared_new chooses */
     int threads, processes;
+    int processors; /* that each load host may use, at least; 0 = those of this machine count */
 };
 #define LOAD_HOST_NONE (-1)
 

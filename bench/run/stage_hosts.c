@@ -66,13 +66,25 @@ int stage_hosts_check(const struct stage_ask *ask, struct lb_err *err) {
     return why ? err_set(err, LB_EXIT_USAGE, "%s can't run: %s", ask->lock->lock->name, why) : 0;
 }
 
+/* The processors that each load host may use, at least: the judge may be a small machine. 0 = not known. */
+static int least_processors(const struct hosts *hosts) {
+    json_int_t least = 0;
+    for (int i = 0; i < hosts->count; i++) {
+        json_int_t usable =
+            json_integer_value(json_object_get(hosts->host[i].environment, "cpus_usable"));
+        if (usable > 0 && (least == 0 || usable < least)) least = usable;
+    }
+    return (int)least;
+}
+
 struct load_host stage_hosts_load_host(const struct stage_ask *ask) {
     if (!ask->hosts) return (struct load_host){.count = 0};
     bool judges = hosts_judges(ask->hosts);
     return (struct load_host){.count = ask->hosts->count,
                               .self = judges ? LOAD_HOST_NONE : hosts_self(ask->hosts),
                               .threads = ask->far.threads,
-                              .processes = ask->far.processes};
+                              .processes = ask->far.processes,
+                              .processors = judges ? least_processors(ask->hosts) : 0};
 }
 
 /* The URL by which load hosts reach the server: for a server that lockbench started, the address servers.listen. */

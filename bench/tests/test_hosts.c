@@ -161,6 +161,21 @@ static void hurt(struct far_run *run, int rank, int number) {
     kill(run->pids[rank], number);
 }
 
+/* Which may be a machine with few processors, and the load hosts have many. */
+TEST(test_threads_are_as_many_as_the_load_hosts_have_room_for_and_not_the_judge) {
+    struct far_run run;
+    struct lb_err err = {0};
+    begin_run(&run, &no_wish, "null", SETS("load.clients=60"));
+    for (int i = 0; i < HOSTS; i++)
+        json_object_set_new(run.hosts->host[i].environment, "cpus_usable",
+                            json_integer(i == 1 ? 14 : 64));
+    const struct stage *stage = go(&run, NULL, &err);
+    if (!stage) fail_msg("%s", err.text);
+    assert_int_equal(stage->status, STAGE_COMPLETE);
+    assert_true(stage->result.threads == 7 * HOSTS);
+    end_run(&run);
+}
+
 static bool kill_one(void *arg, const struct stage *stage) {
     struct far_run *run = arg;
     (void)stage;
