@@ -98,7 +98,11 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->grants = or_zero(stage->checked_grants);
     cell->tested = stage->tested_grants;
     bool broken = cell->verdict != CHECK_SAFE && cell->verdict != CHECK_INCONCLUSIVE;
-    if (needs_fault) cell->faults_hit = cell_faults_hit(run, stage, broken);
+    if (needs_fault) {
+        struct cell_trials trials = cell_trials(run, stage, broken);
+        cell->faults_hit = trials.hit;
+        cell->faults_untested = trials.untested;
+    }
     result->hardly_tested = !needs_fault && cell_was_hardly_tested(stage);
     cell->bound95 = bound_of(result);
     cell->overlaps = fmax(doubled, contradicted);

@@ -54,18 +54,23 @@ int cell_result_trials(const struct cell_result *result);
 
 void cell_result_free(struct cell_result *result);
 
-/* The number of faults that tested the lock: faults that acted while a client held (or waited, in scenarios that hit
- * waiters), and that did not come too late. broken: the lock failed, so the fault was in time.
- * Where a scenario has several sections, a whole round counts as one fault: a promotion without the cut before it tests
- * nothing. */
-double cell_faults_hit(const struct run *run, const struct run_stage *stage, bool broken);
+/* The faults that acted. hit: those that put the lock to the test (bench/run/fault_trial.h; or met a waiter, in
+ * scenarios that hit waiters), and that did not come too late. untested: the others. An injection that hits several
+ * servers counts as one fault. Where a scenario has several sections, a whole round counts as one fault: a promotion
+ * without the cut before it tests nothing. */
+struct cell_trials {
+    double hit, untested;
+};
+
+/* broken: the lock failed, so each fault that met a client was in time. */
+struct cell_trials cell_trials(const struct run *run, const struct run_stage *stage, bool broken);
 
 /* Whether holders were inside for less than a round trip, so that the grants of the stage allow no bound. */
 bool cell_was_hardly_tested(const struct run_stage *stage);
 
 /* The verdict on one stage of a run, and its reason in `why` (CELL_WHY_MAX bytes), which is "" if
- * the verdict needs none. *ret_no_trial: the verdict is inconclusive only since no fault met a holder or a waiter, or
- * since the server was back too late: beside other runs, the run is one of 0 trials. */
+ * the verdict needs none. *ret_no_trial: the verdict is inconclusive only since no fault put the lock to the
+ * test: beside other runs, the run is one of 0 trials. */
 enum check_verdict cell_verdict(const struct run *run, const struct run_stage *stage,
                                 bool needs_fault, char *why, bool *ret_no_trial);
 

@@ -39,14 +39,15 @@ static json_t *event_json(const struct fault_event *fault, int64_t window_begin_
     double from_s = (double)(fault->begin_ns - window_begin_ns) / 1e9;
     double to_s = (double)(fault->end_ns - window_begin_ns) / 1e9;
     char section[16];
-    return json_pack(
-        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}", "kind",
-        injection_name(fault->kind), "section",
-        fault_section_text(fault->section, section, sizeof section), "target", fault->target,
-        "process", number_json(fault->process), "client", number_json(fault->client), "node",
-        number_json(fault->node), "key", number_json(fault->key), "held", number_json(fault->held),
-        "outlasted", number_json(fault->outlasted), "from_s", from_s, "to_s",
-        fault->end_ns ? json_real(to_s) : json_null(), "acted", fault->acted, "sign", fault->sign);
+    return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:f, s:o, s:b, s:s}",
+                     "kind", injection_name(fault->kind), "section",
+                     fault_section_text(fault->section, section, sizeof section), "target",
+                     fault->target, "turn", fault->turn + 1, "process", number_json(fault->process),
+                     "client", number_json(fault->client), "node", number_json(fault->node), "key",
+                     number_json(fault->key), "held", number_json(fault->held), "outlasted",
+                     number_json(fault->outlasted), "tested", number_json(fault->tested), "from_s",
+                     from_s, "to_s", fault->end_ns ? json_real(to_s) : json_null(), "acted",
+                     fault->acted, "sign", fault->sign);
 }
 
 json_t *fault_log_json(const struct fault_log *log, int64_t window_begin_ns) {

@@ -142,3 +142,16 @@ uint32_t *order_tries_returned(const struct book *book, struct lb_err *err) {
     free(pairs);
     return indices ? indices : out_of_memory(book->try_count, err);
 }
+
+size_t order_first_try(const struct book *book, const uint32_t *tries, uint32_t key) {
+    size_t low = 0, high = book->try_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (book->tries[tries[middle]].key < key) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}

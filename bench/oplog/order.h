@@ -11,4 +11,7 @@ uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
 uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
 uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);
 
+/* The first place, among tries in the order of order_tries_returned, of those of the key or of a greater one. */
+size_t order_first_try(const struct book *book, const uint32_t *tries, uint32_t key);
+
 #endif

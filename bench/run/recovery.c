@@ -81,7 +81,7 @@ static bool is_grant(const struct hold *hold) {
     return !(hold->flags & (HOLD_GHOST | HOLD_PIECE));
 }
 
-static bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
+bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b) {
     if (book->rules.model != OPLOG_RWLOCK) return true;
     return !(a->flags & HOLD_SHARED) || !(b->flags & HOLD_SHARED);
 }
@@ -110,20 +110,6 @@ static size_t next_grant(const struct sum *sum, size_t place, size_t end, int64_
     return next;
 }
 
-/* The first place of the tries of a key or of a greater one. */
-static size_t first_try(const struct sum *sum, uint32_t key) {
-    size_t low = 0, high = sum->book->try_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (sum->book->tries[sum->tries[middle]].key < key) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* A fault that met a hold, by its place; the key was granted again at the place `next`; end: it was not. */
 struct met {
     const struct fault_event *fault;
@@ -149,7 +135,7 @@ static bool was_asked_for(const struct sum *sum, const struct met *met) {
     }
     const struct oplog_rules *rules = &sum->book->rules;
     uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
-    for (size_t i = first_try(sum, key + 1); i-- > 0;) {
+    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
         const struct try *try = &sum->book->tries[sum->tries[i]];
         if (try->key != key || try->returned_ns <= after_ns) return false;
         bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;
@@ -179,7 +165,7 @@ static int64_t unasked_ns(const struct sum *sum, const struct met *met) {
             note_asked(&latest_ns, other->called_ns, other->from_ns, until_ns);
     }
     uint32_t key = rules->by_slot ? hold->key / rules->bound : hold->key; /* tries name no slot */
-    for (size_t i = first_try(sum, key + 1); i-- > 0;) {
+    for (size_t i = order_first_try(sum->book, sum->tries, key + 1); i-- > 0;) {
         const struct try *try = &sum->book->tries[sum->tries[i]];
         if (try->key != key || try->returned_ns <= met->fault->begin_ns) break;
         bool readers = rules->model == OPLOG_RWLOCK && (hold->flags & HOLD_SHARED) && try->shared;

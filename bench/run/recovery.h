@@ -40,6 +40,9 @@ void recovery_done(struct recovery *recovery);
 /* Whether the client held when the fault began. A killed holder's last stamp is the end of its hold. */
 bool fault_met_hold(const struct fault_event *fault, const struct hold *hold);
 
+/* Whether the two holds of one key may not overlap. */
+bool holds_exclude(const struct book *book, const struct hold *a, const struct hold *b);
+
 /* The clients that a fault hit: first .. *ret_end - 1. False where it hit no particular client. */
 bool fault_victims(const struct fault_event *fault, const struct shared *shared,
                    uint32_t *ret_first, uint32_t *ret_end);

@@ -7,6 +7,7 @@
 
 #include "bench/load/trace.h"
 #include "bench/oplog/order.h"
+#include "bench/run/fault_trial.h"
 
 #define CENTERS_MAX 64 /* moments around which the timeline is drawn */
 
@@ -167,31 +168,6 @@ static void draw_timeline(struct stage_history *history, const struct book *book
     free(wanted);
 }
 
-/* Whether the hold lasted until the fault's end. One without a lease counts: no clock ends it. */
-static bool outlasts(const struct hold *hold, const struct fault_event *fault) {
-    if (hold->lease_end_ns == LB_NEVER) return true;
-    return hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns;
-}
-
-/* Counts the grants that each fault's victims had when it began, and which of them lasted until its end:
- * those of all clients, where the fault hit no particular ones. */
-static void count_held(struct stage *stage, const struct book *book, const struct shared *shared) {
-    for (int k = 0; k < stage->faults.count; k++) {
-        struct fault_event *fault = &stage->faults.events[k];
-        uint32_t first = 0, end = (uint32_t)shared->clients;
-        fault_victims(fault, shared, &first, &end);
-        fault->held = 0;
-        fault->outlasted = fault->end_ns ? 0 : -1;
-        for (size_t i = 0; i < book->hold_count; i++) {
-            const struct hold *hold = &book->holds[i];
-            bool victims = hold->client >= first && hold->client < end;
-            if (!victims || (hold->flags & HOLD_GHOST) || !fault_met_hold(fault, hold)) continue;
-            fault->held++;
-            fault->outlasted += fault->end_ns && outlasts(hold, fault);
-        }
-    }
-}
-
 static int read_back(struct book *book, struct stage_history *history,
                      const struct shared *shared) {
     struct oplog_file file;
@@ -293,8 +269,10 @@ static void judge_history(struct stage *stage, const struct shared *shared) {
         for (int i = 0; i < history->judgement.witness_count; i++) {
             history->witness[i] = book.holds[history->judgement.witness[i]];
         }
-        count_held(stage, &book, shared);
         draw_timeline(history, &book, order, stage, shared);
+        failed = fault_trials_count(&stage->faults, &book, order, shared, &err);
+    }
+    if (!failed) {
         recovery_compute(&history->recovery, &book, order, stage, shared, &err);
     }
     if (err.code && !history->err.code) history->err = err;

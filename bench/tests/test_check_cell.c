@@ -46,6 +46,65 @@ TEST(the_bound_of_a_fault_counts_faults) {
     json_decref(seen);
 }
 
+/* A leader was killed while `held` clients held, of whose grants `tested` were put to the test. */
+static json_t *leaderless_run(int held, int tested) {
+    json_t *run = good_run(), *fault = json_array_get(part(run, "faults"), 0);
+    json_object_set_new(part(run, NULL), "fault", json_string("server-kill"));
+    json_object_set_new(fault, "kind", json_string("server-kill"));
+    json_object_set_new(fault, "held", json_integer(held));
+    json_object_set_new(fault, "tested", json_integer(tested));
+    return run;
+}
+
+/* A holder that had left before anybody could meet it is no trial, though the fault hit it. */
+TEST(a_fault_that_nobody_could_fail_is_no_trial) {
+    json_t *seen = judge(leaderless_run(3, 0), NULL, true);
+    assert_bound(seen, 0);
+    assert_int_equal(whole(seen, "faults_hit"), 0);
+    assert_int_equal(whole(seen, "faults_untested"), 1);
+    assert_seen(seen, "inconclusive", "not tested: who held when the fault acted had left");
+    seen = judge(leaderless_run(3, 1), NULL, true);
+    assert_bound(seen, 0.95);
+    assert_int_equal(whole(seen, "faults_untested"), 0);
+    assert_seen(seen, "safe", NULL);
+    /* Beside another run it adds nothing but its count. */
+    seen = json_of(merged(result_of(leaderless_run(3, 1), NULL, true),
+                          result_of(leaderless_run(3, 0), NULL, true)));
+    assert_bound(seen, 0.95);
+    assert_int_equal(whole(seen, "faults_untested"), 1);
+    assert_seen(seen, "safe", NULL);
+    /* What went wrong went wrong. */
+    json_t *run = leaderless_run(3, 0);
+    json_object_set_new(part(run, "exclusion"), "verdict", json_string("violated"));
+    json_object_set_new(part(run, "exclusion"), "double_holders", json_integer(1));
+    seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    assert_seen(seen, "violated", "1 double holder");
+}
+
+/* Three servers that are killed at once are one fault. */
+TEST(an_injection_that_hits_several_servers_is_one_trial) {
+    json_t *run = leaderless_run(3, 1);
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "turn", json_integer(1));
+    for (int i = 1; i <= 3; i++) {
+        add_fault(run, "fault", "server-kill", true, 1.2 + i);
+        json_t *fault = json_array_get(part(run, "faults"), (size_t)i);
+        json_object_set_new(fault, "tested", json_integer(1));
+        json_object_set_new(fault, "turn", json_integer(i < 3 ? 1 : 2));
+    }
+    json_t *seen = judge(json_deep_copy(run), NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 2);
+    json_decref(seen);
+    /* One of them is enough. */
+    json_object_set_new(json_array_get(part(run, "faults"), 0), "tested", json_integer(0));
+    json_object_set_new(json_array_get(part(run, "faults"), 1), "acted", json_false());
+    json_object_set_new(json_array_get(part(run, "faults"), 3), "tested", json_integer(0));
+    seen = judge(run, NULL, true);
+    assert_int_equal(whole(seen, "faults_hit"), 1);
+    assert_int_equal(whole(seen, "faults_untested"), 1);
+    json_decref(seen);
+}
+
 static json_t *tested_run(int grants, int tested) {
     json_t *run = good_run(), *exclusion = part(run, "exclusion");
     json_object_set_new(exclusion, "grants", json_integer(grants));

@@ -91,7 +91,7 @@ static void add_safe(const struct check_view *view, struct doc *doc) {
     if (!isnan(sums.safe_hits_min)) {
         doc_span(
             doc, DOC_PLAIN,
-            " Under a fault each fault that hits a holder is one trial; the safe cells have at "
+            " Under a fault each fault that puts the lock to the test is one trial; the safe cells have at "
             "least %s",
             number_count_text(sums.safe_hits_min, text));
         if (sums.safe_hits_min > 0)

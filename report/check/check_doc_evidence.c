@@ -52,11 +52,13 @@ static void add_grants(const struct check_cell *cell, struct doc *doc) {
 
 static void add_faults_hit(const struct check_cell *cell, struct doc *doc) {
     if (isnan(cell->faults_hit)) return;
-    add_count(doc, "faults that hit a holder or waiter", cell->faults_hit);
+    add_count(doc, "faults that tested the lock", cell->faults_hit);
     if (cell->bound95 > 0)
         doc_span(doc, DOC_PLAIN,
                  "; with 95 %% confidence the lock fails in fewer than %.0f %% of such faults",
                  100 * cell->bound95);
+    if (cell->faults_untested > 0)
+        add_count(doc, "faults that tested nothing", cell->faults_untested);
 }
 
 static void add_residue(const struct check_cell *cell, struct doc *doc) {

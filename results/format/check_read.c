@@ -71,7 +71,7 @@ static const struct result_field cell_fields[] = {
             "although the servers had been back, or gone for good, for 3 s. violated: two "
             "holders inside their leases, or state lost. inconclusive: a part of the scenario "
             "did not act, or a server came back too late to show anything, or nothing was "
-            "granted before or after it, or no fault met a holder, or, in the column without a fault, no client ever waited for another. failed: the run failed."),
+            "granted before or after it, or no fault put the lock to the test, or, in the column without a fault, no client ever waited for another. failed: the run failed."),
     CELL(TEXT, expected, "expected",
          .help = "the worst verdict that its driver allows, or unstated"),
     CELL(TEXT, compared_word, "compared", .words = "as expected, worse, better",
@@ -95,11 +95,15 @@ static const struct result_field cell_fields[] = {
          .help = "of these grants, those during which another client waited for the key; as "
                  "exclusion.tested of a stage"),
     CELL(COUNT, faults_hit, "faults_hit", .merge = MERGE_SUM,
-         .help = "faults that acted while a victim held (or waited, if waiters are the target); "
-                 "null in the column without a fault",
-         .more = "Of a scenario with several fault sections, all of them together count as one. A "
-                 "restart of a server that forgot its grants counts only if one of them lasted "
-                 "until it was back."),
+         .help = "faults that put the lock to the test: `tested` of a fault is not 0, or it hit a "
+                 "waiter; null in the column without a fault",
+         .more = "An injection that hits several servers counts as one. Of a scenario with several "
+                 "fault sections, all of them together count as one. A restart of a server that "
+                 "forgot its grants counts only if one of them lasted until it was back."),
+    CELL(
+        COUNT, faults_untested, "faults_untested", .merge = MERGE_SUM,
+        .help =
+            "the other faults that acted: no trials of the lock; null in the column without a fault"),
     CELL(
         REAL, bound95, "bound95",
         .help = "if safe: with 95 % confidence the lock fails in a smaller share of such faults",

@@ -53,7 +53,8 @@ struct check_cell {
         *residue_example;
     const char
         *durability_note; /* where the lock's own state lives, if not where its server keeps data */
-    double grants, tested, faults_hit, bound95, overlaps, detected, detect_ns_max, lost_updates;
+    double grants, tested, faults_hit, faults_untested, bound95, overlaps, detected, detect_ns_max,
+        lost_updates;
     double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */
     double recovery_count, recovery_min, recovery_p50, recovery_p90, recovery_max;

@@ -53,6 +53,9 @@ static const struct result_field fault_items[] = {
     ITEM(TEXT, "kind", "what was done"),
     ITEM(TEXT, "section", "the workload's section that asked for it"),
     ITEM(TEXT, "target", "as the workload has it"),
+    ITEM(
+        COUNT, "turn",
+        "which injection of its section, from 1; one that hits several servers has an entry for each"),
     ITEM(COUNT, "process", "process that it hit; null = none, or all"),
     ITEM(COUNT, "client", "client that it hit; null = none, or all"),
     ITEM(COUNT, "node", "node that it hit, from 0; null = none, or all"),
@@ -67,6 +70,10 @@ static const struct result_field fault_items[] = {
         COUNT, "outlasted",
         "those of them whose lease, and whose hold, lasted until `to_s`, and those without a lease; null "
         "without a history, or an end"),
+    ITEM(
+        COUNT, "tested",
+        "those of `held` that it put to the test: another client could have met the holder, or the "
+        "servers said whether they still knew the grant; null without a history"),
     ITEM(TEXT, "sign", "by what that is known, or why it did not"),
     {.path = NULL},
 };
