@@ -18,8 +18,7 @@ static void begin_waiting(struct client *client, int64_t started_ns) {
     /* The tries before may have been for another key. */
     bool same_key = since_ns != 0 && client->worker->shared->one_key;
     if (same_key) return;
-    client->at.asked_ns = started_ns;
-    if (entry_has_turns(client->at.kind)) client->at.asked_turn = entry_turn(client);
+    entry_ask(client, started_ns);
 }
 
 static void end_waiting(struct client *client) {

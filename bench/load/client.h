@@ -49,10 +49,11 @@ struct client_place {
     bool was_found;    /* another client entered, or may have, while this client was inside */
     uint32_t replaced; /* how often another client has replaced its owner word, in all its grants */
     uint32_t abandoned; /* cells that it left without writing; 0 = it called release */
-    /* when the client began to want the key, and the number of the cell's grant at that time (entry_turn); of several
-     * tries in a row, those of the first try */
+    /* when the client began to want the key, and the number of the cell's grant and the cell's releasing_ns at that
+     * time (entry_ask); of several tries in a row, those of the first try */
     int64_t asked_ns;
     uint64_t asked_turn;
+    int64_t asked_left_ns;
 };
 
 /* The state of a client while it holds. A renewal, or the end of its session, may tell the client that it

@@ -29,18 +29,23 @@ static inline void entry_enter(struct client *client, const struct holding *me) 
     client->at.entry = cell_enter(client->at.cell, &shared->findings, place, me);
 }
 
-/* The number of the present holder's grant among all grants of the key; without a holder that of the next grant. */
-static inline uint64_t entry_turn(const struct client *client) {
-    const struct cell *cell = entry_cell(client);
-    uint64_t turn = atomic_load_explicit(&cell->grants, memory_order_relaxed);
-    bool held = atomic_load_explicit(&cell->owner, memory_order_relaxed) != 0;
-    return held && turn > 0 ? turn - 1 : turn;
-}
-
 /* Whether grants are numbered (turns): where each key has one cell. The cell of a reader/writer lock numbers the
  * grants of writers only. */
 static inline bool entry_has_turns(enum entry_kind kind) {
     return kind == ENTRY_CELL || kind == ENTRY_READERS;
+}
+
+/* The client begins to want the key at asked_ns. Notes the number of the present holder's grant among all grants of the
+ * key; without a holder that of the next grant. It may note a greater number, never a smaller one: a holder's grant is
+ * counted before its owner word is seen. */
+static inline void entry_ask(struct client *client, int64_t asked_ns) {
+    client->at.asked_ns = asked_ns;
+    if (!entry_has_turns(client->at.kind)) return;
+    const struct cell *cell = entry_cell(client);
+    bool held = atomic_load_explicit(&cell->owner, memory_order_acquire) != 0;
+    uint64_t turn = atomic_load_explicit(&cell->grants, memory_order_relaxed);
+    client->at.asked_turn = held && turn > 0 ? turn - 1 : turn;
+    client->at.asked_left_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed);
 }
 
 /* The grants that ended while this client waited for the key, without those that another waiter has counted. During
@@ -56,10 +61,9 @@ static inline uint64_t entry_trials(const struct client *client) {
     if (!entry_has_turns(at->kind)) return 1;
     uint64_t turn =
         reader ? atomic_load_explicit(&at->cell->grants, memory_order_relaxed) : at->entry.turn;
-    /* No writer's grant has ended, so a reader's one has. It keeps writers out, but no readers. (Without readers it was
-     * a writer's grant that ended while this client began to wait, and another waiter may count it.) */
+    /* No writer's grant has ended since, so if one has, it is a reader's. It keeps writers out, but no readers. */
     if (at->kind == ENTRY_READERS && turn == at->asked_turn)
-        return reader || client->worker->shared->readers == 0 ? 0 : 1;
+        return !reader && left_ns != at->asked_left_ns;
     uint64_t first = at->asked_turn;
     uint64_t tried = atomic_load_explicit(&at->cell->tried, memory_order_relaxed);
     if (tried > first) first = tried;

@@ -173,11 +173,11 @@ static inline void findings_publish(struct findings *findings, const struct hold
 static inline struct entry cell_enter(struct cell *cell, struct findings *findings, uint32_t key,
                                       const struct holding *me) {
     findings_publish(findings, me);
-    /* Release: a client that reads this owner word sees the grant. */
+    uint64_t turn = atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
+    /* Release: a client that reads this owner word sees the grant, and that the grant is counted. */
     uint64_t owner =
         atomic_exchange_explicit(&cell->owner, (uint64_t)me->client + 1, memory_order_acq_rel);
     if (__builtin_expect(owner != 0, 0)) cell_overlap(findings, key, owner, me);
-    uint64_t turn = atomic_fetch_add_explicit(&cell->grants, 1, memory_order_relaxed);
     struct entry entry = {
         .turn = turn,
         .releasing_ns = atomic_load_explicit(&cell->releasing_ns, memory_order_relaxed),

@@ -279,28 +279,52 @@ TEST_WITH(test_writers_grants_that_somebody_waited_for, setup, NULL) {
     static const struct {
         bool reader;
         int64_t asked_ns;
-        uint64_t asked_turn, turn;
+        uint64_t asked_turn;
+        int64_t asked_left_ns;
+        uint64_t turn;
         int64_t left_ns;
         uint64_t trials;
     } cases[] = {
-        {false, 100, 0, 0, 0, 0},   /* the first of all */
-        {false, 110, 0, 5, 150, 5}, /* a writer waited for five writers */
-        {true, 120, 3, 7, 160, 2},  /* a reader waited for some of the same, and for two more */
-        {true, 200, 7, 7, 190, 0},  /* nobody was there */
-        {true, 210, 7, 7, 215, 0},  /* readers were */
-        {false, 210, 7, 7, 220, 1}, /* a writer waited for readers */
+        {false, 100, 0, 0, 0, 0, 0},    /* the first of all */
+        {false, 110, 0, 0, 5, 150, 5},  /* a writer waited for five writers */
+        {true, 120, 3, 90, 7, 160, 2},  /* a reader waited for some of the same, and for two more */
+        {true, 200, 7, 190, 7, 190, 0}, /* nobody was there */
+        {true, 210, 7, 190, 7, 215, 0}, /* readers were */
+        {false, 210, 7, 190, 7, 220, 1}, /* a writer waited for readers */
+        /* A writer left while this one began to wait; another waiter counts its grant. */
+        {false, 230, 7, 231, 7, 231, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         client.request.shared = cases[i].reader;
         client.at.asked_ns = cases[i].asked_ns;
         client.at.asked_turn = cases[i].asked_turn;
+        client.at.asked_left_ns = cases[i].asked_left_ns;
         client.at.entry = (struct entry){.turn = cases[i].turn, .releasing_ns = cases[i].left_ns};
         if (cases[i].reader) client.at.entry = (struct entry){.run = 1};
         atomic_store(&cell.grants, cases[i].turn);
         atomic_store(&cell.releasing_ns, cases[i].left_ns);
         assert_int_equal(entry_trials(&client), cases[i].trials);
     }
-    shared.readers = 0; /* then it was a writer's grant, which another waiter may count */
+}
+
+/* What a client notes when it begins to wait. */
+TEST_WITH(test_who_asks_sees_the_holders_number, setup, NULL) {
+    static struct shared shared;
+    static struct worker worker = {.shared = &shared};
+    struct client client = {.worker = &worker, .at = {.kind = ENTRY_READERS}};
+    shared.cells = &cell;
+    entry_ask(&client, 90);
+    assert_int_equal(client.at.asked_turn, 0);
+    struct entry first = enter(0, 100, LB_NEVER, 0);
+    entry_ask(&client, 105);
+    assert_int_equal(client.at.asked_turn, 0);
+    leave(0, first, 110);
+    entry_ask(&client, 109); /* its time was taken before the holder left */
+    assert_int_equal(client.at.asked_turn, 1);
+    assert_int_equal(client.at.asked_left_ns, 110);
+    struct entry second = enter(1, 120, LB_NEVER, 0);
+    client.at.cell = &cell;
+    client.at.entry = second;
     assert_int_equal(entry_trials(&client), 0);
 }
 
