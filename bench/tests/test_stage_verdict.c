@@ -1,0 +1,137 @@
+/* test_stage_verdict: what is to be read beside a stage's figures, from facts that are made here: nothing runs. Each
+ * warning stands beside a fact that is just not enough for it. */
+#include <math.h>
+#include <string.h>
+
+#include "bench/run/stage.h"
+#include "bench/tests/unit.h"
+
+static const struct lb_backend backend = {.name = "made"};
+static const struct lb_lock lock = {.name = "made", .backend = &backend};
+static const struct plan_lock entry = {.lock = &lock};
+static struct plan plan;
+static struct stage stage;
+static struct stage_ask ask;
+static struct hist *hists[METRICS];
+
+/* A stage of a second that nothing is wrong with. */
+FIXTURE(set_up) {
+    memset(&stage, 0, sizeof stage);
+    plan = (struct plan){.duration_ns = LB_S_NS, .drain_ns = LB_S_NS};
+    ask = (struct stage_ask){.plan = &plan, .lock = &entry};
+    result_field_clear_all(run_stage_fields(), &stage.result);
+    for (int i = 0; i < METRICS; i++) {
+        stage.hist[i] = hists[i] = hist_new(2, 100 * LB_S_NS);
+        assert_non_null(stage.hist[i]);
+    }
+    stage.window_ns = LB_S_NS;
+    stage.threads = stage.clients = 1;
+    stage.client_cpu_ns = stage.server_cpu_ns = stage.stolen_ns = -1;
+    return 0;
+}
+
+FIXTURE(tear_down) {
+    for (int i = 0; i < METRICS; i++) hist_free(hists[i]);
+    return 0;
+}
+
+#define OF_A_STAGE(name) TEST_WITH(name, set_up, tear_down)
+
+/* The warnings, with | between. */
+static const char *warned(void) {
+    static char text[2000];
+    json_t *warnings = stage_warnings(&stage, &ask);
+    text[0] = '\0';
+    for (size_t i = 0; i < json_array_size(warnings); i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%s", used ? "|" : "",
+                 json_string_value(json_array_get(warnings, i)));
+    }
+    json_decref(warnings);
+    return text;
+}
+
+static void assert_warned(const char *begin) {
+    const char *text = warned();
+    if (strncmp(text, begin, strlen(begin)) != 0 || strchr(text, '|'))
+        fail_msg("'%s' does not begin '%s' alone", text, begin);
+}
+
+OF_A_STAGE(a_stage_that_nothing_is_wrong_with_has_no_warning) {
+    assert_string_equal(warned(), "");
+}
+
+/* The stock and the orders are two counts of the same sales. */
+OF_A_STAGE(orders_and_missing_goods_must_be_as_many) {
+    struct stage_sale *sale = &stage.store.sale;
+    *sale = (struct stage_sale){.stock = 100, .sold = 60, .left = 40, .known = true, .orders = 60};
+    sale->orders_known = true;
+    assert_string_equal(warned(), "");
+    for (uint64_t orders = 59; orders <= 61; orders += 2) {
+        char text[100];
+        sale->orders = orders;
+        snprintf(text, sizeof text,
+                 "sale: there are %d orders, but 60 goods are missing from the stock", (int)orders);
+        assert_string_equal(warned(), text);
+    }
+    sale->orders_known = false;
+    assert_string_equal(warned(), "");
+}
+
+OF_A_STAGE(a_step_of_the_wall_clock_tells_which_way_leases_were_wrong) {
+    static const struct {
+        int step_s, largest_s;
+        const char *when;
+    } cases[] = {{3, 2, "early by as much"},
+                 {-3, 3, "late by as much"},
+                 {0, 2, "early or late"}, /* there and back */
+                 {1, 2, "early or late"}};
+    stage.result.wall_step_ns = 0;
+    assert_string_equal(warned(), "");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char begin[120];
+        stage.result.wall_step_ns = cases[i].step_s * 1e9;
+        stage.wall_largest_ns = cases[i].largest_s * LB_S_NS;
+        snprintf(begin, sizeof begin,
+                 "this machine's wall clock stepped by %+d s in all, at most %d s at once",
+                 cases[i].step_s, cases[i].largest_s);
+        assert_warned(begin);
+        if (!strstr(warned(), cases[i].when)) fail_msg("'%s': %s", cases[i].when, warned());
+    }
+}
+
+/* 2 % of one processor, over the window and the drain. */
+OF_A_STAGE(steal_is_a_limit_of_the_load_generator) {
+    stage.window_ns = 4 * LB_S_NS;
+    stage.drain_ns = LB_S_NS;
+    stage.stolen_ns = 90 * LB_MS_NS;
+    assert_false(stage_lost_cpu(&stage));
+    assert_string_equal(warned(), "");
+    stage.stolen_ns = 110 * LB_MS_NS;
+    assert_true(stage_lost_cpu(&stage));
+    assert_true(stage_is_limited(&stage, &ask));
+    assert_warned("generator-limited: the host of this virtual machine took 0.11 s of processor "
+                  "time in 5 s (steal)");
+}
+
+/* What a check of tokens would have done beside what was done. */
+OF_A_STAGE(stale_writes_are_told_with_what_a_fence_did) {
+    stage.store.sum.stale_rejected_fenced = 4; /* they did no harm */
+    assert_string_equal(warned(), "");
+    stage.store.sum.stale_accepted_unfenced = 5;
+    assert_warned("stale writes: 5 overwrote a value after a later holder had got the lock; the "
+                  "lock has no tokens by which to reject them");
+    stage.store.fenced = true;
+    stage.store.sum.stale_accepted_fenced = 1;
+    assert_warned("stale writes: 5 overwrote a value after a later holder had got the lock; a "
+                  "check of tokens rejected 4 and let 1 pass");
+}
+
+OF_A_STAGE(arrivals_that_never_fell_due_are_told) {
+    stage.result.due = 90;
+    stage.undue = 10;
+    assert_warned("10 arrivals of the window are in no figure");
+    assert_non_null(strstr(warned(), "and 90 others fell due"));
+}
+
+TEST_MAIN(NULL, NULL)
