@@ -24,8 +24,9 @@
 #define WRONG_SEQUENCE 10071
 #define OTHER_CONFIGURATION 10058
 #define CLUSTER_REPLICAS 3
-#define READ_AGAIN_NS (500 * LB_MS_NS) /* after a read of a new bucket that was not answered */
-#define LIST_BYTES (4 << 20)           /* room for the subjects of a bucket */
+#define READ_AGAIN_NS (500 * LB_MS_NS)  /* after a read of a new bucket that was not answered */
+#define SETTLE_AGAIN_NS (20 * LB_MS_NS) /* so that a replica that is behind catches up */
+#define LIST_BYTES (4 << 20)            /* room for the subjects of a bucket */
 
 struct kv_options {
     const char *bucket;
@@ -229,7 +230,8 @@ static enum lb_outcome kv_renew(struct lb_session *session, const struct lb_requ
 
 /* Settles an entry in doubt. If the entry is ours, it is deleted. If there is none, our write
  * may still be on its way: a delete marker takes its place, so that the sequence which our write
- * expects is not the last one any more. */
+ * expects is not the last one any more. In a cluster any replica answers a read, also one that is
+ * behind: only a sequence above the expected one shows that our write is over or comes too late. */
 static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct kv_grant *mine = grant->data;
@@ -237,15 +239,18 @@ static enum lb_outcome kv_settle(struct lb_session *session, const struct lb_req
     for (int tries = 0; tries < 10; tries++) {
         uint64_t sequence = 0, ignored;
         bool held = false;
+        if (tries > 0) lb_sleep_until(lb_now() + SETTLE_AGAIN_NS);
         enum lb_outcome outcome = read_entry(session, request->key, &sequence, &held);
         if (outcome != LB_OK) return outcome;
         bool ours = held && strcmp(nats_session_of(session)->text, mine->owner) == 0;
-        if (!ours && (held || sequence != mine->expected)) return LB_OK;
+        if (!ours && sequence > mine->expected) return LB_OK;
+        if (!ours && held) continue;
         outcome = write_entry(session, request->key, NULL, sequence, &ignored);
         if (outcome != LB_BUSY) return outcome;
     }
     return lb_fail(session, LB_UNKNOWN,
-                   "nats: the key changes too often to find out whether it is ours");
+                   "nats: could not find out whether the key is ours: it changes too often, or a "
+                   "replica is behind");
 }
 
 /* The figure with this name in an answer about the bucket's stream. 0, or -1 with err. */

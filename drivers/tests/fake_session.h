@@ -20,6 +20,7 @@ struct fake_session {
     bool release, renew;       /* after an acquire that was granted */
     int64_t hold_ns;           /* between acquire and release */
     bool settle;               /* calls settle instead of acquire */
+    bool settle_after;         /* after an acquire whose outcome is unknown */
     bool setup;                /* the lock's setup belongs to connect */
     bool refused;              /* connect is to fail */
     int64_t connect_ns;        /* it may take; 0 = 20 s */
@@ -79,6 +80,8 @@ static inline void fake_talk(void *arg) {
         if (fake->acquired == LB_OK && fake->hold_ns > 0) lb_sleep_until(lb_now() + fake->hold_ns);
         if (fake->acquired == LB_OK && fake->release)
             fake->released = fake->lock->algorithm->release(&session, &request, &fake->grant);
+        if (fake->acquired == LB_UNKNOWN && fake->settle_after)
+            fake->settled = fake->lock->algorithm->settle(&session, &request, &fake->grant);
     }
     if (session.err.code) fake->err = session.err;
     fake->commands = session.commands - fake->commands;

@@ -196,6 +196,40 @@ TEST(test_answers_to_a_write) {
     }
 }
 
+#define MARKER(number, sequence)                                                                   \
+    "HMSG i." #number " 1 50 50\r\nNATS/1.0\r\nKV-Operation: DEL\r\nNats-Sequence: " #sequence     \
+    "\r\n\r\n\r\n"
+#define ENTRY(number, sequence)                                                                    \
+    "HMSG i." #number " 1 31 32\r\nNATS/1.0\r\nNats-Sequence: " #sequence "\r\n\r\nv\r\n"
+#define REFUSED(number)                                                                            \
+    "MSG i." #number " 1 66\r\n"                                                                   \
+    "{\"error\":{\"code\":400,\"err_code\":10071,\"description\":\"wrong last\"}}\r\n"
+
+/* Any replica may answer a read, also one that is behind: what it has is older than what the write in doubt expected, and
+ * says nothing of that write. */
+TEST(test_a_replica_that_is_behind_settles_nothing) {
+    struct fake_session fake = fake_new();
+    fake.settle_after = true;
+    char *seen = FAKE_PLAY(
+        &fake, "nats", GREETING, {.await = "DIRECT.GET", .say = MARKER(2, 41)},
+        {.await = "HPUB", .say = "MSG i.3 1 2\r\n{}\r\n"},
+        {.await = "DIRECT.GET", .say = ENTRY(4, 30)}, {.await = "DIRECT.GET", .say = MARKER(5, 33)},
+        {.await = "HPUB", .say = REFUSED(6)}, {.await = "DIRECT.GET", .say = MARKER(7, 41)},
+        {.await = "HPUB", .say = STORED(8, 55)});
+    assert_int_equal(fake.acquired, LB_UNKNOWN);
+    if (fake.settled != LB_OK) fail_msg("%s: %s", lb_outcome_name(fake.settled), fake.err.text);
+    const char *last = strstr(seen, "KV-Operation: DEL\r\nNats-Expected-Last-Subject-Sequence: 41");
+    assert_non_null(last);
+    free(seen);
+    /* A later one says that the write was too late, or is over. */
+    fake = fake_new();
+    fake.settle_after = true;
+    free(FAKE_PLAY(&fake, "nats", GREETING, {.await = "DIRECT.GET", .say = MARKER(2, 41)},
+                   {.await = "HPUB", .say = "MSG i.3 1 2\r\n{}\r\n"},
+                   {.await = "DIRECT.GET", .say = ENTRY(4, 50)}));
+    assert_int_equal(fake.settled, LB_OK);
+}
+
 TEST(test_cut_anywhere) {
     static const char answer[] = STORED(3, 12);
     for (size_t len = 1; len < sizeof answer - 1; len++) {
