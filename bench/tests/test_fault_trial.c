@@ -109,6 +109,8 @@ STORY(a_release_that_succeeds_after_the_fault_shows_that_the_grant_was_known) {
     event.gone_ns = 1300 * MS;
     held_until(1200, 1310, OPLOG_OK);
     assert_int_equal(tested_of(), 0);
+    held_until(1200, 1500, OPLOG_OK); /* but not so long ago */
+    assert_int_equal(tested_of(), 1);
     event.gone_ns = 0;
     /* It was released before the fault. */
     held_until(990, 3000, OPLOG_OK);

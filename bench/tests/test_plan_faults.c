@@ -186,7 +186,8 @@ TEST(a_scenario_meets_a_holder) {
         const struct plan_fault *first = &plan->faults[0];
         bool seeks = first->target == TARGET_HOLDER || first->target == TARGET_WAITER;
         bool few = first->times > 0 ? first->times < 6 : first->every.to_ns == 0;
-        bool waits = first->kind != INJECT_NONE && !seeks && few && plan->hold.mean_ns < LB_S_NS;
+        bool waits =
+            first->kind != INJECT_NONE && !seeks && few && plan->hold.mean_ns < 2 * LB_S_NS;
         if (waits && first->after != AFTER_HOLDER) fail_msg("%s: waits for nobody", wish.workload);
         waiting += waits;
         plan_free(plan);
