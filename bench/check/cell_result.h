@@ -14,7 +14,8 @@
  * theory allows, plus VERDICT_STUCK_PATIENCE_NS; the time for which lockbench itself stood still does
  * not count. */
 #define CELL_STUCK_TIMES 3
-/* A lock is said not to recover only if its servers had settled so long before the window's end. */
+/* A lock is said not to recover only if its servers had settled so long before the window's end; twice the time for
+ * which lockbench itself stood still does not count. */
 #define CELL_AWAY_S 3
 #define CELL_WHY_MAX 400
 

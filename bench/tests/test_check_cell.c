@@ -471,6 +471,12 @@ TEST(who_does_not_come_back_with_its_servers_is_stuck) {
     json_object_set_new(part(still, NULL), "executor",
                         json_pack("{s:I}", "stood_still_ns", (json_int_t)(1 * S_NS)));
     assert_seen(judge(still, NULL, true), "inconclusive", "after the fault");
+    /* The servers stood still as well, and begin anew with what takes its time. */
+    still = deserted_run(6, 4 * S_NS);
+    json_object_set_new(part(still, NULL), "duration_s", json_real(11));
+    json_object_set_new(part(still, NULL), "executor",
+                        json_pack("{s:I}", "stood_still_ns", (json_int_t)(3 * S_NS / 2)));
+    assert_seen(judge(still, NULL, true), "inconclusive", "after the fault");
     /* After a fault of a client all servers are there, so this rule does not apply. */
     json_t *run = deserted_run(6, 4 * S_NS);
     json_object_set_new(json_array_get(part(run, "faults"), 0), "kind", json_string("pause"));
