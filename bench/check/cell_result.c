@@ -258,6 +258,7 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     if (json_array_extend(into->kept, more->kept) != 0) goto fail;
     /* if both are equally bad, the first one stays */
     if (badness(more) > badness(into)) *cell = *b;
+    bool none_before = into->no_trial;
     into->no_trial &= more->no_trial;
     for (const struct result_field *field = check_cell_fields(); field->path; field++) {
         if (field->merge == MERGE_WORST) continue;
@@ -265,6 +266,9 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
             merged(field->merge, result_field_figure(field, &a), result_field_figure(field, b));
         result_field_set_figure(field, cell, value);
     }
+    /* A run without a trial is no failure of a cell that has trials. */
+    if (none_before != more->no_trial)
+        cell->failed_runs = none_before ? b->failed_runs : a.failed_runs;
     cell->recovered = fmin(a.recovered, b->recovered); /* one run without recovery is enough */
     cell->residue_example =
         a.residue > 0 || !b->residue_example ? a.residue_example : b->residue_example;

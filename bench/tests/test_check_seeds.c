@@ -69,9 +69,12 @@ static struct cell_result no_trial(bool judged) {
 TEST(a_seed_without_a_trial_adds_no_trial) {
     for (int first = 0; first < 2; first++) {
         struct cell_result safe = one_seed("safe", 100, 1, 1), none = no_trial(true);
+        none.cell.failed_runs = 1;
+        safe.cell.failed_runs = 0;
         json_t *both = json_of(first ? merged(none, safe) : merged(safe, none));
         assert_int_equal(whole(both, "faults_hit"), 1);
         assert_bound(both, 0.95); /* one fault */
+        assert_int_equal(whole(both, "failed_runs"), 0);
         assert_seen(both, "safe", NULL);
     }
     assert_seen(json_of(merged(no_trial(true), one_seed("violated", 1, 1, 2))), "violated", NULL);

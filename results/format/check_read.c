@@ -82,7 +82,9 @@ static const struct result_field cell_fields[] = {
          .help = "a control that was not exposed by the workload which is made for it: the "
                  "checker can't be trusted"),
     CELL(COUNT, failed_runs, "failed_runs", .merge = MERGE_SUM,
-         .help = "the number of runs that failed or showed nothing"),
+         .help =
+             "the number of runs that failed or showed nothing; without those whose faults tested "
+             "nothing, if others tested the lock"),
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
     CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
     CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
