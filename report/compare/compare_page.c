@@ -30,9 +30,8 @@ static json_t *page_figure_json(const struct result_field *metric,
 
 /* The histograms of one side, an object for each sample: at least one, and as many as there is room
  * for. */
-static json_t *histograms_json(struct run *const *runs, const struct run_stage *const *stages,
-                               const int *run_of, int count, enum metric metric, size_t bytes_max,
-                               struct lb_err *err) {
+static json_t *histograms_json(const struct run_stage *const *stages, int count, enum metric metric,
+                               size_t bytes_max, struct lb_err *err) {
     size_t bytes = 0;
     json_t *list = json_array();
     for (int i = 0; i < count; i++) {
@@ -42,7 +41,7 @@ static json_t *histograms_json(struct run *const *runs, const struct run_stage *
         if (json_array_size(list) > 0 && bytes > bytes_max) break;
         json_t *object = json_object();
         if (json_array_append_new(list, object) != 0 ||
-            html_hist_add(object, runs[run_of[i]], stages[i], metric, err) != 0) {
+            html_hist_add(object, stages[i], metric, err) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -64,10 +63,8 @@ static json_t *row_json(const struct compare *compare, const struct compare_row 
         if (row->figure[m].verdict != COMPARE_UNKNOWN)
             json_array_append_new(figures, page_figure_json(compare_metric(m), &row->figure[m]));
     }
-    json_t *base = histograms_json(compare->base, row->stages, row->runs, row->base_stages, metric,
-                                   bytes_max, err);
-    json_t *new = base ? histograms_json(compare->new, row->stages + row->base_stages,
-                                         row->runs + row->base_stages, row->new_stages, metric,
+    json_t *base = histograms_json(row->stages, row->base_stages, metric, bytes_max, err);
+    json_t *new = base ? histograms_json(row->stages + row->base_stages, row->new_stages, metric,
                                          bytes_max, err)
                        : NULL;
     if (new)

@@ -71,14 +71,10 @@ static enum carried choose(const struct report *report) {
     return carried;
 }
 
-/* The text is decoded once here, so that a page contains sound histograms only. */
-int html_hist_add(json_t *object, const struct run *run, const struct run_stage *stage,
-                  enum metric metric, struct lb_err *err) {
+int html_hist_add(json_t *object, const struct run_stage *stage, enum metric metric,
+                  struct lb_err *err) {
     const struct run_latency *latency = &stage->latency[metric];
-    struct hist *hist = NULL;
-    if (run_latency_hist(run, stage, metric, &hist, err)) return -1;
-    if (!hist) return 0;
-    hist_free(hist);
+    if (!latency->hdr || !(latency->count > 0)) return 0;
     json_t *entry = json_object();
     int rc = json_object_set_new(entry, "count", escape_json_figure(latency->count));
     rc |= json_object_set_new(entry, "max", escape_json_figure(latency->max));
@@ -87,30 +83,27 @@ int html_hist_add(json_t *object, const struct run *run, const struct run_stage 
     return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
 }
 
-static int add_repeat(json_t *repeats, const struct run *run, const struct run_stage *stage,
-                      enum carried carried, struct lb_err *err) {
+static int add_repeat(json_t *repeats, const struct run_stage *stage, enum carried carried,
+                      struct lb_err *err) {
     const enum metric *metrics;
     size_t count = metrics_of(carried, &metrics);
     json_t *object = json_object();
     if (json_array_append_new(repeats, object))
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     for (size_t m = 0; m < count; m++) {
-        if (is_carried(stage, metrics[m]) && html_hist_add(object, run, stage, metrics[m], err))
+        if (is_carried(stage, metrics[m]) && html_hist_add(object, stage, metrics[m], err))
             return -1;
     }
     return 0;
 }
 
-static int add_row_histograms(json_t *rows, const struct report *report,
-                              const struct report_row *row, enum carried carried,
+static int add_row_histograms(json_t *rows, const struct report_row *row, enum carried carried,
                               struct lb_err *err) {
-    const struct run *run = report->runs[report->locks[row->lock].run];
     json_t *repeats = json_array();
     if (json_array_append_new(rows, repeats)) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    if (add_repeat(repeats, run, row->typical, carried, err)) return -1;
+    if (add_repeat(repeats, row->typical, carried, err)) return -1;
     for (int i = 0; i < row->repeats && carried == CARRY_ALL; i++) {
-        if (row->stages[i] != row->typical &&
-            add_repeat(repeats, run, row->stages[i], carried, err))
+        if (row->stages[i] != row->typical && add_repeat(repeats, row->stages[i], carried, err))
             return -1;
     }
     return 0;
@@ -126,8 +119,7 @@ int html_hists(const struct report *report, json_t *root, struct lb_err *err) {
         json_t *rows = json_array();
         rc = json_array_append_new(groups, rows);
         for (int r = 0; r < report->groups[g].row_count && rc == 0; r++) {
-            if (add_row_histograms(rows, report, &report->groups[g].rows[r], carried, err))
-                return -1;
+            if (add_row_histograms(rows, &report->groups[g].rows[r], carried, err)) return -1;
         }
     }
     return rc ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;

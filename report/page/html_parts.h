@@ -34,8 +34,8 @@ int html_time(const struct report *report, json_t *root, struct lb_err *err);
 
 /* Adds a stage's histogram of a metric to an object, under the metric's name, as
  * report/src/histogram.js reads it; nothing if the stage has none. 0, or -1 with err. */
-int html_hist_add(json_t *object, const struct run *run, const struct run_stage *stage,
-                  enum metric metric, struct lb_err *err);
+int html_hist_add(json_t *object, const struct run_stage *stage, enum metric metric,
+                  struct lb_err *err);
 
 /* True for an open loop: its operations have due times that differ from their starts. */
 bool html_is_open(const struct run_stage *stage);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "bench/tests/hdr_texts.h"
 #include "report/compare/choice.h"
 #include "report/compare/compare.h"
 #include "report/tests/report_help.h"
@@ -43,12 +44,12 @@ static inline void write_stage(FILE *out, const struct made *made, struct lb_rng
         repeat ? "," : "", made->lock, repeat, made->threads ? made->threads : 1,
         made->topology ? made->topology : "redis", 1000 * faster * around(rng, made->noise),
         made->verdict ? made->verdict : "clean");
-    fprintf(out, "\"acquire\":{\"count\":5000,\"hdr\":\"x\",\"p50\":%.9g,\"p99\":%.9g},",
+    fprintf(out, "\"acquire\":{\"count\":5000,\"hdr\":\"" HDR_5000 "\",\"p50\":%.9g,\"p99\":%.9g},",
             1e5 * slower * around(rng, made->noise), 1e6 * slower * around(rng, 2 * made->noise));
-    fprintf(
-        out,
-        "\"handoff\":{\"count\":5000,\"hdr\":\"x\",\"p50\":%.9g},\"release\":{\"count\":5000,\"hdr\":\"x\",\"p99\":%.9g}},",
-        5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
+    fprintf(out,
+            "\"handoff\":{\"count\":5000,\"hdr\":\"" HDR_5000
+            "\",\"p50\":%.9g},\"release\":{\"count\":5000,\"hdr\":\"" HDR_5000 "\",\"p99\":%.9g}},",
+            5e4 * slower * around(rng, made->noise), 4e5 * slower * around(rng, 2 * made->noise));
     fprintf(out, "\"cost\":{\"commands_per_grant\":%.9g,\"client_cpu_net_ns_per_grant\":%.9g}%s}",
             3 * around(rng, made->noise / 4), 2e4 * around(rng, made->noise),
             made->more ? made->more : "");

@@ -1,5 +1,6 @@
 /* test_apart: how many times slower locks of servers are than those of one machine, in a sentence of each report that
  * has both. */
+#include "bench/tests/hdr_texts.h"
 #include "report/doc/doc.h"
 #include "report/run/run_doc.h"
 #include "report/tests/report_help.h"
@@ -8,7 +9,7 @@
     "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
         "\",\"guarantee\":\"" guarantee "\",\"clients\":" #clients                                 \
         ",\"keys\":1,\"arrival\":\"closed\",\"throughput_per_s\":" #rate                           \
-        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\",\"p50\":" #p50                  \
+        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"" HDR_500 "\",\"p50\":" #p50        \
         "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
 
 #define MEM STAGE("mem", "none", "host", 1, 5000000, 100)

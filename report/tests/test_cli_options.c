@@ -2,6 +2,7 @@
  * code and a piece of what they print, on stored runs. No server.
  *
  * Needs the program: LOCKBENCH_PROGRAM, which the test runner sets. Without it the test is skipped. */
+#include "bench/tests/hdr_texts.h"
 #include "report/tests/trend_help.h"
 
 /* A run of two locks, a and b, so many repeats each, with this rate of lock a; b is a tenth faster than 1000/s. */
@@ -21,7 +22,7 @@ static void store_run(const char *name, const char *topology, double rate, int r
             "\"status\":\"complete\",\"repeat\":%d,\"processes\":1,\"threads\":1,"
             "\"topology\":\"%s\",\"throughput_per_s\":%.9g,\"exclusion\":{"
             "\"verdict\":\"clean\",\"grants\":1000},\"latency_ns\":{\"acquire\":{\"count\":5000,"
-            "\"hdr\":\"x\",\"p50\":%.9g}}}",
+            "\"hdr\":\"" HDR_5000 "\",\"p50\":%.9g}}}",
             i ? "," : "", i % 2 ? "b" : "a", i / 2, topology, faster, 1e8 / faster);
     }
     fputs("]}", out);

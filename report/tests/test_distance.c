@@ -2,6 +2,7 @@
  * a figure has, and where one lock passes another. */
 #include <math.h>
 
+#include "bench/tests/hdr_texts.h"
 #include "report/doc/doc.h"
 #include "report/run/reach.h"
 #include "report/run/run_doc.h"
@@ -12,7 +13,7 @@
     "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                                \
         "\",\"rtt_ns\":" #rtt                                                                                \
         ",\"clients\":2,\"keys\":1,\"arrival\":\"closed\",\"think\":\"exp:1ms\",\"throughput_per_s\":" #rate \
-        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\",\"p50\":" #p50                            \
+        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"" HDR_500 "\",\"p50\":" #p50                  \
         "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":9}}"
 
 static const struct column *column_of(const char *key) {

@@ -94,17 +94,4 @@ TEST(test_less_where_there_is_not) {
     json_decref(hists);
 }
 
-TEST(test_an_unsound_text_makes_no_page) {
-    struct lb_err err = {0};
-    struct report *report =
-        report_of("{\"lock\":\"a\",\"clients\":2,\"latency_ns\":{\"acquire\":{\"count\":"
-                  "3,\"hdr\":\"HISTFAAAnonsense\"}}}",
-                  "");
-    json_t *root = json_object();
-    assert_int_equal(html_hists(report, root, &err), -1);
-    assert_non_null(strstr(err.text, "acquire"));
-    json_decref(root);
-    report_free(report);
-}
-
 TEST_MAIN(NULL, NULL)

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "bench/tests/hdr_texts.h"
 #include "report/run/answer.h"
 #include "report/run/best.h"
 #include "report/run/run_doc.h"
@@ -299,8 +300,8 @@ TEST(test_servers_of_the_users_own_are_told_apart) {
 #define REPEAT(r, throughput, p50)                                                                 \
     STAGE("a", 4, "clean", 10,                                                                     \
           ",\"repeat\":" #r ",\"throughput_per_s\":" #throughput                                   \
-          ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"count\":10,\"hdr\":\"x\",\"p50\":" #p50   \
-          "}}")
+          ",\"grants\":10,\"latency_ns\":{\"acquire\":{\"count\":10,\"hdr\":\"" HDR_10             \
+          "\",\"p50\":" #p50 "}}")
 
 TEST(test_repeats) {
     struct report *report =
@@ -321,8 +322,8 @@ TEST(test_repeats) {
 #define EXPOSED(lock, tested, inside)                                                              \
     "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\","                      \
     "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":" #tested                      \
-    ",\"inside_mean_ns\":" #inside                                                                 \
-    "},\"latency_ns\":{\"ping\":{\"count\":200,\"hdr\":\"x\",\"p50\":90000}}}"
+    ",\"inside_mean_ns\":" #inside "},\"latency_ns\":{\"ping\":{\"count\":200,\"hdr\":\"" HDR_200  \
+    "\",\"p50\":90000}}}"
 
 static void expect_said(const struct report *report, const char *words, bool said) {
     char *text = verdict_of(report);

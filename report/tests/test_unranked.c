@@ -1,4 +1,5 @@
 /* test_unranked: figures by which the report ranks no lock, because something else than the lock made them. */
+#include "bench/tests/hdr_texts.h"
 #include "report/tests/report_help.h"
 
 static void expect(const char *stages, const char *words, bool said) {
@@ -36,12 +37,13 @@ TEST(dead_or_paused_clients_make_no_lock_unfair) {
 }
 
 /* Three of four clients waited through the whole window. */
-#define WAITED(lock, waiting_ns, repeat)                                                                    \
-    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"hold\":\"1ms\","              \
-    "\"durability_class\":\"memory\",\"throughput_per_s\":900,\"repeat\":" #repeat ","                      \
-    "\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"x\",\"mean\":10000,\"p50\":9000,\"p99\":15000}}," \
-    "\"client_time_ns\":{\"waiting\":" #waiting_ns "},"                                                     \
-    "\"fairness\":{\"max_wait_ns\":1830000000},"                                                            \
+#define WAITED(lock, waiting_ns, repeat)                                                           \
+    "{\"lock\":\"" lock "\",\"clients\":4,\"keys\":1,\"arrival\":\"closed\",\"hold\":\"1ms\","     \
+    "\"durability_class\":\"memory\",\"throughput_per_s\":900,\"repeat\":" #repeat ","             \
+    "\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"" HDR_900                                \
+    "\",\"mean\":10000,\"p50\":9000,\"p99\":15000}},"                                              \
+    "\"client_time_ns\":{\"waiting\":" #waiting_ns "},"                                            \
+    "\"fairness\":{\"max_wait_ns\":1830000000},"                                                   \
     "\"exclusion\":{\"verdict\":\"clean\",\"grants\":900,\"tested\":900}}"
 
 TEST(a_tail_without_the_long_waits_is_no_best) {

@@ -2,6 +2,7 @@
  * last lines of the verdict, environments side by side. */
 #include <math.h>
 
+#include "bench/tests/hdr_texts.h"
 #include "report/page/html_parts.h"
 #include "report/page/html_views.h"
 #include "report/run/best.h"
@@ -16,7 +17,7 @@
     "{\"lock\":\"" lock "\",\"topology\":\"t\",\"durability_class\":\"" class                      \
         "\",\"clients\":2,\"keys\":1,\"arrival\":"                                                 \
         "\"closed\",\"think\":\"" think "\",\"throughput_per_s\":" #rate                           \
-        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"x\","                               \
+        ",\"latency_ns\":{\"acquire\":{\"count\":500,\"hdr\":\"" HDR_500 "\","                     \
         "\"p50\":" #p50 "}},\"exclusion\":{\"verdict\":\"" verdict "\",\"grants\":9}}"
 
 static const struct column *column_of(const char *key) {
@@ -202,7 +203,7 @@ TEST(test_a_question_that_no_load_answers_is_not_asked) {
     "{\"lock\":\"" lock                                                                            \
     "\",\"topology\":\"t\",\"durability_class\":\"memory\",\"clients\":2,\"keys\":1,"              \
     "\"arrival\":\"closed\",\"repeat\":" #repeat ",\"throughput_per_s\":" #rate                    \
-    ",\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"x\",\"p99\":" #p99                      \
+    ",\"latency_ns\":{\"acquire\":{\"count\":900,\"hdr\":\"" HDR_900 "\",\"p99\":" #p99            \
     "}},\"exclusion\":{\"verdict\":\"clean\",\"grants\":900}}"
 
 /* The p99 of one run is a matter of luck, and so is a difference of 3 % in throughput. */
@@ -395,10 +396,11 @@ TEST(test_both_ways_of_a_sweep_stand_apart) {
 
 /* The curve of a hot key with one holder at a time stands beside the rates of a mutex, and not where several may hold. */
 TEST(test_the_rates_of_a_mutex_have_a_model) {
-#define RATED(more)                                                                                             \
-    "{\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:10/"                                        \
-    "s\",\"offered_per_s\":10,\"grants\":1,\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"x\",\"mean\":1000}," \
-    "\"handoff\":{\"count\":9,\"hdr\":\"x\",\"mean\":1000}}" more "}"
+#define RATED(more)                                                                                \
+    "{\"lock\":\"a\",\"clients\":2,\"keys\":1,\"arrival\":\"poisson:10/"                           \
+    "s\",\"offered_per_s\":10,\"grants\":1,\"latency_ns\":{\"hold\":{\"count\":9,\"hdr\":\"" HDR_9 \
+    "\",\"mean\":1000},"                                                                           \
+    "\"handoff\":{\"count\":9,\"hdr\":\"" HDR_9 "\",\"mean\":1000}}" more "}"
     const char *const stages[] = {RATED(""), RATED(",\"bound\":4")};
     for (int i = 0; i < 2; i++) {
         struct report *report = report_of(stages[i], "");

@@ -18,14 +18,44 @@
 #define STAGES_MAX 20000
 #define CLIENTS_MAX 1e7
 
-/* The histogram is required, since a latency without it would be taken for a whole one. */
-static int check_hdr(struct tree_place *place, enum metric metric,
-                     const struct run_latency *latency) {
+/* Decodes the histogram of a latency, which has values. NULL with err if the text is not sound, or
+ * does not hold as many values as the latency's count says. */
+static struct hist *decode_hist(const struct run_latency *latency, struct lb_err *err) {
+    struct hist *hist = hdr_decode(latency->hdr, err);
+    if (!hist) return NULL;
+    /* Values beyond the range are not in the text; the writer may have included them in count or
+     * not. */
+    double over = latency->over > 0 ? latency->over : 0, held = (double)hist->count;
+    if (held != latency->count && held + over != latency->count) {
+        hist_free(hist);
+        err_set(err, LB_EXIT_USAGE, "the histogram holds %.0f values, its count says %.0f", held,
+                latency->count);
+        return NULL;
+    }
+    return hist;
+}
+
+/* A histogram is required, since a latency without it would be taken for a whole one; and each is
+ * decoded here, so that a damaged one is seen by every report, not by the page alone. */
+static int check_hdr(struct tree_place *place, enum metric metric, const struct run_stage *stage) {
+    const struct run_latency *latency = &stage->latency[metric];
+    const char *id = stage->id ? stage->id : stage->lock;
+    struct lb_err why = {0};
     char path[64];
-    if (metric == METRIC_HICCUP || latency->hdr || !(latency->count > 0)) return 0;
-    snprintf(path, sizeof path, "latency_ns.%s", metric_name(metric));
-    return tree_bad(place, path,
-                    "has no histogram (hdr): the file is not lockbench's own, or was cut down");
+    if (!(latency->count > 0) || (metric == METRIC_HICCUP && !latency->hdr)) return 0;
+    snprintf(path, sizeof path, metric == METRIC_HICCUP ? "executor.%s_ns" : "latency_ns.%s",
+             metric_name(metric));
+    if (!latency->hdr) {
+        return tree_bad(place, path,
+                        "has no histogram (hdr): the file is not lockbench's own, or was cut down");
+    }
+    struct hist *hist = decode_hist(latency, &why);
+    if (hist) {
+        hist_free(hist);
+        return 0;
+    }
+    return err_set(place->err, why.code, "%s: %s.%s.hdr (stage %.60s): %s", place->file,
+                   place->where, path, id, why.text);
 }
 
 void run_latency_trim(struct run_latency *latency) {
@@ -87,8 +117,7 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
 static void fill_missing_response(struct run_stage *stage) {
     const char *hdr = stage->latency[METRIC_ACQUIRE_DUE].hdr;
     if (!isnan(stage->not_granted)) return;
-    /* the code that draws the histogram reports what is wrong with it */
-    struct lb_err unused = {0};
+    struct lb_err unused = {0}; /* the text is sound: check_hdr */
     struct hist *granted = stage->due > 0 && hdr ? hdr_decode(hdr, &unused) : NULL;
     run_fill_response(stage, granted);
     hist_free(granted);
@@ -101,7 +130,7 @@ static int read_stage(struct tree_place *place, json_t *object, struct run_stage
     if (!(stage->clients >= 1 && stage->clients <= CLIENTS_MAX))
         return tree_bad(place, "clients", "is missing or absurd");
     for (int m = 0; m < METRICS; m++) {
-        if (check_hdr(place, (enum metric)m, &stage->latency[m])) return -1;
+        if (check_hdr(place, (enum metric)m, stage)) return -1;
         run_latency_trim(&stage->latency[m]);
     }
     fill_missing_response(stage);
@@ -384,20 +413,12 @@ int run_latency_hist(const struct run *run, const struct run_stage *stage, enum 
         return 0;
     }
     struct lb_err why = {0};
-    struct hist *hist = hdr_decode(latency->hdr, &why);
+    struct hist *hist = decode_hist(latency, &why);
     if (!hist) {
         return err_set(err, why.code, "%s: %s: the %s histogram: %s", run->path, id,
                        metric_name(metric), why.text);
     }
-    /* Values beyond the range are not in the text; the writer may have included them in count or
-     * not. */
-    double over = latency->over > 0 ? latency->over : 0, held = (double)hist->count;
-    if (held != latency->count && held + over != latency->count) {
-        hist_free(hist);
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s: %s: the %s histogram holds %.0f values, its count says %.0f", run->path,
-                       id, metric_name(metric), held, latency->count);
-    }
+    double over = latency->over > 0 ? latency->over : 0;
     /* The text has the greatest value only as a slot. */
     if (over == 0 && hist->count > 0 && latency->max < (double)hist->max &&
         latency->max >= (double)hist_slot_low(hist, hist->last))
