@@ -302,15 +302,12 @@ static void note_closed_loop(struct lock_search *lock_search, const struct run_t
         lock_search->loops < SATURATE_MOST && probe_is_spoilt(took->stage, took->ask);
 }
 
-static int write_capacity_file(const struct capacity_run *capacity_run, const char *partial,
-                               bool ended, struct lb_err *err) {
+static int write_capacity_file(const struct capacity_run *capacity_run, const json_t *json,
+                               struct lb_err *err) {
     char path[700];
-    json_t *json = capacity_run_json(capacity_run, partial, ended);
     if (!json) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     snprintf(path, sizeof path, "%s/" CAPACITY_FILE, capacity_run->folder);
-    int failed = result_write_file(json, path, err);
-    json_decref(json);
-    return failed;
+    return result_write_file(json, path, err);
 }
 
 void capacity_run_took(void *arg, const struct run_took *took) {
@@ -333,21 +330,24 @@ void capacity_run_took(void *arg, const struct run_took *took) {
         note_probe(capacity_run, lock_search, took);
         note_cost(capacity_run, lock_search, took->stage);
     }
-    write_capacity_file(capacity_run, "the search was cut off", false, &ignored);
+    json_t *so_far = capacity_run_json(capacity_run, "the search was cut off", false);
+    write_capacity_file(capacity_run, so_far, &ignored);
+    json_decref(so_far);
 }
 
-int capacity_run_end(struct capacity_run *capacity_run, const char *partial, char *ret_path,
-                     size_t size, struct lb_err *err) {
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, json_t **ret_result,
+                     char *ret_path, size_t size, struct lb_err *err) {
     struct lb_err why = {0}, again = {0};
+    *ret_result = NULL;
     if (!capacity_run->folder[0]) return 0;
-    if (write_capacity_file(capacity_run, partial, true, &why) == 0) {
+    json_t *json = *ret_result = capacity_run_json(capacity_run, partial, true);
+    if (write_capacity_file(capacity_run, json, &why) == 0) {
         snprintf(ret_path, size, "%s/" CAPACITY_FILE, capacity_run->folder);
         return 0;
     }
-    json_t *json = capacity_run_json(capacity_run, partial, true);
-    int failed = json ? outdir_rescue(json, "capacity", ret_path, size, &again) : -1;
-    json_decref(json);
-    if (failed) return err_set(err, why.code, "%s; nor elsewhere: %s", why.text, again.text);
+    if (!json || outdir_rescue(json, "capacity", ret_path, size, &again) != 0)
+        return err_set(err, why.code, "%s%s%s", why.text, json ? "; nor elsewhere: " : "",
+                       again.text);
     return err_set(err, why.code, "%s; the answer was saved to %s instead", why.text, ret_path);
 }
 

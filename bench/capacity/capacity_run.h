@@ -48,10 +48,11 @@ void capacity_run_free(struct capacity_run *capacity_run); /* takes NULL */
 bool capacity_run_next(void *arg, struct plan_stage *ret, struct stage_promise *ret_promise);
 void capacity_run_took(void *arg, const struct run_took *took);
 
-/* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. *ret_path: the file; it stays as it
+/* Writes capacity.json for the last time. partial: why it is incomplete, or NULL. *ret_result: what is in it, with or
+ * without a file, for json_decref; NULL if nothing was measured or memory ran out. *ret_path: the file; it stays as it
  * was if there is none. Returns 0, or -1 with err: nothing could be written, or only elsewhere, as outdir_rescue does. */
-int capacity_run_end(struct capacity_run *capacity_run, const char *partial, char *ret_path,
-                     size_t size, struct lb_err *err);
+int capacity_run_end(struct capacity_run *capacity_run, const char *partial, json_t **ret_result,
+                     char *ret_path, size_t size, struct lb_err *err);
 
 /* The number of locks without an answer. */
 int capacity_run_unanswered(const struct capacity_run *capacity_run);

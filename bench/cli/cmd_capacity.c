@@ -234,12 +234,15 @@ static int conclude_capacity(const struct wish *wish, const struct plan *plan,
                              struct capacity_run *capacity_run, const struct run_end *end) {
     struct lb_err lost = {0}, unmade = {0};
     struct capacity *capacity = NULL;
+    json_t *result;
     int code = end->exit_code, unanswered;
     char file[720] = "";
     bool whole = code == LB_EXIT_OK || code == LB_EXIT_VIOLATED;
-    bool in_folder =
-        capacity_run_end(capacity_run, whole ? NULL : end->why, file, sizeof file, &lost) == 0;
-    if (end->stages > 0 && file[0]) capacity = capacity_read(file, &lost);
+    bool in_folder = capacity_run_end(capacity_run, whole ? NULL : end->why, &result, file,
+                                      sizeof file, &lost) == 0;
+    if (end->stages > 0 && result)
+        capacity = capacity_from_json(result, file[0] ? file : CAPACITY_FILE ", not saved", &lost);
+    json_decref(result);
     if (capacity) capacity_write(capacity, wish->format, terminal_has_color(stdout), stdout, &lost);
     if (lost.code) fprintf(stderr, "lockbench: %s\n", lost.text);
     if (lost.code && code == LB_EXIT_OK) code = LB_EXIT_MACHINE;

@@ -5,6 +5,7 @@
 #include "bench/tests/cli_help.h"
 
 #include <math.h>
+#include <sys/resource.h>
 
 #include "drivers/registry.h"
 #include "results/format/capacity_read.h"
@@ -101,6 +102,7 @@ enum started {
     NO_ROOM,
     CUT_OFF,
     UNSAVED,
+    NOWHERE,
     SWEEP,
     OVERLOAD,
     STEADY,
@@ -116,9 +118,19 @@ static void to_nowhere(void *arg) {
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) _exit(99);
 }
 
+/* A process whose files may not grow can still write into a pipe. */
+static int said = -1;
+static void to_one_pipe(void *arg) {
+    (void)arg;
+    if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0) _exit(99);
+}
+
 static int start_all(void **state) {
-    struct cli_how full = {.prepare = to_nowhere};
+    struct cli_how full = {.prepare = to_nowhere}, piped = {.prepare = to_one_pipe};
     if (cli_setup(state) != 0) return -1;
+    piped.out = cli_path("said");
+    if (mkfifo(piped.out, 0600) != 0) return -1;
+    said = open(piped.out, O_RDWR | O_CLOEXEC);
     cli_start(&started[BY_RATE], NULL,
               ARGS("capacity", "sim", "--slo", "acquire_due.p80<=400ms", "--hold", "20ms", "--set",
                    "sim.service=5ms", "--time", "20s", "--out", cli_path("rate"), "--json"));
@@ -138,6 +150,7 @@ static int start_all(void **state) {
     cli_start(&started[CUT_OFF], NULL,
               ARGS("capacity", "sqlite-immediate", "--hold", "2ms", "--out", cli_path("cut")));
     cli_start(&started[UNSAVED], NULL, ARGS("capacity", "sim", "--out", cli_path("unsaved")));
+    cli_start(&started[NOWHERE], &piped, ARGS("capacity", "sim", "--out", cli_path("nowhere")));
     cli_start(&started[SWEEP], NULL,
               ARGS("run", "smoke", "--lock", "sim", "--set", "load.clients=8", "--set",
                    "load.arrival=poisson:1/s", "--set", "load.rates=50,20", "--set",
@@ -358,6 +371,29 @@ TEST(an_answer_that_its_folder_does_not_take_is_saved_elsewhere) {
     snprintf(path, sizeof path, "%.*s", (int)strcspn(at + 9, "\n"), at + 9);
     assert_int_equal(unlink(path), 0); /* run.json, which has the probes */
     capacity_free(capacity);
+    cli_free(&cli);
+}
+
+/* All disks are full: no file of the program may grow any more. */
+TEST(an_answer_that_no_folder_takes_is_printed) {
+    static const struct rlimit nothing = {0, 0};
+    struct stat status;
+    char *file = cli_path("nowhere/" CAPACITY_FILE);
+    for (int i = 0; i < 1000 && stat(file, &status) != 0; i++) cli_nap_ms(50);
+    char text[8000];
+    assert_int_equal(prlimit(started[NOWHERE].pid, RLIMIT_FSIZE, &nothing, NULL), 0);
+    kill(started[NOWHERE].pid, SIGINT);
+    struct cli cli = done(NOWHERE);
+    assert_code(&cli, LB_EXIT_INTERRUPTED);
+    ssize_t length = read(said, text, sizeof text - 1);
+    close(said);
+    assert_true(length > 0);
+    text[length] = '\0';
+    assert_has(text, "; nor elsewhere: ");
+    assert_has(text, "carries"); /* the table */
+    assert_has(text, "PARTIAL");
+    assert_has(text, "capacity.json, not saved");
+    assert_null(strstr(text, "saved in "));
     cli_free(&cli);
 }
 

@@ -300,20 +300,30 @@ static int read_capacity_root(struct tree_place *place, struct capacity *capacit
     return 0;
 }
 
-struct capacity *capacity_parse(const char *text, size_t length, const char *path,
-                                struct lb_err *err) {
+/* Takes over root, which may be NULL: then err is set. */
+static struct capacity *capacity_of_root(json_t *root, const char *path, struct lb_err *err) {
     struct tree_place place = {.file = path, .err = err};
     struct capacity *capacity = calloc(1, sizeof *capacity);
     if (!capacity || !(capacity->path = strdup(path)) || !(capacity->dir = tree_folder(path))) {
+        json_decref(root);
         err_set(err, LB_EXIT_MACHINE, "out of memory");
         goto fail;
     }
-    capacity->root = tree_parse(text, length, path, KIND, err);
-    if (!capacity->root || read_capacity_root(&place, capacity)) goto fail;
+    capacity->root = root;
+    if (!root || read_capacity_root(&place, capacity)) goto fail;
     return capacity;
 fail:
     capacity_free(capacity);
     return NULL;
+}
+
+struct capacity *capacity_parse(const char *text, size_t length, const char *path,
+                                struct lb_err *err) {
+    return capacity_of_root(tree_parse(text, length, path, KIND, err), path, err);
+}
+
+struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_err *err) {
+    return capacity_of_root(json_incref(root), path, err);
 }
 
 struct capacity *capacity_read(const char *path, struct lb_err *err) {

@@ -98,6 +98,9 @@ struct capacity *capacity_read(const char *path, struct lb_err *err);
 struct capacity *capacity_parse(const char *text, size_t length, const char *path,
                                 struct lb_err *err);
 
+/* The same for a parsed document, of which the capacity takes a reference of its own. */
+struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_err *err);
+
 /* NULL is allowed. Everything that was borrowed from the capacity becomes invalid. */
 void capacity_free(struct capacity *capacity);
 
