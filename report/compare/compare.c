@@ -39,6 +39,10 @@ bool compare_is_by_stage(const struct compare *compare) {
     return compare->base_count == 1 && compare->new_count == 1;
 }
 
+const char *compare_samples_word(const struct compare *compare) {
+    return compare_is_by_stage(compare) ? "stages" : "runs";
+}
+
 struct compare_samples compare_unsure_samples(const struct compare *compare) {
     struct compare_samples samples = {0};
     bool any = false;

@@ -103,11 +103,9 @@ static void add_warnings(struct doc *doc, const struct compare *compare) {
         doc_item(doc, TONE_PLAIN, "judged (--metric): %s; the other figures are shown only",
                  compare_metrics_text(compare->metrics, judged));
     if (compare_is_by_stage(compare))
-        doc_item(
-            doc, TONE_WARN,
-            "the samples are the stages of one run a side: a change of the machine between the two "
-            "runs looks like a change of the lock. Several runs of each side, in turns "
-            "(run --repeat 10 --against...), tell the two apart");
+        doc_item(doc, TONE_WARN,
+                 COMPARE_BY_STAGE_WARNING ". Several runs of each side, in turns "
+                                          "(run --repeat 10 --against...), tell the two apart");
     if (compare->partial_reason) doc_item(doc, TONE_WARN, "PARTIAL: %s", compare->partial_reason);
     if (compare->partial_count > 0)
         doc_item(doc, TONE_WARN,
@@ -198,12 +196,16 @@ void compare_doc(const struct compare *compare, struct doc *doc) {
         compare_is_by_stage(compare) ? "" : " One run is one sample.");
 }
 
-static const char *const csv_titles[] = {
-    "lock",           "new_lock",     "clients", "load", "figure",  "base_median",  "new_median",
-    "shift",          "low",          "high",    "p",    "verdict", "base_samples", "new_samples",
-    "base_guarantee", "new_guarantee"};
+static const char *const csv_titles[] = {"lock",          "new_lock",    "clients",
+                                         "load",          "figure",      "base_median",
+                                         "new_median",    "shift",       "low",
+                                         "high",          "p",           "verdict",
+                                         "base_samples",  "new_samples", "base_guarantee",
+                                         "new_guarantee", "samples_of",  "partial_reason",
+                                         "partial_runs"};
 
-static void add_csv_row(struct doc *doc, const struct compare_row *row, int metric) {
+static void add_csv_row(struct doc *doc, const struct compare *compare,
+                        const struct compare_row *row, int metric) {
     const struct compare_figure *figure = &row->figure[metric];
     doc_row(doc, DOC_ROW);
     doc_cell(doc, "%s", row->lock);
@@ -222,6 +224,9 @@ static void add_csv_row(struct doc *doc, const struct compare_row *row, int metr
     doc_cell(doc, "%d", figure->new.count);
     doc_cell(doc, "%s", row->guarantee);
     doc_cell(doc, "%s", row->new_guarantee);
+    doc_cell(doc, "%s", compare_samples_word(compare));
+    doc_cell(doc, "%s", doc_or(compare->partial_reason, ""));
+    doc_cell(doc, "%d", compare->partial_count);
 }
 
 void compare_csv(const struct compare *compare, struct doc *doc) {
@@ -231,7 +236,7 @@ void compare_csv(const struct compare *compare, struct doc *doc) {
     for (int i = 0; i < compare->row_count; i++) {
         for (int m = 0; m < compare_metric_count(); m++) {
             if (compare->rows[i].figure[m].verdict != COMPARE_UNKNOWN)
-                add_csv_row(doc, &compare->rows[i], m);
+                add_csv_row(doc, compare, &compare->rows[i], m);
         }
     }
     doc_end(doc);

@@ -79,7 +79,7 @@ static int write_json(const struct compare *compare, FILE *out) {
         json_array_append_new(rows, row_json(&compare->rows[i]));
     json_t *json = compare_result_json(
         &(struct compare_result){.exit_code = compare_exit(compare),
-                                 .samples_of = compare_is_by_stage(compare) ? "stages" : "runs",
+                                 .samples_of = compare_samples_word(compare),
                                  .partial = compare->partial_reason != NULL,
                                  .partial_reason = compare->partial_reason,
                                  .partial_runs = compare->partial_count,
@@ -109,7 +109,30 @@ static void junit_begin(FILE *out, const char *lock, const char *what, double cl
     fputs("\">", out);
 }
 
-static void junit_figure(FILE *out, const struct compare_row *row, int m) {
+static void junit_property(FILE *out, const char *name, const char *value) {
+    fprintf(out, "    <property name=\"%s\" value=\"", name);
+    escape_html(out, value);
+    fputs("\"/>\n", out);
+}
+
+/* Adds the facts that a reader must know before any figure, as compare_doc does. */
+static void junit_properties(FILE *out, const struct compare *compare) {
+    char text[20];
+    fputs("  <properties>\n", out);
+    junit_property(out, "samples_of", compare_samples_word(compare));
+    if (compare_is_by_stage(compare)) junit_property(out, "warning", COMPARE_BY_STAGE_WARNING);
+    if (compare->partial_reason) junit_property(out, "partial", compare->partial_reason);
+    if (compare->partial_count > 0) {
+        snprintf(text, sizeof text, "%d", compare->partial_count);
+        junit_property(out, "partial_runs", text);
+    }
+    for (int i = 0; i < compare->difference_count; i++)
+        junit_property(out, "differs", compare->differences[i]);
+    fputs("  </properties>\n", out);
+}
+
+static void junit_figure(FILE *out, const struct compare *compare, const struct compare_row *row,
+                         int m) {
     const struct compare_figure *figure = &row->figure[m];
     junit_begin(out, row->new_lock, compare_metric(m)->title, row->clients, row->load);
     if (figure->verdict == COMPARE_WORSE) {
@@ -124,7 +147,10 @@ static void junit_figure(FILE *out, const struct compare_row *row, int m) {
         fprintf(out, "<skipped message=\"inconclusive: %s\"/>",
                 compare_need_text(row, figure, needs));
     }
-    fputs("</testcase>\n", out);
+    fprintf(
+        out,
+        "<system-out>samples (%s): %d of the base, %d of the new side</system-out></testcase>\n",
+        compare_samples_word(compare), figure->base.count, figure->new.count);
 }
 
 /* Adds a test about the lock itself: two holders, or keys that no client gets any more. */
@@ -162,11 +188,12 @@ static void write_junit(const struct compare *compare, FILE *out) {
             all + locks + compare->alone_count + elsewhere,
             compare->counts[COMPARE_WORSE] + broken + elsewhere,
             compare->counts[COMPARE_INCONCLUSIVE] + compare->missing);
+    junit_properties(out, compare);
     for (int i = 0; i < compare->row_count; i++) {
         const struct compare_row *row = &compare->rows[i];
         junit_lock(out, row);
         for (int m = 0; m < compare_metric_count(); m++) {
-            if (row->figure[m].verdict >= COMPARE_SAME) junit_figure(out, row, m);
+            if (row->figure[m].verdict >= COMPARE_SAME) junit_figure(out, compare, row, m);
         }
     }
     for (int i = 0; i < compare->alone_count; i++) junit_alone(out, &compare->alone[i]);
@@ -213,6 +240,8 @@ static void benchstat_side(FILE *out, const struct compare_row *row, bool new) {
 static void write_benchstat(const struct compare *compare, FILE *out) {
     /* of all other figures less is better, as benchstat assumes */
     fputs("Unit grants/s better=higher\n", out);
+    fprintf(out, "samples-of: %s\n", compare_samples_word(compare));
+    if (compare->partial_count > 0) fprintf(out, "partial-runs: %d\n", compare->partial_count);
     for (int new = 0; new < 2; new ++) {
         fprintf(out, "side: %s\n", new ? "new" : "base");
         for (int i = 0; i < compare->row_count; i++) benchstat_side(out, &compare->rows[i], new);

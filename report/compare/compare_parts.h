@@ -15,6 +15,11 @@ struct compare_pick {
 /* True if each side has one run, so that its stages are the samples: then nothing tells a change of the machine
  * between the two runs from a change of the lock. */
 bool compare_is_by_stage(const struct compare *compare);
+/* The samples in a word: "runs" or "stages". */
+const char *compare_samples_word(const struct compare *compare);
+#define COMPARE_BY_STAGE_WARNING                                                                   \
+    "the samples are the stages of one run a side: a change of the machine between the two runs "  \
+    "looks like a change of the lock"
 
 /* compare_twice: refuses a run that stands twice, on one side or on both. 0, or -1 with err. */
 int compare_check_runs(const struct compare *compare, struct lb_err *err);

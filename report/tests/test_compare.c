@@ -428,6 +428,37 @@ TEST(outputs_say_it) {
     compare_free(compare);
 }
 
+/* Ten stages of one run a side are other evidence than ten runs, and a partial run is less of it: each output says so,
+ * since a program that reads it prints p alone. */
+TEST(each_output_says_what_the_samples_are) {
+    const struct made base = {.lock = "a", .repeats = 10, .noise = 0.01};
+    struct made new = base;
+    new.root = "\"partial\":true,";
+    struct compare *compare = compare_of(&base, &new, 1);
+    static const struct {
+        enum compare_format format;
+        const char *samples, *partial;
+    } outputs[] = {
+        {COMPARE_TABLE, "the samples are the stages of one run", "1 of the runs is partial"},
+        {COMPARE_MD, "the samples are the stages of one run", "1 of the runs is partial"},
+        {COMPARE_JSON, "\"samples_of\": \"stages\"", "\"partial_runs\": 1"},
+        {COMPARE_JUNIT, "<property name=\"samples_of\" value=\"stages\"/>",
+         "<property name=\"partial_runs\" value=\"1\"/>"},
+        {COMPARE_JUNIT,
+         "<system-out>samples (stages): 10 of the base, 10 of the new side</system-out>",
+         "<property name=\"warning\" value=\"the samples are the stages of one run a side"},
+        {COMPARE_BENCHSTAT, "\nsamples-of: stages\n", "\npartial-runs: 1\n"},
+        {COMPARE_CSV, "samples_of,partial_reason,partial_runs", ",stages,,1"},
+    };
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        char *text = text_of(compare, outputs[i].format);
+        has(text, outputs[i].samples);
+        has(text, outputs[i].partial);
+        free(text);
+    }
+    compare_free(compare);
+}
+
 /* Comparisons of every verdict, with a figure that is never reached, without an interval, and with
  * stages that are no samples. */
 TEST(json_keeps_to_the_schema) {
