@@ -250,8 +250,11 @@ fields: $(B)/results/reference ## write the reference of all result files: resul
 man: lockbench ## write the man pages, from the tables of the commands, to .build/man
 	@mkdir -p .build/man
 	@$(B)/lockbench --man .build/man
+INSTALLED = '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
 install: lockbench $(if $(MPI),$(if $(wildcard $(B)/lockbench-hosts),lockbench-hosts)) ## copy the program (and lockbench-hosts, if it was built), its folders, man pages and completion to $(DESTDIR)$(PREFIX)
-	@bench/install '$(DESTDIR)$(or $(PREFIX),/usr/local)' $(B)/lockbench
+	@bench/install $(INSTALLED)
+uninstall: ## delete what make install copied there, and no other file
+	@bench/install --remove $(INSTALLED)
 deb: ## make a Debian package of what is committed, .build/deb/lockbench_*.deb
 	@compose/install deb
 	@compose/deb
@@ -259,4 +262,4 @@ clean: ## remove what was built, not the results
 	rm -rf .build lockbench lockbench-hosts
 help:
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1: \2/p' $(firstword $(MAKEFILE_LIST))
-.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint table fields man install deb clean help
+.PHONY: all chosen print-chosen run hosts check quick test answers tests asan tsan fuzz bench lint table fields man install uninstall deb clean help

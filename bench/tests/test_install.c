@@ -95,4 +95,38 @@ TEST(man_pages_and_completion_come_with_it) {
     cli_free(&complete);
 }
 
+static int remove_it(void) {
+    char command[PATH_MAX * 3];
+    snprintf(command, sizeof command, "'%s/bench/install' --remove '%s' '%s' >/dev/null 2>&1",
+             cli_root, dest, cli_program);
+    return system(command);
+}
+
+/* The last test: nothing of lockbench is left, and everything else is. */
+TEST(removing_it_leaves_the_files_of_others) {
+    static const char *const others[] = {"bin/other", "share/man/man1/other.1",
+                                         "share/lockbench/workloads/mine.ini"};
+    char command[PATH_MAX], list[2000];
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        cli_write(cli_path("usr/%s", others[i]), "mine\n");
+    assert_int_equal(remove_it(), 0);
+    snprintf(command, sizeof command, "cd '%s' && find . ! -type d -printf '%%P '", dest);
+    FILE *found = popen(command, "r");
+    assert_non_null(found);
+    size_t length = fread(list, 1, sizeof list - 1, found);
+    assert_int_equal(pclose(found), 0);
+    list[length] = '\0';
+    size_t mine = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_has(list, others[i]);
+        mine += strlen(others[i]) + 1;
+    }
+    if (length != mine) fail_msg("left: %s", list);
+    assert_int_not_equal(access(cli_path("usr/share/doc/lockbench"), F_OK), 0);
+    assert_int_not_equal(access(cli_path("usr/lib/lockbench"), F_OK), 0);
+    assert_int_equal(access(cli_path("usr/share/man/man1"), F_OK), 0);
+    /* Removed already, or another folder: nothing is deleted, and that is said. */
+    assert_int_not_equal(remove_it(), 0);
+}
+
 TEST_MAIN(install, cli_teardown)
