@@ -275,9 +275,9 @@ const struct command command_history = {
         "grow, in the newest run of a series that has not ended; with --gate 4 if figures became worse,\n"
         "or a lock got stuck or starved its clients in the newest run of a series, 5 if the load generator\n"
         "limited so many of the runs that fewer than 3 are left, if fewer than 3 have a figure of --metric\n"
-        "that older runs have, or if the newest run is in a series that began within the gate's runs:\n"
-        "nothing compares it with the older series of its lock and load. A series has ended when another\n"
-        "one of the same lock has 10 newer runs.",
+        "that older runs have, if no series has the 6 runs that can show a change, or if the newest run\n"
+        "is in a series that began within the gate's runs: nothing compares it with the older series of\n"
+        "its lock and load. A series has ended when another one of the same lock has 10 newer runs.",
     .examples = examples,
     .args = args,
     .bytes = sizeof(struct wish),

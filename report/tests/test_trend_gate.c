@@ -115,7 +115,7 @@ TEST(a_gate_that_compares_nothing_says_so) {
         {6, 11, 5, false, NULL, NULL, 0, NULL},
         {6, 5, 6, true, NULL, NULL, 0, NULL},
         {2, 6, 6, false, NULL, NULL, 0, NULL}, /* too few to have been compared with */
-        {0, 3, 6, false, NULL, NULL, 0, NULL},
+        {0, 3, 6, false, NULL, NULL, LB_EXIT_INCONCLUSIVE, NULL}, /* too few to judge */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct lines lines;
@@ -148,6 +148,66 @@ TEST(a_gate_that_compares_nothing_says_so) {
         trend_view_free(view);
         trend_free(trend);
     }
+}
+
+/* A gate that has nothing to judge yet is inconclusive, and says so; beside a series that it judges, a new one is only
+ * named. */
+TEST(too_few_runs_are_not_judged) {
+    static const struct {
+        int runs, others; /* of the lock; of another lock */
+        int code;
+        const char *said; /* NULL: nothing */
+    } cases[] = {
+        {1, 0, LB_EXIT_INCONCLUSIVE, "1 series NOT JUDGED: too few runs"},
+        {5, 0, LB_EXIT_INCONCLUSIVE, "a change shows from 6 on; INCONCLUSIVE"},
+        {5, 2, LB_EXIT_INCONCLUSIVE, "2 series NOT JUDGED: too few runs"},
+        {5, 6, 0, "1 series NOT JUDGED: too few runs, and a change shows from 6 on"},
+        {6, 0, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lines lines;
+        lines_begin(&lines, HEADER);
+        for (int day = 0; day < 6; day++) {
+            if (day < cases[i].runs) put_line(lines.out, day, &(struct made){.rate = 1000 + day});
+            if (day < cases[i].others)
+                put_line(lines.out, day, &(struct made){.rate = 900 + day, .lock = "zk-lock"});
+        }
+        struct trend *trend = lines_parse(&lines);
+        struct trend_view *view = look(trend, -1, 3);
+        char *table = text_of(view, FORM_MD), *json = text_of(view, FORM_JSON);
+        if (trend_exit(view) != cases[i].code) fail_msg("case %zu: %d", i, trend_exit(view));
+        if (cases[i].said) has(table, cases[i].said);
+        assert_int_equal(count_of(table, "NOT JUDGED"), cases[i].said != NULL);
+        assert_int_equal(count_of(json, "\"few\": true"), view->few);
+        free(table);
+        free(json);
+        trend_view_free(view);
+        view = look(trend, -1, 0);
+        assert_int_equal(trend_exit(view), 0); /* no gate was asked for */
+        trend_view_free(view);
+        trend_free(trend);
+    }
+}
+
+/* Two runs on a machine that was slow, between levels that differ by no more than their scatter: the p of the outliers
+ * says nothing about these levels. */
+TEST(levels_around_outliers_are_compared_with_each_other) {
+    static const double after[] = {400, 402, 944, 948, 946};
+    struct lines lines;
+    lines_begin(&lines, COLUMNS "throughput\n");
+    for (int day = 0; day < 25; day++) {
+        put_day(lines.out, day);
+        fprintf(lines.out, "%g\n", day < 20 ? 1000 + 50 * (day % 3 - 1) + day : after[day - 20]);
+    }
+    struct trend *trend = lines_parse(&lines);
+    struct trend_view *view = look(trend, -1, 10);
+    const struct trend_figure *figure = &view->series[0].figure[metric_of("throughput")];
+    assert_int_equal(figure->change_count, 2);
+    assert_true(figure->shift < -0.05);
+    assert_true(figure->p > 0.05);
+    assert_int_equal(trend_exit(view), 0);
+    trend_view_free(view);
+    trend_free(trend);
 }
 
 /* Twenty runs that scatter by 1 %, then these: one or two outliers shut no gate; three runs that

@@ -38,6 +38,14 @@ struct finite {
     int *place, count;
 };
 
+int trend_level(const struct trend_figure *figure, int from, int to, double *values) {
+    int count = 0;
+    for (int i = from; i < to; i++) {
+        if (!is_lone_never(figure, i)) values[count++] = fmin(figure->values[i], figure->never);
+    }
+    return count;
+}
+
 static int fill_finite(const struct trend_figure *figure, struct finite *finite) {
     size_t room = (size_t)figure->count + 1;
     *finite = (struct finite){malloc(room * sizeof *finite->values),
@@ -351,7 +359,8 @@ int trend_exit(const struct trend_view *view) {
         worse |= failed != 0;
     }
     if (view->ask.gate > 0 && worse) return LB_EXIT_REGRESSION;
-    return view->inconclusive + view->uncompared > 0 ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
+    bool nothing = view->few > 0 && view->judged == 0;
+    return view->inconclusive + view->uncompared > 0 || nothing ? LB_EXIT_INCONCLUSIVE : LB_EXIT_OK;
 }
 
 /* Writes the names of those columns in which two lines differ. */

@@ -86,6 +86,8 @@ int trend_append(const char *path, const char *const *paths, int path_count, con
 /* The number of runs that the levels before and after a change must have before a gate counts it: fewer may be
  * outliers. */
 #define TREND_LEVEL 3
+/* The runs of the two levels: with fewer, nothing shows a change. */
+#define TREND_RUNS (2 * TREND_LEVEL)
 
 /* A series has ended when another series of its lock has so many newer runs, or as many as the gate looks at
  * if that is more: the machine or the load is not used any more. Its last state is no news. A series with more
@@ -131,7 +133,7 @@ struct trend_figure {
     double shift;
     bool worse; /* that change is one for the worse, and the gate counts it */
     /* the p of that change, corrected over all figures of all series of the gate; NAN: there is no
-     * gate */
+     * gate, or it has too few runs */
     double p;
     /* why that change is accepted, borrowed from ask.acks; NULL = it is not */
     const char *acknowledged;
@@ -146,6 +148,8 @@ struct trend_series {
     /* With ask.gate: fewer than TREND_LEVEL of the newest `gate` runs have any figure, because the load generator was
      * the limit of others, or have a figure of ask.metrics that older runs have. */
     bool inconclusive;
+    /* With ask.gate: it has no figure with TREND_RUNS values, so the gate can't judge it, and it has not ended. */
+    bool few;
     int limited; /* stages that were left out of its newest ask.gate runs */
     /* For a young series with the newest run of its lock and load: the last line, before it began, of an older
      * series of that lock and load. Nothing compares the two. NULL: there is none. */
@@ -173,6 +177,8 @@ struct trend_view {
     int acknowledged; /* the number of figures that would be worse without an acknowledgement */
     int inconclusive; /* the number of series that are inconclusive */
     int uncompared;   /* the number of series that are uncompared */
+    int few;          /* the number of series that have too few runs */
+    int judged;       /* the number of figures that the gate judged */
     int limited;      /* the number of stages that were left out of the gate's runs */
 };
 
@@ -183,7 +189,7 @@ void trend_view_free(struct trend_view *view);
 
 /* The exit code: 3 if two clients held at once in the newest run of a series that has not ended; with ask.gate 4 if
  * figures became worse, or the newest run of a series got stuck or starved its clients, and 5 if a
- * series is inconclusive or uncompared; else 0. */
+ * series is inconclusive or uncompared, or the gate had nothing to judge; else 0. */
 int trend_exit(const struct trend_view *view);
 
 /* The other differences between the line of a change and the line before it: "kernel, server"; ""

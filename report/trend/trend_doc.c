@@ -7,8 +7,6 @@
 #include "report/trend/trend_parts.h"
 
 #define BLOCKS 30 /* newest values that a line of blocks shows */
-/* values of a line: with fewer a change of level can hardly be told from scatter */
-#define FEW 6
 #define WORDS 400
 
 static char *trend_value_text(double value, int metric, char *text) {
@@ -97,6 +95,10 @@ static void add_headline(struct doc *doc, const struct trend_view *view) {
             "the runs before",
             view->uncompared, view->uncompared == 1 ? "it" : "they",
             view->uncompared == 1 ? "it" : "them");
+    if (view->few > 0)
+        doc_span(doc, DOC_PLAIN,
+                 ". %d series NOT JUDGED: too few runs, and a change shows from %d on%s", view->few,
+                 TREND_RUNS, view->judged > 0 ? "" : "; INCONCLUSIVE");
     doc_set_headline(doc);
     if (view->limited > 0)
         doc_say(doc, TONE_WARN,
@@ -176,7 +178,7 @@ static void add_series(struct doc *doc, const struct trend_view *view,
     if (series->before) add_before(doc, series);
     add_gate_line(doc, series, false);
     add_gate_line(doc, series, true);
-    if (series->count < FEW)
+    if (series->count < TREND_RUNS)
         doc_span(doc, DOC_DETAIL, "%d run%s: too few to tell a change from scatter", series->count,
                  series->count == 1 ? "" : "s");
     for (int m = 0; m < compare_metric_count(); m++)

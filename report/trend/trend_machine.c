@@ -109,6 +109,7 @@ static json_t *series_json(const struct trend_series *series) {
     failed |= json_object_set_new(json, "limited", json_integer(series->limited));
     failed |= json_object_set_new(json, "inconclusive", json_boolean(series->inconclusive));
     failed |= json_object_set_new(json, "uncompared", json_boolean(series->uncompared));
+    failed |= json_object_set_new(json, "few", json_boolean(series->few));
     failed |=
         json_object_set_new(json, "before", series->before ? before_json(series) : json_null());
     failed |= json_object_set_new(json, "figures", figures_json(series));

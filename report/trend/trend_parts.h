@@ -29,6 +29,10 @@ int trend_store_widen(const char *path, const char *names, int count, const char
  * those may not have measured it. */
 int trend_newest(const struct trend_series *series, int metric, int runs);
 
+/* trend: the values from .. to of a figure as numbers, without each lone "never". Fills values, which has room for to - from,
+ * and returns their number. */
+int trend_level(const struct trend_figure *figure, int from, int to, double *values);
+
 /* trend_gate: the number of values of the level before a change, from the change before it on. */
 int trend_runs_before(const struct trend_figure *figure, int change);
 

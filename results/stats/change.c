@@ -22,22 +22,26 @@ static double mean_of_values(const double *values, int from, int to, double *ret
     return mean;
 }
 
-/* Student's two-sided t-test of from .. at against at .. to, with one variance for both. */
-static struct change_point test(const double *values, int from, int at, int to) {
+double change_p(const double *before, int before_count, const double *after, int after_count) {
     double left, right;
-    struct change_point point = {.index = at, .p = 1};
-    point.before = mean_of_values(values, from, at, &left);
-    point.after = mean_of_values(values, at, to, &right);
-    int df = to - from - 2;
-    if (df < 1) return point;
-    double error = sqrt((left + right) / df * (1.0 / (at - from) + 1.0 / (to - at)));
-    double away = fabs(point.after - point.before);
-    if (error > 0) {
-        point.p = student_p(away / error, df);
-    } else if (away > 0) {
-        point.p = 0;
-    }
-    return point;
+    int df = before_count + after_count - 2;
+    if (before_count < 1 || after_count < 1 || df < 1) return 1;
+    double away = fabs(mean_of_values(after, 0, after_count, &right) -
+                       mean_of_values(before, 0, before_count, &left));
+    double error = sqrt((left + right) / df * (1.0 / before_count + 1.0 / after_count));
+    if (error > 0) return student_p(away / error, df);
+    return away > 0 ? 0 : 1;
+}
+
+/* The change from the level from .. at to the level at .. to. */
+static struct change_point test(const double *values, int from, int at, int to) {
+    double unused;
+    return (struct change_point){
+        .index = at,
+        .p = change_p(values + from, at - from, values + at, to - at),
+        .before = mean_of_values(values, from, at, &unused),
+        .after = mean_of_values(values, at, to, &unused),
+    };
 }
 
 /* The best place to split from .. to: where the distance of the two sides, by the divergence of

@@ -26,6 +26,10 @@ struct change_point {
     double before, after; /* means of the levels before and after the change */
 };
 
+/* The p-value of Student's two-sided t-test between two levels, with one variance for both; 1 for fewer than three
+ * values in all. */
+double change_p(const double *before, int before_count, const double *after, int after_count);
+
 /* Fills ret in order; ret must have room for `count` points, and no more are ever found. Returns
  * their number, or -1 for values that are not finite, for options out of range, or when out of
  * memory. */
