@@ -151,6 +151,9 @@ static int append_runs(const struct wish *wish, const char *file, struct lb_err 
     if (added.limited > 0)
         printf("; %d stage%s left out of the medians: the load generator was the limit",
                added.limited, added.limited == 1 ? "" : "s");
+    if (added.partial > 0)
+        printf("; %d of the runs %s PARTIAL: only stages that came to their end are in the lines",
+               added.partial, added.partial == 1 ? "is" : "are");
     printf("\n");
     return LB_EXIT_OK;
 }

@@ -68,6 +68,28 @@ TEST(a_name_that_is_no_utf8_is_refused) {
     free(good);
 }
 
+/* The medians of a run that was interrupted are of fewer stages. */
+TEST(partial_runs_are_counted) {
+    struct lb_err err = {0};
+    struct trend_added added = {0};
+    char *file = path_of("partial.csv"), *run = path_of("run.json"), *text;
+    assert_true(asprintf(&text,
+                         "{\"schema\":\"lockbench.run/1\",\"started_at\":\"2026-01-01T00:00:00Z\","
+                         "\"partial\":true,\"stages\":[%s]}",
+                         STAGE("a", 0, 100, "")) > 0);
+    store(run, text);
+    assert_int_equal(trend_append(file, (const char *[]){run}, 1, NULL, &added, &err), 0);
+    assert_int_equal(added.partial, 1);
+    unlink(file);
+    assert_int_equal(run_lockbench("history", "$D/run.json --append --file $D/partial.csv"), 0);
+    char *said = content_of("out");
+    has(said, "1 line added; 1 of the runs is PARTIAL: only stages that came to their end");
+    free(said);
+    free(text);
+    free(file);
+    free(run);
+}
+
 TEST(two_runs_of_one_second_are_both_kept) {
     struct lb_err err = {0};
     struct trend_added added = {0};

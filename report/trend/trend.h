@@ -73,6 +73,7 @@ struct trend_added {
     int there; /* lines that were there already, or came from a run that is named twice */
     /* stages of the added lines that were left out, because the load generator was their limit */
     int limited;
+    int partial; /* runs that are partial: only their stages that came to their end have lines */
 };
 
 /* paths: runs, or folders of runs. Appends a line for each lock and load of the runs that has none in the file yet:

@@ -431,6 +431,7 @@ int trend_append(const char *path, const char *const *paths, int path_count, con
         failed = err_set(err, LB_EXIT_USAGE,
                          "history: no stage of these runs came to its end: nothing to append");
     if (!failed) failed = append_list(path, &list, ret, err);
+    for (int i = 0; i < run_count && !failed; i++) ret->partial += runs[i]->partial;
     free_list(&list);
     for (int i = 0; i < run_count; i++) run_free(runs[i]);
     free(runs);
