@@ -8,6 +8,7 @@ static void add_stage_row(struct doc *doc, const struct run *run, const struct r
     doc_cell(doc, "%s", run->path);
     doc_cell(doc, "%s", run->workload ? run->workload : "");
     doc_cell(doc, "%s", run->started_at ? run->started_at : "");
+    doc_cell(doc, "%s", run->partial ? "true" : "false");
     for (const struct result_field *field = run_stage_fields(); field->path; field++)
         if (result_field_in_reports(field)) field_cell(doc, run_stage_fields(), field, stage);
 }
@@ -17,6 +18,7 @@ void run_csv(const struct report *report, struct doc *doc) {
     doc_column(doc, &(struct doc_column){.title = "run"});
     doc_column(doc, &(struct doc_column){.title = "workload"});
     doc_column(doc, &(struct doc_column){.title = "started_at"});
+    doc_column(doc, &(struct doc_column){.title = "partial"});
     for (const struct result_field *field = run_stage_fields(); field->path; field++)
         if (result_field_in_reports(field))
             doc_column(doc, &(struct doc_column){.title = field->path});
