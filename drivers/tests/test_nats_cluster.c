@@ -15,19 +15,27 @@ static bool talks_to(const struct live_client *client, int member) {
     return nats_session_of(&client->session)->endpoint == member;
 }
 
+/* A client of the member with its number. A member that does not answer in time, on a busy machine, is passed over for the
+ * next one; so the client dials again until it talks to its own. */
 static void open_client(struct live_client *client, uint32_t number) {
+    int64_t until_ns = lb_now() + SOON;
+    struct lb_err err = {0};
     live_client_init(client, &live, KEY);
     client->session.client = number;
     client->request.lease_ns = client->session.lease_ns = 120 * LB_S_NS;
-    live_connect(client);
+    while (live_dial(client, &err) != 0 || !talks_to(client, (int)number % MEMBERS)) {
+        CHECK(lb_now() < until_ns, "client %d does not get to its server: %s", (int)number,
+              err.text);
+        if (lb_now() >= until_ns) break;
+        live_hang_up(client);
+        lb_sleep_until(lb_now() + 50 * LB_MS_NS);
+    }
 }
 
 LIVE(&live, servers_are_shared_out) {
     struct live_client clients[MEMBERS + 1];
     for (int i = 0; i <= MEMBERS; i++) {
         open_client(&clients[i], (uint32_t)i);
-        CHECK(talks_to(&clients[i], i % MEMBERS), "client %d talks to %d", i,
-              nats_session_of(&clients[i].session)->endpoint);
     }
     /* One lock for all, whatever server they ask. A server may be a little behind in what it reads. */
     uint64_t last = 0;
