@@ -178,6 +178,11 @@ TEST(twice_leaves_at_once) {
     cli_assert_nothing_left();
 }
 
+/* Between two stages there is no worker. */
+static bool worker_is_there(void *cli) {
+    return cli_find_worker(cli) > 0;
+}
+
 /* kill -9: nothing is printed, but servers and workers end too, and the earlier stages are on disk,
  * marked as partial. */
 TEST(a_killed_run_leaves_no_server) {
@@ -191,7 +196,7 @@ TEST(a_killed_run_leaves_no_server) {
     cli_until(&cli, cli_has_second, cli_path("killed/001-redis-setnx-c4-r0.hlog"),
               "the second stage");
     assert_true(cli_find("redis-server", cli.pid, true) > 0);
-    assert_true(cli_find_worker(&cli) > 0);
+    cli_until(&cli, worker_is_there, &cli, "a worker");
     kill(cli.pid, SIGKILL);
     cli_wait(&cli);
     assert_code(&cli, CLI_KILLED + SIGKILL);
