@@ -167,7 +167,8 @@ TEST(test_unknown_outcomes) {
 }
 
 static bool all_recovered(const struct stage *stage) {
-    return judged(stage)->recovery.trial_count == 3 && stage->history->recovery.unrecovered == 0;
+    return judged(stage)->recovery.trial_count == 3 && stage->history->recovery.unrecovered == 0 &&
+           stage->faults.count == 3;
 }
 
 /* A killed holder leaves a key that is out of reach until its lease ends. A machine that stands still
@@ -222,8 +223,11 @@ TEST(test_a_stage_that_no_client_got_into) {
     stage_free(stage);
 }
 
+/* The pause met a holder, and no other holder was late. */
 static bool judged_expired(const struct stage *stage) {
-    return judged(stage)->judgement.verdict == OPLOG_EXPIRED &&
+    const struct stage_history *history = judged(stage);
+    return stage->faults.count == 1 && stage->faults.events[0].held == 1 &&
+           history->recovery.trial_count == 1 && history->judgement.verdict == OPLOG_EXPIRED &&
            stage->exclusion.verdict == VERDICT_EXPIRED;
 }
 
