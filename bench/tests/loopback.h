@@ -16,15 +16,22 @@ static inline struct sockaddr_in loopback_at(int port) {
                                 .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 }
 
-/* A socket that listens on a free port. */
-static inline int loopback_listen(int *ret_port) {
+/* A socket that has a free port, at which nobody listens. No other program gets the port until the socket is closed. */
+static inline int loopback_bind(int *ret_port) {
     struct sockaddr_in address = loopback_at(0);
     socklen_t len = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, 1024) != 0 ||
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, len) != 0 ||
         getsockname(fd, (struct sockaddr *)&address, &len) != 0)
         abort();
     *ret_port = ntohs(address.sin_port);
+    return fd;
+}
+
+/* A socket that listens on a free port. */
+static inline int loopback_listen(int *ret_port) {
+    int fd = loopback_bind(ret_port);
+    if (listen(fd, 1024) != 0) abort();
     return fd;
 }
 

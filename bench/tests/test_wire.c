@@ -56,12 +56,12 @@ TEST(no_server_is_a_reset) {
     char byte;
     rig_up(&rig);
     int port;
-    int fd = help_listen(&port);
-    close(fd); /* nobody is there now */
+    int fd = loopback_bind(&port); /* nobody is there */
     assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
     int client = wire_connect(wire_port(rig.wire, 0));
     assert_int_equal(client < 0 ? client : help_read(client, &byte, 1), -ECONNRESET);
     if (client >= 0) close(client);
+    close(fd);
     /* Aimed at a server, it leads there. */
     fd = help_listen(&port);
     assert_int_equal(wire_aim(rig.wire, 0, port, &err), 0);
