@@ -317,10 +317,11 @@ TEST(test_stages_after_the_loss_of_a_host_name_that_host) {
     end_run(&run);
 }
 
-/* A worker process of a rank: its other child is the janitor. */
+/* A worker process of a rank. Its first child is the janitor, which on a busy machine may not have its name yet; so the
+ * last one is taken. */
 static pid_t worker_of(pid_t rank) {
     char path[100], name[32];
-    int child;
+    int child, found = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", rank, rank);
     FILE *children = fopen(path, "re");
     while (children && fscanf(children, "%d", &child) == 1) {
@@ -328,12 +329,11 @@ static pid_t worker_of(pid_t rank) {
         FILE *comm = fopen(path, "re");
         bool known = comm && fgets(name, sizeof name, comm);
         if (comm) fclose(comm);
-        if (!known || strncmp(name, "lockbench-janit", 15) == 0) continue;
-        fclose(children);
-        return child;
+        if (known && strncmp(name, "lockbench-janit", 15) != 0) found = child;
     }
-    fail_msg("rank %d has no worker process", rank);
-    return 0;
+    if (children) fclose(children);
+    if (found == 0) fail_msg("rank %d has no worker process", rank);
+    return found;
 }
 
 static bool kill_worker(void *arg, const struct stage *stage) {
