@@ -293,7 +293,9 @@ static void server_dies_and_returns(void *arg) {
     const struct zk_session *waiting = arg;
     struct topo *topo = zk.place->topo;
     struct lb_err err = {0};
-    while (!waiting->idlers) lb_sleep_until(lb_now() + 5 * LB_MS_NS); /* its watch is set */
+    int64_t until_ns = lb_now() + AWAY;
+    while (!waiting->idlers && lb_now() < until_ns) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
+    CHECK(waiting->idlers, "the waiter's watch was not set");
     topo_signal(topo, 0, SIGKILL);
     while (topo_check(topo, NULL) == 0) lb_sleep_until(lb_now() + 5 * LB_MS_NS);
     CHECK(topo_restart(topo, 0, &err) == 0, "%s", err.text);
