@@ -14,7 +14,7 @@ void clock_exchange(struct clock_offset *best, int64_t sent_ns, int64_t theirs_n
     best->error_ns = error_ns;
 }
 
-/* Whether the error interval of `wide` contains that of `narrow`, so that `wide` says nothing beside it. */
+/* Whether the error interval of `wide` contains that of `narrow`, so that `wide` adds no information. */
 static bool covers(const struct clock_offset *wide, const struct clock_offset *narrow) {
     return magnitude(wide->offset_ns - narrow->offset_ns) + narrow->error_ns <= wide->error_ns;
 }
@@ -31,8 +31,8 @@ void clock_add(struct clock_series *series, const struct clock_offset *offset) {
     series->item[series->count++] = *offset;
 }
 
-/* The offset between two measurements. The clock may have moved at any moment between them, at once or slowly, and so
- * the interpolated offset is off by their whole difference at most, and by the error of the worse one. */
+/* Interpolates the offset between two measurements. The clock may have moved at any moment between them, at once or
+ * slowly, so the error is the whole difference of the two offsets plus the error of the worse measurement. */
 static struct clock_offset between(const struct clock_offset *a, const struct clock_offset *b,
                                    int64_t at_ns) {
     double part = (double)(at_ns - a->at_ns) / (double)(b->at_ns - a->at_ns);

@@ -10,18 +10,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXCHANGES 100 /* at the beginning */
-#define FINE_NS 20000 /* an error that is good enough ... */
-#define MEASURE_NS                                                                                 \
-    (100 * LB_MS_NS)           /* ... and for how long one host is asked again for a better one */
-#define SEND_NS (10 * LB_S_NS) /* for a message to leave */
+#define EXCHANGES 100               /* clock exchanges with each host at the beginning */
+#define FINE_NS 20000               /* a clock error below this is good enough */
+#define MEASURE_NS (100 * LB_MS_NS) /* limit of the further exchanges when the error is greater */
+#define SEND_NS (10 * LB_S_NS)      /* limit for a message to leave */
 #define SEND_LEAST_NS LB_S_NS
-#define PARTS_NS                                                                                   \
-    (300 * LB_S_NS) /* ... with what a host measured: the judge takes one host after the other */
+#define PARTS_NS (300 * LB_S_NS)  /* the same for WORD_PARTS: the judge takes host after host */
 #define STILL_NS (500 * LB_MS_NS) /* a judge that did not look for so long stood still itself */
-#define QUIET_LOOKS 5             /* at least, before a silent host is lost: a message may wait */
-#define LOOK_NS (20 * LB_MS_NS)   /* for each of these */
-#define QUICK_NS (3 * LB_MS_NS)   /* after an exchange the next one is expected so soon */
+#define QUIET_LOOKS 5           /* a silent host is lost after so many looks: a message may wait */
+#define LOOK_NS (20 * LB_MS_NS) /* the length of each of these looks */
+#define QUICK_NS (3 * LB_MS_NS) /* within this time the next clock exchange is expected */
 
 /* A message as it is sent: its blob follows. */
 struct packet {
@@ -39,7 +37,8 @@ int hosts_self(const struct hosts *hosts) {
     return hosts->link->self - 1;
 }
 
-/* A hash of the program that runs, for programs of the same text: FNV-1a. 0 with err when it can't be read. */
+/* The FNV-1a hash of the running program's file: two hosts with the same program have the same hash. 0 with err if the
+ * file can't be read. */
 static uint64_t hash_program(struct lb_err *err) {
     uint64_t hash = UINT64_C(14695981039346656037);
     unsigned char bytes[8192];
@@ -58,8 +57,9 @@ static uint64_t hash_program(struct lb_err *err) {
     return hash;
 }
 
-/* What a loopback address depends on: the machine, by its kernel's boot, and the network namespace. FNV-1a. Names of
- * machines won't do: several may have one name, and one machine several. */
+/* The FNV-1a hash of the kernel's boot id and of the network namespace: two processes with the same hash reach the
+ * same server by a loopback address. The name of the machine would not show this: several machines may have one
+ * name, and one machine may have several. */
 static uint64_t hash_of_place(void) {
     struct stat net = {0};
     char boot[64] = "", text[160];
@@ -88,7 +88,7 @@ static int send_message(struct hosts *hosts, int rank, const struct message *mes
     return failed;
 }
 
-/* 1, 0 when none came by then, -1 when the link is broken. */
+/* Receives the next message of a rank. 1; 0 if none came by deadline_ns; -1 if the link is broken. */
 static int receive_message(struct hosts *hosts, int rank, struct message *ret,
                            int64_t deadline_ns) {
     void *bytes = NULL;
@@ -144,7 +144,7 @@ int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size) {
 
 void hosts_tell(struct hosts *hosts, int host, const struct message *message) {
     if (hosts->host[host].lost) return;
-    /* Nobody waits longer for a host to listen than for it to speak. */
+    /* A host is lost after HOST_SILENT_NS of silence, so sending does not wait longer than that. */
     int64_t left_ns = hosts->host[host].heard_ns + HOST_SILENT_NS - lb_now();
     if (send_message(hosts, host + 1, message, left_ns > SEND_LEAST_NS ? left_ns : SEND_LEAST_NS) !=
         0)
@@ -167,8 +167,8 @@ void hosts_expect(struct hosts *hosts) {
     }
 }
 
-/* To be called after a look that was to end at due_ns. Returns for how long the judge stood still; 0 = it did not. The
- * messages that came meanwhile were not heard, so that this time is no host's silence. */
+/* Called after a look that should have ended at due_ns. Returns how long the judge stood still; 0 = it did not. The
+ * judge read no messages in that time, so the time does not count as silence of the hosts. */
 static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
     int64_t late_ns = lb_now() - due_ns;
     hosts->looked_ns = lb_now();
@@ -177,7 +177,8 @@ static int64_t note_look(struct hosts *hosts, int64_t due_ns) {
     return late_ns;
 }
 
-/* Whether it is time to give up a host from which nothing came. */
+/* Counts a look that found no message. Returns whether the host is lost: silent_ns has passed, and QUIET_LOOKS looks
+ * since then found nothing. */
 static bool is_silent(struct host *of, int64_t silent_ns) {
     return lb_now() >= silent_ns && ++of->quiet_looks >= QUIET_LOOKS;
 }
@@ -188,7 +189,7 @@ static void lose_silent(struct hosts *hosts, int host) {
     hosts_lose(hosts, host, why);
 }
 
-/* hosts_hear, but only of what comes now, and answers about clocks are among it. */
+/* Like hosts_hear, but leaves out the message that was put back, and also returns answers about clocks. */
 static int hear(struct hosts *hosts, int host, struct message *ret, int64_t deadline_ns) {
     struct host *of = &hosts->host[host];
     if (hosts->looked_ns > 0) note_look(hosts, hosts->looked_ns);
@@ -200,7 +201,7 @@ static int hear(struct hosts *hosts, int host, struct message *ret, int64_t dead
         int got = receive_message(hosts, host + 1, &message, until_ns);
         if (got < 0) hosts_lose(hosts, host, "the connection to it is broken");
         if (got == 0) {
-            /* Then the deadline was missed for that reason alone. */
+            /* If the judge stood still, the host gets that much more time. */
             int64_t still_ns = note_look(hosts, until_ns > now_ns ? until_ns : now_ns);
             if (still_ns > 0) {
                 deadline_ns += still_ns;
@@ -240,7 +241,7 @@ int hosts_hear(struct hosts *hosts, int host, struct message *ret, int64_t deadl
     return 0;
 }
 
-/* One exchange. False when the host has something else to say, which is kept, or does not answer. */
+/* One clock exchange. Returns false if the host does not answer, or if it sends another message, which is put back. */
 static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *best) {
     int64_t sent_ns = lb_now();
     struct message ask = {.word = WORD_CLOCK, .value = {0, sent_ns}}, answer = {0};
@@ -252,7 +253,7 @@ static bool exchange_clocks(struct hosts *hosts, int host, struct clock_offset *
             return false;
         }
         free(answer.blob);
-        if (answer.value[1] != sent_ns) continue; /* of an exchange that was given up */
+        if (answer.value[1] != sent_ns) continue; /* a late answer to an earlier exchange */
         clock_exchange(best, sent_ns, answer.value[0], received_ns);
         return true;
     }
@@ -264,14 +265,14 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges) {
         struct clock_offset best = {0};
         int made = 0;
         int64_t limit_ns = lb_now() + MEASURE_NS;
-        /* It waits for the judge, and gives up if it hears nothing. */
+        /* This message tells a host whose clock is not measured that the judge still runs. */
         if (hosts->host[i].has_kept) hosts_tell(hosts, i, &(struct message){.word = WORD_CLOCK});
         for (int k = 0; k < exchanges || (best.error_ns > FINE_NS && lb_now() < limit_ns); k++) {
             if (hosts->host[i].lost || hosts->host[i].has_kept) break;
             if (!exchange_clocks(hosts, i, &best)) break;
             made++;
         }
-        /* A measurement that was cut short says less than those before and after it. */
+        /* A measurement with fewer exchanges is dropped: its error would be greater. */
         if (made >= exchanges) clock_add(&hosts->host[i].clock, &best);
     }
 }
@@ -322,7 +323,8 @@ int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, st
         free(message.blob);
         struct message answer = {.word = WORD_CLOCK, .value = {lb_now(), message.value[1]}};
         if (hosts_report(hosts, &answer, err) != 0) return -1;
-        /* Exchanges come in series, and a pause before an answer would make its offset worse. */
+        /* Exchanges come in series, so the wait goes on for the next one: a late answer would make its round trip
+         * longer, and so its error greater. */
         if (deadline_ns < lb_now() + QUICK_NS) deadline_ns = lb_now() + QUICK_NS;
     }
 }

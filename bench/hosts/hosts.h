@@ -15,33 +15,36 @@
 
 #define HOSTS_MAX 256
 
-/* test_hosts compares these with what bench/HOSTS.md says. */
-#define HOST_SILENT_NS (10 * LB_S_NS) /* a load host that is not heard for so long is lost */
-#define CLOCK_ANSWER_NS                                                                            \
-    (2 * LB_S_NS) /* for a clock exchange: a load host looks every 50 ms at least */
-/* From a host's last word to the end of the load on the others, at most: when the silence is long enough, the judge may
- * be waiting for the clock of another host. */
+/* test_hosts compares these limits with bench/HOSTS.md. */
+/* A load host that is silent for so long is lost. */
+#define HOST_SILENT_NS (10 * LB_S_NS)
+/* The limit of one clock exchange; a load host looks for messages every 50 ms. */
+#define CLOCK_ANSWER_NS (2 * LB_S_NS)
+/* The longest time from a host's last word to the end of the load on the other hosts: when the silence is long enough,
+ * the judge may still wait for the clock of another host. */
 #define HOST_NOTICED_NS (HOST_SILENT_NS + CLOCK_ANSWER_NS)
-#define JUDGE_SILENT_NS                                                                            \
-    (40 * LB_S_NS) /* in a stage, a load host that hears nothing for so long gives up ... */
-#define JUDGE_ABSENT_NS                                                                            \
-    (600 * LB_S_NS) /* ... and between two stages, in which the judge may start servers */
-#define JUDGE_TALKS_NS (10 * LB_S_NS) /* so often the judge speaks in a stage */
+/* In a stage: a load host that hears nothing for so long gives up; the judge sends at least one message per
+ * JUDGE_TALKS_NS. */
+#define JUDGE_SILENT_NS (40 * LB_S_NS)
+/* The same between two stages, in which the judge may start servers. */
+#define JUDGE_ABSENT_NS (600 * LB_S_NS)
+#define JUDGE_TALKS_NS (10 * LB_S_NS)
 
 enum word {
-    /* host -> judge: value[0] = hash of the program, value[1] = of the machine and its network; text = its name */
+    /* host -> judge: value[0] = hash of the program; value[1] = hash of the machine and its network; text = the host's
+     * name */
     WORD_HELLO,
     WORD_PLAN, /* judge -> host: blob = the workload; answered by WORD_READY or WORD_TROUBLE */
     /* host -> judge: has read the plan, blob = its environment; or has reached a stage's moment value[0] */
     WORD_READY,
-    WORD_STAGE,   /* judge -> host: blob = what is asked of the stage */
+    WORD_STAGE,   /* judge -> host: blob = the description of the next stage */
     WORD_ON,      /* judge -> host: all hosts have reached the moment value[0]: go on */
     WORD_GO,      /* judge -> host: value[0] = when the load begins, by the host's clock */
     WORD_GIVE_UP, /* judge -> host, before the load: end the stage, which measures nothing */
     WORD_END,     /* judge -> host: end the window now */
     WORD_NEWS,    /* host -> judge: value[0] = grants so far; -1 = no load runs */
     WORD_TROUBLE, /* host -> judge: text = why it can't go on; value[0] = exit code */
-    WORD_PARTS,   /* host -> judge: what it measured, in several messages; value[0] = which */
+    WORD_PARTS,   /* host -> judge: one part of its measurements; value[0] = the part's number */
     /* both ways: value[1] = when the judge asked; value[0] of the answer = the host's clock */
     WORD_CLOCK,
     WORD_LEAVE /* judge -> host: the run is over; or: this host is not wanted */
@@ -80,20 +83,20 @@ struct hosts {
     bool judge_gone;        /* of a load host: the judge is lost, and gets no messages any more */
     bool has_kept;          /* of a load host: hosts_wait gives this message first */
     struct message kept;
-    /* of the judge: a loopback address means another server to some host than to the judge */
+    /* of the judge: on some host a loopback address does not lead to the judge's own servers */
     bool apart;
     int count; /* of load hosts; rank i + 1 is host i */
     struct host host[HOSTS_MAX];
 };
 
 bool hosts_judges(const struct hosts *hosts);
-/* This process among the load hosts; not of the judge. */
+/* The index of this process among the load hosts; not for the judge. */
 int hosts_self(const struct hosts *hosts);
 
-/* Both sides, at the beginning: each load host tells its name and program, and the judge compares the programs with
- * its own, and measures the clocks. Returns the hosts, or NULL with err: another program, or a host that did not
- * answer within deadline_ns (by lb_now()); this sets *ret_silent, which may be NULL. The caller frees them with
- * hosts_free. */
+/* The first exchange, called by the judge and by the load hosts: each load host sends its name and the hash of its
+ * program; the judge compares the hash with its own, and measures the clocks. Returns the hosts, which the caller frees
+ * with hosts_free; NULL with err if a host runs another program, or if a host did not answer by deadline_ns (by
+ * lb_now()): then *ret_silent is set too, unless ret_silent is NULL. */
 struct hosts *hosts_meet(struct link *link, int64_t deadline_ns, bool *ret_silent,
                          struct lb_err *err);
 /* The judge tells the load hosts that the run is over. Accepts NULL. */
@@ -103,7 +106,7 @@ void hosts_free(struct hosts *hosts);
 
 /* Sends to one load host, unless it is lost. A host to which nothing can be sent is lost. */
 void hosts_tell(struct hosts *hosts, int host, const struct message *message);
-/* To all of them. */
+/* Sends to every load host that is not lost. */
 void hosts_tell_all(struct hosts *hosts, const struct message *message);
 
 /* Takes the next message of a host by the deadline. Returns 1, or 0 when none came. WORD_NEWS only updates
@@ -118,9 +121,9 @@ void hosts_keep(struct hosts *hosts, int host, const struct message *message);
 /* From now on each host must be heard every HOST_SILENT_NS. */
 void hosts_expect(struct hosts *hosts);
 
-/* Measures the offset of each host's clock by at least so many exchanges; a load host answers them in hosts_wait. The
- * clock of a host whose message was put back is not measured, but that host gets a message, so it knows that the judge
- * runs. */
+/* Measures the offset of each host's clock by at least this number of exchanges; a load host answers them in
+ * hosts_wait. The clock of a host whose message was put back is not measured, but that host gets a message, so that
+ * it knows that the judge runs. */
 void hosts_measure_clocks(struct hosts *hosts, int exchanges);
 
 /* Marks each host as lost whose clock was not measured after since_ns (by lb_now()): its times can't be compared with
@@ -134,12 +137,12 @@ int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
 
 /* ---- a load host ---- */
 
-/* In a stage the judge speaks every JUDGE_TALKS_NS. 0, or -1 with err when it was silent for JUDGE_SILENT_NS. */
+/* Returns 0, or -1 with err if the judge has been silent for JUDGE_SILENT_NS, or is lost. */
 int hosts_check_judge(struct hosts *hosts, struct lb_err *err);
 
 /* Sends to the judge. 0, or -1 with err when the judge does not listen. */
 int hosts_report(struct hosts *hosts, const struct message *message, struct lb_err *err);
-/* The judge's next message by the deadline; clock exchanges are answered meanwhile. 1, 0 when none came, -1 with
+/* Takes the judge's next message by the deadline, and answers clock exchanges meanwhile. 1; 0 if none came; -1 with
  * err. */
 int hosts_wait(struct hosts *hosts, struct message *ret, int64_t deadline_ns, struct lb_err *err);
 /* Puts a message back, for the next call of hosts_wait. At most one. */

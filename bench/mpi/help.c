@@ -57,7 +57,7 @@ void help_complete(const char *own_name, int count, char *const *words, FILE *ou
     bool launches = count > 1 && strcmp(words[0], "launch") == 0;
     if (launches) {
         int used = launch_program_at(own_name, words + 1) + 2;
-        if (used == 2 || used >= count) { /* a word of the launcher */
+        if (used == 2 || used >= count) { /* the word belongs to the launcher */
             offer(typed, PROGRAM, summary, out);
             fputs(":files\n", out);
             return;

@@ -19,9 +19,9 @@
 #include "bench/cli/interrupt.h"
 
 #define LOOK_MS 200
-#define AGAIN_NS (3 * LB_S_NS) /* then an interrupt that nobody heard is passed on again */
-/* After the first load host has lost the judging rank. That host may be cut off, while the judging rank still drains
- * others and saves what they measured. */
+#define AGAIN_NS (3 * LB_S_NS) /* after this time an unheard interrupt is passed on again */
+/* The judging rank counts as dead so long after the first load host has lost it. Before that, perhaps only that load
+ * host is cut off, while the judging rank still drains the other hosts and saves their measurements. */
 #define JUDGE_GRACE_NS (300 * LB_S_NS)
 
 static volatile sig_atomic_t interrupts;
@@ -35,17 +35,17 @@ static void note_interrupt(int signal) {
 struct launched {
     const char *name;
     pid_t pid;
-    int errors;     /* its standard error; -1 = closed */
-    char line[300]; /* of its standard error, so far */
+    int errors;     /* the launcher's standard error; -1 = closed */
+    char line[300]; /* the present line of standard error, as far as it was read */
     size_t length;
-    int code;          /* from the last words; -1 = they did not come */
-    int64_t ended_ns;  /* when they came */
-    int passed;        /* interrupts that were passed on */
-    int64_t passed_ns; /* when the last one was ... */
-    int64_t first_ns;  /* ... and the first one */
+    int code;          /* the exit code in the last words; -1 = no last words yet */
+    int64_t ended_ns;  /* when the code was set */
+    int passed;        /* number of interrupts that were passed on */
+    int64_t passed_ns; /* when the last interrupt was passed on */
+    int64_t first_ns;  /* when the first interrupt was passed on */
     bool heard;        /* the judging rank has said that it ends the run */
-    int lost_by;       /* load hosts that have lost the judging rank ... */
-    int64_t lost_ns;   /* ... and when the first of them said so */
+    int lost_by;       /* number of load hosts that have lost the judging rank */
+    int64_t lost_ns;   /* when the first of them said so */
 };
 
 static void end_job(struct launched *job, int code) {
@@ -53,7 +53,7 @@ static void end_job(struct launched *job, int code) {
     job->ended_ns = lb_now();
 }
 
-/* The judging rank has died: each load host says so, and each says it once. */
+/* Ends the job, because the load hosts have lost the judging rank. */
 static void judge_died(struct launched *job) {
     fprintf(stderr,
             "lockbench-hosts: rank 0 died, or is cut off: what it has not saved by now is lost\n");
@@ -72,7 +72,8 @@ static void read_line(struct launched *job) {
     if (job->lost_by >= hosts && job->code < 0) judge_died(job);
 }
 
-/* Waits for what the launcher prints, passes it on, and looks for the last words. Returns whether there was any. */
+/* Reads the launcher's standard error, passes it on, and looks for the last words. Returns whether anything was
+ * read. */
 static bool pass_errors(struct launched *job, int wait_ms) {
     char bytes[4096];
     struct pollfd at = {.fd = job->errors, .events = POLLIN};
@@ -95,9 +96,9 @@ static bool pass_errors(struct launched *job, int wait_ms) {
     return got > 0;
 }
 
-/* Ctrl-C once: the judging rank ends the run and saves it. Twice: the launcher ends the job. While mpirun starts the
- * ranks, it drops the signal, so the first one is passed on until it is heard. With --enable-recovery mpirun goes on
- * also where it could start no rank. */
+/* The first Ctrl-C lets the judging rank end the run and save it; the second one lets the launcher end the job. mpirun
+ * drops a signal that arrives while mpirun starts the ranks, so the first interrupt is passed on again until a rank has
+ * heard it. With --enable-recovery, mpirun goes on even if it could start no rank; then no rank ever hears. */
 static void pass_interrupts(struct launched *job) {
     int64_t now_ns = lb_now();
     bool unheard = job->passed > 0 && !job->heard && job->code < 0;
@@ -148,8 +149,8 @@ static int watch(struct launched *job) {
         end_launcher(job);
         if (waitpid(job->pid, &status, WNOHANG) == job->pid) break;
     }
-    /* What the launcher printed last is still in the pipe. Processes that it left behind may hold the pipe open, so its
-     * end is not waited for. */
+    /* The launcher's last output is still in the pipe. Processes that the launcher left behind may hold the pipe open,
+     * so this loop does not wait for the end of the pipe. */
     while (job->errors >= 0 && pass_errors(job, 0)) {
     }
     return job->code >= 0 ? job->code : code_of_launcher(job, status);
@@ -161,16 +162,18 @@ static void set_number(const char *name, int number) {
     setenv(name, text, 0);
 }
 
-/* On a host that is cut off, Open MPI's daemon notices only after more than five minutes that mpirun is gone. These
- * settings let it notice sooner, but not before the judging rank has saved its result. Settings of the user stay. */
+/* By default Open MPI's daemon on a host that is cut off needs more than five minutes to notice that mpirun is gone.
+ * These settings let the daemon notice sooner, but not before the judging rank has saved its result. Settings of the
+ * user stay. */
 static void miss_sooner(void) {
     set_number("OMPI_MCA_oob_tcp_keepalive_time", LAUNCH_KEEPALIVE_S);
     set_number("OMPI_MCA_oob_tcp_keepalive_intvl", LAUNCH_PROBE_S);
     set_number("OMPI_MCA_oob_tcp_keepalive_probes", LAUNCH_PROBES);
 }
 
-/* Open MPI binds each process to a core or a socket, and with it the worker processes of a load host and the servers
- * of the judging rank. Up to version 4; from 5 on. Settings of the user stay, and so does mpirun's --bind-to. */
+/* Open MPI binds each rank to a core or a socket. The rank's child processes (workers, servers) would share that core.
+ * The first setting is for Open MPI up to version 4, the second one for version 5 and later. Settings of the user stay,
+ * and so does mpirun's --bind-to. */
 static void leave_unbound(void) {
     setenv("OMPI_MCA_hwloc_base_binding_policy", "none", 0);
     setenv("PRTE_MCA_hwloc_default_binding_policy", "none", 0);
@@ -178,7 +181,7 @@ static void leave_unbound(void) {
 
 static _Noreturn void become(char **command, int errors) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach it */
+    setpgid(0, 0); /* so that the terminal's Ctrl-C does not reach the launcher */
     dup2(errors, STDERR_FILENO);
     miss_sooner();
     leave_unbound();
@@ -200,7 +203,8 @@ int launch_program_at(const char *own_name, char *const *command) {
     return 0;
 }
 
-/* Tells the ranks that they were launched. The caller frees the list; NULL when out of memory. */
+/* Returns the command with LAUNCH_WORD or LAUNCH_WORD_PLAIN after the ranks' program (at index `program`; 0 = it is not
+ * named). The caller frees the list; NULL when out of memory. */
 static char **mark_command(int program, char **command) {
     static char color[] = LAUNCH_WORD, plain[] = LAUNCH_WORD_PLAIN;
     int count = 0, used = 0;
@@ -213,8 +217,8 @@ static char **mark_command(int program, char **command) {
     return marked;
 }
 
-/* With --enable-recovery mpirun waits for ever for a program that it can't start: so one word too few in its command is
- * told here. Other launchers, such as a script, need not name the program. */
+/* Reports a command that does not name the ranks' program. With --enable-recovery mpirun would wait for ever for a
+ * program that it can't start. Other launchers, such as a script, need not name the program. */
 static int check_named(const char *own_name, int program, char **command) {
     static const char *const launchers[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
     const char *own = base_name(own_name), *launcher = command[0] ? base_name(command[0]) : "";
@@ -229,8 +233,8 @@ static int check_named(const char *own_name, int program, char **command) {
     return 0;
 }
 
-/* With --enable-recovery mpirun says nothing of a program that no host has, and waits for ever. Only an absolute path
- * means the same here: mpirun's options say where it looks for another. */
+/* Reports a program that is missing. With --enable-recovery mpirun would wait for ever for it, and print nothing.
+ * Only an absolute path can be checked here, because options of mpirun say where it looks for other paths. */
 static int check_program(const char *program) {
     if (program[0] != '/' || access(program, X_OK) == 0) return 0;
     fprintf(

@@ -40,7 +40,7 @@
  * launcher failed. */
 int launch(const char *own_name, char **command);
 
-/* Which word of the command is the ranks' program; 0: none. The first word is the launcher. */
+/* The index of the ranks' program among the words of the command; 0 = none. The first word is the launcher. */
 int launch_program_at(const char *own_name, char *const *command);
 
 #endif

@@ -1,9 +1,9 @@
 /* main: the program lockbench-hosts: one run whose clients are on several hosts, started by mpirun, srun or an MPIJob.
  *
- * Rank 0 is `lockbench run` with the hosts joined; each other rank serves as a load host. MPI carries messages before
- * and after the load, a report a second, and clock exchanges; what is measured never passes through it while it is
- * measured. No call between MPI_Init and MPI_Finalize is collective, and these two have a time limit, so a host that
- * is gone hangs nobody. */
+ * Rank 0 does the work of `lockbench run` and is the judge; each other rank is a load host. MPI carries the messages
+ * before and after the load. During the load MPI carries only one report a second and the clock exchanges, and no
+ * operation of a lock. MPI_Init and MPI_Finalize wait for all ranks, so both get a time limit; all other MPI calls are
+ * between two ranks and have deadlines. So no rank waits for ever for a host that is gone. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,24 +18,26 @@
 #include "bench/mpi/launch.h"
 #include "bench/run/serve.h"
 
-#define END_S 60 /* for MPI to end on all hosts */
+#define END_S 60 /* limit of MPI_Finalize */
 _Static_assert(LAUNCH_START_S == 120 && END_S == 60, "the messages of the two handlers say so");
 #define MEET_NS (60 * LB_S_NS)
-#define SPIN_NS (3 * LB_MS_NS) /* clock exchanges follow each other so soon */
-#define BRISK_NS LB_S_NS       /* ... and other messages */
+#define SPIN_NS (3 * LB_MS_NS) /* within this time the next clock exchange is expected */
+#define BRISK_NS LB_S_NS       /* within this time other messages are expected */
 #define NAP_NS (200 * INT64_C(1000))
 #define LONG_NAP_NS LB_MS_NS
-/* For a message that has begun to arrive: its sender may be cut off meanwhile. */
+/* The limit for the rest of a message of which a part has arrived, because its sender may be cut off meanwhile: a fixed
+ * time, and a time for each byte (1 MB/s). */
 #define ARRIVE_NS (10 * LB_S_NS)
-#define ARRIVE_BYTE_NS 1000 /* ... and so much more for each byte: a megabyte a second */
+#define ARRIVE_BYTE_NS 1000
 
+/* The pause between two looks for MPI's progress, in a wait that began at begin_ns: none at first, later longer. */
 static void rest_since(int64_t begin_ns) {
     int64_t waited_ns = lb_now() - begin_ns;
     if (waited_ns > SPIN_NS) lb_nap(waited_ns > BRISK_NS ? LONG_NAP_NS : NAP_NS);
 }
 
-/* The analyzer accepts only MPI_Wait as the end of a request, but MPI_Wait would wait for ever for a host that is
- * gone. */
+/* The analyzer accepts only MPI_Wait as the end of a request. This code uses MPI_Test, because MPI_Wait would wait for
+ * ever for a host that is gone. */
 /* NOLINTBEGIN(clang-analyzer-optin.mpi.MPI-Checker) */
 struct outgoing {
     struct outgoing *next;
@@ -76,7 +78,7 @@ static int mpi_send(struct link *link, int to, const void *bytes, size_t length,
     return -1;
 }
 
-/* Takes a message that has begun to arrive. Returns 0, or -1 when it does not arrive as a whole; then MPI may still
+/* Receives a message of which a part has arrived. Returns 0, or -1 if the rest does not arrive; then MPI may still
  * write to bytes. */
 static int take_message(MPI_Message *message, void *bytes, int length) {
     MPI_Request request;
@@ -137,7 +139,8 @@ static const char *mpi_name(void) {
     return text;
 }
 
-/* The processes of a launcher of another MPI do not know of each other: each of them is alone. */
+/* Adds the likely reason why this rank is the only one: processes that were started by the launcher of another MPI
+ * do not know of each other. */
 static void suspect_launcher(struct lb_err *err) {
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used,
@@ -151,7 +154,8 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     char why[300];
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, ret_lost, &err);
     if (!hosts) {
-        *ret_lost |= link->self > 0; /* rank 0 ends the job */
+        /* A load host then ends without MPI_Finalize, and rank 0 ends the job. */
+        *ret_lost |= link->self > 0;
         if (link->count == 1) suspect_launcher(&err);
         return fail(link->self, &err);
     }
@@ -171,7 +175,8 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     return code;
 }
 
-/* Ctrl-C, the first one. A launcher forwards SIGUSR1 to all ranks, where SIGINT would make it end the job within a second. */
+/* Handles SIGUSR1, by which the launch command passes on the first Ctrl-C: launchers forward SIGUSR1 to all ranks, but
+ * would end the job within a second after SIGINT. */
 static void interrupt_judge(int signal) {
     static volatile sig_atomic_t heard;
     (void)signal;
@@ -183,15 +188,15 @@ static void end_at_once(const char *words, size_t length, int code) {
     _exit(write(STDERR_FILENO, words, length) < 0 ? LB_EXIT_MACHINE : code);
 }
 
-/* Ctrl-C before the run has begun, when there is nothing to save: if this rank only died, the other ranks and mpirun
- * would go on waiting. The launch command reads the last words, and ends them all. */
+/* Handles Ctrl-C before the run has begun, when there is nothing to save. The launch command reads the last words and
+ * ends all ranks; otherwise the other ranks and mpirun would go on waiting for this one. */
 static void end_before_run(int signal) {
     static const char words[] = LAUNCH_LAST_WORDS "130\n";
     (void)signal;
     end_at_once(words, sizeof words - 1, LB_EXIT_INTERRUPTED);
 }
 
-/* MPI_Init waits for all ranks, and waits for ever if the launcher has lost one meanwhile. */
+/* Ends the job when MPI_Init has waited for too long: it waits for ever if the launcher has lost a rank. */
 static void give_up_start(int signal) {
     static const char words[] =
         "lockbench-hosts: MPI did not start on all hosts within 2 minutes: look whether each host has "
@@ -200,7 +205,7 @@ static void give_up_start(int signal) {
     end_at_once(words, sizeof words - 1, LB_EXIT_MACHINE);
 }
 
-/* MPI_Finalize waits for all ranks, too. All is saved by then. */
+/* Ends the job when MPI_Finalize has waited for too long. The result is already saved. */
 static void give_up_end(int signal) {
     static const char words[] =
         "lockbench-hosts: a host did not come to the end within a minute; the result is whole\n" LAUNCH_LAST_WORDS
@@ -214,14 +219,15 @@ static void say_last_words(int code) {
     fflush(NULL);
 }
 
-/* Ends the job by MPI_Abort: MPI_Finalize would wait for a host that is gone, and with --enable-recovery mpirun waits
- * for ever after a rank has ended with another code than 0. */
+/* Ends the job by MPI_Abort, because MPI_Finalize would wait for a host that is gone, and because mpirun with
+ * --enable-recovery waits for ever after a rank has ended with a code other than 0. */
 static void abort_job(int code) {
     say_last_words(code);
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-/* What launchers tell a rank before MPI has started; -1 without a launcher. */
+/* This process's rank from the launcher's environment variables, for use before MPI has started; -1 without a
+ * launcher. */
 static int launched_rank(void) {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
                                         "SLURM_PROCID"};
@@ -257,8 +263,8 @@ static int write_man(const char *folder) {
     return err.code;
 }
 
-/* Answers what needs no MPI. The exit code, the same on all ranks, of which the first one speaks; or -1: it is a
- * run. */
+/* Carries out a command that needs no MPI. Returns the exit code, which is the same on all ranks (only rank 0 prints);
+ * -1 if the command is a run. */
 static int answer(int argc, char **argv) {
     const char *wish = argc > 1 ? argv[1] : "";
     bool runs = strcmp(wish, "run") == 0, launches = strcmp(wish, "launch") == 0;
@@ -278,7 +284,7 @@ static int answer(int argc, char **argv) {
     return helps ? LB_EXIT_OK : LB_EXIT_USAGE;
 }
 
-/* Takes the word of the launch command out of the arguments. */
+/* Removes the word that the launch command has added to the arguments. Returns whether there was one. */
 static bool take_launched(int *argc, char ***argv) {
     const char *word = *argc > 1 ? (*argv)[1] : "";
     bool plain = strcmp(word, LAUNCH_WORD_PLAIN) == 0;
@@ -316,12 +322,14 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &link.count);
     signal(SIGUSR1, link.self == 0 ? interrupt_judge : SIG_IGN);
     if (link.self != 0)
-        signal(SIGINT, SIG_IGN); /* the judging rank ends the run, by a handler of its own */
+        signal(SIGINT, SIG_IGN); /* only the judging rank handles SIGINT, and then ends the run */
     int code = answered > 0 ? answered : take_part(&link, argc, argv, &lost);
     fflush(NULL);
-    bool heard =
-        launched || link.count == 1; /* mpirun need not learn the code, or does not wait for it */
-    if (link.self == 0 && (lost || (code && !heard))) abort_job(code ? code : LB_EXIT_MACHINE);
+    /* The launch command reads the code from the last words, and a single process returns it. Otherwise only MPI_Abort
+     * makes mpirun end with this code. */
+    bool code_arrives = launched || link.count == 1;
+    if (link.self == 0 && (lost || (code && !code_arrives)))
+        abort_job(code ? code : LB_EXIT_MACHINE);
     if (lost) _exit(code);
     if (link.self == 0 && code) say_last_words(code);
     signal(SIGALRM, give_up_end);
