@@ -19,16 +19,16 @@ enum lb_clean_scope {
     LB_CLEAN_LEFT,   /* the keys of all runs, and the things that keys share */
     LB_CLEAN_SHARED, /* only the things that keys share */
     LB_CLEAN_EMPTY,  /* only the shared things in which no key is left */
-    LB_CLEAN_STAGE,  /* the keys of one stage, by a session of its lock; removed without .found */
-    LB_CLEAN_KEY     /* one key that people named */
+    LB_CLEAN_STAGE,  /* the keys of one stage; the driver removes them without asking .found */
+    LB_CLEAN_KEY     /* one key that the user named */
 };
 
 struct lb_cleaning {
     enum lb_clean_scope scope;
-    const char
-        *name; /* LB_CLEAN_KEY: the key; LB_CLEAN_STAGE: what its keys' names begin with, ... */
-    uint32_t count; /* ... and how many there are: a number behind the name, from 0 on */
-    uint32_t bound; /* LB_CLEAN_STAGE: as lb_request's */
+    /* LB_CLEAN_KEY: the key. LB_CLEAN_STAGE: the beginning of the keys' names; a number below count follows it */
+    const char *name;
+    uint32_t count; /* LB_CLEAN_STAGE: the number of keys */
+    uint32_t bound; /* LB_CLEAN_STAGE: as in lb_request */
     /* LB_CLEAN_LEFT: the text before the mark in a key's name, for servers that list keys by their
      * beginning; NULL = none */
     const char *before;
@@ -40,10 +40,10 @@ struct lb_cleaning {
     char unseen[200];
 };
 
-/* Whether the text has LB_MARK and what follows it. */
+/* Whether the text contains a whole mark: LB_MARK, eight hex digits, '-' and a digit. */
 bool lb_is_marked(const char *text, size_t len);
 
-/* Whether the cleaning is for the key of this name, by the cleaning's scope, name and count. */
+/* Whether the cleaning's scope and name include the key with this name. */
 bool lb_clean_wants(const struct lb_cleaning *cleaning, const char *name, size_t len);
 
 /* Calls cleaning->found with the kind (what) and the name of a thing that is there. True = remove

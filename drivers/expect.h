@@ -19,14 +19,15 @@
 #define VIOLATED(reason)                                                                           \
     { LB_EXPECT_VIOLATED, reason }
 
-/* Rows that are the same: of connections that are slow; of a control that breaks by itself, under the usual faults. */
+/* Groups of rows with the same expectation. EXPECT_SLOW_WIRES: the scenarios with slow connections. EXPECT_OF_CONTROL:
+ * the scenarios of the default schedule, for a control that fails even without a fault. */
 #define EXPECT_SLOW_WIRES(all)                                                                     \
     [LB_SCENARIO_WIRE_DELAY] = all, [LB_SCENARIO_WIRE_JITTER] = all, [LB_SCENARIO_WIRE_SLOW] = all
 #define EXPECT_OF_CONTROL(all)                                                                     \
     [LB_SCENARIO_NONE] = all, [LB_SCENARIO_PAUSE] = all, [LB_SCENARIO_HOLDER_KILL] = all,          \
     [LB_SCENARIO_SERVER_RESTART] = all, [LB_SCENARIO_WIRE_CUT] = all
 
-/* Of a lock whose tokens are reserved in blocks: a crash forgets the newest block. */
+/* For a lock whose server reserves tokens in blocks: after a crash the server may give out the newest block again. */
 #define RESTART_TOKEN_AGAIN                                                                        \
     VIOLATED("its session ends unnoticed; a crash may give out its token once more")
 

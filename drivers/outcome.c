@@ -1,5 +1,5 @@
-/* outcome: names of outcomes, primitives and guarantees, how a driver fails an operation or tells
- * that its session is lost, and what follows from a lock's tables. */
+/* outcome: the small functions of driver.h: the names of outcomes, primitives and claims; the calls by which
+ * a driver fails an operation and reports a lost or renewed session; look-ups in the tables of a lock. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -12,8 +12,9 @@ const struct lb_backend *const *registry_backends(void);
 const struct lb_lock *registry_lock(const char *name);
 const struct lb_backend *registry_backend(const char *name);
 
-/* Why no call of the lock may be made, in words: its table, or its backend's, lacks a function or has two fields that do
- * not go together. NULL if it is whole, or its backend unavailable. The lock need not be in the list. */
+/* Checks the tables of a lock and of its backend. Returns the reason why the lock must not be called: a function is
+ * missing, or two fields contradict each other. NULL if the tables are right, or if the backend is unavailable. The
+ * lock need not be in the list. */
 const char *registry_fault(const struct lb_lock *lock);
 
 /* The first backend that this build lacks, whose locks are unavailable; NULL if the build has

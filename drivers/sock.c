@@ -1,5 +1,5 @@
-/* sock: see sock.h. The bytes of TLS go through a BIO of our own, since OpenSSL's own one for sockets would let a closed
- * connection end the program by SIGPIPE. */
+/* sock: see sock.h. The bytes of TLS go through a BIO of our own, since OpenSSL's own one for sockets would let a
+ * closed connection end the program by SIGPIPE. */
 #include "drivers/sock.h"
 
 #include <errno.h>
@@ -84,7 +84,7 @@ static int on_asked(SSL *ssl, void *arg) {
     return 1;
 }
 
-/* OpenSSL may ask for the password of a key; nobody sits at a terminal. */
+/* Gives OpenSSL no password for an encrypted key. Without this function OpenSSL would ask at the terminal. */
 static int no_password(char *text, int size, int for_writing, void *arg) {
     (void)text;
     (void)size;
@@ -151,7 +151,7 @@ void sock_tls_close(struct sock_tls *tls) {
 
 /* --- one socket --- */
 
-/* Turns the result of SSL_read and its like into that of a system call. */
+/* Turns the result of SSL_read, SSL_write or SSL_connect into the result of a system call. */
 static ssize_t as_errno(struct sock *sock, int returned) {
     if (returned > 0) {
         sock->wanted = 0;
@@ -164,7 +164,7 @@ static ssize_t as_errno(struct sock *sock, int returned) {
         errno = EAGAIN;
     } else if (kind == SSL_ERROR_SYSCALL && ERR_peek_error() == 0) {
         if (error == 0 || error == EAGAIN)
-            return 0; /* the peer closed the socket without a farewell */
+            return 0; /* the peer closed the socket without TLS's close_notify */
         errno = error;
     } else {
         bool farewell = ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
@@ -265,7 +265,8 @@ int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
         ssize_t done = as_errno(sock, SSL_connect(sock->ssl));
         if (done > 0) {
             sock->wanted = 0;
-            lb_fd_forget(sock->fd); /* from now on mostly for reading */
+            lb_fd_forget(
+                sock->fd); /* later waits are mostly for reading, so the fd registers anew */
             return 0;
         }
         error = done == 0 ? 0 : errno;

@@ -20,8 +20,8 @@ struct lb_facts;
 struct sock_tls;
 
 /* Reads the files that the options name; where tls->ca is NULL, server->ca or else the machine's authorities are
- * trusted. Call it in the backend's open, before any worker is forked. Returns NULL with err (LB_EXIT_USAGE: a file that
- * is no certificate, a build without OpenSSL). */
+ * trusted. Call it in the backend's open, before any worker is forked. Returns NULL with err (LB_EXIT_USAGE: a file
+ * that is no certificate, a build without OpenSSL). */
 struct sock_tls *sock_tls_open(const struct lb_server *server, const struct lb_tls *tls,
                                struct lb_err *err);
 /* Accepts NULL. */
@@ -38,19 +38,19 @@ struct sock { /* zeroed = none; fd is set by whoever connects */
     uint64_t bytes; /* sent and received on the wire since sock_take_bytes */
 };
 
-/* Encrypts the connection: the handshake, by deadline_ns. host: the URL's, which the certificate must have. Returns 0, or -1
- * with err (LB_EXIT_USAGE: a certificate that is not accepted, by us or by the server; LB_EXIT_MACHINE: no answer). */
+/* Encrypts the connection: the handshake, by deadline_ns. host: the URL's, which the certificate must have. Returns
+ * 0, or -1 with err (LB_EXIT_USAGE: a certificate that is not accepted, by us or by the server; LB_EXIT_MACHINE: no
+ * answer). */
 int sock_secure(struct sock *sock, const struct sock_tls *tls, const char *host,
                 int64_t deadline_ns, struct lb_err *err);
 
-/* As send(2) with MSG_NOSIGNAL and recv(2) on a socket that does not block: the bytes, 0 at the end, or -1 with errno
- * (EAGAIN: sock_wait, then again). With EPROTO, sock_error has the reason. */
+/* Like send(2) with MSG_NOSIGNAL and recv(2) on a socket that does not block. Return the number of bytes; 0 at the end
+ * of the connection; -1 with errno (EAGAIN: call sock_wait, then try again; EPROTO: sock_error has the reason). */
 ssize_t sock_send(struct sock *sock, const void *data, size_t len);
 ssize_t sock_recv(struct sock *sock, void *data, size_t size);
 
-/* Empties OpenSSL's queue of errors of this thread. To be called before a library that does not do
- * so itself: it would take an error that another connection of the thread has left there for its
- * own. */
+/* Empties OpenSSL's queue of errors of this thread. Call it before a library that does not empty the
+ * queue itself: that library would mistake an error of another connection for its own. */
 void sock_forget_errors(void);
 
 /* As lb_wait_edge on the socket: waits for one of the events, or for what TLS waits for in its place. */
@@ -67,11 +67,11 @@ const char *sock_advice(const struct sock *sock, const char *scheme);
 /* The bytes sent and received on the wire since the last call. */
 uint64_t sock_take_bytes(struct sock *sock);
 
-/* Tells the peer that no more comes and frees what the encryption needed. To be called before the
+/* Tells the peer that the connection ends, and frees the data of the encryption. Call it before the
  * socket is closed. */
 void sock_end(struct sock *sock);
 
-/* Says in the facts whether the connection is encrypted, with what, and what was verified. */
+/* Adds facts about the encryption: whether there is one, its protocol and cipher, and what was verified. */
 void sock_facts(const struct sock *sock, const struct lb_tls *tls, struct lb_facts *facts);
 
 #endif

@@ -1,10 +1,11 @@
-/* sql_lease: a row with an owner and an end, both checked and set by the database's own clock. Two
- * recipes use it: one deletes the row to free it and so needs a sweeper for dead owners' rows, the
- * other keeps the row and takes it over when its time is up. A third has a flag instead of an end.
+/* sql_lease: locks that are a row with an owner and an end. The database's own clock sets and checks the
+ * end. There are three kinds of recipes. A "table" recipe deletes the row to free the lock, and needs a
+ * sweeper for the rows of dead owners. A "lease" recipe keeps the row, and the next owner takes the row
+ * over when its end has passed. A "flag" recipe has no end.
  *
- * One statement each to take, to free, to renew. Waits by polling; no order. The owner is a random
- * token, new with each attempt; a statement that finds another owner, or its own row past its end,
- * changes nothing. */
+ * Taking, freeing and renewing are one statement each. Waiters poll, in no order. The owner is a random
+ * token, new for each attempt. A statement changes nothing if the row has another owner, or if the
+ * owner's end has passed. */
 #include <string.h>
 
 #include "drivers/sql_lock.h"
@@ -27,7 +28,8 @@ static void use_owner(struct lb_session *session, const struct lb_request *reque
     struct sql_session *mine = session->lock_state;
     sql_use(session, request);
     memcpy(mine->values.owner, grant->owner, sizeof mine->values.owner);
-    if (!grant->owner[0]) memset(mine->values.owner, '-', SQL_OWNER_CHARS); /* nobody's */
+    if (!grant->owner[0])
+        memset(mine->values.owner, '-', SQL_OWNER_CHARS); /* no row has this owner */
 }
 
 /* Deletes the rows of dead owners, if this lock sweeps and a sweep is due. *ret_swept: rows were
@@ -76,8 +78,8 @@ enum lb_outcome sql_lease_acquire(struct lb_session *session, const struct lb_re
     }
 }
 
-/* Runs a statement that affects only our own row. It takes no lock but the row's, yet a database
- * may choose it as the victim of a deadlock: then it is run again. */
+/* Runs a statement that affects only our own row. It locks only that row. Even so, a database may
+ * choose it as the victim of a deadlock; then it is run again. */
 static enum lb_outcome if_mine(struct lb_session *session, const struct lb_request *request,
                                const struct lb_grant *grant, enum sql_role role) {
     use_owner(session, request, grant->data);
@@ -96,8 +98,8 @@ enum lb_outcome sql_lease_release(struct lb_session *session, const struct lb_re
     return if_mine(session, request, grant, SQL_FREE);
 }
 
-/* A flag that is not cleared now stays set. So a release whose connection broke returns LB_UNKNOWN,
- * and is settled over another connection. */
+/* Nothing clears the flag of a failed release later. So a release whose connection broke returns
+ * LB_UNKNOWN, and the core settles it over another connection. */
 static enum lb_outcome flag_release(struct lb_session *session, const struct lb_request *request,
                                     struct lb_grant *grant) {
     enum lb_outcome outcome = sql_lease_release(session, request, grant);
@@ -112,7 +114,7 @@ enum lb_outcome sql_lease_renew(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-/* The request may have arrived: free what it may have taken. */
+/* The lost request may have taken the row: frees the row if it has our owner. */
 enum lb_outcome sql_lease_settle(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     enum lb_outcome outcome = sql_lease_release(session, request, grant);

@@ -1,5 +1,5 @@
-/* sql_lock: what the algorithms share: preparing, running, a key's row, what is left. See
- * sql_lock.h. */
+/* sql_lock: the code that the SQL algorithms share: it prepares and runs statements, adds and removes
+ * the rows of keys, and counts the rows that are left. See sql_lock.h. */
 #include "drivers/sql_lock.h"
 
 #include <stdio.h>
@@ -93,7 +93,7 @@ bool sql_ended_early(int64_t deadline_ns) {
     return deadline_ns - lb_now() >= LB_MS_NS;
 }
 
-/* The pause is short, since our place in the server's queue is lost. */
+/* The pause is short: this client has lost its place in the server's queue and should queue again soon. */
 bool sql_wait_again(struct lb_session *session, int64_t deadline_ns) {
     static const struct backoff_options pause = {
         .min_ns = LB_MS_NS, .max_ns = LB_MS_NS, .factor = 1, .jitter = 0.5};
@@ -164,7 +164,7 @@ int sql_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *
     return err_set(err, cause->code, "%s", cause->text);
 }
 
-/* What look_at_stranger needs: the lock's recipe, and the error that it fills. */
+/* The argument of look_at_stranger: the lock's recipe, and the error to fill. */
 struct stranger_look {
     const struct sql_recipe *recipe;
     struct lb_err *err;
@@ -242,7 +242,7 @@ int sql_disarm(struct lb_session *session, const struct lb_request *request, str
     return run_statement(session, request, SQL_REMOVE, err);
 }
 
-/* One statement for all keys, or one for each where the recipe has none for many. */
+/* Runs the statement for many keys, or, if the recipe has none, the statement for one key again and again. */
 static int run_range(struct lb_session *session, const struct lb_key_range *range,
                      const struct lb_request *like, enum sql_role many, enum sql_role one,
                      struct lb_err *err) {
@@ -305,7 +305,7 @@ static int count_left(struct lb_session *session, const char *prefix, uint64_t *
     return 0;
 }
 
-/* One of the things that SQL_LEFT counts. */
+/* Names the kind of thing that SQL_LEFT counts. */
 static void name_residue(const struct sql_recipe *recipe, char *text, size_t size) {
     snprintf(text, size, "%s%s",
              recipe->table ? "a row of " : "an advisory lock of a session of ours",

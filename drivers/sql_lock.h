@@ -1,9 +1,8 @@
-/* sql_lock: the lock algorithms that SQL databases share; the text of each statement is written for each
- * database.
+/* sql_lock: the lock algorithms that SQL databases share. Each database has its own text of each statement.
  *
- * A recipe (lb_lock.recipe) is one lock in the words of one database: a statement for each role of
- * its algorithm. A port runs statements; postgres, mariadb and sqlite have one each. The algorithms
- * know neither SQL nor a client library:
+ * A recipe (lb_lock.recipe) describes one lock on one database: a statement for each role of the lock's
+ * algorithm. A port runs the statements; postgres, mariadb and sqlite have one port each. The algorithms
+ * contain no SQL and call no client library:
  *   sql_transaction.c  held until a transaction ends: a locked row, an advisory lock
  *   sql_lease.c        a row with an owner and an end, by the database's clock; or without an end
  *   sql_optimistic.c   a row with a version, compared at the write or counted by one statement */
@@ -17,29 +16,29 @@
 enum sql_role {
     /* sql_transaction. A lock without SQL_LOCK polls. */
     SQL_BEGIN,
-    /* waits for ever. A row = the client has the lock, and the row's number is the token; no row = the key has
-     * no row that could be locked */
+    /* waits without a limit. A row = the client has the lock, and the row's number is the token; no row = the
+     * table has no row of the key */
     SQL_LOCK,
     SQL_LOCK_UNTIL, /* waits for wait_us or wait_ms; after that the outcome is LB_TIMEOUT */
     SQL_LOCK_NOW,   /* does not wait: LB_TIMEOUT, LB_BUSY or no row = another client holds it */
     SQL_COMMIT,
     SQL_ROLLBACK,
-    /* sql_lease. A row returned or changed = done; its number is the token. None, or LB_BUSY = not
-     * done */
+    /* sql_lease. Success = a row was returned or changed; the row's number is the token. Failure = no row,
+     * or LB_BUSY */
     SQL_TAKE,
     SQL_FREE,
     SQL_RENEW,
     /* sql_optimistic */
     SQL_READ,  /* gives version, value */
     SQL_WRITE, /* changes a row if the version is still the one given */
-    SQL_COUNT, /* makes the version one more, if it is below SQL_VERSION_LIMIT, and gives it */
+    SQL_COUNT, /* adds one to the version if it is below SQL_VERSION_LIMIT, and returns the version */
     /* From here on statements are prepared at their first use, those above when the session
      * begins. */
     SQL_SELDOM,
     SQL_SWEEP = SQL_SELDOM, /* deletes all rows whose lease has ended */
     SQL_ADD,                /* makes the key's row unless it is there */
     SQL_REMOVE,             /* deletes the key's row */
-    /* the same for the keys whose names are the key and a number: x of them, from v on */
+    /* the same for x keys: their names are the key followed by a number, from v on */
     SQL_ADD_MANY,
     SQL_REMOVE_MANY,
     /* the number of rows under keys that begin with the given one */
@@ -99,22 +98,22 @@ struct sql_answer {
     int64_t number[SQL_NUMBERS];
 };
 
-/* what: "TABLE" or "SEQUENCE". */
+/* Receives a table or a sequence that lockbench did not make. what: "TABLE" or "SEQUENCE". */
 typedef void sql_stranger_fn(void *arg, const char *name, const char *what);
 
 /* The functions by which a backend runs the statements of the lock's recipe. */
 struct sql_port {
     /* Runs before a session's first statement; NULL = there is nothing to do. 0, or -1 with err. */
     int (*begin)(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
-    /* Runs a text that needs no answer: the recipe's schema, if the database lacks the tables, and
-     * what the recipe says in each new session. NULL = the port makes the tables itself. */
+    /* Runs a statement whose answer is not needed: the recipe's schema, if the tables are missing, and
+     * the recipe's statements for each new session. NULL = the port makes the tables itself. */
     enum lb_outcome (*query)(struct lb_session *session, const char *text, int64_t deadline_ns);
     /* 0, or -1 with err. */
     int (*prepare)(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                    struct lb_err *err);
-    /* As pg_run: LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead; LB_TIMEOUT:
-     * it waited as long as allowed, or would have to wait; LB_BUSY: the victim of a deadlock (then the port
-     * has added 1 to session->deadlocks), or the row exists already. */
+    /* Runs a statement, as pg_run does. LB_OK with the answer; LB_UNKNOWN, LB_BROKEN: the connection is dead;
+     * LB_TIMEOUT: the statement waited as long as it may, or may not wait and would have to; LB_BUSY: it was the
+     * victim of a deadlock (the port has added 1 to session->deadlocks), or the row already exists. */
     enum lb_outcome (*run)(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                            struct sql_answer *ret_answer);
     /* The deadline for the answer to a statement that waits on the server until wait_until_ns. */
@@ -147,7 +146,7 @@ struct sql_grant {
     int64_t value;
 };
 
-/* The options of every recipe's lock, as far as its table shows them. */
+/* The options of the locks of all recipes; the option table of a lock may show only a part of them. */
 struct sql_options {
     struct backoff_options poll;
     int64_t sweep, sweep_every_ns;
@@ -158,17 +157,17 @@ extern const struct lb_option sql_poll_options[];
 extern const struct lb_option sql_table_options[]; /* polling and sweeping */
 extern const struct lb_option sql_swept_options[]; /* the same, where there can be a sweeper */
 
-/* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also where there is
- * no session. */
+/* Runs a statement of the recipe, and prepares it first if necessary. LB_BROKEN also if the session is
+ * not prepared. */
 enum lb_outcome sql_run(struct lb_session *session, enum sql_role role, int64_t answer_by_ns,
                         struct sql_answer *ret_answer);
 
 /* The deadline for the answer to a request that is made now and waits for no lock. */
 int64_t sql_soon(const struct lb_session *session);
 
-/* A wait on the server until the deadline, which takes no fraction of a millisecond, gave LB_TIMEOUT
- * just now. True: a limit of the server's own ended it (lock_timeout, statement_timeout,
- * max_statement_time), or somebody who cancelled it, so that it must begin again. */
+/* For a wait on the server that has just returned LB_TIMEOUT. True if at least a millisecond is left before the
+ * deadline: then a limit of the server (lock_timeout, statement_timeout, max_statement_time) or an administrator has
+ * ended the wait, and the client must wait again. */
 bool sql_ended_early(int64_t deadline_ns);
 /* For a lock that does not poll: if the wait ended early, pauses and returns true, to wait again;
  * false = return LB_TIMEOUT. */
@@ -195,7 +194,7 @@ int sql_count_down(struct lb_session *session, const char *prefix, sql_count_fn 
 /* SQL_LEFT of the database that the session is in. */
 lb_residue_fn sql_count_left;
 
-/* Held until a transaction ends; with rows of SQL_ADD and SQL_REMOVE where the recipe has them. */
+/* Locks that are held until a transaction ends; their keys have rows if the recipe has SQL_ADD and SQL_REMOVE. */
 extern const struct lb_algorithm sql_transaction_algorithm;
 /* To be called after a statement in the transaction of a grant failed: rolls the transaction back,
  * and so gives up the lock. LB_LOST, as the release will then return, too; LB_UNKNOWN, LB_BROKEN:
@@ -207,7 +206,7 @@ extern const struct lb_algorithm sql_lease_algorithm, sql_table_algorithm;
 extern const struct lb_algorithm sql_flag_algorithm;
 /* A row with a version; the second counts it up by one statement (LB_CAP_ATOMIC). */
 extern const struct lb_algorithm sql_optimistic_algorithm, sql_update_algorithm;
-/* What is said of such locks, wherever their table is. */
+/* The description of such a lock, the same for every database. */
 #define SQL_FLAG_FACTS                                                                             \
     .summary = "UPDATE of a flag column WHERE it is not set (a status column, without expiry)",    \
     .primitive = LB_MUTEX, .caps = LB_CAP_TRY | LB_CAP_WAIT,                                       \
@@ -262,7 +261,7 @@ lb_connect_fn sql_prepare;     /* takes the lock's recipe; makes its tables if t
 lb_setup_fn sql_setup;         /* refuses tables of its names that lockbench did not make */
 lb_arm_fn sql_arm, sql_disarm; /* SQL_ADD, SQL_REMOVE, if the recipe has them */
 lb_arm_range_fn sql_arm_range, sql_disarm_range; /* SQL_ADD_MANY, SQL_REMOVE_MANY, else those */
-lb_residue_fn sql_residue;                       /* the port's */
+lb_residue_fn sql_residue;                       /* the port's own, or else sql_count_left */
 lb_names_fn sql_names; /* of a lock whose recipe is an sql_recipe, or that takes a number */
 lb_acquire_fn sql_lease_acquire;
 lb_release_fn sql_lease_release;

@@ -2,8 +2,7 @@
  * still the one that was read, and makes it one more. A client whose version is no longer the row's
  * reads again.
  *
- * What is written is the value that was read, plus one: so a lost update shows in the row
- * itself.
+ * Each write stores the value that was read plus one, so the row itself shows a lost update.
  *
  * The second algorithm (sql_update_algorithm) makes the version one more and returns it, all in one
  * UPDATE: the database locks the row while the statement runs, so no client is refused. */
@@ -53,7 +52,7 @@ static enum lb_outcome optimistic_release(struct lb_session *session,
     mine->values.version = (int64_t)grant->token;
     mine->values.value = read->value + 1;
     enum lb_outcome outcome = sql_run(session, SQL_WRITE, sql_soon(session), &answer);
-    /* the server's own limit on waiting for another's write */
+    /* a limit of the server ended the wait for another client's write */
     if (outcome == LB_TIMEOUT) return LB_BUSY;
     if (outcome != LB_OK) return outcome;
     if (answer.rows == 0) return LB_BUSY;
@@ -70,7 +69,7 @@ const struct lb_algorithm sql_optimistic_algorithm = {
     SQL_ARMED,
 };
 
-/* The victim of a deadlock (Galera: of another node's commit) has changed nothing, and asks again. */
+/* The victim of a deadlock (on Galera: of another node's commit) has changed nothing, and tries again. */
 static enum lb_outcome update_acquire(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
     struct sql_answer answer = {0};

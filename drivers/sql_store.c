@@ -1,17 +1,17 @@
-/* sql_store: a guarded value as a row: name, token, value. One statement each step: to install a
- * token inserts the row or raises its token, and tells what is there then; to write updates it
- * where its token is not greater. See store.h.
+/* sql_store: a guarded value as a row with name, token and value. Each step is one statement. Installing a token
+ * inserts the row or raises its token, and returns the value. Writing updates the row if its token is not greater than
+ * the writer's. See store.h.
  *
- * A recipe that can has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. What a lock that holds by a transaction
- * writes is part of that transaction (lb_store.with_release); a recipe with SQL_ORDER, SQL_TALLY and
- * SQL_DROP_ORDERS adds the orders of a sale there. */
+ * A recipe with a store has SQL_INSTALL, SQL_STORE, SQL_LOOK and SQL_DROP. If the lock is a transaction, the writes are
+ * part of that transaction (lb_store.with_release); then the recipe may also have SQL_ORDER, SQL_TALLY and
+ * SQL_DROP_ORDERS, by which the transaction adds the orders of a sale. */
 #include "drivers/sql_store.h"
 
 #define TRIES_MAX 5
 
-/* Runs the statement, again if it was the victim of a deadlock. But not in a transaction that holds
- * the lock: an error of the server has undone that transaction, in part or whole, and a second try
- * would run outside of it. */
+/* Runs the statement, and runs it again if it was the victim of a deadlock. A statement inside the lock's
+ * transaction is not run again: the server's error has undone that transaction, in part or as a whole, and a
+ * second try would run outside of it. */
 static enum lb_outcome run_retrying(struct lb_session *session, const struct lb_request *request,
                                     enum sql_role role, uint64_t token, uint64_t value,
                                     struct sql_answer *ret_answer) {

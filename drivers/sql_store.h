@@ -13,8 +13,8 @@ lb_store_order_fn sql_store_order;
 lb_store_tally_fn sql_store_tally;
 lb_arm_fn sql_store_drop;
 
-/* The members of a struct lb_store but .setup: of a guarded value; and, where the store is part of the lock's
- * transaction, with the orders of a sale. */
+/* The members of a struct lb_store without .setup. The first macro is for a guarded value beside the lock; the second
+ * one is for a store in the lock's transaction, with the orders of a sale. */
 #define SQL_STORE_MEMBERS                                                                          \
     .install = sql_store_install, .write = sql_store_write, .read = sql_store_read,                \
     .drop = sql_store_drop

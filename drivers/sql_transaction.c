@@ -1,6 +1,6 @@
 /* sql_transaction: a lock that is held until its transaction ends: a row by SELECT … FOR UPDATE, or
- * an advisory lock of a transaction. The server keeps the queue, or there is none and we poll (a
- * recipe without SQL_LOCK). The end of a connection rolls back and so frees the lock. A session has
+ * an advisory lock of a transaction. Waiters queue on the server; with a recipe without SQL_LOCK they
+ * poll. When a connection ends, the server rolls back, which frees the lock. A session has
  * one transaction, so it has one grant at a time. Several keys of one request (LB_CAP_MULTI) are
  * locked in that transaction, one after the other in the order of the request: all of them, or the
  * rollback frees those that it has. The server detects a deadlock between such clients and ends the
@@ -12,7 +12,7 @@
 
 #include "drivers/sql_lock.h"
 
-#define WAIT_MAX_MS INT32_MAX /* the longest that PostgreSQL takes; 24 days */
+#define WAIT_MAX_MS INT32_MAX /* the longest lock_timeout that PostgreSQL accepts: 24 days */
 #define ADDS_MAX 3
 
 static bool holds_key(const struct sql_session *mine, const struct lb_request *request) {
@@ -39,7 +39,7 @@ enum lb_outcome sql_transaction_undo(struct lb_session *session) {
     return outcome == LB_OK ? LB_LOST : outcome;
 }
 
-/* How the next key must be waited for. */
+/* Chooses the statement that locks the next key, by how long it may wait. */
 static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns,
                                  int64_t *ret_answer_by_ns) {
     struct sql_session *mine = session->lock_state;
@@ -51,7 +51,7 @@ static enum sql_role choose_wait(struct lb_session *session, int64_t deadline_ns
         *ret_answer_by_ns = LB_NEVER;
         return SQL_LOCK;
     }
-    /* Rounded down, so that the answer is not late; 0 would mean for ever. */
+    /* Rounded down, so that the answer is not late; but at least 1, because 0 would mean no limit. */
     int64_t left_us = (deadline_ns - now_ns) / LB_US_NS;
     if (left_us > WAIT_MAX_MS * INT64_C(1000)) left_us = WAIT_MAX_MS * INT64_C(1000);
     mine->values.wait_us = left_us > 0 ? left_us : 1;
@@ -64,7 +64,7 @@ static int keys_of(const struct lb_request *request) {
     return request->keys ? request->key_count : 1;
 }
 
-/* The values of the statements are those of the i-th key. */
+/* Sets the values of the statements to those of the i-th key. */
 static void use_key(struct lb_session *session, const struct lb_request *request, int i) {
     struct lb_request one = *request;
     if (request->keys) {
@@ -77,11 +77,11 @@ static void use_key(struct lb_session *session, const struct lb_request *request
     sql_use(session, &one);
 }
 
-/* What became of one try. */
+/* The result of one try. */
 struct row_try {
-    enum sql_role role; /* by which the last key was waited for */
-    uint64_t token;     /* of the first key */
-    bool missing;       /* there is no row to lock; the session's values are that key's */
+    enum sql_role role; /* the statement that last tried to lock a key */
+    uint64_t token;     /* the token of the first key */
+    bool missing;       /* a key has no row; the session's values are those of that key */
 };
 
 /* Locks the i-th key in the transaction that the session is in. */
@@ -100,7 +100,7 @@ static enum lb_outcome lock_row(struct lb_session *session, const struct lb_requ
     return outcome;
 }
 
-/* One try. LB_OK: all keys are held, and the session's values are the first one's. */
+/* One try. LB_OK: all keys are held, and the session's values are those of the first key. */
 static enum lb_outcome lock_rows_once(struct lb_session *session, const struct lb_request *request,
                                       int64_t deadline_ns, struct row_try *ret) {
     struct sql_session *mine = session->lock_state;

@@ -15,8 +15,8 @@
 #include "drivers/route.h"
 #include "drivers/wait.h"
 
-/* After so many bytes without a wait the time is looked at: a server that never stops talking would keep the
- * fiber, and with it the thread. */
+/* After so many bytes without a wait the deadline is checked: otherwise a server that never stops sending would keep
+ * the fiber, and with it the thread, for ever. */
 #define UNWAITED_BYTES_MAX (64 * 1024)
 
 static int wait_connected(int fd, int64_t deadline_ns) {

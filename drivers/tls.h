@@ -79,16 +79,16 @@ int lb_tls_check(const struct lb_tls *tls, bool encrypted, const char *backend, 
 /* The key's file: tls_key, or tls_cert. NULL without a certificate. */
 const char *lb_tls_key(const struct lb_tls *tls);
 
-/* Advice about a failure of TLS. message: the failure in the words of OpenSSL or of a library above
- * it. Returns ": ..." to follow the message, or "" where nothing is known. */
+/* Advice about a failure of TLS. message: the error text of OpenSSL or of a library that uses OpenSSL.
+ * Returns ": ...", to be appended to the message, or "" if no advice is known. */
 const char *lb_tls_advice(const char *message);
 
-/* Says in the facts whether the row's connections are encrypted, with what, and what was verified. protocol
- * ("TLSv1.3") NULL or "" = not encrypted. cipher: NULL = not told. */
+/* Adds facts about the encryption of the connections: whether there is one, its protocol and cipher, and what was
+ * verified. protocol ("TLSv1.3"): NULL or "" = not encrypted. cipher: NULL = not known. */
 void lb_facts_encryption(struct lb_facts *facts, const struct lb_tls *tls, const char *protocol,
                          const char *cipher);
 
-/* The same in words: "TLSv1.3, host name and authority verified"; "" = not encrypted. */
+/* Writes these facts as one phrase: "TLSv1.3, host name and authority verified"; "" = not encrypted. */
 void lb_tls_words(const struct lb_facts *facts, char *text, size_t size);
 
 #endif

@@ -32,9 +32,9 @@ static const char *secret_value(const char *text) {
     return NULL;
 }
 
-/* Too much is hidden rather than too little. The secret may hold any character, also those that end
- * a URL's authority: so it goes from the first ':' to the last '@', and without a ':' the user may be
- * a token. A secret value of the query goes to the end of the text. */
+/* Finds the parts to hide; hides too much rather than too little. A password may contain any character, even one
+ * that ends a URL's authority. So the text from the first ':' to the last '@' is hidden; without a ':' the user is
+ * hidden, because it may be a token. From a secret value in the query on, everything is hidden. */
 static struct hidden find_hidden(const char *text) {
     const char *scheme = strstr(text, "://"), *start = scheme ? scheme + 3 : text;
     const char *at = strrchr(start, '@'), *value = secret_value(start);
