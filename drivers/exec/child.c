@@ -19,15 +19,16 @@
 #include "bench/base/too_many.h"
 #include "drivers/route.h"
 
-#define LOG_BYTES 16384 /* the first ones are kept; writes beyond them fail */
+#define LOG_BYTES 16384 /* the log keeps the first bytes; writes beyond this limit fail */
 #define LOOK_NS (2 * LB_MS_NS)
-#define EXIT_NS (200 * LB_MS_NS) /* from the end of its output to its own */
+#define EXIT_NS (200 * LB_MS_NS) /* the child may take so long to end after the end of its output */
 
 extern char **environ;
 
 /* --- start --- */
 
-/* The environment of the child: ours and the URLs. Two blocks to free, or NULL. */
+/* The environment of the child: our own, and the URLs. The caller frees the list and *ret_text. NULL when out of
+ * memory. */
 static char **make_environment(const struct lb_server *server, char **ret_text) {
     size_t count = 0, bytes = 256;
     while (environ[count]) count++;
@@ -58,8 +59,8 @@ static char **make_environment(const struct lb_server *server, char **ret_text) 
 /* In the child: async-signal-safe calls only. */
 static _Noreturn void become(pid_t parent, int fd, int log, const char *command, char **env) {
     sigset_t none;
-    setpgid(0, 0);                    /* Ctrl-C is for us: sessions end properly first */
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the client dies with the process that it is a client of */
+    setpgid(0, 0); /* Ctrl-C must not reach the child: lockbench ends the sessions properly first */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child dies with the process that started it */
     if (getppid() != parent) _exit(1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -99,7 +100,8 @@ int exec_child_start(struct exec_child *child, struct lb_session *owner, const c
         err_set(err, LB_EXIT_MACHINE, "the client program can't be started: %s", strerror(errno));
         goto done;
     }
-    fcntl(ends[1], F_SETFL, 0); /* the child's end blocks, as standard input does */
+    fcntl(ends[1], F_SETFL,
+          0); /* the child's end must block, as a program expects of standard input */
     child->fd = ends[0];
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) become(parent, ends[1], child->log, line, env);
@@ -145,7 +147,7 @@ enum lb_outcome exec_child_give_up(struct exec_child *child, const char *why) {
     return lb_fail(child->owner, LB_UNKNOWN, "exec: %s", child->why);
 }
 
-/* Its output ended: it has ended, or is about to. */
+/* Called when the child's output has ended: the child has ended too, or is about to. Notes how it ended. */
 static void note_end(struct exec_child *child) {
     char words[200], why[300];
     int status = 0;
@@ -156,7 +158,7 @@ static void note_end(struct exec_child *child) {
         lb_sleep_until(lb_now() + LOOK_NS);
     child->ended = child->broke = true;
     if (got == child->pid) {
-        kill(-child->pid, SIGKILL); /* what it has started itself */
+        kill(-child->pid, SIGKILL); /* the processes that the child has started */
         child->pid = 0;
     }
     if (child->stop || child->why[0]) return;
@@ -172,8 +174,8 @@ static void note_end(struct exec_child *child) {
 
 /* --- lines --- */
 
-/* Gives the child up for a line that it must not write: `what` says what is wrong with it. The
- * message quotes the line, without control characters, as far as it fits. */
+/* Gives the child up because it wrote a wrong line. `what` describes the mistake. The message quotes
+ * the line, without control characters, as far as there is room. */
 static void babbles(struct exec_child *child, const char *what, const char *line) {
     char why[200], shown[61];
     snprintf(shown, sizeof shown, "%.60s", line);
@@ -185,7 +187,7 @@ static void babbles(struct exec_child *child, const char *what, const char *line
     child->ended = child->broke = true;
 }
 
-/* One line without its end. */
+/* Handles one line; the line feed is already removed. */
 static void take_line(struct exec_child *child, const char *line, size_t len) {
     json_t *object = json_loadb(line, len, 0, NULL);
     if (!json_is_object(object)) {
@@ -204,7 +206,7 @@ static void take_line(struct exec_child *child, const char *line, size_t len) {
     json_decref(object);
 }
 
-/* All whole lines in the buffer. */
+/* Handles all complete lines in the buffer. */
 static void take_lines(struct exec_child *child) {
     char *from = child->line, *end;
     while (!child->ended &&
@@ -251,7 +253,7 @@ static enum lb_outcome send_line(struct exec_child *child, json_t *request) {
     ssize_t sent = send(child->fd, line, len, MSG_NOSIGNAL | MSG_DONTWAIT);
     free(line);
     if (sent == (ssize_t)len) return LB_OK;
-    if (sent < 0 && errno == EPIPE) return LB_OK; /* the pump tells why it ended */
+    if (sent < 0 && errno == EPIPE) return LB_OK; /* the pump finds out why the child has ended */
     return exec_child_give_up(child, "does not read its requests");
 }
 
@@ -304,7 +306,7 @@ void exec_child_stop(struct exec_child *child, int64_t deadline_ns) {
     }
     if (child->pid > 0) {
         kill(-child->pid, SIGKILL);
-        kill(child->pid, SIGKILL); /* before it made its group */
+        kill(child->pid, SIGKILL); /* the child may not have made its process group yet */
         while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }

@@ -1,6 +1,6 @@
 /* exec: a lock whose client is any program, one process for each client, over lines of JSON (README.md).
  *
- * The library inside the program is what is measured; lockbench keeps the clock, the schedule, the
+ * This measures the library inside the program; lockbench keeps the clock, the schedule, the
  * checks and the faults. exec is for libraries whose grants live by a lease, which the program puts
  * into its answers; exec-session is for libraries whose grants live as long as a session that the
  * library keeps alive by itself. exec-null is the same with a child that grants at once: the cost
@@ -17,7 +17,7 @@
 #include "drivers/key_names.h"
 
 #define SETTLE_SLACK_NS (100 * LB_MS_NS)
-#define LEASE_MAX_MS 1e12 /* a lease from 30 years on is without end */
+#define LEASE_MAX_MS 1e12 /* a lease of 30 years or more counts as no lease: LB_NEVER */
 
 struct exec_options {
     const char *program;
@@ -26,7 +26,7 @@ struct exec_options {
 
 struct exec_session {
     struct exec_child child;
-    /* how long what the program held may outlast it, by its own word; 0 = the lease */
+    /* how long a grant may last after the program has ended, as the program stated it; 0 = the lease */
     int64_t lasts_ns;
     char version[120];
 };
@@ -47,14 +47,14 @@ static int64_t time_of(const json_t *answer, const char *name, int64_t otherwise
                                                          : otherwise;
 }
 
-/* When an answer must be there that nothing else delays. */
+/* The deadline for the answer to a request that does not wait for a lock. */
 static int64_t soon(const struct lb_session *session) {
     const struct exec_options *options = session->options;
     return lb_after(lb_now(), options->answer_timeout_ns);
 }
 
-/* Asks, and reads the outcome. may: the outcomes that this request can have, as bits 1 << outcome,
- * beside those that every request can have. */
+/* Sends a request, waits for the answer and reads its outcome. may: the outcomes, as bits
+ * 1 << outcome, that this request can have in addition to those that every request can have. */
 static enum lb_outcome ask(struct lb_session *session, json_t *request, int64_t deadline_ns,
                            unsigned may, json_t **ret_answer) {
     struct exec_child *child = &exec_of(session)->child;
@@ -142,13 +142,13 @@ static enum lb_outcome exec_ping(struct lb_session *session, int64_t deadline_ns
 
 /* --- the lock --- */
 
-/* Null is as if the member were not there. */
+/* Whether the answer has the member; a member that is null does not count. */
 static bool tells(const json_t *answer, const char *name) {
     const json_t *value = json_object_get(answer, name);
     return value && !json_is_null(value);
 }
 
-/* The end of the lease that the answer tells, counted from sent_ns; an answer without one: LB_NEVER. */
+/* Reads the end of the lease from the answer, counted from sent_ns; LB_NEVER if the answer has no lease. */
 static enum lb_outcome read_lease(struct exec_child *child, const json_t *answer, int64_t sent_ns,
                                   int64_t *ret_end_ns) {
     const json_t *lease = json_object_get(answer, "lease");
@@ -158,7 +158,7 @@ static enum lb_outcome read_lease(struct exec_child *child, const json_t *answer
         return exec_child_give_up(child, "answered with a lease that is no number of milliseconds");
     if (!told || ms >= LEASE_MAX_MS) {
         *ret_end_ns = LB_NEVER;
-    } else { /* below 0, it was over before the request */
+    } else { /* a negative lease had ended before the request */
         *ret_end_ns = ms > 0 ? lb_after(sent_ns, (int64_t)(ms * (double)LB_MS_NS)) : sent_ns;
     }
     return LB_OK;
@@ -221,7 +221,7 @@ static enum lb_outcome exec_renew(struct lb_session *session, const struct lb_re
 }
 
 /* The program that made the attempt is gone, and a library cannot ask about another program's
- * grant. So this waits until what that program may hold has ended by time. */
+ * grant. So this function waits until a grant of that program would have ended by its lease. */
 static enum lb_outcome exec_settle(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     int64_t lasts_ns = exec_of(session)->lasts_ns;
@@ -273,7 +273,7 @@ static const struct lb_option exec_options[] = {
 };
 static const struct lb_option null_options[] = {ANSWER_TIMEOUT, {0}};
 
-/* The socket to the child, and the file that takes what the child writes to its standard error. */
+/* Two descriptors: the socket to the child, and the file for the child's standard error. */
 static int exec_descriptors(const struct lb_session *session, uint32_t keys) {
     (void)session;
     (void)keys;

@@ -1,6 +1,6 @@
-/* expected: the worst that is expected of a client program, if its grants live by a lease on one
- * server, and if they live by a session. See drivers/expect.h. The tables hold for all programs; a
- * single program may do better. */
+/* expected: the worst verdicts that are expected of client programs under faults: one table for grants
+ * that live by a lease on one server, and one for grants that live by a session. The tables are for all
+ * programs; a single program may do better. See drivers/expect.h. */
 #include "drivers/exec/backend.h"
 #include "drivers/expect.h"
 

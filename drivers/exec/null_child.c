@@ -1,6 +1,6 @@
 /* null_child: answers each request with "ok" at once, so that the row measures the socket and the
- * two context switches. It excludes nobody. It runs in a forked process without a program of its
- * own, where memory may not be allocated; so it does not parse the requests. */
+ * two context switches. It excludes nobody. It runs after a fork without an exec, where memory must
+ * not be allocated; so it does not parse the requests. */
 #include <unistd.h>
 
 #include "drivers/exec/child.h"

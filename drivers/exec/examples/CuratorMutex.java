@@ -3,8 +3,9 @@
  * or compiled before, for more than a few clients: compile_curator.sh.
  *
  * A grant lives as long as the ZooKeeper session, so it has no lease. Curator does not end a lock when its connection
- * is in doubt (SUSPENDED) or its session over (LOST): its documentation says to listen for both, and so we do. The mutex
- * belongs to the thread that acquired it; requests come one after the other here, all on the main thread.
+ * is in doubt (SUSPENDED) or its session is over (LOST). Its documentation advises to listen for both states; this
+ * program does so. The mutex belongs to the thread that acquired it; here all requests run one after the other on the
+ * main thread.
  */
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -44,7 +45,7 @@ public class CuratorMutex {
         return "k" + URLEncoder.encode(key, "UTF-8").replace("*", "%2A");
     }
 
-    /* A plus sign in a URL's account stands for itself. */
+    /* Decodes %XX in the account of a URL. URLDecoder alone would turn a plus sign into a blank. */
     static String decode(String text) throws Exception {
         return URLDecoder.decode(text.replace("+", "%2B"), "UTF-8");
     }

@@ -2,9 +2,10 @@
  * program, since Debian has no Redisson.
  * usage: java -cp 'redisson-all.jar:/usr/share/java/*' RedissonLock.java    (libjackson2-databind-java has the JSON)
  *
- * Without a lease of its own a lock of Redisson has that of the watchdog, which renews it every third of it: here the
- * workload's. When it ends the server is asked; `renew` says whether it is still held. The lock belongs to the thread
- * that acquired it; requests come one after the other here, all on the main thread.
+ * A lock of Redisson that is taken without a lease gets the lease of the watchdog, which renews the lock every third of
+ * that lease; here the watchdog's lease is the workload's. The program asks the server when the lease ends. `renew`
+ * answers whether the lock is still held. The lock belongs to the thread that acquired it; here all requests run one
+ * after the other on the main thread.
  */
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -32,7 +33,7 @@ public class RedissonLock {
         return json.createObjectNode().put("outcome", word);
     }
 
-    /* A plus sign in a URL's account stands for itself. */
+    /* Decodes %XX in the account of a URL. URLDecoder alone would turn a plus sign into a blank. */
     static String decode(String text) throws Exception {
         return URLDecoder.decode(text.replace("+", "%2B"), "UTF-8");
     }
@@ -55,7 +56,7 @@ public class RedissonLock {
         return outcome("ok").put("version", "Redisson " + Redisson.class.getPackage().getImplementationVersion());
     }
 
-    /* Ok with the time from `began` to the end of the lease, by what the server says is left of it. */
+    /* The answer "ok" with the time from `began` to the end of the lease; the server says how much of the lease is left. */
     static ObjectNode holds(RLock lock, long began) {
         long sent = System.nanoTime();
         long left = lock.remainTimeToLive();

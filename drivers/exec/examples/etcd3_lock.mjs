@@ -2,15 +2,16 @@
 // npm: etcd3; `npm ci` in this folder installs it. usage: node etcd3_lock.mjs
 //
 // Each Lock has a lease of etcd, which the library keeps alive. Its acquire does not wait: it grants at once or fails. So
-// the program asks again every 100 ms or so, as whoever uses it must; each try in vain makes a lease and revokes it. A Lock does
-// not tell that its lease is lost: the program listens to the lease inside, which is not part of the documented interface.
+// the program tries again every 100 ms or so, as every user of the library must; each failed try makes a lease and revokes it.
+// A Lock does not report that its lease is lost: the program listens to the lease inside, which is not part of the documented
+// interface.
 import { readFileSync } from "node:fs";
 import { Etcd3, EtcdLeaseInvalidError, EtcdLockFailedError } from "etcd3";
 import { say, serve, servers, sleep, versionOf } from "./serve.mjs";
 
 const held = new Map();
 let client;
-let ttlS; // of every grant's lease: the workload's
+let ttlS; // the time to live of each grant's lease, from the workload
 
 async function take({ key }, waitMs) {
   const asked = Date.now();

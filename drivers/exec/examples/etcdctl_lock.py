@@ -23,8 +23,8 @@ from urllib.parse import quote, unquote
 
 WITH_COMMAND = "--command" in sys.argv
 BOUND = ["setpriv", "--pdeathsig", "KILL"]  # it dies with this program
-ANSWER_S = 4  # for etcdctl to end
-TRY_S = 3  # for etcdctl to be granted what nobody has
+ANSWER_S = 4  # etcdctl must end within this time
+TRY_S = 3  # within this time etcdctl gets a lock that is free
 writing = threading.Lock()
 
 
@@ -42,7 +42,7 @@ class Grant:
 
     def __init__(self, name, ttl_s):
         call = [*BOUND, "etcdctl", "lock", f"--ttl={ttl_s}", "--", name]
-        if WITH_COMMAND:  # it prints a line, and ends when the pipe is closed
+        if WITH_COMMAND:  # the command prints a line, and ends when the pipe is closed
             self.pipe, self.end_of_pipe = os.pipe()
             call += ["sh", "-c", f"echo held; exec cat /proc/{os.getpid()}/fd/{self.pipe}"]
         null, pipe = subprocess.DEVNULL, subprocess.PIPE

@@ -1,10 +1,11 @@
 // node-redlock as a client of lockbench's lock `exec` (../README.md), on one Redis server or on several independent ones.
 // npm: redlock, ioredis; `npm ci` in this folder installs them. usage: node node_redlock.mjs
 //
-// The library tries a number of times (retryCount), and counts a lease from before the first try: after a wait that is
-// longer than the lease it grants what has expired. So it tries once here, and the program waits, with pauses as the
-// library's own are by default. A server that does not answer within 4 s has not voted. The lease is the library's own,
-// shorter by 1 % and 2 ms for the drift of clocks. "Busy" is what a majority of the servers says; else it is in doubt.
+// The library tries a number of times (retryCount), and counts the lease from before the first try. So after a wait that is
+// longer than the lease, it would grant a lock that has already expired. Here it tries only once, and this program waits
+// between tries, as long as the library does by default. A server that does not answer within 4 s has not voted. The lease is
+// the one that the library computes: shorter by 1 % and 2 ms for the drift of clocks. The answer is "busy" if a majority of
+// the servers says so; otherwise the outcome is unknown.
 import { readFileSync } from "node:fs";
 import Redis from "ioredis";
 import Redlock, { ExecutionError, ResourceLockedError } from "redlock";
@@ -30,7 +31,7 @@ function connect(host) {
 
 const ready = (client) => new Promise((resolve, reject) => client.once("ready", resolve).once("error", reject));
 
-// Whether a majority of the servers said that another client holds the lock.
+// Returns whether a majority of the servers said that another client holds the lock.
 async function isBusy(error) {
   const { votesAgainst, quorumSize } = await error.attempts[0];
   return [...votesAgainst.values()].filter((why) => why instanceof ResourceLockedError).length >= quorumSize;

@@ -1,4 +1,4 @@
-// The lines of lockbench's lock `exec` (../README.md), for the client programs in JavaScript that lie beside this file.
+// Reads the requests of lockbench's lock `exec` (../README.md) and writes the answers, for the JavaScript programs of this folder.
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
@@ -14,7 +14,7 @@ export function servers() {
   return { tls: /^(rediss|etcds|https)/.test(scheme), username, password, hosts: hosts.split(",") };
 }
 
-// Answers each request by the function of its name. If the function throws, the outcome is in doubt.
+// Answers each request by the function of the same name. If the function throws, the outcome is `unknown`.
 export async function serve(calls) {
   for await (const line of createInterface({ input: process.stdin })) {
     const asked = JSON.parse(line);
