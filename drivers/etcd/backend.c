@@ -1,5 +1,6 @@
-/* backend: what the backend is. Compiled also where its client library is missing, unlike the other
- * files of this folder, so that it is listed with what to install. */
+/* backend: the description of the backend. Unlike the other files of this folder it is compiled
+ * even if the client library is missing, so that the backend is listed, with the package to
+ * install. */
 #include "drivers/etcd/backend.h"
 
 static const char *const etcd_schemes[] = {"etcd", "http", "etcds", "https", NULL};

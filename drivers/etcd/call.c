@@ -38,7 +38,8 @@ static const struct etcd_method authenticate = {"/etcdserverpb.Auth/Authenticate
 
 int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_bytes,
                    size_t out_bytes, struct lb_err *err) {
-    size_t slab_bytes = in_bytes + 2048; /* unpacked, a message takes its bytes and its structs */
+    size_t slab_bytes =
+        in_bytes + 2048; /* an unpacked message takes its bytes, and memory for structs */
     void *memory = malloc(slab_bytes);
     line->session = e;
     slab_init(&line->slab, memory, memory ? slab_bytes : 0);
@@ -52,7 +53,7 @@ void etcd_line_done(struct etcd_line *line) {
     line->slab.base = NULL;
 }
 
-/* The request into the transfer's buffer. Its length, or 0 if it does not fit. */
+/* Writes the request into the transfer's buffer. Returns its length, or 0 if it does not fit. */
 static size_t encode_request(struct etcd_line *line, const ProtobufCMessage *request) {
     struct transfer *transfer = &line->transfer;
     size_t len = protobuf_c_message_get_packed_size(request);
@@ -71,7 +72,7 @@ static int on_message(void *arg, const uint8_t *message, size_t len) {
     return 0;
 }
 
-/* The outcome that follows from gRPC's status: whether the request was carried out. */
+/* The outcome that follows from gRPC's status. The status shows whether the server may have carried out the request. */
 static enum lb_outcome outcome_of(int status) {
     switch (status) {
     case ETCD_OK:
@@ -83,10 +84,10 @@ static enum lb_outcome outcome_of(int status) {
     case ETCD_UNAUTHENTICATED:
         return LB_REFUSED;
     case ETCD_NOT_FOUND: /* the lease */
-    case 8:              /* too many requests, no space: turned away */
+    case 8:              /* resource exhausted: too many requests, or no space; nothing was done */
     case 11:             /* out of range: a compacted revision */
         return LB_BROKEN;
-    default: /* unavailable, time-out, internal, ...: it may have been done */
+    default: /* unavailable, time-out, internal, ...: the server may have carried out the request */
         return LB_UNKNOWN;
     }
 }
@@ -99,7 +100,7 @@ static enum lb_outcome fail_call(const struct etcd_line *line, enum lb_outcome o
     return outcome;
 }
 
-/* What to do about a connection that failed. */
+/* Advice about a failed connection: ": ..." to follow the error's text, or "". */
 static const char *advice(const struct transfer *transfer, const char *why) {
     const char *known = lb_tls_advice(why);
     if (*known || transfer->http->answered || transfer->result == CURLE_COULDNT_CONNECT)
@@ -109,7 +110,7 @@ static const char *advice(const struct transfer *transfer, const char *why) {
                : ": if the server speaks TLS, write etcds://";
 }
 
-/* How a transfer that is over went. */
+/* The outcome of a transfer that is over. Sets err unless the outcome is LB_OK. */
 static enum lb_outcome transfer_outcome(struct etcd_line *line, struct lb_err *err) {
     struct transfer *transfer = &line->transfer;
     if (transfer->result != CURLE_OK) {
@@ -156,8 +157,7 @@ static enum lb_outcome call_once(struct etcd_line *line, const struct etcd_metho
     if (!e->http.running || lb_stopping())
         return fail_call(line, LB_BROKEN, "the session is over", err);
     int64_t deadline_ns = answer_deadline(e);
-    /* The keeper must not wait for an answer for longer than the lease and its grace period
-     * last. */
+    /* The lease's keeper waits for an answer no longer than the lease and its grace period last. */
     int64_t hope_ns = lb_after(e->alive_until_ns, e->grace_ns);
     if (line == &e->keep && hope_ns < deadline_ns) deadline_ns = hope_ns;
     start_transfer(line, method, len, deadline_ns);
@@ -175,11 +175,11 @@ int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
     Etcdserverpb__AuthenticateRequest request = ETCDSERVERPB__AUTHENTICATE_REQUEST__INIT;
     request.name = server->user;
     request.password = server->password;
-    line->transfer.without_token = true; /* etcd refuses even this with a token that has ended */
+    line->transfer.without_token = true; /* etcd refuses a login that carries an expired token */
     struct lb_err why = {0};
     enum lb_outcome outcome = call_once(line, &authenticate, &request.base, &why);
     line->transfer.without_token = false;
-    /* A server that has just lost its data has no accounts until somebody makes them again. */
+    /* The server has no accounts, perhaps because it has just lost its data. */
     if (outcome != LB_OK && line->status == ETCD_UNREADY)
         return err_set(err, LB_EXIT_MACHINE,
                        "%s: leave user and password out of the URL, or enable it", why.text);
@@ -189,7 +189,7 @@ int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err) {
     return err_set(err, LB_EXIT_MACHINE, "etcd at %s: the token is too long", server->shown);
 }
 
-/* Whether the last answer on the line was that our token has ended: so nothing was done. */
+/* Whether the last answer on the line was that our token has expired. Then the server has done nothing. */
 static bool token_ended(const struct etcd_line *line) {
     const struct etcd_server *server = line->session->owner->server->state;
     return server->user[0] && line->status == ETCD_UNAUTHENTICATED;
@@ -238,16 +238,18 @@ bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns) {
 
 enum lb_outcome etcd_long_end(struct etcd_session *e) {
     enum lb_outcome outcome = transfer_outcome(&e->watch, &e->owner->err);
-    /* A new session has a new token. */
+    /* With LB_BROKEN the core opens a new session, which gets a new token. */
     return outcome == LB_REFUSED && token_ended(&e->watch) ? LB_BROKEN : outcome;
 }
 
-/* The answer of a watch that tells of a deletion, or of the watch's own end. */
+/* Handles an answer of a watch: it reports that the watch has begun, that the key was deleted, or that the watch has
+ * ended. */
 static void on_event(struct etcd_line *line) {
     struct etcd_session *e = line->session;
     const Etcdserverpb__WatchResponse *answer = (const void *)line->answer;
     if (!answer) {
-        /* A server that is late tells of many deletions at once, more than there is memory for. The waiter looks itself. */
+        /* The answer can't be read: after a delay a server may report more deletions at once than the memory can take.
+         * The waiter is woken, and looks at the key itself. */
         e->watch_hit = true;
         lb_wake(line->transfer.fiber);
         return;
@@ -278,8 +280,8 @@ enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key
     size_t len = encode_request(&e->watch, &request.base);
     if (len == 0)
         return fail_call(&e->watch, LB_REFUSED, "the request is too long", &e->owner->err);
-    /* The request's side of the stream is closed at once: the server keeps watching all the same,
-     * and one watch a stream needs no further words. */
+    /* The client's side of the stream is closed at once. The server watches nevertheless, and a
+     * stream with one watch needs no further request. */
     start_transfer(&e->watch, &watch_method, len, answer_deadline(e));
     return LB_OK;
 }

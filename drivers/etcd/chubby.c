@@ -3,13 +3,13 @@
  * token is the generation of Chubby's sequencers. The keys are our own: Chubby has no public client
  * to be compatible with.
  *
- * Below "chubby/NAME\0" stand "w", the writer, or "r/<lease>", a reader each, on their session's
- * lease; and beside each its trace, "wd" or "rd/<lease>", on the session's second lease, which ends
- * lock_delay later. One transaction takes the lock, if none of these keys is in the way: a reader's
- * way is barred by a writer and its trace, a writer's way by all. A release deletes both keys, so
- * the lock is free at once. When a session expires, its trace stays for the lock-delay and keeps
- * other clients out, so that late requests of the dead holder meet no new holder. All times are the
- * server's.
+ * Each holder has two keys below "chubby/NAME\0". The first key is on the session's lease: "w" for the
+ * writer, "r/<lease>" for each reader. The second key, the trace, is on the session's second lease,
+ * which ends lock_delay later: "wd" or "rd/<lease>". One transaction takes the lock if no key of another
+ * client excludes it: a writer's key or trace excludes readers, and every key excludes writers. A
+ * release deletes both keys, so the lock is free at once. When a session expires, its trace stays for
+ * the lock-delay and excludes other clients, so that late requests of the dead holder meet no new
+ * holder. All times are the server's.
  *
  * Waiters queue as in etcd-mutex, below "q"; the first of the queue waits for the holders to go. 1
  * + 1 round trips uncontended. */
@@ -32,7 +32,7 @@ struct chubby_options {
 
 struct chubby_grant {
     struct etcd_place place; /* in the queue, while we wait */
-    int64_t lease, trace;    /* of the session that asked; 0 = none */
+    int64_t lease, trace;    /* the leases of the session that asked; 0 = none */
     int64_t generation;      /* the holder key's create revision; 0 = not held */
     bool shared;
 };
@@ -46,20 +46,21 @@ static ProtobufCBinaryData data_of(const struct key *key) {
     return etcd_bytes(key->bytes, key->len);
 }
 
-/* "chubby/NAME\0SUFFIX", and "/<lease>" unless it is 0. */
+/* Makes the key "chubby/NAME\0SUFFIX"; with a lease other than 0, "/<lease>" follows. */
 static struct key key_of(const char *name, size_t len, const char *suffix, int64_t lease) {
     struct key key = {.len = sizeof ROOT - 1};
     memcpy(key.bytes, ROOT, key.len);
     memcpy(key.bytes + key.len, name, len);
     key.len += len;
-    key.bytes[key.len++] = '\0'; /* no name has one: so none begins another's keys */
+    key.bytes[key.len++] =
+        '\0'; /* no name contains a zero byte, so the keys of two names never begin alike */
     key.len += (size_t)snprintf(key.bytes + key.len, 8, "%s", suffix);
     if (lease)
         key.len += (size_t)snprintf(key.bytes + key.len, 18, "/%llx", (unsigned long long)lease);
     return key;
 }
 
-/* No key in [from, end). */
+/* The condition that there is no key in [from, end). */
 static Etcdserverpb__Compare none_in(const struct key *from, const struct key *end) {
     Etcdserverpb__Compare compare = etcd_created(data_of(from), 0);
     compare.range_end = data_of(end);
@@ -76,9 +77,10 @@ static struct key trace_key(const struct lb_request *request, const struct chubb
                   mine->shared ? mine->lease : 0);
 }
 
-/* IF no other key is in the way THEN hold, ELSE return those keys. queued: we are the first of the
- * queue, and leave it; otherwise the queue must be empty. LB_OK: mine->generation is set if it is
- * ours, otherwise etcd_answer has the range. */
+/* Transaction: IF no key excludes this client THEN put its keys, ELSE return the keys that exclude it.
+ * queued: this client is the first of the queue, and leaves the queue by the transaction; otherwise the
+ * queue must be empty. LB_OK: mine->generation is set if the lock is taken; otherwise etcd_answer has
+ * the keys that exclude this client. */
 static enum lb_outcome take_place(struct lb_session *session, const struct lb_request *request,
                                   struct chubby_grant *mine, bool queued) {
     struct etcd_session *e = etcd_session_of(session);
@@ -110,7 +112,7 @@ static enum lb_outcome take_place(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* Waits until the key in our way is deleted, or for a moment if the server tells none. */
+/* Waits until the key that excludes this client is deleted, or for a moment if the answer names no key. */
 static enum lb_outcome wait_for_change(struct lb_session *session, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
     const Etcdserverpb__TxnResponse *answer = etcd_answer(&e->call);
@@ -134,7 +136,7 @@ static enum lb_outcome wait_in_queue(struct lb_session *session, const struct lb
     while (outcome == LB_OK) {
         outcome = take_place(session, request, mine, true);
         if (outcome == LB_OK && mine->generation) return LB_OK;
-        if (outcome == LB_UNKNOWN) return outcome; /* held, or queued, or neither: settled later */
+        if (outcome == LB_UNKNOWN) return outcome; /* held, queued or neither: settle makes sure */
         if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
         if (outcome == LB_OK) outcome = wait_for_change(session, request->deadline_ns);
     }
@@ -162,7 +164,7 @@ static enum lb_outcome chubby_acquire(struct lb_session *session, const struct l
     return LB_OK;
 }
 
-/* IF it is still ours THEN delete the holder and its trace. */
+/* Transaction: IF the lock is still ours THEN delete the holder's key and its trace. */
 static enum lb_outcome chubby_release(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant) {
     struct etcd_session *e = etcd_session_of(session);
@@ -193,8 +195,8 @@ static enum lb_outcome chubby_settle(struct lb_session *session, const struct lb
     return outcome == LB_OK ? etcd_lease_drop(etcd_session_of(session), mine->lease) : outcome;
 }
 
-/* While the trace exists no other client can have the lock: for that long a session in jeopardy may
- * recover. */
+/* The session's grace period is at most the lock-delay: as long as the trace exists no other client can have
+ * the lock, so a session in jeopardy may still recover. */
 static int chubby_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct chubby_options *options = session->options;
     struct etcd_session *e = etcd_session_of(session);
@@ -221,7 +223,7 @@ static const struct lb_option chubby_options[] = {
     {0},
 };
 
-/* The zero byte behind the name is written as etcdctl and printf(1) take it. */
+/* Writes the zero byte after the name as \x00, which etcdctl and printf(1) accept. */
 static void chubby_names(const struct lb_session *session, const struct lb_request *request,
                          struct lb_names *names) {
     (void)session;

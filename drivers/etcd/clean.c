@@ -11,7 +11,7 @@
 #define PAGE 200 /* keys asked for at once */
 #define PAGE_BYTES (PAGE * 1200)
 
-/* Where keys of locks begin: at their names, or behind the root of etcd-chubby. */
+/* The texts before the lock's name in a key: none, or the root of etcd-chubby. */
 static const char *const roots[] = {"", "chubby/"};
 
 static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, ProtobufCBinaryData end,
@@ -22,8 +22,8 @@ static int delete_range(struct etcd_session *e, ProtobufCBinaryData from, Protob
     return etcd_call(&e->call, &etcd_delete_range, &request.base, err) == LB_OK ? 0 : -1;
 }
 
-/* Whether a key behind its root is the named one's: the guarded value, etcd-chubby's, or the one that a
- * lease holds. */
+/* Whether a key (without its root) belongs to the named lock: the guarded value, a key of etcd-chubby, or a key that
+ * ends with a lease. */
 static bool is_of_key(const char *key, size_t len, const char *name) {
     size_t own = strlen(name);
     if (len < own || memcmp(key, name, own) != 0) return false;
@@ -41,9 +41,10 @@ static bool is_wanted(const struct lb_cleaning *cleaning, const char *key, size_
                                            : lb_clean_wants(cleaning, key, len);
 }
 
-/* Keys that begin with a text, a page after the other. */
+/* A walk through the keys that begin with a text, page by page. */
 struct walk {
-    size_t root_len, asked_len;  /* of `from`: the root, and all that each key begins with */
+    size_t root_len,
+        asked_len; /* lengths in `from`: of the root, and of the text that all keys begin with */
     char from[ETCD_KEY_MAX + 1]; /* the first key that has not been seen */
     size_t from_len;
 };
@@ -57,7 +58,7 @@ static bool was_asked_for(const struct walk *walk, const ProtobufCBinaryData *ke
     return order > 0 || (order == 0 && key->len >= walk->from_len);
 }
 
-/* Removes the wanted ones of an answer. *ret_moved: whether the walk comes further by it. 0, or -1 with err. */
+/* Removes the wanted keys of an answer. *ret_moved: whether the answer moves the walk on. 0, or -1 with err. */
 static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse *page,
                       struct walk *walk, const struct lb_cleaning *cleaning, bool *ret_moved,
                       struct lb_err *err) {
@@ -67,7 +68,7 @@ static int clean_page(struct etcd_session *e, const Etcdserverpb__RangeResponse 
         const char *text = (const char *)key->data;
         if (!was_asked_for(walk, key))
             return err_set(err, LB_EXIT_MACHINE, "etcd answers with a key that was not asked for");
-        if (key->len >= ETCD_KEY_MAX) continue; /* none of ours is so long */
+        if (key->len >= ETCD_KEY_MAX) continue; /* lockbench makes no key of this length */
         memcpy(walk->from, text, key->len);
         walk->from[key->len] = '\0';
         walk->from_len = key->len + 1;

@@ -1,5 +1,5 @@
-/* connector: etcd as a backend: URLs, sessions, what a server says of itself, ping. Its locks are in
- * their own files. */
+/* connector: the etcd backend's connector: it reads URLs, opens and closes sessions, asks a server for its facts, and
+ * pings. The locks are in their own files. */
 #include "drivers/etcd/session.h"
 
 #include <netdb.h>
@@ -16,11 +16,12 @@
 
 #define ETCD_PORT 2379
 #define ACCOUNTS_PATIENCE_NS (2 * LB_S_NS)
-#define ANSWER_BYTES 8192 /* of one message; ours are keys of at most LB_KEY_MAX and empty values */
+#define ANSWER_BYTES                                                                               \
+    8192 /* room for one message: our keys have at most LB_KEY_MAX bytes, values are short */
 
-/* The numeric address of a host, so that no connection waits for a look-up: the first address that
- * accepts a connection, or the first of all if none does ("localhost" may mean an address where no
- * server listens). */
+/* Finds the numeric address of a host, so that no connection waits for a look-up. Takes the first address
+ * that accepts a connection ("localhost" may also mean an address where no server listens); if none does,
+ * the first address. */
 static int resolve(const char *host, int port, char *out, size_t size, struct lb_err *err) {
     struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM}, *found = NULL;
     char service[12];
@@ -90,8 +91,8 @@ static void etcd_close(struct lb_server *server) {
     http_close(&((struct etcd_server *)server->state)->http);
 }
 
-/* A user without permission for this key gets an error after the same round trip; it counts as an
- * answer, too. */
+/* Reads a key that does not exist. If the user has no permission for the key, the error arrives after the
+ * same round trip, so it counts as an answer too. */
 static enum lb_outcome ask_nothing(struct etcd_session *e, bool serializable, struct lb_err *err) {
     static const char missing[] = "lockbench-ping";
     Etcdserverpb__RangeRequest request = ETCDSERVERPB__RANGE_REQUEST__INIT;
@@ -115,8 +116,8 @@ static void etcd_disconnect(struct lb_session *session) {
     e->owner = NULL;
 }
 
-/* A server that has lost its data has no accounts until somebody makes them again. So this waits
- * for a moment: otherwise a client that comes at once would be told that its user is unknown. */
+/* Logs in. A server that has lost its data has no accounts until somebody creates them again. So this
+ * function tries again for a moment; otherwise a client that connects at once would fail with an unknown user. */
 static int log_in(struct etcd_session *e, int64_t deadline_ns, struct lb_err *err) {
     int64_t until_ns = lb_now() + ACCOUNTS_PATIENCE_NS;
     if (until_ns > deadline_ns) until_ns = deadline_ns;
@@ -129,8 +130,8 @@ static int log_in(struct etcd_session *e, int64_t deadline_ns, struct lb_err *er
     }
 }
 
-/* A session with one member. It counts only if the member knows a leader: a lease needs one, a
- * linearizable read too. */
+/* Opens a session with one member. The session counts only if the member knows a leader, because a
+ * lease and a linearizable read need a leader. */
 static int connect_to(struct lb_session *session, int endpoint, int64_t deadline_ns,
                       struct lb_err *err) {
     struct etcd_session *e = etcd_session_of(session);
@@ -140,7 +141,7 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     e->owner = session;
     e->keep_due_ns = e->alive_until_ns = LB_NEVER;
     e->patience_ns = left_ns < options->command_timeout_ns ? left_ns : options->command_timeout_ns;
-    /* Room for the longest request: a transaction with the key nine times over. */
+    /* Room for the longest request: a transaction that contains the key nine times. */
     if (http_init(&e->http, &server->http, endpoint, session, err) != 0 ||
         etcd_line_init(&e->call, e, ANSWER_BYTES, 16 * 1024, err) != 0 ||
         etcd_line_init(&e->keep, e, 1024, 256, err) != 0 ||
@@ -156,9 +157,9 @@ static int connect_to(struct lb_session *session, int endpoint, int64_t deadline
     return 0;
 }
 
-/* Clients begin with different members, each always with the same one; the next ones follow in the
- * order of the URL, until one serves. So a session that has lost its member moves on when it is
- * opened again. */
+/* Each client begins with a member of its own, always the same one. If that member does not serve, the
+ * client tries the next ones in the order of the URL. So a session that has lost its member moves to
+ * another one when it is opened again. */
 static int etcd_connect(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct etcd_server *server = session->server->state;
     int count = server->http.count;
@@ -225,7 +226,7 @@ static const char *etcd_library(char *text, size_t size) {
     return text;
 }
 
-/* Its connection, and the two ends by which libcurl wakes itself. */
+/* Three descriptors: the connection, and the two ends of libcurl's own wake-up pipe. */
 static int etcd_descriptors(const struct lb_session *session, uint32_t keys) {
     (void)session;
     (void)keys;

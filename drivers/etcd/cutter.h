@@ -8,7 +8,7 @@
 
 #define CUT_HEAD_BYTES 5 /* a flag for compression, and the length, big-endian */
 
-/* Called with each whole message; must not call cut_feed. A negative result stops the cutter. */
+/* Called with each complete message; must not call cut_feed. A negative result stops the cutter. */
 typedef int cut_fn(void *arg, const uint8_t *message, size_t len);
 
 struct cutter {
@@ -22,10 +22,10 @@ struct cutter {
  * returned a negative number. */
 int cut_feed(struct cutter *cutter, const uint8_t *data, size_t len);
 
-/* To be called when the answer has ended. 0, or -1 if it ended within a message. */
+/* Called when the answer has ended. 0, or -1 if it ended within a message. */
 int cut_end(const struct cutter *cutter);
 
-/* The head of a frame of len bytes. */
+/* Writes the head of a message of len bytes. */
 void cut_head(uint8_t out[CUT_HEAD_BYTES], size_t len);
 
 #endif

@@ -1,4 +1,4 @@
-/* expected: what etcd's locks do under each fault. See drivers/expect.h. */
+/* expected: the verdicts that are expected of etcd's locks under each fault. See drivers/expect.h. */
 #include "drivers/etcd/backend.h"
 #include "drivers/expect.h"
 

@@ -11,8 +11,8 @@
 
 #include "drivers/wait.h"
 
-/* curl would drop a connection that was idle for 118 s; a client that holds a lock for longer is no
- * reason. */
+/* By default curl drops a connection that was idle for 118 s. A client may hold a lock for longer, so
+ * the limit is ten years. */
 #define KEEP_IDLE_S (10L * 365 * 86400)
 
 static int add_header(struct curl_slist **headers, const char *line) {
@@ -59,24 +59,24 @@ void http_close(struct http_shared *shared) {
     curl_global_cleanup();
 }
 
-/* To be called after curl ran on another fiber than the pump's: does the pump have to wait for
- * something else now? */
+/* Called after curl ran on another fiber than the pump's: wakes the pump if it must now wait for other sockets or for
+ * an earlier time. */
 static void tell_pump(struct http *http) {
     if (http->parked && (http->stop || http->changed || http->timer_ns < http->looked_ns))
         lb_wake(http->pump);
 }
 
-/* curl's callbacks. They run within curl's functions, on the pump's or a starter's fiber: no
- * waiting. */
+/* The callbacks of curl. They run inside curl's functions, on the pump's fiber or on the fiber that starts
+ * a transfer, so they must not wait. */
 
 static curl_socket_t on_open_socket(void *arg, curlsocktype purpose,
                                     struct curl_sockaddr *address) {
     struct http *http = arg;
     (void)purpose;
     if (!http->may_open) {
-        /* This transfer was to join the connection, which turned out to be dead. curl would open a
-         * new one as HTTP/1.1, and repeat a request that the server may have seen. transfer_start
-         * decides about both. */
+        /* This transfer should have used the existing connection, which is dead. curl would open a new
+         * connection with HTTP/1.1, and might repeat a request that the server has already seen. So curl
+         * gets no socket here, and transfer_start decides what to do. */
         http->refused = true;
         return CURL_SOCKET_BAD;
     }
@@ -126,7 +126,7 @@ static int on_timer(CURLM *multi, long wait_ms, void *arg) {
 static size_t on_body(char *data, size_t one, size_t len, void *arg) {
     struct transfer *transfer = arg;
     (void)one;
-    if (transfer->http_status >= 400) return len; /* not gRPC: the status alone is looked at */
+    if (transfer->http_status >= 400) return len; /* not gRPC: only the status matters */
     return cut_feed(&transfer->cutter, (const uint8_t *)data, len) == 0 ? len : 0;
 }
 
@@ -143,7 +143,7 @@ static const char *value_of(const char *line, size_t len, const char *name, size
     return value;
 }
 
-/* What the connection was encrypted with. */
+/* Stores the TLS version and the cipher of the connection. */
 static void note_encryption(struct transfer *transfer) {
     const struct curl_tlssessioninfo *info = NULL;
     struct http *http = transfer->http;
@@ -155,7 +155,7 @@ static void note_encryption(struct transfer *transfer) {
     snprintf(http->cipher, sizeof http->cipher, "%s", SSL_get_cipher_name(ssl));
 }
 
-/* Called with each header and trailer, the status line included. */
+/* Called with the status line, and with each header and trailer. */
 static size_t on_header(char *line, size_t one, size_t len, void *arg) {
     struct transfer *transfer = arg;
     const char *value;
@@ -177,7 +177,7 @@ static size_t on_header(char *line, size_t one, size_t len, void *arg) {
     return len;
 }
 
-/* A transfer is over, or is given up. */
+/* Ends a transfer, with the result that curl reported or with that of a cancellation, and wakes its fiber. */
 static void finish_transfer(struct transfer *transfer, CURLcode result) {
     struct http *http = transfer->http;
     long request = 0;
@@ -192,7 +192,7 @@ static void finish_transfer(struct transfer *transfer, CURLcode result) {
     if (transfer->fiber) lb_wake(transfer->fiber);
 }
 
-/* Takes in what has ended. */
+/* Asks curl which transfers have ended, and finishes them. */
 static void collect_finished(struct http *http) {
     int left;
     const CURLMsg *note;
@@ -303,7 +303,7 @@ void http_done(struct http *http) {
     http->owner->traffic_fd = -1;
 }
 
-/* Without these the library's own defaults hold, which differ between distributions. */
+/* Sets all options of TLS, because libcurl's defaults differ between distributions. */
 static void set_tls(CURL *easy, const struct lb_tls *tls) {
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, tls->verify != LB_TLS_NONE ? 1L : 0L);
     curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, tls->verify == LB_TLS_FULL ? 2L : 0L);
@@ -338,10 +338,10 @@ int transfer_init(struct transfer *transfer, struct http *http, size_t in_size, 
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, http);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* whatever the environment says: we measure this server */
+    /* no proxy, even if the environment names one: a proxy would be measured too */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, KEEP_IDLE_S);
-    /* answers are small; the default is 16 KB a handle */
+    /* answers are small; by default each handle would take 16 KB */
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 4096L);
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 16384L);
     curl_easy_setopt(easy, CURLOPT_RESOLVE, http->endpoint->resolve);
@@ -399,9 +399,9 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
             lb_sleep_until(lb_now() + LB_MS_NS);
         }
         bool join = http->connected;
-        /* curl 7.88.1 starts HTTP/2 anew on a connection that already speaks it if asked for prior
-         * knowledge again, and the server hangs up. Any other wish for HTTP/2 joins the connection
-         * as it is. */
+        /* "Prior knowledge" is only for the transfer that opens the connection. If another transfer asks
+         * for it, curl 7.88.1 begins HTTP/2 anew on that connection, and the server hangs up. Any other
+         * setting for HTTP/2 uses the connection as it is. */
         bool agreed = join || http->shared->tls; /* under TLS both sides agree on it (ALPN) */
         curl_easy_setopt(
             transfer->easy, CURLOPT_HTTP_VERSION,
@@ -410,9 +410,9 @@ void transfer_start(struct transfer *transfer, const char *path, size_t len, cut
         if (!join) http->opener = transfer;
         hand_to_curl(transfer);
         if (transfer->busy || transfer->sent || !join || !http->refused) return;
-        /* The connection was found dead before anything was sent: once more, on a new one. The two
-         * members are set here because curl does not call on_close_socket for a socket that it gave
-         * up while that was still connecting. */
+        /* The connection was dead before anything was sent, so the transfer starts again on a new one.
+         * The two members are set here because curl does not call on_close_socket if it gives up a
+         * socket that is still connecting. */
         http->connected = false;
         http->owner->traffic_fd = -1;
     }
@@ -432,7 +432,7 @@ void transfer_cancel(struct transfer *transfer) {
     int running;
     transfer->fiber = NULL;
     finish_transfer(transfer, CURLE_ABORTED_BY_CALLBACK);
-    /* Lets the reset of the stream leave now. */
+    /* Lets curl send the reset of the stream now. */
     curl_multi_socket_action(transfer->http->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     collect_finished(transfer->http);
     tell_pump(transfer->http);

@@ -33,8 +33,8 @@ struct http_shared {
     struct curl_slist *headers; /* of each request */
 };
 
-/* One kind of use of a session's connection, one transfer at a time: a curl handle with its
- * buffers. */
+/* A curl handle with its buffers, for one transfer at a time over the session's connection. A session has
+ * one for each line of calls. */
 struct transfer {
     struct http *http;
     CURL *easy;
@@ -58,7 +58,7 @@ struct http {
     struct lb_session *owner;             /* traffic_fd, more_bytes */
     CURLM *multi;
     struct lb_fiber *pump;
-    bool stop, running, parked;    /* the pump must end; has not ended yet; waits */
+    bool stop, running, parked;    /* the pump must end; the pump has not ended; the pump waits */
     bool answered;                 /* HTTP from the server has been read at least once */
     bool connected;                /* there is a connection; a further transfer uses it, too */
     bool changed;                  /* the set of sockets has changed since the pump looked */
@@ -77,7 +77,7 @@ struct http {
     } sockets[HTTP_SOCKETS];
 };
 
-/* Once a process. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up either way. */
+/* Called once in each process. tls: NULL = unencrypted. 0, or -1 with err; http_close cleans up either way. */
 int http_open(struct http_shared *shared, const struct lb_tls *tls, struct lb_err *err);
 /* Adds an endpoint; beyond HTTP_ENDPOINTS it returns 0 and leaves the endpoint out. host: a number
  * or a name; address: its number. 0, or -1 with err. */
@@ -85,14 +85,14 @@ int http_add_endpoint(struct http_shared *shared, const char *host, const char *
                       struct lb_err *err);
 void http_close(struct http_shared *shared);
 
-/* Starts a session's pump; it will talk to that endpoint only. 0, or -1 with err; http_done cleans
- * up either way, also a zeroed one, and twice. */
+/* Starts a session's pump; the session uses only that endpoint. 0, or -1 with err. http_done cleans up
+ * either way; it accepts a zeroed struct, and may be called twice. */
 int http_init(struct http *http, const struct http_shared *shared, int endpoint,
               struct lb_session *owner, struct lb_err *err);
 void http_done(struct http *http);
 
-/* After a cut-off has ended the pump: starts it anew, for a shielded fiber's last requests. 0, or
- * -1. */
+/* Starts the pump again after a cut-off has ended it, for the last requests of a fiber that the cut-off
+ * does not end. 0, or -1. */
 int http_revive(struct http *http);
 
 /* Sends this token with each further request, in place of an earlier one. 0, or -1 when it is too long or

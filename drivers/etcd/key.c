@@ -2,12 +2,12 @@
  * the others watch that key, and all of them try again when it is deleted. The lock of npm's etcd3 and Python's
  * etcd3.
  *
- * 1 + 1 round trips uncontended, and nothing to clean up for a waiter that gives up: it has written nothing. But
- * each release wakes every waiter to try a transaction and set a watch, and only one succeeds: for contrast with
- * etcd-mutex. Nobody queues, so waiters may starve. The token is the key's create revision.
+ * 1 + 1 round trips uncontended. A waiter that gives up has written nothing, so it leaves nothing behind. But each
+ * release wakes every waiter: each tries a transaction and sets a watch, and only one succeeds. This lock is here for
+ * comparison with etcd-mutex. Nobody queues, so waiters may starve. The token is the key's create revision.
  *
- * A waiter watches from the revision after the one that it has read: etcd takes that up at once, unless another
- * write came between. */
+ * A waiter watches from the revision after the one that it has read: etcd starts such a watch at once unless another
+ * write came first. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 #include "drivers/etcd/txn.h"
@@ -15,12 +15,12 @@
 #include "drivers/key_names.h"
 
 struct key_grant {
-    int64_t lease;    /* that the key may hang on; 0 = nothing was sent */
+    int64_t lease;    /* the lease of the key, if the key exists; 0 = nothing was sent */
     int64_t revision; /* the key's create revision; 0 = not held */
 };
 
-/* IF there is no key THEN put it, ELSE get it. LB_OK: the key is ours, or *ret_seen has the holder's, which lies
- * in the answer. */
+/* Transaction: IF there is no key THEN put it, ELSE get it. LB_OK: the key is ours, or *ret_seen is the holder's key,
+ * valid as long as the answer. */
 static enum lb_outcome create_key(struct lb_session *session, const struct lb_request *request,
                                   struct key_grant *mine, const Etcdserverpb__KeyValue **ret_seen,
                                   int64_t *ret_revision) {
@@ -73,7 +73,7 @@ static enum lb_outcome key_acquire(struct lb_session *session, const struct lb_r
     return LB_OK;
 }
 
-/* IF the key is still the one that we created THEN delete it. */
+/* Transaction: IF the key is still the one that we created THEN delete it. */
 static enum lb_outcome key_release(struct lb_session *session, const struct lb_request *request,
                                    struct lb_grant *grant) {
     struct etcd_session *e = etcd_session_of(session);
@@ -91,7 +91,7 @@ static enum lb_outcome key_release(struct lb_session *session, const struct lb_r
     return LB_OK;
 }
 
-/* Revokes the lease that the key may hang on: what is still on its way fails without it. */
+/* Revokes the key's lease. A request that is still on its way fails without the lease. */
 static enum lb_outcome key_settle(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     const struct key_grant *mine = grant->data;

@@ -13,8 +13,8 @@
 #define RETRY_NS (500 * LB_MS_NS)     /* as the Go client does after a lost connection */
 #define GOODBYE_NS (1 * LB_S_NS)      /* how long to wait for the server to end a lease */
 #define TTL_MAX_S INT64_C(9000000000) /* etcd's MaxLeaseTTL */
-#define ALREADY_THERE 9               /* gRPC's failed precondition: a lease of that number */
-/* The first four bytes of each lease of ours, by which it is known: "lock". */
+#define ALREADY_THERE 9 /* gRPC's failed precondition: there is a lease of that number */
+/* The first four bytes of the number of each lease of ours, as a mark: "lock". */
 #define MARK INT64_C(0x6c6f636b)
 
 void etcd_lease_lost(struct etcd_session *e) {
@@ -38,12 +38,12 @@ enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome 
     return outcome == LB_BROKEN && late ? LB_LOST : outcome;
 }
 
-/* A time-to-live out of an answer, within the bounds of what etcd gives. */
+/* Limits a time-to-live from an answer to the values that etcd can give. */
 static int64_t sane_ttl_s(int64_t ttl_s) {
     return ttl_s < 0 ? 0 : ttl_s > TTL_MAX_S ? TTL_MAX_S : ttl_s;
 }
 
-/* One keepalive. LB_OK, and the time-to-live that it has now: 0 = the server knows it no more. */
+/* Renews a lease once. LB_OK with the lease's new time-to-live; 0 = the server does not know the lease any more. */
 static enum lb_outcome renew_one(struct etcd_session *e, int64_t lease, int64_t *ret_ttl_s) {
     Etcdserverpb__LeaseKeepAliveRequest request = ETCDSERVERPB__LEASE_KEEP_ALIVE_REQUEST__INIT;
     struct lb_err err = {0};
@@ -61,7 +61,8 @@ static void renew(struct etcd_session *e) {
     bool known = true;
     if (lb_is_starved(e->owner)) {
         lb_held_back(e->owner);
-        outcome = LB_BROKEN; /* nothing is sent; our clock is looked at below all the same */
+        outcome =
+            LB_BROKEN; /* nothing is sent; but the lease may have ended, which is checked below */
     }
     if (outcome == LB_OK && e->trace) {
         outcome = renew_one(e, e->trace, &ttl_s);
@@ -135,7 +136,7 @@ int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err
 }
 
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
-    (void)deadline_ns; /* the session's patience depends on the lease */
+    (void)deadline_ns; /* each call is limited by e->patience_ns, which depends on the lease */
     return etcd_lease_start(etcd_session_of(session), 0, err);
 }
 

@@ -38,7 +38,7 @@ static int service_prepare(struct lb_session *session, int64_t deadline_ns, stru
     return per_grant(session) ? 0 : etcd_prepare_lease(session, deadline_ns, err);
 }
 
-/* The lease that the key will hang on. LB_OK, or why there is none. */
+/* Takes the lease for the key. LB_OK, or the reason why there is no lease. */
 static enum lb_outcome take_lease(struct lb_session *session) {
     struct etcd_session *e = etcd_session_of(session);
     if (per_grant(session) && etcd_lease_start(e, 0, &session->err) != 0)
@@ -60,7 +60,7 @@ static enum lb_outcome call_lock(struct lb_session *session, const struct lb_req
     return etcd_long_start(e, &etcd_lock_method, &lock.base);
 }
 
-/* Lock was answered. LB_OK: the answer grants it, and our key is still in the store. */
+/* Checks the answer to Lock. LB_OK: the answer grants the lock, and our key is still in the store. */
 static enum lb_outcome check_answer(struct lb_session *session, struct etcd_place *place) {
     const struct service_options *options = session->options;
     struct etcd_session *e = etcd_session_of(session);
@@ -84,7 +84,7 @@ static enum lb_outcome check_answer(struct lb_session *session, struct etcd_plac
         return LB_BROKEN;
     }
     if (outcome == LB_OK) outcome = etcd_granted(session);
-    return outcome == LB_OK ? LB_OK : LB_UNKNOWN; /* Lock has said that we hold it */
+    return outcome == LB_OK ? LB_OK : LB_UNKNOWN; /* unknown: Lock has said that we hold the key */
 }
 
 /* After the call was cancelled: waits until the server has deleted our key. */
@@ -94,16 +94,16 @@ static enum lb_outcome wait_deleted(struct lb_session *session, const struct etc
     for (;;) {
         enum lb_outcome outcome = etcd_place_find(session, place, &ignored);
         if (outcome == LB_LOST) return LB_OK;
-        /* Granted at the last moment, and no request deletes it: its lease is revoked, with a new
-         * session. */
+        /* Lock may have granted the key at the last moment; then the server does not delete it. After
+         * LB_UNKNOWN the core calls settle, which revokes the key's lease. */
         if (outcome != LB_OK || lb_now() >= until_ns || lb_stopping())
             return lb_fail(session, LB_UNKNOWN, "etcd: a cancelled Lock left its key");
         lb_sleep_until(lb_now() + LOOK_NS);
     }
 }
 
-/* After the call was cancelled: LB_OK when our key is gone. Where clients have accounts, the server can't delete it:
- * it does so without the client's token (etcd 3.4), and is refused. So we do. */
+/* After the call was cancelled: LB_OK when our key is gone. On a server with accounts this client deletes the key: the
+ * server's own deletion carries no token of the client (etcd 3.4), and is refused. */
 static enum lb_outcome leave_queue(struct lb_session *session, const struct etcd_place *place) {
     const struct etcd_server *server = session->server->state;
     if (!server->user[0]) return wait_deleted(session, place);
@@ -111,7 +111,7 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct etcd
     return outcome == LB_LOST ? LB_OK : outcome;
 }
 
-/* The deadline has passed and Lock was not answered: is it our turn, or another client's? LB_OK:
+/* Called when the deadline has passed without an answer to Lock: finds out whether it is our turn. LB_OK:
  * the lock is ours after all; LB_TIMEOUT: it is not, and our key is deleted. */
 static enum lb_outcome give_up(struct lb_session *session, const struct lb_request *request,
                                struct etcd_place *place) {
@@ -122,16 +122,16 @@ static enum lb_outcome give_up(struct lb_session *session, const struct lb_reque
         if (etcd_long_wait(e, lb_now() + LOOK_NS)) return check_answer(session, place);
         enum lb_outcome outcome = etcd_place_behind(session, request, place, &behind);
         if (outcome != LB_OK) break;
-        if (!behind) continue; /* first, or not there yet: the answer is on its way */
+        if (!behind) continue; /* our key is the first, or not there yet: the answer will come */
         etcd_watch_stop(e);
-        /* The lease takes along what the server would delete. */
+        /* The end of the lease also deletes the key. */
         outcome = per_grant(session) ? etcd_lease_stop(e) : leave_queue(session, place);
         if (outcome != LB_OK) return LB_UNKNOWN;
         session->err.code = 0;
         return LB_TIMEOUT;
     }
     etcd_watch_stop(e);
-    /* A lease that is gone has taken the key along, if the server says so too. */
+    /* If the lease is gone, also by the server's word, the key was deleted with it. */
     int64_t ignored;
     if (e->lost && etcd_place_find(session, place, &ignored) == LB_LOST)
         return lb_fail(session, LB_BROKEN, "etcd: the lease ended while we waited");
@@ -177,7 +177,7 @@ static enum lb_outcome service_release(struct lb_session *session, const struct 
     if (outcome == LB_OK || outcome == LB_LOST) {
         place->revision = 0;
         if (e->lost) outcome = LB_LOST;
-        /* if it fails: it ends by itself, without a key */
+        /* if this fails, the lease ends by itself later, and holds no key */
         if (per_grant(session)) etcd_lease_stop(e);
     }
     return outcome;

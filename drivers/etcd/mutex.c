@@ -4,11 +4,11 @@
  * and an event contended. The token is the key's create revision, which a guarded transaction
  * inside etcd can compare.
  *
- * A contended handoff often takes etcd up to 100 ms, also with the real client, which watches from
- * the revision that it has just read, and etcd takes up watches that begin at or before its present
- * revision every 100 ms only. watch_from=next watches from the revision after that one, which loses
- * nothing and is taken up at once unless somebody has written meanwhile; watch_from=now names no
- * revision and watches for what comes from now on, and reads the key again. */
+ * A contended handoff often takes up to 100 ms. The real client watches from the revision that it has
+ * just read, and etcd starts watches that begin at or before its present revision only every 100 ms.
+ * With watch_from=next the client watches from the following revision: no event is lost, and the watch
+ * starts at once unless another write came first. With watch_from=now the client names no revision: the
+ * watch starts at once, and the client then reads the key again. */
 #include "drivers/etcd/queue.h"
 #include "drivers/etcd/store.h"
 
@@ -55,8 +55,8 @@ static const struct lb_option mutex_options[] = {
     {0},
 };
 
-/* Half of the tick. Few handoffs wait for it, so that percentiles may not show it, but they are long
- * enough to decide the rate. */
+/* The bound is half of etcd's 100 ms. Only few handoffs wait for that tick, so percentiles may not show
+ * them, but these handoffs are long enough to determine the rate. */
 static const struct lb_known_cause mutex_causes[] = {
     {"latency_ns.handoff.max", .above = 50e6,
      .cause = "etcd takes up a watch from a revision that has been read at a tick of 100 ms, so a "

@@ -9,7 +9,7 @@
 
 #define AGAIN_NS (50 * LB_MS_NS)
 
-/* "name/" up to the end of all keys that begin so, by create revision, the first of them. */
+/* A request for the oldest key (by create revision) of those that begin with "name/". */
 struct oldest {
     char prefix[ETCD_KEY_MAX], end[ETCD_KEY_MAX];
     Etcdserverpb__RangeRequest range;
@@ -25,8 +25,8 @@ static void ask_oldest(struct oldest *oldest, const struct lb_request *request) 
     oldest->range.limit = 1;
 }
 
-/* IF our key is not there THEN put it, ELSE get it; and in either case get the oldest key of the
- * queue. */
+/* Transaction: IF our key is not there THEN put it, ELSE get it. In both cases it also gets the oldest key
+ * of the queue. */
 static enum lb_outcome transact(struct etcd_session *e, const struct lb_request *request,
                                 const struct etcd_place *place) {
     ProtobufCBinaryData key = etcd_bytes(place->key, place->key_len);
@@ -103,9 +103,9 @@ enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_re
     return LB_OK;
 }
 
-/* The watch is active: is the key still the one that we saw? LB_OK: yes. LB_LOST: no. The client
- * that deleted it may have queued again, under the same name and behind us: the create revision
- * shows it. */
+/* Called when the watch is active: checks that the key is still the one that we saw. LB_OK: it is; LB_LOST:
+ * it is not. The client that deleted the key may have queued again behind us, under the same name; the
+ * create revision shows that. */
 static enum lb_outcome still_there(struct lb_session *session, const char *key, size_t len,
                                    int64_t created, int64_t deadline_ns) {
     struct etcd_session *e = etcd_session_of(session);
@@ -138,7 +138,8 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
     if (outcome == LB_TIMEOUT || outcome == LB_REFUSED) return outcome;
     if (e->lost) return lb_fail(session, LB_UNKNOWN, "etcd: the lease ended while we waited");
     if (lb_stopping()) return lb_fail(session, LB_UNKNOWN, "etcd: cut off while waiting");
-    /* Deleted, or the watch broke: either way the caller looks again, not at once if it broke. */
+    /* The key was deleted, or the watch broke. In both cases the caller looks again; after a broken watch
+     * not at once. */
     if (outcome == LB_BROKEN) lb_sleep_until(lb_now() + AGAIN_NS);
     return LB_OK;
 }
@@ -146,7 +147,8 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
                                 const struct etcd_place *place, enum etcd_watch_from from) {
     struct etcd_session *e = etcd_session_of(session);
-    struct oldest newest; /* of those older than ours: the one right before us */
+    struct oldest
+        newest; /* asks for the newest key that is older than ours: the one right before it */
     ask_oldest(&newest, request);
     newest.range.sort_order = ETCDSERVERPB__RANGE_REQUEST__SORT_ORDER__DESCEND;
     newest.range.max_create_revision = place->revision - 1;
@@ -177,8 +179,8 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
             etcd_call(&e->call, &etcd_delete_range, &request.base, &session->err);
         const Etcdserverpb__DeleteRangeResponse *answer = etcd_answer(&e->call);
         if (outcome == LB_OK && (answer->deleted > 0 || (sent && lb_now() < e->alive_until_ns))) {
-            /* No client deletes the key of another one whose lease lasts: after a lost answer it
-             * was our own request that deleted it. */
+            /* No client deletes the key of another client whose lease lasts. So after a lost answer, our
+             * own request has deleted the key. */
             session->err.code = 0;
             return LB_OK;
         }
@@ -195,7 +197,7 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
 
 enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
                                    enum lb_outcome outcome) {
-    /* A session that is gone has taken the key along: nothing was held, and nothing is left. */
+    /* The key has ended with its session, so nothing was held and nothing is left. */
     if (outcome == LB_LOST) return LB_BROKEN;
     enum lb_outcome left = etcd_place_leave(session, place);
     if (left != LB_OK && left != LB_LOST) return LB_UNKNOWN;

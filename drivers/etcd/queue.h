@@ -11,30 +11,30 @@
 
 /* What a client knows about its place in the queue; a lock's grant->data. */
 struct etcd_place {
-    int64_t lease;    /* that the key hangs on; 0 = nothing was sent */
-    int64_t revision; /* the key's create revision: grows with each, so a fencing token */
+    int64_t lease;    /* the key's lease; 0 = nothing was sent */
+    int64_t revision; /* the key's create revision, greater for each later key: the fencing token */
     size_t key_len;
     char key[ETCD_KEY_MAX];
 };
 
 /* Puts our key at the end of the queue, in one transaction that also returns the first key. LB_OK,
- * and *ret_first if that is ours; LB_BROKEN: certainly nothing was put there; LB_UNKNOWN: settle
- * with etcd_place_settle; LB_REFUSED. */
+ * with *ret_first set if the first key is ours; LB_BROKEN: certainly no key was put; LB_UNKNOWN: call
+ * etcd_place_settle; LB_REFUSED. */
 enum lb_outcome etcd_place_join(struct lb_session *session, const struct lb_request *request,
                                 struct etcd_place *place, bool *ret_first);
 
-/* From where a waiter watches a key that it has seen at a revision. etcd 3.4 takes up watches that
- * begin at or before its present revision every 100 ms only. */
+/* The revision from which a waiter watches a key that it has read. etcd 3.4 starts watches that begin at
+ * or before its present revision only every 100 ms. */
 enum etcd_watch_from {
     ETCD_FROM_READ, /* from that revision, as etcd's clients do */
     /* from the next revision: etcd starts the watch at once unless another write came first */
     ETCD_FROM_NEXT,
-    ETCD_FROM_NOW /* from now on: taken up at once, and then the key must be read once more */
+    ETCD_FROM_NOW /* from now on: etcd starts the watch at once; then the key must be read again */
 };
 
-/* Waits until the key is deleted. LB_OK: it is, or may be: look again; LB_TIMEOUT; LB_REFUSED;
- * LB_UNKNOWN: the lease has ended, or the cut-off came. seen: the key as it was read at that
- * revision; borrowed until the first request, so it may lie in an answer. */
+/* Waits until the key is deleted. LB_OK: the key is deleted, or may be: look again; LB_TIMEOUT;
+ * LB_REFUSED; LB_UNKNOWN: the lease has ended, or the cut-off came. seen: the key as it was read at that
+ * revision; borrowed until the first request, so it may be part of an answer. */
 enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb__KeyValue *seen,
                                   int64_t revision, enum etcd_watch_from from, int64_t deadline_ns);
 
@@ -44,8 +44,8 @@ enum lb_outcome etcd_wait_deleted(struct lb_session *session, const Etcdserverpb
 enum lb_outcome etcd_place_wait(struct lb_session *session, const struct lb_request *request,
                                 const struct etcd_place *place, enum etcd_watch_from from);
 
-/* Our key's create revision, by its name alone. LB_OK; LB_LOST: it is not there; or the server does
- * not answer. */
+/* Finds the create revision of our key by its name alone. LB_OK; LB_LOST: there is no such key; or the
+ * outcome of a request that was not answered. */
 enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_place *place,
                                 int64_t *ret_revision);
 
@@ -54,12 +54,12 @@ enum lb_outcome etcd_place_find(struct lb_session *session, const struct etcd_pl
 enum lb_outcome etcd_place_behind(struct lb_session *session, const struct lb_request *request,
                                   const struct etcd_place *place, bool *ret_behind);
 
-/* Whether our key still exists as it was created: it ends with its lease (etcd#11456). LB_OK,
- * LB_LOST, or the outcome of a request that was not answered. */
+/* Checks that our key still exists with its create revision; it may have ended with its lease
+ * (etcd#11456). LB_OK, LB_LOST, or the outcome of a request that was not answered. */
 enum lb_outcome etcd_place_confirm(struct lb_session *session, const struct etcd_place *place);
 
-/* Deletes the key, again over lost connections: LB_OK; LB_LOST: it was not there any more;
- * LB_BROKEN: it could not be asked for; LB_UNKNOWN. */
+/* Deletes the key, and tries again after a lost connection. LB_OK; LB_LOST: the key was not there any
+ * more; LB_BROKEN: no request could be sent; LB_UNKNOWN. */
 enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_place *place);
 
 /* After an acquire that ended with outcome instead of a grant: deletes the key. Returns the outcome
@@ -67,11 +67,11 @@ enum lb_outcome etcd_place_leave(struct lb_session *session, const struct etcd_p
 enum lb_outcome etcd_place_give_up(struct lb_session *session, const struct etcd_place *place,
                                    enum lb_outcome outcome);
 
-/* Revokes the lease that the key of grant->data hangs on. LB_OK = sure: what is still on its way
- * fails without the lease. */
+/* Revokes the lease of the key of grant->data. LB_OK = certainly nothing is held or queued: a request that is
+ * still on its way fails without the lease. */
 lb_settle_fn etcd_place_settle;
 
-lb_names_fn etcd_names; /* one key for each contender */
+lb_names_fn etcd_names; /* adds the name of the key that each contender makes */
 
 #define ETCD_INCOMPATIBLE                                                                            \
     "etcd-key and the locks of npm's etcd3 and Python's etcd3: one key of the bare name, without a " \

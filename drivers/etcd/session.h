@@ -34,7 +34,7 @@ extern const struct etcd_method etcd_range, etcd_delete_range, etcd_txn, etcd_le
     etcd_lease_revoke, etcd_lease_keep_alive, etcd_lease_leases, etcd_lock_method, etcd_unlock,
     etcd_status, etcd_member_list;
 
-/* gRPC's status codes, as far as we tell them apart. */
+/* The status codes of gRPC that the code distinguishes. */
 enum {
     ETCD_OK = 0,
     ETCD_NOT_FOUND = 5,
@@ -43,12 +43,12 @@ enum {
     ETCD_UNAUTHENTICATED = 16
 };
 
-/* One line of calls, one at a time: the client has one, the lease's keeper another, and long calls
- * (a watch, a call of the lock service) a third. */
+/* A line of calls, with one call at a time. A session has three lines: for the client, for the keeper of
+ * the lease, and for long calls (a watch, a call of the lock service). */
 struct etcd_line {
     struct etcd_session *session;
     struct transfer transfer;
-    struct slab slab; /* the last answer lies here */
+    struct slab slab; /* the memory of the last answer */
     const struct etcd_method *method;
     ProtobufCMessage *answer; /* NULL = none that could be read */
     int status;               /* gRPC's, of the last call; -1 = none came */
@@ -66,35 +66,35 @@ struct etcd_session {
     int64_t lease, asked_ttl_s, ttl_s; /* 0 = none */
     int64_t trace;                     /* a second lease, which outlasts the first; 0 = none */
     int64_t alive_until_ns;            /* the lease lasts at least until then, by lb_now() */
-    int64_t grace_ns;                  /* so long after that an answer may still prolong it */
-    bool ending;                       /* the session is being closed: the keeper is to end */
-    int64_t patience_ns;               /* how long a call waits for its answer */
-    bool lost;                         /* the lease has ended, or may have ended by lb_now() */
-    bool watch_on;                     /* the server has taken the watch up */
-    bool watch_hit;                    /* the watched key was deleted */
+    int64_t grace_ns;    /* for so long after that, an answer may still extend the lease */
+    bool ending;         /* the session is being closed: the keeper is to end */
+    int64_t patience_ns; /* how long a call waits for its answer */
+    bool lost;           /* the lease has ended, or may have ended by lb_now() */
+    bool watch_on;       /* the server has started the watch */
+    bool watch_hit;      /* the watched key was deleted */
 };
 
 static inline struct etcd_session *etcd_session_of(const struct lb_session *session) {
     return session->state;
 }
 
-/* For a request: borrows the data. */
+/* The data as a field of a request; borrows the data. */
 static inline ProtobufCBinaryData etcd_bytes(const char *data, size_t len) {
     return (ProtobufCBinaryData){.len = len, .data = (uint8_t *)(uintptr_t)data};
 }
 
-/* Sends a request and waits for its answer, at most e->patience_ns. LB_OK, and etcd_answer has it;
- * LB_BROKEN: nothing was sent, or surely not done; LB_UNKNOWN; LB_REFUSED. line->status tells
- * gRPC's status where the server gave one. */
+/* Sends a request and waits for its answer, at most e->patience_ns. LB_OK: etcd_answer returns the answer;
+ * LB_BROKEN: nothing was sent, or the server has certainly not carried out the request; LB_UNKNOWN;
+ * LB_REFUSED. line->status is gRPC's status if the server gave one. */
 enum lb_outcome etcd_call(struct etcd_line *line, const struct etcd_method *method,
                           const ProtobufCMessage *request, struct lb_err *err);
 
-/* Trades the URL's user and password for a token that goes with each further request; nothing without a
- * user. A token ends after some time: etcd_call then gets a new one by itself. 0, or -1 with err. */
+/* Logs in with the URL's user and password, and gets a token that is sent with each further request. Does nothing if
+ * the URL has no user. When a token has expired, etcd_call gets a new one by itself. 0, or -1 with err. */
 int etcd_authenticate_on(struct etcd_line *line, struct lb_err *err);
 
-/* The same for a request that only reads, on the client's line: while it gets no answer it is sent
- * again, over a new connection if need be, for as long as the patience and the lease last. */
+/* The same for a request that only reads, on the client's line. A request without an answer is sent again,
+ * over a new connection if necessary, until e->patience_ns has passed or the lease has ended. */
 enum lb_outcome etcd_read(struct etcd_session *e, const struct etcd_method *method,
                           const ProtobufCMessage *request);
 
@@ -110,36 +110,36 @@ int etcd_line_init(struct etcd_line *line, struct etcd_session *e, size_t in_byt
                    size_t out_bytes, struct lb_err *err);
 void etcd_line_done(struct etcd_line *line);
 
-/* Watches one key for its deletion, from a revision on; 0 = from when the server takes it up, which
- * etcd_watch_began waits for. One watch at a time. */
+/* Watches one key for its deletion, from a revision on. 0 = from the moment when the server starts the
+ * watch; etcd_watch_began waits for that moment. One watch at a time. */
 enum lb_outcome etcd_watch_start(struct etcd_session *e, ProtobufCBinaryData key, int64_t revision);
-/* LB_OK: the server watches; LB_TIMEOUT, LB_BROKEN as etcd_watch_wait. */
+/* Waits until the server has started the watch. LB_OK; LB_TIMEOUT, LB_BROKEN as for etcd_watch_wait. */
 enum lb_outcome etcd_watch_began(struct etcd_session *e, int64_t deadline_ns);
-/* LB_OK: deleted. LB_TIMEOUT: the deadline. LB_BROKEN: the watch ended, the lease did, or the
- * cut-off came. */
+/* Waits until the key is deleted. LB_OK; LB_TIMEOUT: the deadline has passed; LB_BROKEN: the watch or the
+ * lease has ended, or the cut-off came. */
 enum lb_outcome etcd_watch_wait(struct etcd_session *e, int64_t deadline_ns);
 void etcd_watch_stop(struct etcd_session *e);
 
-/* Begins a call whose answer may take as long as it likes, on the watch's line. LB_OK, LB_BROKEN
- * (the session is over) or LB_REFUSED; etcd_long_wait has the rest. */
+/* Begins a call whose answer has no time limit, on the watch's line. LB_OK, LB_BROKEN (the session is
+ * over) or LB_REFUSED. etcd_long_wait waits for the answer. */
 enum lb_outcome etcd_long_start(struct etcd_session *e, const struct etcd_method *method,
                                 const ProtobufCMessage *request);
 /* Whether the call has finished by the deadline. False also at the cut-off and when the lease has
  * ended. */
 bool etcd_long_wait(struct etcd_session *e, int64_t deadline_ns);
-/* The outcome of a call that is over, as of etcd_call. */
+/* The outcome of a long call that has finished, as for etcd_call. */
 enum lb_outcome etcd_long_end(struct etcd_session *e);
 
-/* Takes a lease for as long as the workload says and starts to keep it alive; also when there was
- * one before. trace_s above 0: also takes a second one that is longer by this many seconds, and
- * keeps it too. Returns 0, or -1 with err. */
+/* Takes a lease of the length that the workload states, and keeps it alive from then on; an earlier lease
+ * is replaced. trace_s above 0: also takes and keeps a second lease, which is longer by trace_s seconds.
+ * Returns 0, or -1 with err. */
 int etcd_lease_start(struct etcd_session *e, int64_t trace_s, struct lb_err *err);
-/* Stops keeping it, and revokes it if the server can be reached: with all keys on it. Harmless
- * without one. */
+/* Stops keeping the lease alive, and revokes it if the server can be reached, which deletes all its keys.
+ * Does nothing if there is no lease. */
 enum lb_outcome etcd_lease_stop(struct etcd_session *e);
 /* The same at the session's end, with little patience. */
 void etcd_lease_end(struct etcd_session *e);
-/* Revokes any lease, and so deletes its keys. LB_OK: it is gone, or was. */
+/* Revokes any lease, which deletes its keys. LB_OK: the lease does not exist any more. */
 enum lb_outcome etcd_lease_drop(struct etcd_session *e, int64_t lease);
 /* The lease has ended: notifies all fibers that wait or hold. */
 void etcd_lease_lost(struct etcd_session *e);
@@ -147,16 +147,16 @@ void etcd_lease_lost(struct etcd_session *e);
  * answer was read: we may have been paused since the answer was sent, and another client may have
  * been admitted. */
 enum lb_outcome etcd_granted(struct lb_session *session);
-/* The outcome of a release whose requests had this outcome. If none was made in time, by our clock
- * another client may hold the lock by now: LB_LOST. */
+/* The outcome of a release whose requests had this outcome. LB_LOST if none was sent (LB_BROKEN) and, by our
+ * clock, the lease and its grace period have ended: another client may hold the lock. */
 enum lb_outcome etcd_released(const struct lb_session *session, enum lb_outcome outcome);
 /* lb_algorithm.prepare of locks whose keys hang on their session's lease. */
 int etcd_prepare_lease(struct lb_session *session, int64_t deadline_ns, struct lb_err *err);
 
-/* Counts what is left on the server: keys that begin with the prefix, and leases that lockbench
- * made, apart from this session's own (so also those of another lockbench on the same server). */
+/* Counts the things that are left on the server: keys that begin with the prefix, and leases that lockbench
+ * made, except this session's own. The leases of another lockbench on the same server count too. */
 lb_residue_fn etcd_residue;
-/* The same of a lock whose keys have root before the prefix. */
+/* The same for a lock whose keys begin with root, followed by the prefix. */
 int etcd_residue_below(struct lb_session *session, const char *root, const char *prefix,
                        struct lb_residue *ret_residue, struct lb_err *err);
 

@@ -1,6 +1,6 @@
-/* slab: the memory that one answer is unpacked into, taken once for a line of calls.
+/* slab: the memory into which an answer is unpacked; allocated once for a line of calls.
  *
- * protobuf-c allocates each part of a message apart. The slab hands out pieces of one block
+ * protobuf-c allocates each part of a message separately. The slab hands out pieces of one block
  * instead, and takes all of them back at once at the next slab_reset, so that an answer costs no
  * malloc. It never frees a single piece. */
 #ifndef DRIVERS_ETCD_SLAB_H

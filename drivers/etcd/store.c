@@ -1,6 +1,6 @@
 /* store: a guarded value beside a lock: the key NAME:guarded, on no lease, with "token value" in
- * it. Written by a transaction that compares its mod revision, which is 0 where there is none. See
- * drivers/store.h. */
+ * it. A transaction writes the key if its mod revision is still the one that was read (0 = there is no
+ * key). See drivers/store.h. */
 #include "drivers/etcd/store.h"
 
 #include <string.h>

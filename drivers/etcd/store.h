@@ -1,4 +1,4 @@
-/* store: what an etcd lock guards, kept beside it; see drivers/store.h. */
+/* store: the guarded value beside an etcd lock; see drivers/store.h. */
 #ifndef DRIVERS_ETCD_STORE_H
 #define DRIVERS_ETCD_STORE_H
 
