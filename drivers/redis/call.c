@@ -1,6 +1,7 @@
-/* call: round trips to the nodes of a session: to the one that serves a key, following MOVED and
- * ASK; several commands at once; to all nodes at once. See redis.h. It decides nothing about locks,
- * and repeats a command only if a server said that it did not do it. */
+/* call: the round trips to the nodes of a session: a command to the node that serves a key (MOVED and ASK are
+ * followed), several commands in one round trip, and a command to all nodes. See redis.h. A command is sent
+ * again only if a server has said that it did not carry out the command. Nothing here depends on a lock's
+ * algorithm. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>
@@ -9,10 +10,10 @@
 #include "drivers/redis/sha1.h"
 #include "drivers/wait.h"
 
-#define HOPS_MAX 5                /* MOVED and ASK in a row */
-#define AGAIN_NS (200 * LB_MS_NS) /* between two tries to reach a node that is down */
-#define SCRIPTS_MAX 64            /* that a thread remembers the digests of */
-#define OWED_MAX 256              /* answers outstanding before a connection is given up */
+#define HOPS_MAX 5                /* the most MOVED and ASK in a row */
+#define AGAIN_NS (200 * LB_MS_NS) /* the pause between two tries to reach a node that is down */
+#define SCRIPTS_MAX 64            /* the number of scripts whose digests a thread remembers */
+#define OWED_MAX 256              /* a connection with so many unread late answers is given up */
 
 /* How a round trip is to be sent. */
 enum how { PLAIN = 0, WHOLE_SCRIPT = 1, ASKING = 2 };
@@ -97,16 +98,17 @@ static bool begins(const char *text, const char *prefix) {
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Up to version 6.2 the server reports what a command within a script met as an error of the
- * script. Nothing was written then either: the script ended at its first write. */
+/* Whether the server refused a write because it is a replica. If a command of a script gets this error, a server up to
+ * version 6.2 reports an error of the script with READONLY in its text. The script has written nothing then either,
+ * because it ended at its first write. */
 static bool is_readonly(const struct redis_value *value) {
     if (value->type != REDIS_ERROR) return false;
     return begins(value->text, "READONLY") ||
            (begins(value->text, "ERR Error running script") && strstr(value->text, "-READONLY"));
 }
 
-/* Finds where to send a command again that a node has refused with MOVED or ASK, as *node and *how;
- * false = nowhere. */
+/* If a node has answered a command with MOVED or ASK: finds the node to which the command must be sent again, and how
+ * (*node, *how), and returns true. */
 static bool redirected(struct lb_session *session, struct redis_node **node, const char *error,
                        int *how) {
     struct redis_state *state = redis_state_of(session);
@@ -152,7 +154,7 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
             how |= WHOLE_SCRIPT;
         } else if (state->mode != REDIS_CLUSTER && redis_may_have_replicas(session) &&
                    is_readonly(&replies->value)) {
-            /* No primary any more. The next session asks the sentinels for the new one. */
+            /* The node is no primary any more. After LB_BROKEN the next session asks for the new primary. */
             return conn_die(node->conn, LB_BROKEN, "no primary any more", text);
         } else if (!follow || !redirected(session, &node, text, &how)) {
             return LB_OK;
@@ -203,7 +205,7 @@ int redis_cluster_learn(struct lb_session *session, struct redis_node *from, str
     return redis_cluster_parse(redis_state_of(session), reply->value.text, from->host, err);
 }
 
-/* Sends one command on a node that this fiber has entered; its answer is owed. */
+/* Sends one command to a node that this fiber has entered. The caller must receive the answer, or add 1 to owed. */
 static enum lb_outcome send_one(struct redis_conn *conn, const struct redis_command *command,
                                 bool whole_script, int64_t deadline_ns) {
     conn_begin();
@@ -228,7 +230,7 @@ enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
 
 /* --- to all nodes, at once or in turn --- */
 
-/* Makes a lost connection anew, not too often. */
+/* Opens a lost connection again, unless the last try was just before. */
 static bool revive(struct lb_session *session, struct redis_node *node, int64_t deadline_ns) {
     struct lb_err err = {0};
     if (lb_now() < node->no_sooner_ns) return false;
@@ -238,7 +240,7 @@ static bool revive(struct lb_session *session, struct redis_node *node, int64_t 
     return false;
 }
 
-/* One node's answer to what was sent. */
+/* Waits for a node's answer to the command that was sent. */
 static void collect_answer(struct redis_node *node, int64_t deadline_ns,
                            struct redis_answer *answer) {
     struct redis_conn *conn = node->conn;
@@ -256,9 +258,9 @@ static void collect_answer(struct redis_node *node, int64_t deadline_ns,
                               node->host, node->port);
 }
 
-/* A late answer is dropped. If that answer was NOSCRIPT, the command was not done. So each request
- * carries the whole script until an answer on this connection has shown that the node knows the
- * script. */
+/* The script's bit in conn->known; 0 = none. A late answer is dropped, even if it was NOSCRIPT, which means that the
+ * script did not run. So each request carries the whole script until an answer on this connection has shown that the
+ * node knows the script. */
 static uint64_t script_bit(const struct redis_command *command) {
     int place = command->script ? place_of(command->script) : 0;
     return command->script && place < SCRIPTS_MAX - 1 ? UINT64_C(1) << place : 0;
@@ -354,7 +356,7 @@ int redis_all_in_turn(struct lb_session *session, const struct redis_command *co
 
 #define HINT_BYTES 200
 
-/* What to grant an account that lacks a right, by the words of Redis 6 to 8 and of Valkey. */
+/* Advice for an account that lacks a right: the right to grant, found by the error texts of Redis 6 to 8 and Valkey. */
 static void advise_account(const struct lb_session *session, const char *text,
                            char hint[HINT_BYTES]) {
     const char *user = redis_server_of(session)->url.user;

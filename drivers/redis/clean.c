@@ -10,10 +10,10 @@
 #include "drivers/key_names.h"
 #include "drivers/wait.h"
 
-#define UNLINKED 20     /* keys of one command */
-#define SCAN_COUNT "16" /* so that an answer's names fit into a reply */
+#define UNLINKED 20     /* the most keys of one UNLINK */
+#define SCAN_COUNT "16" /* the names of one answer then fit into a reply */
 
-/* Whether the name is the key itself, or one that the locks make of it: {key}:..., redisson_...{key}. */
+/* Whether the name is the key itself, or a name that the locks make from the key: {key}:..., redisson_...{key}. */
 static bool is_of_key(const char *name, const char *key) {
     char tagged[LB_KEY_MAX + 16];
     size_t len = redis_tagged(tagged, sizeof tagged, "", key, strlen(key), "");
@@ -49,7 +49,7 @@ static int unlink_key(struct lb_session *session, struct redis_node *node, const
     return redis_ask(session, node, words, 2, &reply, err);
 }
 
-/* One step of a SCAN: moves the cursor on, and removes what is wanted. 0, or -1 with err. */
+/* One step of a SCAN: moves the cursor on, and removes the wanted keys of the answer. 0, or -1 with err. */
 static int clean_step(struct lb_session *session, struct redis_node *node,
                       struct lb_cleaning *cleaning, char cursor[REDIS_CURSOR_BYTES],
                       struct lb_err *err) {
@@ -111,7 +111,7 @@ static int add_name(struct batch *batch, const char *name) {
     return 0;
 }
 
-/* Adds all keys that the session's lock makes of one key, and what has no time to live beside it. */
+/* Adds all keys that the session's lock makes from one key, and the keys beside it that have no time to live. */
 static int add_key(struct batch *batch, const struct lb_request *request) {
     static const char *const endings[] = {":guarded", ":timeout"};
     static _Thread_local struct lb_names names; /* large for a fiber's stack */

@@ -1,8 +1,7 @@
 /* cluster: which node of a Redis Cluster serves which slot. See redis_impl.h.
  *
- * The map comes from CLUSTER NODES, one text with everything in it, as Redisson reads it too; MOVED
- * corrects it. Nodes are only added to a session, never taken away, so that pointers to them stay
- * good. */
+ * The map comes from the text of CLUSTER NODES, which Redisson reads too; MOVED corrects the map. Nodes
+ * are only added to a session, never removed, so that pointers to them stay valid. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>
@@ -35,8 +34,8 @@ static int parse_address(char *text, const char *asked_host, const char **ret_ho
     return *ret_port > 0 && *ret_port < 65536 ? 0 : -1;
 }
 
-/* "0-5460" or "7". "[93-<-id]" and "[93->-id]" are slots that are being moved; their old node still
- * serves them. */
+/* Reads the slots "0-5460" or "7". Ignores "[93-<-id]" and "[93->-id]": these slots are being moved, and
+ * their old node still serves them. */
 static int parse_slots(struct redis_cluster *cluster, const char *range, int node) {
     char *end;
     if (*range == '[') return 0;
@@ -47,8 +46,8 @@ static int parse_slots(struct redis_cluster *cluster, const char *range, int nod
     return 0;
 }
 
-/* A line: id address flags primary ping pong epoch link slot... ; 0, or -1. `primaries`: which
- * lines count. */
+/* Reads a line: id address flags primary ping pong epoch link slot... `primaries`: read only the lines of primaries, or
+ * only the others. 0, or -1. */
 static int parse_line(struct redis_state *state, char *line, const char *asked_host,
                       bool primaries) {
     char *field[8], *rest = line;

@@ -14,11 +14,11 @@
 #include "drivers/route.h"
 #include "drivers/wait.h"
 
-#define OUT_BYTES (16 * 1024) /* the commands of one round trip */
+#define OUT_BYTES (16 * 1024) /* room for the commands of one round trip */
 #define PART_BYTES_MAX                                                                             \
-    (1024 * 1024) /* of one line or text of a reply; none that is asked for is larger */
-#define UNWAITED_BYTES_MAX (64 * 1024) /* that are read between two looks at the time */
-#define FAREWELL_NS (200 * LB_MS_NS)   /* for owed replies, before a connection is closed */
+    (1024 * 1024) /* limit of one line or text of a reply; no reply to our commands is larger */
+#define UNWAITED_BYTES_MAX (64 * 1024) /* after so many bytes without a wait the time is checked */
+#define FAREWELL_NS (200 * LB_MS_NS)   /* limit of the wait for owed replies before closing */
 
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
                          const char *why) {
@@ -32,7 +32,7 @@ const char *conn_why_late(void) {
 
 /* --- writing --- */
 
-/* "$5" or "*3" and the line's end. */
+/* Writes a header of RESP: "$5" or "*3" and the line's end. */
 static size_t put_number(char *out, char kind, size_t number) {
     out[0] = kind;
     size_t used = 1 + redis_decimal(number, out + 1);
@@ -72,13 +72,13 @@ bool conn_put(const struct redis_word *head, int head_count, const struct redis_
     return put_words(head, head_count) && put_words(words, count);
 }
 
-/* The bytes that the core does not count by itself. */
+/* Adds the connection's bytes to the session's, unless the core counts them by itself. */
 static void count_bytes(struct redis_conn *conn) {
     uint64_t bytes = sock_take_bytes(&conn->sock);
     if (!conn->counted) conn->session->more_bytes += bytes;
 }
 
-/* Sends what can be sent at once: *ret_sent. LB_OK, also if it is not all. */
+/* Sends as many bytes as the socket takes at once: *ret_sent. LB_OK even if that is only a part. */
 static enum lb_outcome send_some(struct redis_conn *conn, const char *data, size_t len, bool began,
                                  size_t *ret_sent) {
     size_t sent = 0;
@@ -153,7 +153,7 @@ static redisReader *reader_of(struct redis_conn *conn) {
     return reader;
 }
 
-/* After a parser has been used: the connection keeps it unless it has done with all that came. */
+/* Called after a parser was used: the connection keeps it if it still contains unparsed or half-parsed bytes. */
 static void keep_reader(struct redis_conn *conn, redisReader *reader) {
     bool done = reader->pos == reader->len && reader->ridx < 0 && !reader->err;
     if (!done && !conn->half_read) {
@@ -168,8 +168,8 @@ static void begin_reply(struct redis_conn *conn, int index) {
     conn->filling->count = conn->filling->total = 0;
 }
 
-/* Parses what was read. 1: all wanted replies are there; 0: more must come; -1: this is no
- * Redis. */
+/* Parses the bytes that were read. 1: all wanted replies are complete; 0: more bytes must come; -1: the
+ * bytes are not RESP. */
 static int parse(struct redis_conn *conn, redisReader *reader, int wanted) {
     while (conn->owed > 0 || conn->have < wanted) {
         void *object = NULL;
@@ -186,7 +186,7 @@ static int parse(struct redis_conn *conn, redisReader *reader, int wanted) {
     return 1;
 }
 
-/* The same, with bytes that have just come (none: with those that are left). */
+/* The same after new bytes have come (len 0: for the bytes that are left from before). */
 static int parse_bytes(struct redis_conn *conn, const char *bytes, size_t len, int wanted) {
     redisReader *reader = reader_of(conn);
     bool fed = len == 0 || redisReaderFeed(reader, bytes, len) == REDIS_OK;
@@ -199,9 +199,9 @@ static size_t unparsed_bytes(const struct redis_conn *conn) {
     return conn->half_read ? conn->context->reader->len - conn->context->reader->pos : 0;
 }
 
-/* unasked: for messages, which are not answers. A further message, or the end of the connection,
- * may have arrived together with the bytes that were read. Such an arrival gives no new edge, so
- * the socket is read again before the next wait. lb_wake ends the wait as its deadline would. */
+/* Waits for replies. unasked: for messages, which are not answers. A further message, or the end of the
+ * connection, may have arrived together with the bytes that were read. Such an arrival gives no new edge,
+ * so the socket is read again before the next wait; and lb_wake ends the wait as its deadline would. */
 static enum lb_outcome receive_replies(struct redis_conn *conn, int wanted, int64_t deadline_ns,
                                        bool unasked) {
     conn->have = 0;
@@ -303,7 +303,7 @@ refused:
                    "redis at %s:%d refuses: %s", host, port, reply->value.text);
 }
 
-/* The address to connect to: hiredis would look the name up in each connect, and tries IPv4 first. */
+/* Looks the address up here, because hiredis would look the name up in each connect, and would try IPv4 first. */
 static const char *address_of(const char *host, struct lb_err *err) {
     const struct resolved *resolved = resolve_host(host, err);
     for (int i = 0; resolved && i < resolved->count; i++) {
@@ -339,8 +339,8 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
         return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: %s", host, port,
                        failed ? strerror(failed) : "no connection in time");
     }
-    /* From here on only reading is watched, so that room for writing is not reported with each
-     * answer. */
+    /* The fd is registered anew for reading only, so that epoll does not report room for writing with
+     * each answer. */
     lb_fd_forget(fd);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     conn->sock.fd = fd;
@@ -356,8 +356,8 @@ int conn_open(struct redis_conn *conn, struct lb_session *session, const char *h
 
 void conn_close(struct redis_conn *conn) {
     if (!conn->context) return;
-    /* Closing with answers unread resets the connection, and the server may drop what it has not
-     * done yet. */
+    /* Closing a socket with unread answers resets the connection, and then the server may drop commands that
+     * it has not carried out yet. */
     if (conn->owed > 0 && !conn->dead) conn_receive(conn, 0, lb_now() + FAREWELL_NS);
     lb_fd_forget(conn->context->fd);
     sock_end(&conn->sock);

@@ -1,5 +1,5 @@
-/* connector: what a session is on each kind of topology: the nodes that it connects to, what a URL
- * says, and the backend's functions. See redis.h. */
+/* connector: the redis backend's connector: it reads URLs and opens sessions. The kind of topology decides
+ * to which nodes a session connects. See redis.h. */
 #include "drivers/redis/redis_impl.h"
 
 #include <errno.h>
@@ -9,10 +9,10 @@
 
 #define REDIS_PORT 6379
 #define SENTINEL_PORT 26379
-#define HUNG_NS (1 * LB_S_NS) /* for one of several independent servers to let a session in */
+#define HUNG_NS (1 * LB_S_NS) /* limit of connecting to one of several independent servers */
 
 static const struct {
-    const char *kind; /* of the scheme, behind redis or rediss */
+    const char *kind; /* the rest of the scheme after redis or rediss */
     int port;
 } modes[] = {
     [REDIS_SINGLE] = {"", REDIS_PORT},
@@ -34,7 +34,7 @@ static enum redis_mode mode_of(const char *url, bool *ret_tls) {
     return mode;
 }
 
-/* Reads "user:password" or ":password" from a file, so that no password is an argument. */
+/* Reads "user:password" or ":password" from a file, so that no password is on a command line. */
 static int read_login(struct redis_server *state, const char *path, struct lb_err *err) {
     char line[256] = "";
     FILE *file = fopen(path, "r");
@@ -55,7 +55,7 @@ static int read_login(struct redis_server *state, const char *path, struct lb_er
     return 0;
 }
 
-/* Reads what the options add to the URL: the accounts, the certificates. */
+/* Reads the files that the options name: the sentinels' account, the certificates. */
 static int read_security(struct lb_server *server, bool tls, struct lb_err *err) {
     struct redis_server *state = server->state;
     const struct redis_options *options = server->options;
@@ -122,7 +122,7 @@ static int connect_cluster(struct lb_session *session, int64_t deadline_ns, stru
     state->cluster = malloc(sizeof *state->cluster);
     if (!state->cluster) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     memset(state->cluster->node, REDIS_NOBODY, sizeof state->cluster->node);
-    /* Each node of a cluster knows all others, so one that answers is enough. */
+    /* Each node of a cluster knows all other nodes, so the first one that answers is enough. */
     for (int i = 0; i < url->host_count; i++) {
         struct redis_node *node = redis_node_add(state, url->host[i], url->port[i]);
         struct lb_err why = {0};
@@ -154,7 +154,7 @@ static int connect_independents(struct lb_session *session, int64_t deadline_ns,
             groups ? &state->node[i]
                    : redis_node_add(state, server->url.host[i], server->url.port[i]);
         node->primary =
-            true; /* also a group whose primary nobody knows: it counts for the majority */
+            true; /* even if no primary of a group is known: the group counts for the majority */
         int failed = groups ? redis_primary_connect(session, i, lb_now() + share_ns, &why)
                             : redis_node_connect(session, node, lb_now() + share_ns, &why);
         up += !failed;
@@ -204,7 +204,7 @@ static enum lb_outcome redis_ping(struct lb_session *session, int64_t deadline_n
     const struct redis_command command = {.words = words, .count = 1};
     const struct redis_reply *reply = NULL;
     if (redis_are_independent(session)) {
-        /* A lock on independent servers asks all of them, so the slowest one counts. */
+        /* A lock on independent servers asks all of them, so the ping waits for the slowest one. */
         struct redis_answer answers[REDIS_NODES_MAX];
         int count = redis_all(session, &command, deadline_ns - lb_now(), answers);
         for (int i = 0; i < count; i++) {
@@ -233,7 +233,7 @@ static const char *redis_library(char *text, size_t size) {
     return text;
 }
 
-/* A session has connections to each server of the URL (in a cluster only to those whose keys it has
+/* A session has a connection to each server of the URL (in a cluster only to the nodes whose keys it has
  * used), and one more while it looks for the primary. */
 static int redis_descriptors(const struct lb_session *session, uint32_t keys) {
     (void)keys;

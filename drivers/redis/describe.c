@@ -1,4 +1,4 @@
-/* describe: what the servers say of themselves, and whether their topology is whole. See
+/* describe: asks the servers for their facts, and checks that their topology is complete. See
  * redis_impl.h. */
 #include "drivers/redis/redis_impl.h"
 
@@ -9,7 +9,8 @@
 #include "drivers/facts.h"
 #include "drivers/wait.h"
 
-#define WHOLE_NS (3 * LB_S_NS) /* for servers that were just started to become a cluster */
+#define WHOLE_NS                                                                                   \
+    (3 * LB_S_NS) /* servers that were just started become a cluster within this time */
 
 /* The rest of an INFO's line that begins with name; NULL if there is none. */
 static const char *info_line(const char *info, const char *name) {
@@ -23,8 +24,8 @@ static void info_fact(struct lb_facts *facts, const char *info, const char *line
     if (at) lb_fact(facts, fact_name, "%.*s", (int)strcspn(at, "\r\n"), at);
 }
 
-/* "7.0.15" of Redis; of others that speak its protocol "valkey 8.0.1", since their redis_version is that of the Redis
- * that they are compatible with. */
+/* Adds the version: "7.0.15" for Redis; "valkey 8.0.1" for another server, whose redis_version only names the
+ * compatible version of Redis. */
 static void describe_version(struct lb_facts *facts, const char *info) {
     const char *name = info_line(info, "\nserver_name:");
     char line[40];
@@ -42,7 +43,8 @@ static void describe_version(struct lb_facts *facts, const char *info) {
     info_fact(facts, info, "redis_version:", "version");
 }
 
-/* Asks for a figure that the account may be refused. 0, with *ret_reply NULL if it was; -1 with err: no answer. */
+/* Asks for a figure that the account may not be allowed to read. 0, with *ret_reply NULL if the server refused; -1 with
+ * err: no answer. */
 static int ask_figure(struct lb_session *session, struct redis_node *node,
                       const struct redis_word *words, int count,
                       const struct redis_reply **ret_reply, struct lb_err *err) {
@@ -57,7 +59,7 @@ static int ask_figure(struct lb_session *session, struct redis_node *node,
     return 0;
 }
 
-/* INFO is of Redis' category @dangerous, HELLO is not: it tells the version, too. */
+/* Asks INFO. An account without Redis' category @dangerous may not use INFO; then HELLO gives the version. */
 static int describe_server(struct lb_session *session, struct redis_node *node,
                            struct lb_facts *facts, struct lb_err *err) {
     const struct redis_reply *reply = NULL;
@@ -135,7 +137,8 @@ static int describe_cluster(struct lb_session *session, struct lb_facts *facts,
         const struct redis_reply *reply = NULL;
         const struct redis_word words[] = {{"CLUSTER", 7}, {"INFO", 4}};
         if (ask_figure(session, &state->node[i], words, 2, &reply, err) != 0) return -1;
-        if (!reply) continue; /* the map of the slots is what the locks need */
+        if (!reply)
+            continue; /* the account may not ask; the locks only need the map of the slots */
         if (!strstr(reply->value.text, "cluster_state:ok"))
             return err_set(err, LB_EXIT_MACHINE, "redis at %s:%d: the cluster is not whole",
                            state->node[i].host, state->node[i].port);
@@ -177,8 +180,8 @@ static int describe_topology(struct lb_session *session, struct lb_facts *facts,
     return 0;
 }
 
-/* Says which failures a lock's keys survive, by the settings of the server, with several servers by
- * those of the first. */
+/* Adds the failures that a lock's keys survive, by the settings of the server (of several servers: of the
+ * first one). */
 static void describe_durability(struct lb_facts *facts) {
     const char *appendonly = lb_facts_value(facts, "appendonly"),
                *fsync = lb_facts_value(facts, "appendfsync"), *save = lb_facts_value(facts, "save");

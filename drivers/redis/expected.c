@@ -1,6 +1,6 @@
-/* expected: what Redis' locks do under each fault, family by family: one key with a lease on one
- * server, and those that differ from it. See drivers/expect.h. Servers keep keys in memory only,
- * unless the plan asks for durability = sync. */
+/* expected: the verdicts that are expected of Redis' locks under each fault. The first table is for locks
+ * of one key with a lease on one server; the tables of the other families differ from it. See
+ * drivers/expect.h. Servers keep keys in memory only, unless the plan asks for durability = sync. */
 #include "drivers/expect.h"
 #include "drivers/redis/backend.h"
 
@@ -36,7 +36,7 @@
 /* Waiters poll. */
 const struct lb_expectation redis_expected[LB_SCENARIOS] = {ONE_KEY};
 
-/* Waiters are told. */
+/* Waiters get a message. */
 const struct lb_expectation redis_pubsub_expected[LB_SCENARIOS] = {ONE_KEY, TOLD_OR_AT_LEASE_END};
 
 const struct lb_expectation redis_wait_expected[LB_SCENARIOS] = {
@@ -58,7 +58,7 @@ const struct lb_expectation redis_wait_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_EVICTION] = VIOLATED("a full server evicts the key before its lease ends"),
 };
 
-/* Only the row for a waiter's death differs from the other locks whose waiters are told. */
+/* Only the row for a waiter's death differs from the other locks whose waiters get a message. */
 const struct lb_expectation redis_fair_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_STARVED,
     EXPECT_LEASE_WIRES,
@@ -195,8 +195,8 @@ const struct lb_expectation redis_multi_expected[LB_SCENARIOS] = {
         STUCK("a dead holder's lease lasts one minute longer on one server, and all are needed"),
 };
 
-/* The renewals of these locks wait for each server so briefly that a holder gives up before its
- * lease ends. */
+/* A renewal of these locks waits only briefly for each server, so a holder gives up before its lease
+ * ends. */
 const struct lb_expectation redis_redlock_expected[LB_SCENARIOS] = {
     EXPECT_LEASE_CLIENTS,
     EXPECT_LEASE_STARVED,

@@ -65,7 +65,8 @@ static void count_residue(struct lb_residue *residue, const char *what, const ch
 
 /* ---- by the names of a stage's keys (session->only) ---- */
 
-#define ASKED_AT_ONCE 20 /* half of what a reply keeps: NUMSUB answers with two elements each */
+#define ASKED_AT_ONCE                                                                              \
+    20 /* a reply keeps twice as many elements, and NUMSUB answers with two for each */
 
 /* Names that are asked for together. */
 struct batch {
@@ -77,8 +78,8 @@ struct batch {
     char name[ASKED_AT_ONCE][LB_KEY_MAX + 64];
 };
 
-/* The number of the batch's names that a node knows; -1 with err. node NULL: the one that serves the
- * first. */
+/* Asks a node how many of the batch's names exist there; -1 with err. node NULL: the node that serves the
+ * first name. */
 static int ask_node(const struct batch *batch, struct redis_node *node) {
     struct redis_word words[ASKED_AT_ONCE + 2] = {{"EXISTS", 6}};
     const struct redis_reply *reply = NULL;
@@ -114,7 +115,7 @@ static int flush_batch(struct batch *batch) {
     return 0;
 }
 
-/* number: behind it, if it is not negative. */
+/* Adds a name to the batch: name, then the text `after`, then the number unless it is negative. */
 static int add_to_batch(struct batch *batch, const char *name, const char *after, int number) {
     char *text = batch->name[batch->count++];
     const size_t size = sizeof batch->name[0];

@@ -39,8 +39,8 @@ int redis_node_connect(struct lb_session *session, struct redis_node *node, int6
     redis_node_drop(session, node);
     node->conn = calloc(1, sizeof *node->conn);
     if (!node->conn) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    /* The core counts the bytes of one connection: the session's first one, or the one that
-     * replaced it. */
+    /* The core itself counts the bytes of one connection: the session's first one, or the connection that
+     * has replaced it. */
     node->conn->counted = session->traffic_fd < 0;
     if (conn_open(node->conn, session, node->host, node->port, false, deadline_ns, err) != 0) {
         node->conn->dead = true;

@@ -81,8 +81,8 @@ static bool confirmed(const struct pubsub_wait *wait) {
     return wait->line->answered >= wait->number;
 }
 
-/* The last waiter unsubscribes. A waiter that comes later is not confirmed before the answer to
- * that UNSUBSCRIBE. */
+/* Whether an UNSUBSCRIBE of this channel was not sent by us: the last waiter unsubscribes, so while a waiter
+ * with a confirmed subscription exists, the server has ended the subscription. */
 static bool unasked(const struct pubsub_line *line, const char *channel) {
     struct pubsub_wait *at = line->first;
     while (at && !(is_on(at, channel) && confirmed(at))) at = at->next;
@@ -92,7 +92,7 @@ static bool unasked(const struct pubsub_line *line, const char *channel) {
 static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) {
     const struct redis_value *element = reply->element;
     if (reply->value.type == REDIS_ARRAY && reply->count == 3) {
-        /* When a slot moves to another node, the old node ends its channels' subscriptions. */
+        /* When a slot moves to another node, the old node ends the subscriptions of the slot's channels. */
         if (strcmp(element[0].text, "sunsubscribe") == 0 && unasked(line, element[1].text)) {
             lose(line);
             return;
@@ -110,7 +110,7 @@ static void on_reply(struct pubsub_line *line, const struct redis_reply *reply) 
     }
 }
 
-/* Another waiter must take over the reading. */
+/* Wakes another waiter, which takes over the reading. */
 static void hand_over(struct pubsub_line *line) {
     if (line->reader) return;
     struct pubsub_wait *at = line->first;

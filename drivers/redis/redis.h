@@ -11,9 +11,9 @@
 
 #include "drivers/redis/backend.h"
 
-#define REDIS_ELEMENTS_MAX 40 /* kept of an array */
-#define REDIS_PIPE_MAX 4      /* commands of one round trip */
-#define REDIS_NODES_MAX 16    /* of one session */
+#define REDIS_ELEMENTS_MAX 40 /* the most elements that are kept of an array */
+#define REDIS_PIPE_MAX 4      /* the most commands of one round trip */
+#define REDIS_NODES_MAX 16    /* the most nodes of one session */
 
 enum redis_type { REDIS_NIL, REDIS_STATUS, REDIS_ERROR, REDIS_INTEGER, REDIS_STRING, REDIS_ARRAY };
 
@@ -33,7 +33,7 @@ struct redis_reply {
     struct redis_value element[REDIS_ELEMENTS_MAX];
 };
 
-/* A word of a command; its length is taken by strlen where len is 0. */
+/* A word of a command. len 0: the length is that of the string. */
 struct redis_word {
     const char *text;
     size_t len;
@@ -44,10 +44,10 @@ struct redis_script {
     const char *text;
 };
 
-/* Defines script_NAME from drivers/redis/lua/NAME.lua, which the assembler takes in as it is. At
+/* Defines script_NAME from drivers/redis/lua/NAME.lua, which the assembler includes unchanged. Use it at
  * file scope, in the one file that owns the script. */
 #define REDIS_SCRIPT(name) REDIS_SCRIPT_TEXT(name, REDIS_LUA(name))
-/* The same from two files, one after the other: what several scripts begin with, and the rest. */
+/* The same from two files, one after the other: the common beginning of several scripts, and the rest. */
 #define REDIS_SCRIPT_FROM(begin, name) REDIS_SCRIPT_TEXT(name, REDIS_LUA(begin) REDIS_LUA(name))
 #define REDIS_LUA(name) ".incbin \"drivers/redis/lua/" #name ".lua\"\n"
 #define REDIS_SCRIPT_TEXT(name, text)                                                              \
@@ -86,8 +86,8 @@ bool redis_is_cluster(const struct lb_session *session);
 /* Whether each node has a key of its own under the same name: independent servers, or independent
  * groups under sentinels. */
 bool redis_are_independent(const struct lb_session *session);
-/* Whether the servers were given as a primary with others behind it. A single server is asked for no replicas, even
- * if it has some, as Redisson does. */
+/* Whether the URL's scheme states that a primary has replicas. A single server is not asked for replicas, even if it
+ * has some; Redisson does the same. */
 bool redis_may_have_replicas(const struct lb_session *session);
 
 /* Asks the node by INFO replication for the number of its replicas that are connected now. */
@@ -99,15 +99,15 @@ void redis_at_end(struct lb_session *session, void (*end)(struct lb_session *ses
 
 /* --- round trips --- */
 
-/* Sends a command to the node that serves its second word, where most have their key (one word: to
- * the first node), and waits for its reply. LB_OK with *ret_reply, which may be of type
+/* Sends a command to the node that serves the command's second word, which is the key in most commands (a
+ * command of one word goes to the first node), and waits for its reply. LB_OK with *ret_reply, which may be of type
  * REDIS_ERROR; LB_BROKEN: nothing was sent; LB_UNKNOWN: sent, the answer is lost. At most the
  * backend's command_timeout. After LB_BROKEN and LB_UNKNOWN that connection is dead until the core
  * connects the session again. */
 enum lb_outcome redis_call(struct lb_session *session, const struct redis_word *words, int count,
                            const struct redis_reply **ret_reply);
 
-/* The same by script; the first key decides where it goes. */
+/* The same for a script; the first key decides to which node the script is sent. */
 enum lb_outcome redis_eval(struct lb_session *session, const struct redis_script *script, int keys,
                            const struct redis_word *words, int count,
                            const struct redis_reply **ret_reply);
@@ -120,27 +120,27 @@ enum lb_outcome redis_pipe(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *commands, int count,
                            const struct redis_reply **ret_replies);
 
-/* Sends without waiting; the answer is dropped when it comes. What is sent to the node later comes
- * after. */
+/* Sends a command and does not wait; its answer is dropped when it comes. The node carries out later commands
+ * of this session after this one. */
 enum lb_outcome redis_post(struct lb_session *session, struct redis_node *node,
                            const struct redis_command *command);
 
 struct redis_answer {
     enum lb_outcome outcome; /* LB_OK: with reply. LB_UNKNOWN: sent; LB_BROKEN: not sent */
-    bool late;               /* of LB_UNKNOWN: the connection stands, the answer may come yet */
+    bool late; /* with LB_UNKNOWN: the connection works, and the answer may still come */
     const struct redis_reply *reply;
 };
 
 /* Sends one command to all nodes (redis_node_at) at once and waits for all their answers, for at
- * most timeout_ns (twice that, if some must be told a script's text first). A node that is late
- * keeps its connection: its answer is dropped when it comes, and what is sent to it later comes
- * after. Lost connections are made anew. Returns the number of nodes; the answers are in their
- * order. */
+ * most timeout_ns (twice that if the script's text must be sent to some nodes first). A node that is late
+ * keeps its connection: its answer is dropped when it comes, and the node carries out later commands after
+ * this one. Lost connections are opened again. Returns the number of nodes; the answers are in the order
+ * of the nodes. */
 int redis_all(struct lb_session *session, const struct redis_command *command, int64_t timeout_ns,
               struct redis_answer answers[REDIS_NODES_MAX]);
 
-/* The same, but a node is asked when the one before it has answered or was late: each has
- * timeout_ns of its own. */
+/* The same, but each node is asked only when the node before it has answered or was late; each node has
+ * timeout_ns. */
 int redis_all_in_turn(struct lb_session *session, const struct redis_command *command,
                       int64_t timeout_ns, struct redis_answer answers[REDIS_NODES_MAX]);
 
@@ -153,10 +153,10 @@ enum lb_outcome redis_refuse(struct lb_session *session, const struct redis_repl
 /* A second connection to a node, for (S)SUBSCRIBE and the messages of the channels. */
 struct redis_feed;
 
-/* Opens it; for a session's first wait, not for each one: it allocates. NULL with session->err. */
+/* Opens a feed. It allocates memory, so open it once for a session, at its first wait. NULL with session->err. */
 struct redis_feed *redis_feed_open(struct lb_session *session, struct redis_node *node,
                                    int64_t deadline_ns);
-/* Sends (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread. LB_OK or
+/* Sends a command (SUBSCRIBE ...) and does not wait. Any fiber of the session's thread may call it. LB_OK or
  * LB_BROKEN. */
 enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word *words, int count);
 /* Waits for the next reply: a confirmation or a message, as an array. One fiber at a time. LB_OK;
@@ -164,39 +164,39 @@ enum lb_outcome redis_feed_send(struct redis_feed *feed, const struct redis_word
  * with it its subscriptions. */
 enum lb_outcome redis_feed_next(struct redis_feed *feed, int64_t deadline_ns,
                                 const struct redis_reply **ret_reply);
-/* Ends it, once nobody waits in it. NULL is fine. */
+/* Closes the feed; no fiber may be waiting in it. Accepts NULL. */
 void redis_feed_close(struct redis_feed *feed);
 
 /* --- names, tokens, leftovers --- */
 
-/* before{name}after, or before name after if the name has a brace already: keys that a cluster puts
- * into one slot. Its length, cut to size. */
+/* Writes before{name}after, or the same without braces if the name already has one. A cluster puts all keys that
+ * are made from one name into one slot. Returns the length, cut to size. */
 size_t redis_tagged(char *out, size_t size, const char *before, const char *name, size_t name_len,
                     const char *after);
 
-/* The key of a segment of redis-segmented. Its length. */
+/* Writes the key of a segment of redis-segmented. Returns its length. */
 #define REDIS_SEGMENT_MAX (LB_KEY_MAX + 16)
 size_t redis_segment_key(const struct lb_session *session, const struct lb_request *request,
                          uint32_t slot, char out[REDIS_SEGMENT_MAX]);
 
-/* Random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
+/* Writes random bytes in lower-case hex: 2 * bytes characters (at most 64) and a NUL. */
 void redis_random_hex(struct lb_rng *rng, char *out, int bytes);
 
-/* A lease in whole milliseconds, as text: at least 1, and rounded up, so that no grant outlasts its
+/* Writes a lease in whole milliseconds as text: rounded up, and at least 1, so that no grant outlasts its
  * key. */
 void redis_lease_ms(int64_t lease_ns, char out[REDIS_DECIMAL_BYTES]);
-/* A number as text. Returns its length. */
+/* Writes a number as text. Returns its length. */
 size_t redis_decimal(uint64_t number, char out[REDIS_DECIMAL_BYTES]);
 
 /* Deletes the keys of the range and all that the session's lock makes on the server for each of
  * them, guarded values among them. */
 lb_arm_range_fn redis_unlink_range;
 
-/* Adds to *residue the keys on all primaries whose names begin with before + prefix (both as they
- * are, nothing is a pattern). 0, or -1 with err. */
+/* Adds to *residue the keys on all primaries whose names begin with before + prefix; no character of these
+ * has the meaning of a pattern. 0, or -1 with err. */
 int redis_count_keys(struct lb_session *session, const char *before, const char *prefix,
                      struct lb_residue *residue, struct lb_err *err);
-/* The same with channels that somebody is subscribed to, plain and sharded. */
+/* The same for channels with subscribers, plain and sharded. */
 int redis_count_channels(struct lb_session *session, const char *before, const char *prefix,
                          struct lb_residue *residue, struct lb_err *err);
 

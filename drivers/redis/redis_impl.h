@@ -10,10 +10,10 @@
 #include "drivers/sock.h"
 #include "drivers/url.h"
 
-#define REDIS_SLOTS 16384 /* of a cluster */
+#define REDIS_SLOTS 16384 /* slots of a cluster */
 
-/* By the URL's scheme: redis, and redis+replicas, redis+sentinel, ... REDIS_GROUPS: redis+sentinel with several names,
- * each of a primary and its replicas. */
+/* The kind of topology, by the URL's scheme: redis, redis+replicas, redis+sentinel, ... REDIS_GROUPS: redis+sentinel
+ * with several names; each name is a group of a primary and its replicas. */
 enum redis_mode {
     REDIS_SINGLE,
     REDIS_REPLICAS,
@@ -44,7 +44,7 @@ struct redis_options {
     struct lb_tls tls;
 };
 
-/* One connection. Its own file, conn.c, knows RESP; nothing here knows of topologies. */
+/* One connection. conn.c speaks RESP over it, and does not depend on the topology. */
 struct redis_conn {
     struct lb_session *session;
     redisContext *context;
@@ -52,9 +52,9 @@ struct redis_conn {
     bool dead;
     bool counted;   /* the core counts its bytes (session->traffic_fd) */
     bool unread;    /* of a feed: more bytes may be there, for which epoll reports no new edge */
-    bool half_read; /* context->reader has a part of an answer, or more than was asked for */
-    int have;       /* replies of this round trip that are complete */
-    int owed;       /* replies of earlier round trips that still come first; they are dropped */
+    bool half_read; /* context->reader has a part of an answer, or bytes after the wanted replies */
+    int have;       /* number of complete replies of this round trip */
+    int owed; /* number of late replies of earlier round trips; they come first and are dropped */
     /* a bit for each script that the server knows, by the script's place in the thread's table */
     uint64_t known;
     struct redis_reply *filling;
@@ -66,15 +66,15 @@ struct redis_conn {
 extern redisReplyObjectFunctions redis_reply_functions;
 /* The text of the answer +OK, which is not copied into the connection. */
 extern const char redis_ok[];
-/* The value after a name in an answer of names and values, as far as it was kept; "" if it is not there. */
+/* The value after a name in an answer of names and values; "" if the name is not among the kept elements. */
 const char *redis_after(const struct redis_reply *reply, const char *name);
 
-/* Connects, logs in and picks the database, as the server's URL says. 0, or -1 with err; to be
- * closed by conn_close either way. sentinel: it has an account of its own, and no databases. */
+/* Connects, logs in and selects the database, as the server's URL says. 0, or -1 with err; the caller
+ * calls conn_close either way. sentinel: the host is a sentinel, with an account of its own and no databases. */
 int conn_open(struct redis_conn *conn, struct lb_session *session, const char *host, int port,
               bool sentinel, int64_t deadline_ns, struct lb_err *err);
-/* Closes the connection. It first waits a moment for replies that are still to come, so that the
- * server does what it was told. Accepts a connection in any state. */
+/* Closes the connection. First waits a moment for the replies that are still missing, so that the server
+ * carries out the commands. Accepts a connection in any state. */
 void conn_close(struct redis_conn *conn);
 
 /* Writing the commands of one round trip: conn_begin, then conn_put for each command (first the
@@ -84,10 +84,11 @@ void conn_close(struct redis_conn *conn);
 void conn_begin(void);
 bool conn_put(const struct redis_word *head, int head_count, const struct redis_word *words,
               int count);
-/* Sends them. LB_BROKEN if not a byte left, LB_UNKNOWN if some did; then the connection is dead. */
+/* Sends the commands. LB_OK; LB_BROKEN: no byte was sent; LB_UNKNOWN: a part was sent. After a failure the
+ * connection is dead. */
 enum lb_outcome conn_send(struct redis_conn *conn, int64_t deadline_ns);
-/* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline passed, and some are
- * missing yet; LB_UNKNOWN: the connection is dead. */
+/* Waits for `wanted` replies: conn->reply. LB_OK; LB_TIMEOUT: the deadline has passed, and replies are still
+ * missing; LB_UNKNOWN: the connection is dead. */
 enum lb_outcome conn_receive(struct redis_conn *conn, int wanted, int64_t deadline_ns);
 /* Waits for one reply that no command asked for (a message); lb_wake on the waiting fiber ends the
  * wait too, with LB_TIMEOUT. */
@@ -96,7 +97,7 @@ enum lb_outcome conn_receive_next(struct redis_conn *conn, int64_t deadline_ns);
  * error reply; -1 with err: there was no reply. */
 int conn_ask(struct redis_conn *conn, const struct redis_word *words, int count,
              int64_t deadline_ns, struct lb_err *err);
-/* Declares it dead. Returns outcome, with session->err. */
+/* Marks the connection as dead. Sets session->err and returns outcome. */
 enum lb_outcome conn_die(struct redis_conn *conn, enum lb_outcome outcome, const char *what,
                          const char *why);
 /* Why no answer came by the deadline: lockbench cut off the wait, or the server was late. */
@@ -105,14 +106,14 @@ const char *conn_why_late(void);
 struct redis_node {
     char host[128];
     int port;
-    bool primary;            /* keys live here */
+    bool primary;            /* the node serves keys */
     struct gate gate;        /* one round trip at a time */
-    int64_t no_sooner_ns;    /* a lost connection is not made anew before this moment */
-    struct redis_conn *conn; /* NULL = not needed so far */
+    int64_t no_sooner_ns;    /* a lost connection is not opened again before this moment */
+    struct redis_conn *conn; /* NULL = not opened so far */
 };
 
 struct redis_cluster {
-    uint8_t node[REDIS_SLOTS]; /* of state->node; NOBODY = not served */
+    uint8_t node[REDIS_SLOTS]; /* index into state->node; REDIS_NOBODY = no node serves the slot */
 };
 #define REDIS_NOBODY 255
 
@@ -133,36 +134,36 @@ static inline const struct redis_server *redis_server_of(const struct lb_session
     return session->server->state;
 }
 
-/* The node at an address, new if there is none. NULL: too many. */
+/* Finds the node with this address, or adds it. NULL: there are too many nodes. */
 struct redis_node *redis_node_add(struct redis_state *state, const char *host, int port);
 /* Ends the node's connection, if there is one. */
 void redis_node_drop(struct lb_session *session, struct redis_node *node);
-/* Opens the node's connection, anew if there was one. 0, or -1 with err and a dead one. */
+/* Opens the node's connection; an existing one is replaced. 0, or -1 with err and a dead connection. */
 int redis_node_connect(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                        struct lb_err *err);
 /* The same, but for a group under sentinels it first asks for the group's primary, which is at
  * another address after a failover. */
 int redis_node_reach(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                      struct lb_err *err);
-/* When an answer that is asked for now must be there. */
+/* The deadline for the answer to a command that is sent now. */
 int64_t redis_answer_deadline(const struct lb_session *session);
 /* Removes the keys that lockbench left on the primaries; see drivers/clean.h. */
 lb_clean_fn redis_clean;
 
 #define REDIS_CURSOR_BYTES 24
 
-/* Moves the cursor of a SCAN on to what its answer says; "0" = it is over. 0, or -1 with err: this
- * is no answer to SCAN, or it names the same cursor again, or it does not end the SCAN although
- * deadline_ns or the cut-off has passed. */
+/* Sets the cursor of a SCAN to the one in its answer; "0" = the SCAN is complete. 0, or -1 with err: this is
+ * no answer to SCAN, or it has the same cursor again, or the SCAN is not complete although deadline_ns or
+ * the cut-off has passed. */
 int redis_scan_on(const struct redis_reply *reply, char cursor[REDIS_CURSOR_BYTES],
                   int64_t deadline_ns, struct lb_err *err);
 
-/* One command to one node, by itself: 0 with *ret_reply (no error reply), or -1 with err. */
+/* Sends one command to one node. 0 with *ret_reply, which is no error reply; or -1 with err. */
 int redis_ask(struct lb_session *session, struct redis_node *node, const struct redis_word *words,
               int count, const struct redis_reply **ret_reply, struct lb_err *err);
 
-/* Reads CLUSTER NODES, asked of this node, into the session's nodes and slots. 0, or -1 with
- * err. */
+/* Asks this node for CLUSTER NODES, and reads the answer into the session's nodes and slots. 0, or -1
+ * with err. */
 int redis_cluster_learn(struct lb_session *session, struct redis_node *from, struct lb_err *err);
 
 /* --- describe.c --- */
@@ -172,19 +173,19 @@ lb_describe_fn redis_describe;
  * answer. */
 int redis_replicas_told(struct lb_session *session, struct redis_node *node, int *ret_count,
                         struct lb_err *err);
-/* The fact "replicas"; count -1: not told. */
+/* Adds the fact "replicas"; count -1: the account may not ask. */
 void redis_replicas_fact(struct lb_facts *facts, int count);
 
 /* --- cluster.c --- */
 
-/* The slot of a key: CRC16 of what stands between the first { and the next }, or of all of it. */
+/* The slot of a key: the CRC16 of the text between the first { and the next }, or of the whole key. */
 unsigned redis_slot(const char *key, size_t len);
 /* Reads the text of CLUSTER NODES into the session's nodes and slots. 0, or -1 with err: malformed,
  * or too many nodes. */
 int redis_cluster_parse(struct redis_state *state, const char *text, const char *asked_host,
                         struct lb_err *err);
-/* The node that a MOVED or ASK error names; asked: who said so. NULL if malformed. *ret_slot its
- * slot. */
+/* The node that a MOVED or ASK error names, and the slot in *ret_slot. asked: the node that sent the error.
+ * NULL if the error is malformed. */
 struct redis_node *redis_cluster_pointed(struct redis_state *state, const struct redis_node *asked,
                                          const char *error, unsigned *ret_slot);
 

@@ -53,7 +53,7 @@ enum lb_outcome redisson_run(struct lb_session *session, struct redis_node *node
     return LB_OK;
 }
 
-/* How many replicas the node has, asked once a session and node. */
+/* The number of the node's replicas; asks each node once in a session. */
 static enum lb_outcome replicas_of(struct lb_session *session, struct redis_node *node,
                                    int *ret_count) {
     struct redisson_session *state = session->lock_state;
@@ -108,7 +108,7 @@ enum lb_outcome redisson_not_synced(struct lb_session *session, enum lb_outcome 
                    "redis: no replica acknowledged the lock, so it was given back");
 }
 
-/* Copies the text that stands before the prefix, without its brace if the prefix has one itself. */
+/* Copies the text before the prefix; leaves out the text's brace if the prefix itself contains one. */
 static void before_of(const char *text, const char *prefix, char *out, size_t size) {
     size_t len = strlen(text);
     if (len > 0 && text[len - 1] == '{' && strchr(prefix, '{')) len--;

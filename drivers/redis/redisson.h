@@ -146,13 +146,14 @@ struct redisson_recipe {
      * ends with NULL. A brace at the end of a text is the one that Redisson puts around a name that
      * contains none. */
     const char *const *keys, *const *channels;
-    const char *counter; /* the same of the key that counts the tokens, without brace; or NULL */
+    const char *
+        counter; /* the text before the name in the key that counts tokens, without a brace; or NULL */
 };
 
 lb_release_fn redisson_release; /* unlocks once */
 lb_settle_fn redisson_settle;   /* after an attempt in doubt: unlocks until it is not held */
 lb_residue_fn redisson_residue; /* counts the keys and channels of the recipe */
-lb_names_fn redisson_names;     /* tells them */
+lb_names_fn redisson_names;     /* adds their names */
 
 /* The options of a lock that has no others, and the members that most algorithms share. */
 extern const struct lb_option redisson_options[];

@@ -18,12 +18,12 @@ static bool over(const struct redisson_try *one) {
     return lb_stopping() || lb_now() >= one->request->deadline_ns;
 }
 
-/* From the subscription on. */
+/* The part of the wait that begins when the subscription is confirmed. */
 static enum lb_outcome wait_and_ask(struct redisson_try *one, struct pubsub_wait *wait) {
     for (;;) {
         int64_t left_ns = LB_NEVER;
-        /* The lock may have been freed before the subscription stood: without this the message is
-         * missed. */
+        /* The lock may have been freed before the subscription was confirmed. Then no message comes, so the
+         * client asks again here. */
         enum lb_outcome outcome = one->ask(one, &left_ns);
         if (outcome != LB_BUSY) return outcome;
         if (over(one)) return LB_TIMEOUT;

@@ -1,11 +1,11 @@
-/* redis-fair: Redisson's RFairLock: RLock with a queue: a list of the holders to be, a sorted set
- * of the moments until which each is believed alive, and a channel for each waiter.
+/* redis-fair: Redisson's RFairLock: RLock with a queue. There is a list of the waiters, a sorted set with a
+ * time limit for each waiter, and a channel for each waiter.
  *
- * First come, first served, by the list. But whether a waiter is dead is decided by the clients'
- * clocks, and each waiter's moment is later than that of the waiter before it. A dead head of the
- * queue blocks the rest until its moment (queue_timeout, or the wait that it had asked for), and
- * the waiters behind it meanwhile ask without a pause, as the real ones do: the script answers them
- * with the time to live of a lock that does not exist. */
+ * The list makes it first come, first served. A waiter counts as dead when its limit has passed by the
+ * clients' clocks; each waiter's limit is later than that of the waiter before it. If the first waiter dies,
+ * it blocks the others until its limit (queue_timeout, or the wait that it asked for). Meanwhile the waiters
+ * behind it ask again without a pause, as the real ones do, because the script answers them with the time to
+ * live of a lock that does not exist. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@
 
 struct fair_grant {
     struct rlock_grant rlock;
-    long long wait_ms; /* as the attempt said: what a place in the queue is worth */
+    long long
+        wait_ms; /* the wait that the attempt asked for: it sets the limit of its place in the queue */
 };
 
 REDIS_SCRIPT_FROM(fair_try, fair_take_or_queue);
@@ -103,7 +104,7 @@ static enum lb_outcome leave_queue(struct lb_session *session, const struct lb_r
     const struct redis_reply *reply = NULL;
     if (!lb_stopping())
         return redisson_run(session, NULL, &script_fair_give_up, 2, words, 4, &reply);
-    /* The run is cut off: there is no time for an answer, but the place must not stay. */
+    /* The run is cut off: there is no time to wait for an answer, but the place must be removed. */
     struct redis_node *node = NULL;
     enum lb_outcome outcome = redis_node_of(session, request->key, request->key_len, &node);
     const struct redis_command command = {&script_fair_give_up, words, 4, 2};
@@ -129,7 +130,7 @@ static enum lb_outcome fair_acquire(struct lb_session *session, const struct lb_
                                               .ask = once ? ask_only : ask_or_queue,
                                               .channel = channel});
     if (outcome == LB_OK || outcome == LB_UNKNOWN || once) return outcome;
-    /* Also after LB_BUSY, where the deadline has passed since `once` was decided: the client has queued. */
+    /* Also after LB_BUSY: if the deadline has passed after `once` was computed, the client has queued. */
     enum lb_outcome left = leave_queue(session, request, mine);
     return left == LB_OK ? outcome : left == LB_BROKEN ? LB_UNKNOWN : left;
 }

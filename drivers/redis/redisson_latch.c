@@ -18,7 +18,7 @@ REDIS_SCRIPT(latch_clear);
 #define OPEN "0"
 #define NEW_COUNT "1"
 
-/* In braces always, also where the name has some. */
+/* The name in the channel is always in braces, even if it has braces itself. */
 static void name_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]) {
     static const char before[] = "redisson_countdownlatch__channel__{";
     memcpy(out, before, sizeof before - 1);
@@ -35,7 +35,7 @@ static enum lb_outcome latch_ask(struct redisson_try *one, int64_t *ret_left_ns)
     const struct redis_word words[] = {{"GET", 3}, {one->request->key, one->request->key_len}};
     const struct redis_reply *reply = NULL;
     enum lb_outcome outcome = redisson_run(one->session, NULL, NULL, 0, words, 2, &reply);
-    /* it has changed nothing */
+    /* the request has changed nothing */
     if (outcome != LB_OK) return outcome == LB_UNKNOWN ? LB_BROKEN : outcome;
     *ret_left_ns = LB_NEVER;
     if (reply->value.type == REDIS_STRING && strtoll(reply->value.text, NULL, 10) > 0)
@@ -95,7 +95,7 @@ static int latch_disarm(struct lb_session *session, const struct lb_request *req
 static int latch_residue(struct lb_session *session, const char *prefix,
                          struct lb_residue *ret_residue, struct lb_err *err) {
     if (redisson_residue(session, prefix, ret_residue, err) != 0) return -1;
-    /* Its brace is there always. */
+    /* The channel's brace is always there; see name_channel. */
     return redis_count_channels(session, "redisson_countdownlatch__channel__{", prefix, ret_residue,
                                 err);
 }
@@ -131,7 +131,7 @@ const struct lb_lock lock_redis_latch = {
     .backend = &backend_redis,
     .primitive = LB_LATCH,
     .caps = LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_SHARE,
-    /* it keeps all out until the count is zero */
+    /* no client passes until the count is zero */
     .claims = LB_CLAIM_EXCLUDES | LB_CLAIM_SAFE_PAUSE,
     .waits = "a message of its channel, for as long as it takes",
     .about =

@@ -1,19 +1,19 @@
-/* redis-multi: Redisson's RedissonMultiLock: one RLock for each key on each server, taken one after
- * the other in the same order by everybody, all or none: when one can't be had, all are freed and
- * it begins again.
+/* redis-multi: Redisson's RedissonMultiLock: one RLock for each key on each server. Every client takes the
+ * locks one after the other, in the same order, and holds all or none: if one lock can't be taken, the client
+ * frees all and begins again.
  *
- * Each is first taken for twice the time that the attempt may last, and when all are there each
- * gets the lease, by a PEXPIRE that does not check the holder, as in the real one. If a lock is
- * gone by then, the real one goes on; this one frees all and begins again. It needs every server:
- * one that is down stops everybody. The real one frees all at once; this one, one after the
- * other. */
+ * The client first takes each lock for twice the time that the attempt may last. When it has all locks, it
+ * sets their lease by PEXPIRE, which does not check the holder, as in the real one. If a lock has expired by
+ * then, the real one continues; this one frees all locks and begins again. A grant needs every server, so no
+ * client gets the lock while one server is down. The real one frees all locks at once; this one frees them
+ * one after the other. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include "drivers/wait.h"
 
-/* One of the locks: `key_count` for each server. */
+/* One of the locks; there are `key_count` for each server. */
 struct part {
-    struct redis_node *node; /* NULL: by the key */
+    struct redis_node *node; /* NULL: the node that serves the key */
     struct lb_request request;
 };
 
@@ -29,7 +29,7 @@ static int parts_of(const struct lb_session *session, const struct lb_request *r
     return servers_of(session) * keys_of(request);
 }
 
-/* All keys of the first server, then of the second ... */
+/* The i-th lock: all keys on the first server come first, then those on the second server, and so on. */
 static struct part part_of(struct lb_session *session, const struct lb_request *request,
                            int index) {
     int keys = keys_of(request);
@@ -43,7 +43,7 @@ static struct part part_of(struct lb_session *session, const struct lb_request *
     return part;
 }
 
-/* Returns that of two failures which leaves more in doubt. */
+/* Of two failures, returns the one after which less is known. */
 static enum lb_outcome worse(enum lb_outcome one, enum lb_outcome other) {
     static const enum lb_outcome order[] = {LB_UNKNOWN, LB_BROKEN, LB_REFUSED, LB_LOST};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
@@ -93,7 +93,7 @@ static enum lb_outcome if_one(const struct redis_value *answer) {
     return answer->integer == 1 ? LB_OK : LB_LOST;
 }
 
-/* Gives all their lease. LB_LOST: one was gone. */
+/* Sets the lease of all locks. LB_LOST: a lock did not exist any more. */
 static enum lb_outcome lease_all(struct lb_session *session, const struct lb_request *request) {
     char lease[24];
     redis_lease_ms(request->lease_ns, lease);
@@ -116,7 +116,7 @@ static enum lb_outcome lease_all(struct lb_session *session, const struct lb_req
     return result;
 }
 
-/* Frees all. LB_LOST: one was not ours. */
+/* Frees all locks. LB_LOST: one of them was not ours. */
 static enum lb_outcome free_all(struct lb_session *session, const struct lb_request *request,
                                 const char *holder) {
     enum lb_outcome result = LB_OK;
@@ -134,7 +134,7 @@ static enum lb_outcome free_all(struct lb_session *session, const struct lb_requ
     return result;
 }
 
-/* tryLock: all by a deadline (in the past: ask each once), for lease_ns each to begin with. */
+/* Redisson's tryLock: takes all locks by a deadline (in the past: asks each once), each for lease_ns at first. */
 static enum lb_outcome take_parts(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant, int64_t deadline_ns, int64_t lease_ns) {
     const struct rlock_grant *mine = grant->data;
@@ -153,9 +153,9 @@ static enum lb_outcome take_parts(struct lb_session *session, const struct lb_re
                                                                         .ask = rlock_ask,
                                                                         .channel = channel});
         if (outcome == LB_OK) continue;
-        /* the time was up between two of them */
+        /* the deadline has passed between two locks */
         if (outcome == LB_BUSY && !once) outcome = LB_TIMEOUT;
-        /* One that is in doubt is settled with all the others. */
+        /* If a lock's outcome is unknown, settle frees it together with the others. */
         enum lb_outcome freed = free_parts(session, request, mine->holder, i, false);
         return freed == LB_OK || freed == LB_LOST ? outcome : LB_UNKNOWN;
     }
@@ -180,7 +180,7 @@ static int64_t round_ns(struct lb_session *session, int parts, int64_t lease_ns)
     return least_ns + (int64_t)rng_below(&session->rng, (uint64_t)(lease_ns - least_ns));
 }
 
-/* Without all of its servers a session is of no use. */
+/* Refuses a session that lacks a server, because a grant needs all servers. */
 static int multi_prepare(struct lb_session *session, int64_t deadline_ns, struct lb_err *err) {
     const struct redis_word words[] = {{"PING", 4}};
     const struct redis_command command = {.words = words, .count = 1};

@@ -2,8 +2,8 @@
  * permits that are out, each a random id with the moment when it ends. So permits have owners and
  * leases.
  *
- * Those moments are by the clients' clocks, and an expired permit goes back only when the next
- * client asks for one. If clocks differ by more than a lease, permits end early or never. */
+ * Those moments are by the clients' clocks. An expired permit becomes free only when the next client asks
+ * for a permit. If clocks differ by more than a lease, permits end early or never. */
 #include "drivers/redis/redisson_sc.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct permit_grant {
     /* the first permit's; the others differ from it in their last bytes */
     unsigned char id[ID_BYTES];
-    uint32_t permits; /* asked for; 0 = never asked */
+    uint32_t permits; /* the number of permits asked for; 0 = nothing was asked */
 };
 
 REDIS_SCRIPT(permit_take);
@@ -42,12 +42,12 @@ static size_t list_ids(const struct permit_grant *mine, char out[PERMITS_MAX * I
     return mine->permits * ID_BYTES;
 }
 
-/* When a lease from now on ends. Rounded up, so that no grant outlasts it. */
+/* The end of a lease that begins at now_ms, rounded up, so that no grant outlasts its permit. */
 static struct redisson_number lease_end(long long now_ms, int64_t lease_ns) {
     return redisson_number(now_ms + 1 + (lease_ns + LB_MS_NS - 1) / LB_MS_NS);
 }
 
-/* Gives back those permits of the grant that it still holds. *ret_count: how many. */
+/* Gives back the permits that the grant still holds; their number in *ret_count. */
 static enum lb_outcome give_back(struct lb_session *session, const struct lb_request *request,
                                  const struct permit_grant *mine, long long *ret_count) {
     struct permit_names names;

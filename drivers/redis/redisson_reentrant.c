@@ -1,9 +1,9 @@
-/* redis-reentrant: Redisson's RLock, the lock that people mean by "Redisson": a hash, taken and
- * freed by scripts, and a channel on which the end of a hold is told.
+/* redis-reentrant: Redisson's RLock, the lock that people mean by "Redisson": a hash, which scripts take and
+ * free, and a channel on which each release is published.
  *
- * A message wakes one waiter in each process with waiters: one process gets the lock, the others
- * ask in vain. So there is no order. A waiter that misses its message asks again when the lease
- * that it was told has run out. */
+ * A message wakes one waiter in each process that has waiters; one of these gets the lock, the others fail.
+ * So there is no order. A waiter that misses its message asks again at the end of the lease that the server
+ * has told it. */
 #include "drivers/redis/redisson_rlock.h"
 
 static const struct redisson_recipe recipe = {

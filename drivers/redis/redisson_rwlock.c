@@ -1,10 +1,9 @@
 /* redis-rwlock: Redisson's RReadWriteLock: a hash with the field `mode` and a field for each
  * holder, and for each read hold a key whose only use is its time to live.
  *
- * Readers come in as long as one reader is there, so they starve writers. A writer may also read;
- * when it then gives up writing, the mode becomes read and no message is published: waiting readers
- * go on waiting until the time to live that they were told is over. There is no way up from reading
- * to writing. */
+ * While one reader holds, further readers are admitted, so readers starve writers. A writer may also read.
+ * When such a client releases as a writer, the mode becomes `read` and no message is published: waiting
+ * readers wait until the time to live that the server has told them. A reader can't become a writer. */
 #include "drivers/redis/redisson_rlock.h"
 
 #include <stdio.h>
@@ -31,7 +30,7 @@ static void name_timeouts(const struct lb_request *request, const struct rw_gran
     redisson_name(request, "", after, out);
 }
 
-/* "1", a writer's, wakes all; "0" one. */
+/* The message "1" of a writer wakes all waiters; "0" wakes one. */
 static int for_all_or_one(const char *message, int waiters) {
     return strcmp(message, "1") == 0 ? waiters : 1;
 }

@@ -1,5 +1,5 @@
-/* redisson_sc: what Redisson's two semaphores share: a counter of the permits that are left, and a
- * channel on which each change of it is told. */
+/* redisson_sc: the common parts of Redisson's two semaphores and its latch: a counter, and a channel on which
+ * changes of the counter are published. */
 #ifndef DRIVERS_REDIS_REDISSON_SC_H
 #define DRIVERS_REDIS_REDISSON_SC_H
 
@@ -7,7 +7,7 @@
 
 void sc_channel(const struct lb_request *request, char out[REDISSON_NAME_MAX]);
 
-/* A pubsub_count_fn: as many waiters as there are permits, which is what the message says. */
+/* A pubsub_count_fn: the message is a number of permits, and as many waiters wake. */
 int sc_count(const char *message, int waiters);
 
 /* As Redisson's trySetPermits(bound): sets the counter unless it exists. */

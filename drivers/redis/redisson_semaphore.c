@@ -38,7 +38,7 @@ static enum lb_outcome semaphore_ask(struct redisson_try *one, int64_t *ret_left
                                                   words, 2, &reply, &synced);
     if (outcome != LB_OK) return outcome;
     if (reply->value.type != REDIS_INTEGER) return redis_refuse(one->session, reply);
-    *ret_left_ns = LB_NEVER; /* nothing but a message tells that one came back */
+    *ret_left_ns = LB_NEVER; /* only a message says that a permit was given back */
     if (reply->value.integer == 0) return LB_BUSY;
     if (!synced) return redisson_not_synced(one->session, give_back(one->session, request));
     mine->permits = wanted;

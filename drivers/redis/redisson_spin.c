@@ -11,7 +11,7 @@ struct spin_options {
     int64_t initial_delay_ns, max_delay_ns, multiplier;
 };
 
-/* initial * multiplier^fails, and a random 0 to fails - 1 times initial more. */
+/* The pause: initial * multiplier^fails, plus a random multiple (0 to fails - 1) of initial. */
 static int64_t pause_ns(const struct spin_options *options, struct lb_rng *rng, int fails) {
     int64_t delay_ns = options->initial_delay_ns;
     for (int i = 0; i < fails && delay_ns < options->max_delay_ns; i++)

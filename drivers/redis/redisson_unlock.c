@@ -1,6 +1,6 @@
-/* redisson_unlock: the client's side of every unlock. Each carries the name of a key of its own,
- * the latch, where the script notes what it answered, so that the real client could send it again;
- * then the client deletes that key without waiting. See redisson.h. */
+/* redisson_unlock: the client's side of every unlock. Each unlock names a key of its own, the latch, in which
+ * the script stores its answer, so that the real client can repeat the unlock. After the answer the client
+ * deletes the latch without waiting. See redisson.h. */
 #include "drivers/redis/redisson.h"
 
 void redisson_latch(struct lb_session *session, const struct lb_request *request,

@@ -10,13 +10,13 @@
  * server out for the time of a lease, or fsync always. */
 #include "drivers/redis/redlock.h"
 
-#define TRIES_MAX 3 /* in a row, while too few servers answer in time */
+#define TRIES_MAX 3 /* the most tries in a row while too few servers answer in time */
 
-/* What the servers said to one command. */
+/* The number of servers with each kind of answer to one command. */
 struct votes {
     int count, yes, no;
-    int late; /* will do it later, and then what they are told next */
-    /* a connection was lost: the server may still do the command, after a release */
+    int late; /* no answer yet: the server may still carry out the command, and then later commands */
+    /* a connection was lost: its server may still carry out the command, even after a later release */
     bool unsure;
 };
 
@@ -72,8 +72,9 @@ static int64_t drift_ns(const struct lb_session *session, int64_t lease_ns) {
     return (int64_t)((double)lease_ns * options->drift) + options->drift_more_ns;
 }
 
-/* Sends the release on the connections that carried the SET. True if a majority has done it or will
- * do it in that order: then this client holds nothing, now and later. False with session->err. */
+/* Sends the release on the connections that carried the SET. True if a majority of the servers has carried out
+ * the release or will do so after the SET: then this client holds nothing, now and later. False with
+ * session->err. */
 static bool undo(struct lb_session *session, const struct lb_request *request,
                  const struct lb_grant *grant) {
     struct votes votes = ask_owner_checked(session, request, grant, &script_string_release, NULL);
@@ -81,7 +82,7 @@ static bool undo(struct lb_session *session, const struct lb_request *request,
         no_majority(session, &votes, true);
         return false;
     }
-    session->err.code = 0; /* a minority that is not reachable does not matter */
+    session->err.code = 0; /* failures of a minority do not matter */
     return true;
 }
 
@@ -135,12 +136,12 @@ enum lb_outcome redlock_release(struct lb_session *session, const struct lb_requ
     int need = majority(votes.count);
     if (votes.yes >= need || votes.no > votes.count - need) session->err.code = 0;
     if (votes.yes >= need) return LB_OK;
-    /* So many servers do not have the key that no majority can have had it. */
+    /* Too many servers do not have the key: the others are no majority. */
     if (votes.no > votes.count - need) return LB_LOST;
     return no_majority(session, &votes, true);
 }
 
-/* One try at an extension: LB_OK, LB_LOST, or LB_UNKNOWN: too few have answered. */
+/* Tries once to extend the lock. LB_OK, LB_LOST, or LB_UNKNOWN: too few servers have answered. */
 static enum lb_outcome extend(struct lb_session *session, const struct lb_request *request,
                               struct lb_grant *grant) {
     char lease_ms[24];

@@ -1,6 +1,5 @@
-/* redlock: one lock on most of several independent servers, to the text of redis.io ("Distributed
- * Locks with Redis"): what redis-redlock and the control that leaves the validity out have in
- * common. */
+/* redlock: a lock on a majority of several independent servers, by the text of redis.io ("Distributed Locks
+ * with Redis"): the common parts of redis-redlock and of the control that ignores the validity. */
 #ifndef DRIVERS_REDIS_REDLOCK_H
 #define DRIVERS_REDIS_REDLOCK_H
 
@@ -17,14 +16,16 @@ struct redlock_options {
     int64_t ask; /* enum redlock_ask */
 };
 
-/* SET NX PX on all servers, at once or in turn; a majority must grant. LB_OK with *ret_elapsed_ns,
- * counted from *ret_sent_ns, before the first was sent, until the last answer; else nothing is held
- * (all were told to release, also those that looked failed): LB_BUSY; LB_BROKEN: no majority could
- * be reached for the SET; LB_UNKNOWN: none could be reached for the release either. */
+/* Sends SET NX PX to all servers, at once or in turn; a majority must grant. LB_OK with *ret_sent_ns, a moment
+ * before the first command was sent, and *ret_elapsed_ns, the time from then until the last answer. Otherwise all
+ * servers, also those that failed, have been sent a release: LB_BUSY, and nothing is held; LB_BROKEN: no majority
+ * could be reached for the SET, and nothing is held; LB_UNKNOWN: no majority could be reached for the release
+ * either. */
 enum lb_outcome redlock_try(struct lb_session *session, const struct lb_request *request,
                             struct lb_grant *grant, int64_t *ret_sent_ns, int64_t *ret_elapsed_ns);
 
-/* refuses what is not three or more independent servers, or no majority */
+/* Refuses a URL with fewer than three servers or with servers that are not independent, and a session with fewer
+ * servers than a majority. */
 lb_connect_fn redlock_prepare;
 lb_release_fn redlock_release;
 lb_settle_fn redlock_settle;

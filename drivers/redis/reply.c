@@ -22,8 +22,7 @@ static void *on_text(const redisReadTask *task, char *text, size_t len) {
         *value = (struct redis_value){.type = REDIS_STATUS, .text = redis_ok, .len = len};
         return value;
     }
-    /* A reply longer than the buffer is cut: describe asks for long ones, and CLUSTER NODES may be
-     * one. */
+    /* A reply longer than the buffer is cut; answers to INFO and CLUSTER NODES may be so long. */
     size_t room = sizeof conn->text - conn->text_used;
     size_t keep = room == 0 ? 0 : len < room ? len : room - 1;
     char *at = conn->text + conn->text_used;

@@ -1,11 +1,11 @@
-/* redis-segmented: a hot resource cut in request->bound segments, each with a string lock of its
- * own (see redis-setnx), so that as many holders work at once, each on its part of the stock. A
- * round begins at a random segment and only tries: busy means the next one. After a round without
- * success it waits as redis-setnx does. The user of the lock must see to it that each part is used
- * only for its share, and that the shares add up to the whole.
+/* redis-segmented: a resource that is divided into request->bound segments. Each segment has a string lock of
+ * its own (see redis-setnx), so that as many clients hold at once, each with a part of the stock. A round begins
+ * at a random segment and tries each segment once. After a round without success the client waits as with
+ * redis-setnx. The users of the lock must make sure that a holder uses only its own part of the stock, and that
+ * the parts add up to the whole.
  *
- * Keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes resource:seg:i, over
- * its nodes. */
+ * The keys are {resource}:seg:i, all in one slot of a cluster; with spread = yes they are resource:seg:i, on all
+ * nodes. */
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
@@ -20,7 +20,7 @@ struct segmented_options {
 
 struct segmented_grant {
     struct string_grant string; /* first: see string.h */
-    uint32_t slot;              /* held, or tried last */
+    uint32_t slot;              /* the segment that is held, or that was tried last */
 };
 
 size_t redis_segment_key(const struct lb_session *session, const struct lb_request *request,
@@ -34,7 +34,7 @@ size_t redis_segment_key(const struct lb_session *session, const struct lb_reque
     return redis_tagged(out, REDIS_SEGMENT_MAX, "", request->key, request->key_len, after);
 }
 
-/* One round. */
+/* One round: tries each segment once. */
 static enum lb_outcome try_round(struct lb_session *session, const struct lb_request *request,
                                  struct lb_grant *grant) {
     struct segmented_grant *mine = grant->data;

@@ -1,8 +1,8 @@
-/* sentinel: finds the primary. At each connect the sentinels are asked, in the URL's order, as
- * Redis' guide for clients of sentinels says; the first address whose server calls itself a primary
- * counts. Without sentinels the servers of the URL are asked themselves, in its order, and the
- * first that calls itself a primary counts. See redis_impl.h. It does not subscribe to events: a
- * session whose primary is gone ends, and asks anew. */
+/* sentinel: finds the primary. At each connect it asks the sentinels in the order of the URL, as Redis' guide
+ * for clients of sentinels says, and takes the first address whose server calls itself a primary. Without
+ * sentinels it asks the servers of the URL, in the URL's order, and takes the first one that calls itself a
+ * primary. It subscribes to no events: a session that loses its primary ends, and the next session asks again.
+ * See redis_impl.h. */
 #include "drivers/redis/redis_impl.h"
 
 #include <stdio.h>
@@ -11,11 +11,12 @@
 
 #include "drivers/wait.h"
 
-#define ASK_NS (1 * LB_S_NS) /* for one sentinel to answer, at most; for one server, at least */
+#define ASK_NS                                                                                     \
+    (1 * LB_S_NS) /* one sentinel may take at most this time; one server at least this time */
 #define AGAIN_NS                                                                                   \
-    (50 * LB_MS_NS) /* between two rounds of asking, while they elect; at least, for one sentinel */
+    (50 * LB_MS_NS) /* the pause between two rounds; and the least time for one sentinel */
 
-/* A conversation with one sentinel. */
+/* Opens a connection to one sentinel. */
 static int open_sentinel(struct redis_conn *conn, struct lb_session *session, int index,
                          int64_t deadline_ns, struct lb_err *err) {
     const struct url *url = &redis_server_of(session)->url;
@@ -63,7 +64,7 @@ static int suppose_primary(struct lb_session *session, int index, struct lb_err 
     return err_set(err, LB_EXIT_USAGE, "redis: an address in the URL is too long");
 }
 
-/* What a server calls itself. ROLE is of Redis' category @dangerous, which an account may lack; HELLO is not. 0, or
+/* Asks a server for its role. Uses HELLO if the account may not use ROLE, which is in Redis' category @dangerous. 0, or
  * -1 with err. */
 static int ask_role(struct redis_node *node, int64_t deadline_ns, const char **ret_role,
                     struct lb_err *err) {
@@ -83,8 +84,8 @@ static int ask_role(struct redis_node *node, int64_t deadline_ns, const char **r
                    refusal);
 }
 
-/* Connects the node and makes sure that it is a primary: sentinels may not know yet. 0, or -1 with
- * err. */
+/* Connects the node, and checks that it is a primary: the sentinels may not know of a failover yet. 0, or -1
+ * with err. */
 static int connect_primary(struct lb_session *session, struct redis_node *node, int64_t deadline_ns,
                            struct lb_err *err) {
     const char *role = NULL;
@@ -122,7 +123,7 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
                 connect_primary(session, &redis_state_of(session)->node[group], until_ns, &why);
         if (!failed) return 0;
         bool round = i % url->host_count == url->host_count - 1;
-        session->err.code = 0; /* what failed is in why */
+        session->err.code = 0; /* why has the reason */
         if (why.code == LB_EXIT_USAGE || lb_now() >= deadline_ns || lb_stopping())
             return err_set(err, why.code, "%s", why.text);
         if (round)
@@ -130,15 +131,15 @@ int redis_primary_connect(struct lb_session *session, int group, int64_t deadlin
     }
 }
 
-/* What a sentinel must agree to, and what it tells. */
+/* A sentinel's view of a group: the primary that it must name, and its own figures. */
 struct view {
     const char *name;
     const struct redis_node *primary;
-    int replicas; /* that the sentinel knows; -1: it does not tell */
+    int replicas; /* the number of replicas that the sentinel knows; -1: not told */
     char quorum[16], down_after[24];
 };
 
-/* One sentinel's view of a group: how many replicas it knows, and that it knows all its peers. 0, or -1 with
+/* Reads one sentinel's view of a group, and checks that the sentinel knows all other sentinels. 0, or -1 with
  * err. */
 static int look(struct redis_conn *conn, struct lb_session *session, int index, struct view *view,
                 struct lb_err *err) {
@@ -150,7 +151,7 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     if (conn_ask(conn, words, 3, deadline_ns, err) != 0) return -1;
     view->replicas = -1;
     if (reply->value.type == REDIS_ERROR && strncmp(reply->value.text, "NOPERM", 6) == 0)
-        return 0; /* for the locks its account need only ask for the address */
+        return 0; /* the account may not ask; the locks only need the primary's address */
     if (atoi(redis_after(reply, "port")) != view->primary->port ||
         strcmp(redis_after(reply, "ip"), view->primary->host) != 0)
         return err_set(err, LB_EXIT_MACHINE, "redis: the sentinels do not agree on the primary");
@@ -163,8 +164,8 @@ static int look(struct redis_conn *conn, struct lb_session *session, int index, 
     return 0;
 }
 
-/* All sentinels' views of one group. 0 with the replicas that are connected to its primary (-1: not told), or -1 with
- * err. */
+/* Checks all sentinels' views of one group. 0 with the number of replicas that are connected to the group's primary
+ * (-1: not told), or -1 with err. */
 static int describe_group(struct lb_session *session, int group, struct view *view,
                           int *ret_connected, struct lb_err *err) {
     const struct redis_server *server = redis_server_of(session);
@@ -179,7 +180,7 @@ static int describe_group(struct lb_session *session, int group, struct view *vi
         conn_close(conn);
         free(conn);
         if (failed) return -1;
-        if (*ret_connected < 0 || view->replicas < 0) continue; /* one of them may not be asked */
+        if (*ret_connected < 0 || view->replicas < 0) continue; /* a figure is missing: no check */
         if (view->replicas > *ret_connected || (view->replicas == 0 && *ret_connected > 0))
             return err_set(err, LB_EXIT_MACHINE,
                            "redis: %d of %d replicas of %s are connected to their primary",

@@ -1,11 +1,11 @@
-/* redis-setnx: the string lock of the Redis documentation: SET key token NX PX lease; release by a
- * script that deletes only the owner's. Compatible with redis-py's Lock, bsm/redislock,
- * node-redlock and everything else that takes "SET NX PX" with a random token. One round trip each;
- * waits by polling; the lease frees a dead holder's. No order, no token that grows. It does not
- * renew by itself and does not survive a failover: see its claims.
+/* redis-setnx: the string lock of the Redis documentation: SET key token NX PX lease takes the lock, and a
+ * script deletes the key if it still has the owner's token. Compatible with redis-py's Lock, bsm/redislock,
+ * node-redlock and every other client that uses "SET NX PX" with a random token. Taking and freeing are one round
+ * trip each. Waiters poll, in no order. The lock of a dead holder ends with its lease. There is no fencing token.
+ * The lock does not renew by itself, and does not survive a failover: see its claims.
  *
- * Newer servers compare without a script: options choose that for release and renewal. An acquire
- * stays SET NX, since SET IFEQ makes no key that is not there. */
+ * Newer servers have commands that compare; options choose these instead of the scripts for release and renewal.
+ * An acquire is always SET NX, because SET IFEQ does not create a missing key. */
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
 
@@ -91,8 +91,8 @@ static int check_known(struct lb_session *session, enum lb_outcome outcome,
     return err_set(err, LB_EXIT_USAGE, "redis: this server has no %s (%s); use lua", what, since);
 }
 
-/* Asks the server, by a key that nobody has, whether it has the commands that the options want: a
- * release that is refused would leave the lock held. */
+/* Checks, by a key that does not exist, that the server has the commands which the options choose: a release
+ * that the server refuses would leave the lock held. */
 static int setnx_setup(struct lb_session *session, struct lb_err *err) {
     const struct setnx_options *options = session->options;
     const struct redis_reply *reply = NULL;

@@ -1,5 +1,4 @@
-/* sha1: see sha1.h. Computed here and not asked of the server (SCRIPT LOAD), so that it costs no
- * round trip and holds for every node. */
+/* sha1: see sha1.h. The digest is computed here, because SCRIPT LOAD would take a round trip to every node. */
 #include "drivers/redis/sha1.h"
 
 #include <stdint.h>

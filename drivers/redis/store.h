@@ -1,4 +1,4 @@
-/* store: what a Redis lock guards, kept beside it; see drivers/store.h. */
+/* store: the guarded value beside a Redis lock; see drivers/store.h. */
 #ifndef DRIVERS_REDIS_STORE_H
 #define DRIVERS_REDIS_STORE_H
 

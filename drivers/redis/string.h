@@ -13,7 +13,7 @@ struct string_options {
     struct backoff_options poll;
 };
 
-/* Of a grant: first in the grant's data of every lock that uses this. */
+/* The first member of the grant's data of every lock that uses this module. */
 struct string_grant {
     char token[2 * STRING_TOKEN_BYTES + 1];
 };
@@ -28,7 +28,7 @@ struct string_grant {
 /* Delete or extend the key if it still holds the token; see the scripts. */
 extern const struct redis_script script_string_release, script_string_renew;
 
-/* One try: LB_OK with the grant filled, LB_BUSY, or what went wrong. */
+/* One try. LB_OK with the grant filled; LB_BUSY; or the outcome of a failure. */
 typedef enum lb_outcome string_try_fn(struct lb_session *session, const struct lb_request *request,
                                       struct lb_grant *grant);
 
@@ -69,7 +69,7 @@ extern const struct lb_option string_option_table[];
 #define STRING_MEMBERS                                                                             \
     STRING_KEY, STRING_OPTIONS(string_option_table, struct string_options),                        \
         .grant_bytes = sizeof(struct string_grant), .settle = string_settle
-/* The parts of it for a lock that has more options or another settle. */
+/* Parts of STRING_MEMBERS, for a lock that has more options or another settle. */
 #define STRING_KEY .causes = backoff_causes, .residue = string_residue, .names = string_names
 #define STRING_OPTIONS(table, type) .options = table, .options_bytes = sizeof(type)
 

@@ -9,7 +9,8 @@
 #define UNSAFE_MUTEX(how) .backend = &backend_redis, .primitive = LB_MUTEX, .waits = how
 #define UNSAFE_CAPS (LB_CAP_TRY | LB_CAP_WAIT | LB_CAP_LEASE | LB_CAP_SHARE | LB_CAP_CONTROL)
 
-/* Members of its .about: how many requests an acquire and a release need; a lease that frees it. */
+/* Members of its .about: the numbers of requests of an acquire and a release; the lease frees the lock of a dead
+ * holder. */
 #define UNSAFE_ABOUT(acquires, releases)                                                           \
     .order = "none", .acquire_requests = acquires, .release_requests = releases,                   \
     .guarantee = LB_NO_GUARANTEE

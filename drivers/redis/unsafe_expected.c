@@ -1,6 +1,6 @@
-/* unsafe_expected: what the controls on Redis do without faults and under the faults of the default
- * schedule. Their mistakes must show in the workloads that expose them (.about); some mistakes show
- * here too. See drivers/expect.h. */
+/* unsafe_expected: the verdicts that are expected of the controls on Redis, without faults and under the faults
+ * of the default schedule. Each mistake must show in the workload that exposes it (.about); some mistakes also
+ * show here. See drivers/expect.h. */
 #include "drivers/expect.h"
 #include "drivers/redis/backend.h"
 
@@ -26,7 +26,7 @@ const struct lb_expectation unsafe_setnx_forever_expected[LB_SCENARIOS] = {
     FORGETS,
 };
 
-/* DEL without owner check, at once or after a GET; or an owner that several clients have. */
+/* A DEL that does not check the owner, or checks it by a GET before; or an owner's name that several clients have. */
 const struct lb_expectation unsafe_del_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = SAFE("no client releases late"),
     [LB_SCENARIO_PAUSE] =
@@ -37,7 +37,7 @@ const struct lb_expectation unsafe_del_expected[LB_SCENARIOS] = {
     FORGETS,
 };
 
-/* As printed. */
+/* The code as articles print it. */
 const struct lb_expectation unsafe_getset_expected[LB_SCENARIOS] = {
     [LB_SCENARIO_NONE] = VIOLATED("it grants to every client that asks"),
     [LB_SCENARIO_PAUSE] = VIOLATED("it grants to every client that asks"),
@@ -104,7 +104,7 @@ const struct lb_expectation unsafe_redlock_expected[LB_SCENARIOS] = {
     LEASE_FREES,
 };
 
-/* A number that is read, and written one more. */
+/* A client reads a number, and writes the number plus one. */
 #define OVERWRITES VIOLATED("what others write between GET and SET is overwritten")
 const struct lb_expectation unsafe_get_set_expected[LB_SCENARIOS] = {
     EXPECT_OF_CONTROL(OVERWRITES),

@@ -1,6 +1,6 @@
-/* unsafe-redis-getset, -getset-repaired: SETNX of the moment when the lock shall end, by the
- * client's wall clock, and GETSET to take over one that has ended; as articles print it, and with
- * its last return repaired. For the checks to catch; never to be used. */
+/* unsafe-redis-getset, -getset-repaired: the key's value is the time at which the lock ends, by the client's
+ * wall clock. SETNX takes a free lock, and GETSET takes over a lock whose time has passed. The first is the code
+ * as articles print it; in the second its last `return` is repaired. Controls: the checks must catch them. */
 #include "drivers/redis/string.h"
 #include "drivers/redis/unsafe.h"
 
@@ -10,7 +10,7 @@
 
 #include "drivers/injected.h"
 
-/* The three commands. `got`: whether this client may believe that it holds. */
+/* Sends SETNX, and then GET and GETSET if necessary. `got`: whether this client takes the lock for its own. */
 static enum lb_outcome takeover(struct lb_session *session, const struct lb_request *request,
                                 bool *ret_got) {
     char expires[24], before[24];
@@ -57,7 +57,7 @@ static enum lb_outcome try_printed(struct lb_session *session, const struct lb_r
     return LB_OK; /* the printed code ends in "return true" */
 }
 
-/* The value names no owner that could be compared. */
+/* Releases by DEL. It can't compare the owner, because the value does not name one. */
 static enum lb_outcome del(struct lb_session *session, const struct lb_request *request,
                            struct lb_grant *grant) {
     (void)grant;

@@ -1,7 +1,7 @@
-/* unsafe-redisson-unlock-old: Redisson's RLock with an older unlock (3.8.2 has it, 3.11.4 today's):
- * where the key is gone it answers that it freed the lock. A holder whose lease has ended, and
- * whose lock another client has held and released since, is told that it held the lock all the
- * time. For the checks to catch; never to be used. */
+/* unsafe-redisson-unlock-old: Redisson's RLock with an older unlock (Redisson 3.8.2 has it; 3.11.4 has today's).
+ * If the key does not exist, the script answers that it has freed the lock. So after a lease has ended and another
+ * client has held and released the lock, the first holder's unlock still reports success. A control: the checks
+ * must catch it. */
 #include "drivers/redis/redisson_rlock.h"
 #include "drivers/redis/unsafe.h"
 

@@ -1,5 +1,5 @@
-/* unsafe-redlock-no-validity: redis-redlock that counts its lease from when the majority had
- * answered, and takes a grant whatever is left of it. For the checks to catch; never to be used. */
+/* unsafe-redlock-no-validity: redis-redlock that counts its lease from the answer of the majority, and accepts a
+ * grant however little of the lease is left. A control: the checks must catch it. */
 #include "drivers/redis/redlock.h"
 #include "drivers/redis/unsafe.h"
 

@@ -1,5 +1,5 @@
-/* unsafe-redis-setnx-expire, -setnx-forever, -del, -get-del, -owner-is-thread, -ttl-short, -renew-late: redis-setnx with
- * one mistake each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
+/* unsafe-redis-setnx-expire, -setnx-forever, -del, -get-del, -owner-is-thread, -ttl-short, -renew-late: redis-setnx
+ * with one mistake each, as people make it. Everything else is redis-setnx's own code. For the checks to catch;
  * never to be used. */
 #include "drivers/redis/store.h"
 #include "drivers/redis/string.h"
@@ -227,7 +227,8 @@ struct late_grant {
     int64_t next_ns;            /* when the holder will renew */
 };
 
-/* One second before the lease ends; of a short lease as much less as the article's 1 of 30 s. */
+/* The time before the lease's end at which the holder renews: one second; for a shorter lease a thirtieth of it, as
+ * in the article (1 of 30 s). */
 static int64_t margin_ns(int64_t lease_ns) {
     return lease_ns > LB_S_NS ? LB_S_NS : lease_ns / 30;
 }
@@ -240,7 +241,7 @@ static enum lb_outcome late_acquire(struct lb_session *session, const struct lb_
     return outcome;
 }
 
-/* Called every third of the lease; most times it does nothing. */
+/* Called every third of the lease; does nothing if the renewal is not yet due. */
 static enum lb_outcome late_renew(struct lb_session *session, const struct lb_request *request,
                                   struct lb_grant *grant) {
     struct late_grant *mine = grant->data;

@@ -1,5 +1,5 @@
--- Redisson 4.7, RFairLock: RedissonFairLock.acquireFailedAsync. A waiter leaves the queue, and
--- those behind it move up in time.
+-- Redisson 4.7, RFairLock: RedissonFairLock.acquireFailedAsync. A waiter leaves the queue, and the times
+-- of the waiters behind it become earlier.
 -- KEYS: 1 the queue, 2 the timeouts. ARGV: 1 holder, 2 how long it was willing to wait, in ms.
 local queue, timeouts = KEYS[1], KEYS[2]
 local holder, wait_ms = ARGV[1], tonumber(ARGV[2])

@@ -1,6 +1,7 @@
 -- Continues fair_try.lua, with its locals, for a caller that waits (EVAL_LONG).
--- Answers nil: taken; else how many ms to wait at most: if the waiter is in the queue already, the
--- holder's time, else the time of the waiter before it, or of the holder if there is none.
+-- Answers nil: taken; otherwise the longest wait in ms. For a waiter that is already in the queue, this is
+-- the time that the holder's lease has left. For a new waiter, it is the time of the waiter before it, or
+-- the holder's if there is none.
 if redis.call('zscore', timeouts, holder) then
   return math.max(0, redis.call('pttl', lock))
 end

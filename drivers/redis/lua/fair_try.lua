@@ -1,14 +1,13 @@
--- Redisson 4.7, RFairLock: RedissonFairLock.tryLockInnerAsync, what its two scripts begin with:
--- fair_take.lua and fair_take_or_queue.lua continue it. It answers nil where the lock is taken.
--- KEYS: 1 the lock, a hash of holder -> holds, 2 the queue, a list of holders to be, 3 the
--- timeouts, a sorted set of the moments until which each waiter is believed alive, in ms since
--- 1970.
+-- Redisson 4.7, RFairLock: RedissonFairLock.tryLockInnerAsync: the common beginning of its two scripts;
+-- fair_take.lua and fair_take_or_queue.lua continue it. Answers nil if it took the lock.
+-- KEYS: 1 the lock, a hash of holder -> holds, 2 the queue, a list of waiters, 3 the timeouts, a sorted
+-- set with the time, in ms since 1970, after which each waiter counts as dead.
 -- ARGV: 1 lease in ms, 2 holder, 3 how long it is willing to wait, in ms, 4 the client's clock,
 -- in ms.
 local lock, queue, timeouts = KEYS[1], KEYS[2], KEYS[3]
 local lease_ms, holder, wait_ms, now_ms = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
--- Waiters at the head of the queue whose moment has passed are believed dead.
+-- Removes the waiters at the head of the queue whose time has passed: they count as dead.
 while true do
   local head = redis.call('lindex', queue, 0)
   if not head then break end
@@ -18,7 +17,8 @@ while true do
   redis.call('lpop', queue)
 end
 
--- Free, and nobody waits or the holder-to-be is first: taken. All others move up in time.
+-- Takes the lock if it is free and this client is the first waiter, or nobody waits. The times of the
+-- other waiters become earlier.
 if redis.call('exists', lock) == 0
     and (redis.call('exists', queue) == 0 or redis.call('lindex', queue, 0) == holder) then
   redis.call('lpop', queue)

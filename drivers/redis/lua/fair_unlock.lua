@@ -3,8 +3,8 @@
 -- unlock's latch.
 -- ARGV: 1 message, 2 lease in ms, 3 holder, 4 the client's clock, in ms, 5 PUBLISH or SPUBLISH,
 -- 6 how long the latch stays, in ms.
--- Answers nil: held by another; 0: still held, for it was taken more than once; 1: freed; 2: was
--- not there. The real one answers 1 for the last, too, and nothing else differs.
+-- Answers nil: held by another; 0: still held, for it was taken more than once; 1: freed; 2: there was
+-- no lock. The only difference to the real script: that one answers 1 instead of 2.
 local lock, queue, timeouts, channel, latch = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local message, lease_ms, holder = ARGV[1], ARGV[2], ARGV[3]
 local now_ms, publish, latch_ms = tonumber(ARGV[4]), ARGV[5], ARGV[6]
@@ -12,7 +12,7 @@ local now_ms, publish, latch_ms = tonumber(ARGV[4]), ARGV[5], ARGV[6]
 local done = redis.call('get', latch)
 if done then return tonumber(done) end
 
--- Waiters at the head of the queue whose moment has passed are believed dead.
+-- Removes the waiters at the head of the queue whose time has passed: they count as dead.
 while true do
   local head = redis.call('lindex', queue, 0)
   if not head then break end

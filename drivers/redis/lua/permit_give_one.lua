@@ -1,5 +1,5 @@
 -- Redisson 4.7, RPermitExpirableSemaphore: RedissonPermitExpirableSemaphore.tryReleaseAsync of one
--- permit. One whose lease has ended goes back, but counts as not held.
+-- permit. A permit whose lease has ended is given back, but counts as not held.
 -- KEYS: 1 the semaphore, a counter, 2 the channel, 3 the leases.
 -- ARGV: 1 the permit's id, 2 the client's clock, in ms, 3 PUBLISH or SPUBLISH.
 -- Answers 1: given back; 0: was not held.

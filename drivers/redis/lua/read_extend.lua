@@ -1,6 +1,6 @@
 -- Redisson 4.7, a reader of RReadWriteLock: ReadLockTask.renew, for one lock. The real one renews
--- the timeout keys of all readers, also of the dead, and may shorten the lease of another; this one
--- renews its own.
+-- the timeout keys of all readers, also of dead ones, and may shorten the lease of another reader; this
+-- script renews only the reader's own.
 -- KEYS: 1 the lock, 2 the reader's timeout keys, without ':' and their number.
 -- ARGV: 1 lease in ms, 2 reader.
 -- Answers 1: extended; 0: not held by the reader.

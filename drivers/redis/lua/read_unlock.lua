@@ -2,9 +2,9 @@
 -- KEYS: 1 the lock, 2 its channel, 3 the reader's timeout keys, without ':' and their number,
 -- 4 what all holders' timeout keys begin with, 5 the unlock's latch.
 -- ARGV: 1 message, 2 PUBLISH or SPUBLISH, 3 reader, 4 how long the latch stays, in ms.
--- Answers nil: not held by the reader; 0: still held by it; 1: freed; 2: was not there; 3: others
--- hold on, but this reader does not. The real one answers 1 for 2 and 0 for 3; nothing else
--- differs.
+-- Answers nil: not held by the reader; 0: still held by this reader; 1: freed; 2: there was no lock; 3:
+-- other clients still hold it, but this reader does not. The only difference to the real script: that one
+-- answers 1 instead of 2, and 0 instead of 3.
 local lock, channel, timeout, all_timeouts, latch = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local message, publish, reader, latch_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
@@ -22,7 +22,7 @@ local holds = redis.call('hincrby', lock, reader, -1)
 if holds == 0 then redis.call('hdel', lock, reader) end
 redis.call('del', timeout .. ':' .. (holds + 1))
 
--- Others hold on: the lock now ends with the longest of their leases.
+-- Other clients still hold the lock: it now ends with the longest of their leases.
 if redis.call('hlen', lock) > 1 then
   local longest_ms = -3
   for _, holder in ipairs(redis.call('hkeys', lock)) do

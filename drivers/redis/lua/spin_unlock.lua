@@ -1,4 +1,4 @@
--- Redisson 4.7, RSpinLock: RedissonSpinLock.unlockInnerAsync. As rlock_unlock, but nobody is told.
+-- Redisson 4.7, RSpinLock: RedissonSpinLock.unlockInnerAsync. Like rlock_unlock, without a message.
 -- KEYS: 1 the lock, 2 (not used), 3 the unlock's latch.
 -- ARGV: 1 (not used), 2 lease in ms, 3 holder, 4 how long the latch stays, in ms.
 -- Answers nil: not held by the holder; 0: still held, for it was taken more than once; 1: freed.

@@ -3,8 +3,8 @@
 -- ARGV: 1 message, 2 PUBLISH or SPUBLISH, 3 writer, 4 how long the latch stays, in ms, 5 lease
 -- in ms.
 -- Answers nil: not held by the writer; 0: still held, for it was taken more than once; 1: freed, or
--- the writer goes on as a reader; 2: was not there. The real one answers 1 for the last, too, and
--- nothing else differs.
+-- the writer continues as a reader; 2: there was no lock. The only difference to the real script: that
+-- one answers 1 instead of 2.
 local lock, channel, latch = KEYS[1], KEYS[2], KEYS[3]
 local message, publish, writer, latch_ms, lease_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
